@@ -1,0 +1,1 @@
+from recuse.blocks import *
