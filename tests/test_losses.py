@@ -1,0 +1,182 @@
+"""Per-sample losses: hand-computed values, three array libraries, and messages that name the remedy."""
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from recuse import losses
+
+LIBRARIES = {
+    "numpy": np.asarray,
+    "strict": array_api_strict.asarray,
+    "torch": lambda column: pytest.importorskip("torch").from_numpy(np.asarray(column)),
+    "list": lambda column: np.asarray(column).tolist(),
+}
+LABELS = np.array([0, 2, 1, 2])
+PREDICTED = np.array([0, 1, 1, 2])
+LOGITS = np.array([[2.0, 0.0, -1.0], [0.0, 1.0, 1.0], [0.5, 0.5, 0.5], [-3.0, 2.0, 9.0]])
+PROBA = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
+COST = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [5.0, 4.0, 0.5]])
+MASKS = (
+    np.array([[[1, 0], [1, 1]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]]),
+    np.array([[[1, 1], [0, 1]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]]),
+)
+
+
+@pytest.fixture(params=LIBRARIES)
+def make(request):
+    return LIBRARIES[request.param]
+
+
+def equal(result, expected, make):
+    given_back = np.asarray(result)
+    assert given_back.dtype == np.float64
+    np.testing.assert_allclose(given_back, expected, rtol=1e-13)
+    kind = type(make(LABELS))
+    assert isinstance(result, np.ndarray if kind is list else kind)
+
+
+def test_zero_one(make):
+    equal(losses.zero_one(make(LABELS), make(PREDICTED)), [0, 1, 0, 0], make)
+
+
+def test_cross_entropy_from_probabilities_and_logits(make):
+    expected = -np.log(PROBA[np.arange(4), LABELS])
+    equal(losses.cross_entropy(make(LABELS), make(PROBA)), expected, make)
+    equal(losses.cross_entropy(make(LABELS), logits=make(LOGITS)), expected, make)
+
+
+def test_brier(make):
+    equal(losses.brier(make(LABELS), make(PROBA)), ((PROBA - np.eye(3)[LABELS]) ** 2).sum(axis=1), make)
+
+
+def test_dice(make):
+    equal(losses.dice(make(MASKS[0]), make(MASKS[1])), [1 - 2 * 2 / 6, 1.0, 0.0], make)
+
+
+def test_cost_matrix(make):
+    equal(losses.cost_matrix(make(LABELS), make(PREDICTED), make(COST)), [0, 4, 0, 0.5], make)
+
+
+def test_ood_cost(make):
+    loss, flags = np.array([0.5, np.nan, 0.0, 1.0]), np.array([False, True, True, False])
+    equal(losses.ood_cost(make(loss), make(flags), 2.5), [0.5, 2.5, 2.5, 1.0], make)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frame_columns(library):
+    frames = pytest.importorskip(library)
+    labels, proba = frames.Series(LABELS), frames.DataFrame({f"p{k}": PROBA[:, k] for k in range(3)})
+    np.testing.assert_array_equal(losses.brier(labels, proba), losses.brier(LABELS, PROBA))
+    text = frames.Series(["cat", "dog"])
+    np.testing.assert_array_equal(losses.zero_one(text, frames.Series(["cat", "cat"])), [0.0, 1.0])
+
+
+def test_mixed_containers_follow_the_tensor():
+    torch = pytest.importorskip("torch")
+    result = losses.cross_entropy(LABELS.tolist(), logits=torch.from_numpy(LOGITS))
+    assert isinstance(result, torch.Tensor)
+    result = losses.cross_entropy(torch.from_numpy(LABELS), logits=LOGITS)
+    assert isinstance(result, torch.Tensor)
+
+
+def test_gradients_are_left_behind():
+    torch = pytest.importorskip("torch")
+    logits = torch.tensor(LOGITS, dtype=torch.float32, requires_grad=True)
+    assert not losses.cross_entropy(LABELS, logits=logits).requires_grad
+
+
+def test_half_precision_tensors_are_read():
+    torch = pytest.importorskip("torch")
+    logits = torch.tensor([[1.0, 0.0]], dtype=torch.bfloat16)
+    np.testing.assert_allclose(np.asarray(losses.cross_entropy([0], logits=logits)), [np.log1p(np.exp(-1.0))])
+
+
+def test_arguments_stay_as_they_are():
+    logits, proba = LOGITS.copy(), PROBA.copy()
+    losses.cross_entropy(LABELS, logits=logits)
+    losses.brier(LABELS, proba)
+    np.testing.assert_array_equal(logits, LOGITS)
+    np.testing.assert_array_equal(proba, PROBA)
+
+
+def test_cross_entropy_keeps_its_digits_at_large_margins():
+    loss = losses.cross_entropy([0, 0, 1], logits=[[60.0, 0.0], [2000.0, 0.0], [2000.0, 0.0]])
+    np.testing.assert_allclose(loss, [np.exp(-60.0), 0.0, 2000.0], rtol=1e-14)
+
+
+def test_clip_bounds_the_loss():
+    np.testing.assert_allclose(losses.cross_entropy([1], [[1.0, 0.0]]), -np.log(np.finfo(float).eps))
+    np.testing.assert_allclose(losses.cross_entropy([1], [[1.0, 0.0]], clip=1e-3), -np.log(1e-3))
+    np.testing.assert_allclose(losses.cross_entropy([1], logits=[[99.0, 0.0]], clip=1e-3), -np.log(1e-3))
+
+
+@given(arrays(np.float64, (5, 4), elements=st.floats(-500, 500)), st.lists(st.integers(0, 3), min_size=5, max_size=5))
+def test_ranges_and_agreement_with_scipy(logits, labels):
+    from scipy.special import log_softmax
+
+    expected = -log_softmax(logits, axis=1)[np.arange(5), labels]
+    loss = losses.cross_entropy(labels, logits=logits)
+    np.testing.assert_allclose(loss, expected, rtol=1e-12, atol=1e-12)
+    assert (loss >= 0.0).all()
+    brier = losses.brier(labels, np.exp(log_softmax(logits, axis=1)))
+    assert ((brier >= 0.0) & (brier <= 2.0 + 1e-12)).all()
+
+
+def test_softmax_rounding_is_accepted():
+    losses.brier([0], [[1.0000001, 0.0]])
+    losses.brier([0], [[0.9995, 0.0]])
+    assert losses.brier([1], [[1.0000001, -1e-8]]) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: losses.zero_one([0, -1], [0, 0]), ValueError, r"y_true is missing \(-1\): y_true\[1\] = -1.0"),
+        (lambda: losses.zero_one([0, None], [0, 0]), ValueError, r"y_true is missing: y_true\[1\] = nan"),
+        (lambda: losses.zero_one([0, 1], [0, 0.5]), ValueError, r"y_pred is no whole number: y_pred\[1\] = 0.5"),
+        (lambda: losses.zero_one([0, 1, 1], [0, 1]), ValueError, r"lengths differ \(y_true: 3, y_pred: 2\)"),
+        (lambda: losses.zero_one(["a"], [0]), TypeError, "y_true holds text but y_pred numbers"),
+        (lambda: losses.zero_one(["a", None], ["a", "b"]), ValueError, r"y_true is missing: y_true\[1\] = None"),
+        (lambda: losses.zero_one(["a", 1], ["a", "b"]), TypeError, r"y_true mixes text and numbers: y_true\[1\] = 1"),
+        (lambda: losses.zero_one(["a"], ["a", "b"]), ValueError, "lengths differ"),
+        (lambda: losses.zero_one([[0]], [[0]]), ValueError, "y_true must be one-dimensional"),
+        (lambda: losses.zero_one([], []), ValueError, "y_true is empty"),
+        (lambda: losses.brier([3], [[0.5, 0.5]]), ValueError, r"y_true\[0\] = 3.0 .*must be in 0 .. 1"),
+        (lambda: losses.brier([0, 0], [[0.5, 0.5], [0.5, 0.3]]), ValueError, r"sum of y_proba\[1\] is 0.8 .*logits"),
+        (lambda: losses.brier([0], [[2.0, -1.0]]), ValueError, r"outside \[0, 1\]: y_proba\[0, 0\] = 2.0"),
+        (lambda: losses.brier([0], [[0.5, np.nan]]), ValueError, r"y_proba is not finite: y_proba\[0, 1\] = nan"),
+        (lambda: losses.brier([0], [[1.0]]), ValueError, r"y_proba needs one column per class.*\[1 - p, p\]"),
+        (lambda: losses.brier([0], [0.5, 0.5]), ValueError, r"y_proba must have shape \(n_samples, n_classes\)"),
+        (lambda: losses.brier([0], [[0.5, 0.5], [0.1]]), ValueError, "y_proba is ragged"),
+        (lambda: losses.brier([0], [["a", "b"]]), TypeError, "y_proba must be numeric"),
+        (lambda: losses.cross_entropy([0]), TypeError, "needs proba or logits"),
+        (lambda: losses.cross_entropy([0], [[0.5, 0.5]], logits=[[0, 1]]), TypeError, "exactly one"),
+        (lambda: losses.cross_entropy([0], [[0.5, 0.5]], clip=0), ValueError, r"clip must lie in \(0, 1\), got 0"),
+        (lambda: losses.cross_entropy([0], logits=[[np.inf, 0.0]]), ValueError, "logits is not finite"),
+        (lambda: losses.dice([[1, 2]], [[1, 0]]), ValueError, r"mask_true.ravel\(\) is neither 0 nor 1.*> 0.5"),
+        (lambda: losses.dice([[1, 0]], [[1, 0, 0]]), ValueError, "shapes differ"),
+        (lambda: losses.dice([1, 0], [1, 0]), ValueError, r"mask_true must have shape \(n_samples, ...\)"),
+        (lambda: losses.dice([["a"]], [["b"]]), TypeError, "mask_true must be numeric or boolean"),
+        (lambda: losses.cost_matrix([2], [0], [[0, 1], [1, 0]]), ValueError, r"y_true\[0\] = 2.0"),
+        (lambda: losses.cost_matrix([0], [0], [[0, -1], [1, 0]]), ValueError, "cost must be >= 0"),
+        (lambda: losses.ood_cost([0.0], [2]), ValueError, r"is_ood\[0\] = 2.0"),
+        (lambda: losses.ood_cost([0.0], [0], -1), ValueError, "cost must be a finite number >= 0, got -1"),
+        (lambda: losses.ood_cost([np.nan], [0]), ValueError, r"loss holds NaN: loss\[0\]"),
+    ],
+)
+def test_messages(call, error, message):
+    with pytest.raises(error, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_tensor_messages():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=r"logits must have shape \(n_samples, n_classes\), got \(2,\)"):
+        losses.cross_entropy([0, 1], logits=torch.zeros(2))
+    with pytest.raises(ValueError, match=r"sum of proba\[1\] is 0.5"):
+        losses.cross_entropy([0, 1], torch.tensor([[0.5, 0.5], [0.5, 0.0]]))
