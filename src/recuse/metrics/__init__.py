@@ -30,6 +30,7 @@ from recuse.metrics._estimator_weights import *
 from recuse.metrics._excess import *
 from recuse.metrics._full import *
 from recuse.metrics._metric import METRICS, Gradient, Metric, Predictions, Value
+from recuse.metrics._parse import parse, parse_list
 from recuse.metrics._point import *
 from recuse.metrics._precision import *
 from recuse.metrics._proper import *
@@ -56,7 +57,7 @@ FUNCTIONS += _proper.__all__
 FUNCTIONS += _contribution.__all__
 FUNCTIONS += _estimator_weights.__all__
 
-__all__ = ["Gradient", "Metric", "Predictions", "Value", "get", "names"]
+__all__ = ["Gradient", "Metric", "Predictions", "Value", "get", "names", "parse", "parse_list"]
 __all__ += FUNCTIONS
 
 

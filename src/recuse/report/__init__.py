@@ -1,0 +1,10 @@
+"""Results for people: plain text, rich tables, one self-contained HTML page, and plots.
+
+A result becomes plain tables first (``_tables``); each renderer turns the same tables into its form.
+"""
+
+from recuse.report._display import RiskCoverageDisplay
+from recuse.report._html import as_html_page, as_html_table
+from recuse.report._text import as_rich, as_text
+
+__all__ = ["RiskCoverageDisplay", "as_html_page", "as_html_table", "as_rich", "as_text"]

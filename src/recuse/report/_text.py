@@ -1,0 +1,51 @@
+"""An evaluation as plain text, and as rich renderables for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recuse.report._tables import Table, clean, headline, tables
+
+if TYPE_CHECKING:
+    from recuse.evaluation import Evaluation
+
+
+def as_text(evaluation: Evaluation) -> str:
+    """Return plain text without colours, for logs, notebooks and doctests."""
+    parts = [headline(evaluation)]
+    parts += ["\n".join(_lines(table)) for table in tables(evaluation)]
+    parts += [f"note: {clean(line)}" for line in evaluation.notes()]
+    return "\n\n".join(parts)
+
+
+def _lines(table: Table) -> list[str]:
+    first = max(map(len, (table.corner, *table.names)))
+    widths = [max(10, len(name), *(len(row[j]) for row in table.rows)) for j, name in enumerate(table.header)]
+    lines = [table.title] if table.title else []
+    header = "".join(f"  {name:>{width}}" for name, width in zip(table.header, widths, strict=True))
+    lines.append(f"{table.corner:<{first}}{header}")
+    for name, row in zip(table.names, table.rows, strict=True):
+        label, _, arrow = name.rpartition("  ")  # arrows below each other
+        left = f"{label:<{first - 3}}  {arrow}" if label else f"{name:<{first}}"
+        lines.append(left + "".join(f"  {cell:>{width}}" for cell, width in zip(row, widths, strict=True)))
+    return lines
+
+
+def as_rich(evaluation: Evaluation) -> list[Any]:
+    """Return rich renderables; names are shown as text, never read as markup."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    result: list[Any] = [Text(headline(evaluation), style="bold")]
+    for table in tables(evaluation):
+        rich = RichTable(title=Text(table.title) if table.title else None, box=box.SIMPLE_HEAD, title_justify="left")
+        rich.add_column(Text(table.corner))
+        for name in table.header:
+            rich.add_column(Text(name), justify="right")
+        for i, (name, row) in enumerate(zip(table.names, table.rows, strict=True)):
+            cells = [Text(cell, style="bold green" if (i, j) in table.best else "") for j, cell in enumerate(row)]
+            rich.add_row(Text(name), *cells)
+        result.append(rich)
+    result += [Text(f"note: {clean(line)}", style="yellow") for line in evaluation.notes()]
+    return result
