@@ -1,0 +1,217 @@
+"""``read_outputs``: from a file of saved outputs to ``Outputs``, or one line that says what is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from recuse._classes import is_text
+from recuse._typing import ArrayLike
+from recuse.outputs import _names
+from recuse.outputs._frame import FrameColumns
+from recuse.outputs._npz import NpzColumns
+from recuse.outputs._outputs import Outputs
+
+KINDS = {".npz": "npz", ".parquet": "parquet", ".csv": "csv", ".jsonl": "ndjson", ".ndjson": "ndjson"}
+
+
+def read_outputs(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    logits: str | Sequence[str] | None = None,
+    probs: str | Sequence[str] | None = None,
+    prediction: str | None = None,
+    confidence: str | None = None,
+    loss: str | None = None,
+    id: str | None = None,
+    cluster: str | None = None,
+    weight: str | None = None,
+    groups: str | Sequence[str] = (),
+    scores: str | Sequence[str] = (),
+    features: str | Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    unlabelled: bool = False,
+) -> Outputs:
+    r"""Read one model's saved outputs from an ``.npz``, ``.parquet``, ``.csv``, ``.jsonl`` or ``.ndjson`` file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. ``.npz`` needs NumPy only, the others polars (``pip install "recuse[cli]"``).
+    label, prediction, confidence, loss, id, cluster, weight : str, optional
+        Name of the column (the key, in an ``.npz``). Default: by its name, see the notes.
+    logits, probs, features : str or sequence of str, optional
+        A column or key that holds a whole matrix (2-D array, lists), a pattern such as ``"logit_*"`` for one
+        column per class, or the names of these columns.
+    groups, scores : str or sequence of str
+        Names or patterns of columns to split by, and of further confidence scores. ``"site"`` also finds
+        a column ``group_site``, ``"energy"`` a column ``score_energy``.
+    class_names : sequence of str, optional
+        Names in the order of the class columns, for files whose labels are text.
+    unlabelled : bool
+        Accept a file that has neither labels nor a loss.
+
+    Returns
+    -------
+    Outputs
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        No such file; a folder.
+    ValueError
+        An empty, truncated or unknown file; a column that is missing, ambiguous or has bad rows.
+    TypeError
+        A column of the wrong type.
+    ImportError
+        polars is needed and missing.
+
+    Notes
+    -----
+    Every error message is one line that starts with the path and names the column, the row and the remedy.
+
+    Names that are recognised (in any case), unless another option has claimed the column:
+
+    - label: label, labels, y, y_true, target, targets
+    - prediction: prediction, predictions, pred, preds, y_pred, yhat, y_hat
+    - confidence: confidence, conf, score, msp
+    - loss: loss, error; weight: weight, weights, sample_weight
+    - id: id, ids, sample_id; cluster: cluster, clusters
+    - logits: a matrix logits, logit, logit_<name> or logits_<name>; else columns logit_0 … or logits_0 …
+    - probs: a matrix or columns under probabilities, probability, probs, prob, proba, softmax, likewise
+      (p_0 …: numbers only)
+    - features: a matrix features or feature_<name>; columns feature_0 …
+    - groups: group, groups, group_<name>; scores: score_<name>
+    - in an ``.npz`` also class_names, head_weight and head_bias
+
+    Two columns for one part are an error that names the option to give. Columns per class are sorted by
+    their numbers, so logit_10 comes after logit_9. If they do not count 0, 1, 2, …, or carry words (prob_cat,
+    in the order of the file), labels are looked up among these. Only the columns in use are read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, recuse
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.csv"
+    >>> _ = file.write_text("case,truth,p_0,p_1\na,0,0.8,0.2\nb,1,0.7,0.3\n")
+    >>> recuse.read_outputs(file, label="truth", id="case")
+    Outputs(n=2, n_classes=2, labels, probabilities, ids)
+    """
+    name = os.fspath(path)
+    kind = _kind(name)
+    try:
+        source: Any = NpzColumns(name) if kind == "npz" else FrameColumns(name, kind)
+        try:
+            plan = _names.plan(
+                source.columns,
+                {
+                    "labels": label, "predictions": prediction, "confidence": confidence, "loss": loss,
+                    "weights": weight, "ids": id, "clusters": cluster,
+                },
+                {"logits": logits, "probabilities": probs, "features": features},
+                groups,
+                scores,
+            )  # fmt: skip
+            if not unlabelled:
+                _require_loss(plan, source.columns)
+            fields = _load(source, plan, class_names)
+        finally:
+            source.close()
+        return Outputs(**fields, unlabelled=unlabelled)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        raise ValueError(f"{name}: cannot be read ({_line(error)}); write it again") from error
+    except (ValueError, TypeError, ImportError) as error:
+        kind_of = next(kind for kind in (TypeError, ImportError, ValueError) if isinstance(error, kind))
+        raise kind_of(f"{name}: {_with_row(_line(error))}") from error
+
+
+def _kind(name: str) -> str:
+    if os.path.isdir(name):
+        raise IsADirectoryError(f"{name}: is a folder; give one file of it")
+    if not os.path.exists(name):
+        folder = os.path.dirname(name) or "."
+        files = os.listdir(folder) if os.path.isdir(folder) else []
+        near = get_close_matches(os.path.basename(name), files, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "check the path"
+        raise FileNotFoundError(f"{name}: no such file; {hint}")
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix not in KINDS:
+        raise ValueError(f"{name}: extension {suffix!r} is not known; use one of {', '.join(KINDS)}")
+    if os.path.getsize(name) == 0:
+        raise ValueError(f"{name}: is empty (0 bytes); write it again")
+    return KINDS[suffix]
+
+
+def _require_loss(plan: _names.Plan, columns: dict[str, int]) -> None:
+    predicts = plan.matrix.keys() & {"logits", "probabilities"} or "predictions" in plan.single
+    if "loss" in plan.single or ("labels" in plan.single and predicts):
+        return
+    missing = (
+        "nothing predicts a class; give logits=, probs=, prediction= or loss="
+        if "labels" in plan.single
+        else "no column is recognised as label or loss; give label= or loss= (or unlabelled=True)"
+    )
+    raise ValueError(f"{missing}; columns: {_names.listed(columns)}")
+
+
+def _load(source: Any, plan: _names.Plan, class_names: Sequence[str] | None) -> dict[str, Any]:
+    words = {plan.single.get(name) for name in ("labels", "predictions", "ids", "clusters")}
+    text = words | set(plan.groups.values())
+    names = plan.columns()
+    loaded = source.load(names, set(names) - text)
+    fields: dict[str, Any] = {field: loaded[name] for field, name in plan.single.items()}
+    fields |= {field: source.stack(loaded, columns) for field, columns in plan.matrix.items()}
+    fields["groups"] = {name: loaded[column] for name, column in plan.groups.items()}
+    fields["scores"] = {name: loaded[column] for name, column in plan.scores.items()}
+    fields["head"] = source.head()
+    fields["class_names"] = class_names or source.class_names(loaded)
+    if fields["class_names"] is None and plan.class_names is not None:
+        fields["class_names"] = plan.class_names
+        if all(name.isdecimal() for name in plan.class_names):  # labels are these numbers, not positions
+            for field in fields.keys() & {"labels", "predictions"}:
+                fields[field] = _as_words(fields[field])
+    elif fields["class_names"] is None:
+        _refuse_stray_words(fields, plan)
+    return fields
+
+
+def _as_words(column: ArrayLike) -> Any:
+    if is_text(column):
+        return column
+    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    words = [None if value != value else f"{value:g}" if value % 1 else str(int(value)) for value in values]
+    return np.array(words, dtype=object)
+
+
+def _refuse_stray_words(fields: dict[str, Any], plan: _names.Plan) -> None:
+    """Where class indices are due, name the row of a word among numbers instead of taking all for words."""
+    due = plan.matrix.keys() & {"logits", "probabilities"}
+    columns = {field: fields[field] for field in ("labels", "predictions") if field in fields}
+    text = {field: column for field, column in columns.items() if is_text(column)}
+    if not text or not (due or len(text) < len(columns)):
+        return
+    for field, column in text.items():
+        values = [str(value) for value in column]
+        bad = [row for row, value in enumerate(values) if not re.fullmatch(r"\s*-?\d+(\.0*)?\s*", value)]
+        if 0 < len(bad) < len(values):
+            raise ValueError(
+                f"column {plan.single[field]!r} must hold class indices, but data row {bad[0] + 1} holds "
+                f"{values[bad[0]]!r} ({len(bad)} such); repair these rows"
+            )
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _with_row(message: str) -> str:
+    """Add the row counted from 1, as an editor shows it, to a message that names a position."""
+    position = re.search(r"[\w\]]\[(\d+)[\],]", message)
+    return message if position is None else f"{message} [data row {int(position[1]) + 1}]"

@@ -1,0 +1,357 @@
+"""``read_outputs``: formats, rules for names, and one clear line for everything that can be wrong."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from recuse.outputs import Outputs, read_outputs
+from recuse.outputs._names import natural
+
+pl = pytest.importorskip("polars")
+
+LABELS = np.array([0, 1, 1, 0])
+LOGITS = np.array([[2.0, -1.0], [0.5, 1.0], [1.0, 0.0], [3.0, 2.5]])
+PROBA = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
+PLAIN = Outputs(labels=LABELS, logits=LOGITS).fingerprint
+
+
+def text(folder, content, name="preds.csv"):
+    path = folder / name
+    path.write_text(content)
+    return path
+
+
+def save(folder, kind, **columns):
+    """Write columns (matrices: one column of lists) in one of the formats."""
+    path = folder / f"model.{kind}"
+    if kind == "npz":
+        np.savez(path, **columns)
+        return path
+    columns = {name: np.asarray(column).tolist() for name, column in columns.items()}
+    frame = pl.DataFrame(columns)
+    if kind == "csv":
+        wide = {}
+        for name, column in columns.items():
+            rows = np.array(column)
+            many = {f"{name}_{k}": rows[:, k] for k in range(rows.shape[-1])} if rows.ndim == 2 else {name: column}
+            wide |= many
+        pl.DataFrame(wide).write_csv(path)
+    elif kind == "parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_ndjson(path)
+    return path
+
+
+FORMATS = ["npz", "parquet", "csv", "jsonl", "ndjson"]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_gives_the_same(tmp_path, kind):
+    path = save(tmp_path, kind, labels=LABELS, logits=LOGITS)
+    assert read_outputs(path).fingerprint == PLAIN
+    assert read_outputs(str(path)).fingerprint == PLAIN
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_part_is_recognised(tmp_path, kind):
+    path = save(
+        tmp_path, kind, y_true=LABELS, probs=PROBA, yhat=[0, 1, 0, 0], conf=[0.9, 0.8, 0.7, 0.6],
+        error=[0.0, 0.0, 1.0, 0.0], sample_weight=[1.0, 1.0, 2.0, 1.0], id=[7, 8, 9, 10],
+        cluster=["a", "a", "b", "b"], group=["f", "m", "f", "m"], group_site=[1, 1, 2, 2],
+        score_votes=[3.0, 4.0, 5.0, 6.0], comment=["", "x", "", ""],
+    )  # fmt: skip
+    assert repr(read_outputs(path)) == (
+        "Outputs(n=4, n_classes=2, labels, probabilities, predictions, confidence, loss, weights, ids, clusters, "
+        "scores['votes'], groups['group'], groups['site'])"
+    )
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_explicit_options(tmp_path, kind):
+    path = save(
+        tmp_path, kind, truth=LABELS, z=LOGITS, msp=[0.1, 0.2, 0.3, 0.4], age=[1, 2, 3, 4],
+        energy=[0.5, 0.6, 0.7, 0.8], score_react=[1.0, 2.0, 3.0, 4.0], group_site=["a", "b", "a", "b"],
+    )  # fmt: skip
+    logits = "z_*" if kind == "csv" else "z"
+    outputs = read_outputs(path, label="truth", logits=logits, groups=["age", "site"], scores=("energy", "react"))
+    np.testing.assert_array_equal(outputs.logits, LOGITS)
+    assert list(outputs.groups) == ["age", "site"]
+    np.testing.assert_array_equal(outputs.scores["react"], [1.0, 2.0, 3.0, 4.0])
+    claimed = read_outputs(path, label="truth", logits=logits, scores="msp")
+    assert claimed.confidence is None
+    assert list(claimed.scores) == ["msp"]
+
+
+def test_single_precision_becomes_double(tmp_path):
+    path = save(tmp_path, "npz", labels=LABELS, logits=LOGITS.astype(np.float16))
+    assert read_outputs(path).logits.dtype == np.float64
+    frame = pl.DataFrame({"label": LABELS, "conf": pl.Series([1, 2, 3, 4], dtype=pl.Float32), "pred": LABELS})
+    frame.write_parquet(tmp_path / "f32.parquet")
+    assert read_outputs(tmp_path / "f32.parquet").confidence.dtype == np.float64
+
+
+# ---------------------------------------------------------------------- names
+
+
+def wide(columns):
+    """One row whose logit k is k, in the given order of columns."""
+    return ",".join(columns) + ",label\n" + ",".join(str(index) for index in range(len(columns))) + ",0\n"
+
+
+def test_columns_per_class_are_sorted_by_number(tmp_path):
+    columns = sorted(f"logit_{k}" for k in range(12))  # logit_0, logit_1, logit_10, logit_11, logit_2, …
+    path = text(tmp_path, wide(columns))
+    expected = [columns.index(f"logit_{k}") for k in range(12)]
+    np.testing.assert_array_equal(read_outputs(path).logits, [expected])
+    np.testing.assert_array_equal(read_outputs(path, logits="logit_*").logits, [expected])
+    assert natural("logit_9") < natural("logit_10")
+
+
+def test_chosen_columns_and_leading_zeros(tmp_path):
+    path = text(tmp_path, wide(["b01", "b00", "x"]))
+    np.testing.assert_array_equal(read_outputs(path, logits="b*").logits, [[1, 0]])
+    np.testing.assert_array_equal(read_outputs(path, logits=["b00", "b01"]).logits, [[1, 0]])
+
+
+def test_words_in_column_names_are_class_names(tmp_path):
+    path = text(tmp_path, "prob_dog,prob_cat,label,pred\n0.2,0.8,cat,dog\n0.3,0.7,dog,dog\n")
+    outputs = read_outputs(path)
+    assert outputs.class_names == ("dog", "cat")
+    np.testing.assert_array_equal(outputs.labels, [1, 0])
+    np.testing.assert_array_equal(outputs.error, [1.0, 0.0])
+
+
+def test_columns_that_count_from_one_are_looked_up(tmp_path):
+    path = text(tmp_path, "p_1,p_2,p_3,label\n0.2,0.7,0.1,2\n0.3,0.6,0.1,1\n")
+    outputs = read_outputs(path)
+    np.testing.assert_array_equal(outputs.labels, [1, 0])
+    np.testing.assert_array_equal(outputs.error, [0.0, 1.0])
+    wrong = text(tmp_path, "p_1,p_2,label\n0.2,0.8,0\n", "zero.csv")
+    with pytest.raises(ValueError, match=r"labels\[0\] = '0' is no class name"):
+        read_outputs(wrong)
+
+
+def test_p_value_is_no_class(tmp_path):
+    path = text(tmp_path, "p_value,p_adjusted,label,pred\n0.2,0.7,1,1\n")
+    assert read_outputs(path).probabilities is None
+
+
+def test_text_labels_with_text_predictions(tmp_path):
+    path = text(tmp_path, "label,prediction,confidence\ncat,cat,0.9\ndog,cat,0.4\n")
+    outputs = read_outputs(path)
+    np.testing.assert_array_equal(outputs.error, [0.0, 1.0])
+    given = text(tmp_path, "label,p_0,p_1\ncat,0.9,0.1\ndog,0.6,0.4\n", "given.csv")
+    np.testing.assert_array_equal(read_outputs(given, class_names=["dog", "cat"]).labels, [1, 0])
+
+
+def test_class_names_and_head_of_an_archive(tmp_path):
+    path = tmp_path / "model.npz"
+    np.savez(
+        path, labels=["b", "a", "a", "b"], logits=LOGITS, class_names=["a", "b"],
+        features=np.ones((4, 3)), head_weight=np.ones((2, 3)), head_bias=np.zeros(2),
+    )  # fmt: skip
+    outputs = read_outputs(path)
+    np.testing.assert_array_equal(outputs.labels, [1, 0, 0, 1])
+    assert outputs.head[0].shape == (2, 3)
+
+
+def test_one_named_model_is_found_several_are_ambiguous(tmp_path):
+    one = save(tmp_path, "npz", labels=LABELS, probs_vgg16=PROBA)
+    assert read_outputs(one).probabilities.shape == (4, 2)
+    path = tmp_path / "two.npz"
+    np.savez(path, labels=LABELS, probs_vgg16=PROBA, probs_lenet=PROBA)
+    message = "two.npz: probabilities could be 'probs_vgg16' or 'probs_lenet'; give probs=<one of them>"
+    with pytest.raises(ValueError, match=message):
+        read_outputs(path)
+    assert read_outputs(path, probs="probs_lenet").n_classes == 2
+    with pytest.raises(ValueError, match=r"probs='probs_\*' matches several matrices"):
+        read_outputs(path, probs="probs_*")
+
+
+def test_only_columns_in_use_are_read(tmp_path):
+    path = tmp_path / "big.npz"
+    np.savez(path, labels=LABELS, pred=LABELS, notes=np.array([{"a": 1}] * 4, dtype=object))
+    assert read_outputs(path).n == 4
+
+
+def test_rows_without_labels(tmp_path):
+    path = text(tmp_path, "logit_0,logit_1\n1,2\n")
+    with pytest.raises(
+        ValueError, match=r"no column is recognised as label or loss.*unlabelled=True.*logit_0, logit_1"
+    ):
+        read_outputs(path)
+    assert read_outputs(path, unlabelled=True).n == 1
+
+
+def test_a_missing_confidence_is_nan(tmp_path):
+    path = text(tmp_path, "label,pred,conf\n1,1,\n0,0,0.5\n")
+    np.testing.assert_array_equal(read_outputs(path).confidence, [np.nan, 0.5])
+
+
+# ---------------------------------------------------------------------- files that are wrong
+
+
+def refused(error, message, path, **options):
+    with pytest.raises(error, match=message) as caught:
+        read_outputs(path, **options)
+    assert str(caught.value).startswith(os.fspath(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_no_file(tmp_path):
+    text(tmp_path, "a\n1\n", "preds.csv")
+    refused(FileNotFoundError, "no such file; did you mean 'preds.csv'", tmp_path / "pred.csv")
+    refused(FileNotFoundError, "no such file; check the path", tmp_path / "nowhere" / "x.npz")
+    refused(IsADirectoryError, "is a folder", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.parquet", "a.csv", "a.jsonl"])
+def test_empty_files(tmp_path, name):
+    refused(ValueError, "is empty", text(tmp_path, "", name))
+
+
+def test_unknown_extension(tmp_path):
+    refused(ValueError, r"extension '.txt' is not known; use one of .npz, .parquet", text(tmp_path, "a", "a.txt"))
+
+
+@pytest.mark.parametrize("kind", ["npz", "parquet"])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
+def test_truncated_files(tmp_path, kind, share):
+    path = save(tmp_path, kind, labels=np.arange(500) % 2, logits=np.random.default_rng(0).normal(size=(500, 2)))
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    refused(ValueError, "truncated", path)
+
+
+def test_damaged_archive(tmp_path):  # Parquet files carry no checksums
+    path = save(tmp_path, "npz", labels=np.arange(500) % 2, logits=np.random.default_rng(0).normal(size=(500, 2)))
+    content = bytearray(path.read_bytes())
+    content[1000:1200] = bytes(200)
+    path.write_bytes(content)
+    refused(ValueError, "cannot be read.*write it again", path)
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.parquet"])
+def test_another_format_under_this_name(tmp_path, name):
+    refused(ValueError, "is no readable", text(tmp_path, "label,pred\n1,1\n", name))
+
+
+def test_pickled_arrays_are_never_loaded(tmp_path):
+    path = tmp_path / "model.npz"
+    np.savez(path, labels=np.array([0, "a"], dtype=object), pred=[0, 1])
+    refused(ValueError, "array 'labels' holds Python objects", path)
+
+
+def test_missing_columns(tmp_path):
+    path = text(tmp_path, "label,pred,conf\n1,1,0.5\n")
+    refused(ValueError, "column 'lable' is not in the file; did you mean 'label'.*give label=", path, label="lable")
+    refused(ValueError, "column 'q' is not in the file; known: conf, label, pred; give loss=", path, loss="q")
+    refused(ValueError, r"no column matches logits='z_\*'; columns: label, pred, conf", path, logits="z_*")
+    refused(ValueError, "'sit' is not in the file.*give groups=", path, groups=["sit"])
+    refused(ValueError, "nothing predicts a class; give logits=", text(tmp_path, "label,x\n1,2\n", "b.csv"))
+    many = text(tmp_path, ",".join(f"c{k}" for k in range(99)) + "\n" + ",".join("1" * 99) + "\n", "many.csv")
+    refused(ValueError, r"columns: c0, .*c11, … \(99 in all\)", many)
+
+
+def test_ambiguous_columns(tmp_path):
+    path = text(tmp_path, "label,y_true,pred\n1,1,1\n")
+    refused(ValueError, "labels could be 'label' or 'y_true'; give label=", path)
+    assert read_outputs(path, label="y_true").n == 1
+    path = text(tmp_path, "label,p_0,p_1,prob_0,prob_1\n1,0.5,0.5,0.5,0.5\n")
+    refused(ValueError, "probabilities could be 'prob_0' … or 'p_0' …; give probs=", path)
+
+
+def test_bad_rows_are_named(tmp_path):
+    path = text(tmp_path, "label,pred,conf\n1,1,0.5\n0,0,high\n")
+    refused(ValueError, "column 'conf' must hold numbers, but data row 2 holds 'high'", path)
+    path = text(tmp_path, "label,pred\n1,1\n,0\n")
+    refused(ValueError, r"labels is missing: labels\[1\] = nan.*\[data row 2\]", path)
+    path = text(tmp_path, "label,pred\n1,1\n-1,0\n")
+    refused(ValueError, r"labels is missing \(-1\).*\[data row 2\]", path)
+    path = text(tmp_path, "label,pred\n1,1\nx,0\n")
+    refused(ValueError, "column 'label' must hold class indices, but data row 2 holds 'x'", path)
+    path = text(tmp_path, "label,p_0,p_1\n1,0.5,0.5\n0,0.5,0.1\n")
+    refused(ValueError, r"sum of probabilities\[1\] is 0.6.*\[data row 2\]", path)
+    path = text(tmp_path, "label,p_0,p_1\n1,0.5,0.5\n0,0.5,\n")
+    refused(ValueError, r"probabilities\[1, 1\] = nan.*\[data row 2\]", path)
+    path = text(tmp_path, "label,pred,group\n1,1,a\n1,1,\n")
+    refused(ValueError, r"groups\['group'\] is missing.*\[data row 2\]", path)
+    path = text(tmp_path, "label,pred\n1,1\n0,0,7\n")
+    refused(ValueError, r"data row 2 \(line 3\) has 3 fields, the header has 2", path)
+    path = text(tmp_path, '{"label": 1, "pred": 1}\n{"label": 1, "pr\n', "a.jsonl")
+    refused(ValueError, "line 2 is no JSON object", path)
+    path = text(tmp_path, "label,pred\n", "header.csv")
+    refused(ValueError, "has no rows", path)
+
+
+def test_words_where_only_words_are_do_not_count_as_bad_rows(tmp_path):
+    path = text(tmp_path, "label,p_0,p_1\ncat,0.5,0.5\ndog,0.5,0.5\n")
+    refused(ValueError, "labels holds text; give class_names=", path)
+
+
+def test_wrong_types(tmp_path):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"label": [1], "pred": [1], "conf": [[0.5, 0.5]]}).write_parquet(path)
+    refused(ValueError, "confidence must be one-dimensional", path, confidence="conf")
+    pl.DataFrame({"label": [1, 0], "probs": [[0.5, 0.5], [1.0]]}).write_parquet(path)
+    refused(ValueError, "column 'probs' must hold lists of one length, but data row 2 has 1", path)
+    pl.DataFrame({"label": [1, 0], "probs": [[0.5, 0.5], None]}).write_parquet(path)
+    refused(ValueError, "data row 2 has 0 entries", path)
+    pl.DataFrame({"label": [1, 0], "probs": [["a", "b"], ["c", "d"]]}).write_parquet(path)
+    refused(TypeError, "column 'probs' must hold lists of numbers", path)
+    frame = pl.DataFrame({"label": [1], "pred": [1], "conf": ["2024-01-01"]})
+    frame.with_columns(pl.col("conf").str.to_date()).write_parquet(path)
+    refused(TypeError, "column 'conf' must hold numbers, got Date", path)
+    dates = frame.with_columns(pl.col("conf").str.to_date()).rename({"conf": "group_day"})
+    dates.write_parquet(path)
+    np.testing.assert_array_equal(read_outputs(path).groups["day"], ["2024-01-01"])
+    archive = tmp_path / "a.npz"
+    np.savez(archive, labels=[0, 1], logits=[["a", "b"], ["c", "d"]])
+    refused(TypeError, "logits must be numeric", archive)
+    np.savez(archive, labels=[[0], [1]], pred=[0, 1])
+    refused(ValueError, "labels must be one-dimensional", archive, label="labels")
+
+
+def test_other_types_of_columns(tmp_path):
+    path = tmp_path / "a.parquet"
+    frame = pl.DataFrame({"label": [True, False], "pred": ["1", "0"], "conf": ["0.5", " 1"], "id": [2**60, 1]})
+    frame.with_columns(pl.col("pred").cast(pl.Int8)).write_parquet(path)
+    outputs = read_outputs(path)
+    np.testing.assert_array_equal(outputs.labels, [1, 0])
+    np.testing.assert_array_equal(outputs.confidence, [0.5, 1.0])
+    assert outputs.ids[0] == 2**60
+    categorical = pl.DataFrame({"label": ["b", "a"], "pred": ["b", "b"]}).cast(pl.Categorical)
+    categorical.write_parquet(path)
+    np.testing.assert_array_equal(read_outputs(path).error, [0.0, 1.0])
+    arrays = pl.DataFrame({"label": [0, 1], "probs": [[0.5, 0.5], [0.1, 0.9]]})
+    arrays.with_columns(pl.col("probs").cast(pl.Array(pl.Float32, 2))).write_parquet(path)
+    np.testing.assert_allclose(read_outputs(path).probabilities, [[0.5, 0.5], [0.1, 0.9]], rtol=1e-6)
+
+
+def test_odd_paths_and_byte_order_marks(tmp_path):
+    path = tmp_path / "a[1]*.csv"
+    path.write_bytes(b"\xef\xbb\xbflabel,pred\r\n1,1\r\n0,1\r\n")
+    np.testing.assert_array_equal(read_outputs(path).error, [0.0, 1.0])
+
+
+def test_npz_needs_numpy_only_and_others_say_what_they_need(tmp_path):
+    archive, table = save(tmp_path, "npz", labels=LABELS, logits=LOGITS), save(tmp_path, "parquet", labels=LABELS)
+    code = """
+import sys
+sys.modules["polars"] = None
+from recuse.outputs import read_outputs
+print(read_outputs(sys.argv[1]))
+try:
+    read_outputs(sys.argv[2])
+except ImportError as error:
+    print(error)
+"""
+    command = [sys.executable, "-c", code, str(archive), str(table)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert printed[0] == "Outputs(n=4, n_classes=2, labels, logits)"
+    assert printed[1] == (
+        f'{table}: reading .parquet files needs polars: pip install "recuse[cli]" (or use .npz, which does not)'
+    )
