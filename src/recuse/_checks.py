@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import array_api_compat
@@ -38,8 +39,11 @@ class UnmetNeed(ValueError):
     >>> recuse.auroc_f([0.2, 0.7], [0.9, 0.8])
     Traceback (most recent call last):
         ...
-    recuse._checks.UnmetNeed: auroc_f needs a 0/1 loss, but ...
+    recuse.UnmetNeed: auroc_f needs a 0/1 loss, but ...
     """
+
+
+UnmetNeed.__module__ = UndefinedMetricWarning.__module__ = "recuse"  # where users find them
 
 
 def closest(name: str, known: Iterable[str]) -> str:
@@ -74,11 +78,7 @@ def fraction(value: float, name: str, *, below_one: bool = False) -> float:
 def namespace(*columns: ArrayLike) -> tuple[Any, Any]:
     """Return the Array API namespace and device that the columns live in (NumPy unless one is a tensor)."""
     for column in columns:
-        if (
-            column is not None
-            and not isinstance(column, np.ndarray)
-            and array_api_compat.is_array_api_obj(column)
-        ):
+        if column is not None and not isinstance(column, np.ndarray) and array_api_compat.is_array_api_obj(column):
             return array_api_compat.array_namespace(column), array_api_compat.device(column)
     return np, None
 
@@ -88,7 +88,9 @@ def to_numpy(array: Any) -> Any:
     if isinstance(array, np.ndarray):
         return array
     if array_api_compat.is_torch_array(array):
-        return array.detach().cpu().numpy()
+        array = array.detach().cpu()
+        narrow = array.dtype.is_floating_point and array.dtype.itemsize < 4  # NumPy has no bfloat16 and no float8
+        return (array.float() if narrow else array).numpy()
     if array_api_compat.is_array_api_obj(array):
         return np.from_dlpack(array)
     return np.asarray(array)
@@ -98,40 +100,44 @@ def _host_array(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     """Return a list or a data-frame column as a numeric NumPy array; nulls become NaN."""
     if column is None:
         raise TypeError(f"{name} is missing (None); pass one number per sample")
-    if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
-        column = column.to_numpy()
+    if isinstance(column, np.ma.MaskedArray):
+        column = np.ma.filled(column.astype(np.float64), np.nan)
+    elif not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
+        with suppress(ValueError):  # pyarrow refuses to copy booleans and nulls unless asked as below
+            column = column.to_numpy()
     try:
         array = np.asarray(column)
     except ValueError:
-        raise ValueError(
-            f"{name} is ragged: its rows have different lengths; pass one number per sample"
-        ) from None
+        raise ValueError(f"{name} is ragged: its rows have different lengths; pass one number per sample") from None
     if array.dtype == object:  # nullable columns arrive as objects
-        values = [
-            np.nan if value is None or type(value).__name__ == "NAType" else value for value in array.ravel()
-        ]
-        if not all(isinstance(value, (int, float, np.number, np.bool_)) for value in values):
-            odd = next(v for v in values if not isinstance(v, (int, float, np.number, np.bool_)))
-            raise TypeError(f"{name} must be numeric, but it holds {odd!r} of type {type(odd).__name__}")
+        values = [np.nan if value is None or type(value).__name__ == "NAType" else value for value in array.ravel()]
+        for value in values:
+            if not isinstance(value, (int, float, np.number, np.bool_)) and type(value).__name__ != "Decimal":
+                raise TypeError(f"{name} must be numeric, but it holds {value!r} of type {type(value).__name__}")
         array = np.array(values, dtype=np.float64).reshape(array.shape)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numeric, got dtype {array.dtype}; convert it to numbers first")
     return array
 
 
+def _is_of(column: ArrayLike, xp: Any) -> bool:
+    """Return whether the column is an array of the namespace ``xp``."""
+    return array_api_compat.is_array_api_obj(column) and array_api_compat.array_namespace(column) is xp
+
+
 def vector(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
     """Return one column as a 1-d float64 array of namespace ``xp``; the caller's array is never changed."""
+    array: Any
     if xp is np:
         array = _host_array(column, name)
+    elif _is_of(column, xp):
+        array = column.detach() if array_api_compat.is_torch_array(column) else column
+        array = array_api_compat.to_device(array, device)
     else:
-        array = column if array_api_compat.is_array_api_obj(column) else _host_array(column, name)
-        if array_api_compat.is_torch_array(array):
-            array = array.detach()
+        array = _host_array(to_numpy(column) if array_api_compat.is_array_api_obj(column) else column, name)
     if array.ndim != 1:
         shape = tuple(array.shape)
-        raise ValueError(
-            f"{name} must be one-dimensional, one value per sample, got shape {shape}; use .ravel()"
-        )
+        raise ValueError(f"{name} must be one-dimensional, one value per sample, got shape {shape}; use .ravel()")
     if array.shape[0] == 0:
         raise ValueError(f"{name} is empty; at least one sample is needed")
     if xp is np:
@@ -200,11 +206,7 @@ def check_weight(weight: Any, xp: Any) -> None:
 
 def matrix(array: ArrayLike, name: str) -> FloatArray:
     """Return class scores as a float64 NumPy matrix of shape (n_samples, n_classes)."""
-    if hasattr(array, "to_numpy") and not isinstance(array, np.ndarray):
-        array = array.to_numpy()
-    result = np.asarray(
-        to_numpy(array) if array_api_compat.is_array_api_obj(array) else _host_array(array, name)
-    )
+    result = _host_array(to_numpy(array) if array_api_compat.is_array_api_obj(array) else array, name)
     if result.ndim != 2:
         raise ValueError(f"{name} must have shape (n_samples, n_classes), got {result.shape}")
     if result.shape[0] == 0:

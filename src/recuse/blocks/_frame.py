@@ -87,7 +87,7 @@ def _group(nw: Any, rows: Any, key: str, nan_policy: NanPolicy, moments: bool, n
         "s": weight * loss,
         "rows": nw.lit(1),
         "graded": flag((loss != 0.0) & (loss != 1.0)),
-        "fractional": flag(weight != weight.floor()),
+        "fractional": flag(weight != weight.round()),
     }
     for role, column in (("loss", loss), ("weight", weight)):
         summands |= {
@@ -119,9 +119,8 @@ def _group(nw: Any, rows: Any, key: str, nan_policy: NanPolicy, moments: bool, n
     if n_unscored and nan_policy == "drop":
         column = {name: values[~unscored] for name, values in column.items()}
         if not len(column[key]):
-            raise ValueError(
-                f'column {names[0]!r} is null or NaN in every row; nan_policy="drop" leaves nothing'
-            )
+            raise ValueError(f'column {names[0]!r} is null or NaN in every row; nan_policy="drop" leaves nothing')
+        _refuse_no_weight(column, names)
     elif n_unscored:
         column = _as_rejected(column, key, unscored)
     return _table(
@@ -140,6 +139,10 @@ def _refuse_bad_rows(column: dict[str, FloatArray], names: list[str]) -> None:
                     f"column {name!r} is {problem} in {number} rows; a {role} must be a finite number >= 0: "
                     "filter or repair these rows"
                 )
+    _refuse_no_weight(column, names)
+
+
+def _refuse_no_weight(column: dict[str, FloatArray], names: list[str]) -> None:
     if column["m"].sum() == 0.0:
         raise ValueError(f"column {names[-1]!r} sums to 0; at least one row needs a positive weight")
 
@@ -153,7 +156,8 @@ def _as_rejected(column: dict[str, FloatArray], key: str, unscored: Any) -> dict
     }
 
 
-def _table(column: dict[str, FloatArray], key: str, moments: bool, **unscored: int) -> TieBlocks:
+def _table(column: dict[str, FloatArray], key: str, moments: bool, **unscored: Any) -> TieBlocks:
+    column = column | {key: column[key] + 0.0}  # some engines optimize the same addition away
     order = np.argsort(-column[key])
     column = {name: values[order] for name, values in column.items()}
     return without_empty(

@@ -8,6 +8,7 @@ sums lose small losses beside large ones.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import array_api_compat
@@ -42,6 +43,9 @@ def build(
     scores = vector(confidence, "confidence", xp, device)
     weights = None if sample_weight is None else vector(sample_weight, "sample_weight", xp, device)
     same_length(loss=losses, confidence=scores, sample_weight=weights)
+    check_loss(losses, xp)  # every row, as in a frame; after "drop" the positions would no longer be the caller's
+    if weights is not None:
+        check_weight(weights, xp)
 
     unscored = xp.isnan(scores)
     n_unscored = int(xp.count_nonzero(unscored))
@@ -50,17 +54,17 @@ def build(
         refuse(unscored, scores, "confidence", "holds NaN", remedy, xp)
     if n_unscored and nan_policy == "drop":
         if n_unscored == scores.shape[0]:
-            raise ValueError(
-                'confidence is NaN for every sample; nan_policy="drop" leaves nothing to evaluate'
-            )
+            raise ValueError('confidence is NaN for every sample; nan_policy="drop" leaves nothing to evaluate')
         losses, scores = losses[~unscored], scores[~unscored]
-        weights = None if weights is None else weights[~unscored]
+        if weights is not None:
+            weights = weights[~unscored]
+            check_weight(weights, xp)
     elif n_unscored:
         scores = xp.where(unscored, -xp.inf, scores)
 
-    check_loss(losses, xp)
-    if weights is not None:
-        check_weight(weights, xp)
+    if keep_samples:  # what is kept must not change with the caller's arrays
+        losses = xp.asarray(losses, copy=True)
+        weights = None if weights is None else xp.asarray(weights, copy=True)
     return _group(
         xp, losses, scores, weights, keep_samples, oracle, moments,
         n_rejected=n_unscored if nan_policy == "reject" else 0,
@@ -76,7 +80,7 @@ def _group(
     keep_samples: bool,
     oracle: bool,
     moments: bool,
-    **unscored: int,
+    **unscored: Any,
 ) -> TieBlocks:
     """Group checked columns by score."""
     binary = bool(xp.all((loss == 0.0) | (loss == 1.0)))
@@ -125,9 +129,7 @@ def _sorted_failures(key: FloatArray, loss: FloatArray) -> tuple[FloatArray, Flo
     return key, count, np.bincount(np.searchsorted(key, failures), minlength=key.size).astype(np.float64)
 
 
-def _sorted_blocks(
-    xp: Any, key: Any, columns: list[Any]
-) -> tuple[Any, FloatArray, Any, FloatArray, list[FloatArray]]:
+def _sorted_blocks(xp: Any, key: Any, columns: list[Any]) -> tuple[Any, FloatArray, Any, FloatArray, list[FloatArray]]:
     """Sort by key; return order, distinct keys, block of each sorted sample, rows and column sums per block.
 
     Order and blocks stay on the device; what has one entry per block comes back as NumPy. ``block`` is
@@ -172,10 +174,11 @@ def without_empty(table: TieBlocks) -> TieBlocks:
     if second is not None:
         second = Moments(second.weight2[kept], second.weight2_loss[kept], second.weight2_loss2[kept])
     if samples is not None:  # samples of a dropped block weigh nothing; they point at the block above
+        before = samples.before if samples.before is not None else (table.score, samples.block)
         xp = array_api_compat.array_namespace(samples.block)
         renumbered = np.maximum(np.cumsum(kept) - 1, 0)
         renumbered = xp.asarray(renumbered, device=array_api_compat.device(samples.block))
-        samples = Samples(samples.order, xp.take(renumbered, samples.block), samples.loss, samples.weight)
+        samples = replace(samples, block=xp.take(renumbered, samples.block), before=before)
     return TieBlocks(
         table.score[kept], table.weight[kept], table.loss[kept], table.count[kept],
         binary=table.binary, frequencies=table.frequencies, moments=second, samples=samples,
@@ -192,20 +195,22 @@ def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
     weight = vector(sample_weight, "sample_weight", xp, array_api_compat.device(old.block))
     same_length(sample_weight=weight, loss=old.loss)
     check_weight(weight, xp)
-    block = to_numpy(old.block)
+    weight = xp.asarray(weight, copy=True)
+    score, grid = old.before if old.before is not None else (table.score, old.block)
+    block = to_numpy(grid)
 
     def add(column: Any) -> FloatArray:
-        return np.bincount(block, to_numpy(column), minlength=len(table))
+        return np.bincount(block, to_numpy(column), minlength=len(score)).astype(np.float64, copy=False)
 
     second = None
     if table.moments is not None:
         second = Moments(add(weight**2), add(weight**2 * old.loss), add((weight * old.loss) ** 2))
     fresh = TieBlocks(
-        table.score, add(weight), add(weight * old.loss), np.bincount(block, minlength=len(table)).astype(np.float64),
+        score, add(weight), add(weight * old.loss), np.bincount(block, minlength=len(score)).astype(np.float64),
         binary=table.binary,
         frequencies=bool(xp.all(weight == xp.floor(weight))),
         moments=second,
-        samples=Samples(old.order, old.block, old.loss, weight),
+        samples=Samples(old.order, grid, old.loss, weight),
         n_rejected=table.n_rejected,
         n_dropped=table.n_dropped,
         _oracle=None if table._oracle is None else reweight(table._oracle, weight),

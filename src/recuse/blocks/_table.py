@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from recuse._checks import UnmetNeed, one_of
 from recuse._typing import ArrayLike, FloatArray, NanPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +36,9 @@ class Samples:
     """The samples behind a table, kept on request (``keep_samples=True``), on the caller's device.
 
     ``order`` sorts the samples by descending score; ``block`` is each sample's row in the table, in the
-    caller's order; ``loss`` and ``weight`` (None: all 1) are in the caller's order too.
+    caller's order; ``loss`` and ``weight`` (None: all 1) are in the caller's order too. Samples that
+    ``nan_policy="drop"`` left out are not among them. ``before`` holds the distinct scores and the block ids
+    before blocks of weight zero were dropped, if there were any: new weights may bring them back.
 
     Examples
     --------
@@ -52,6 +51,7 @@ class Samples:
     block: Any
     loss: Any
     weight: Any | None
+    before: tuple[FloatArray, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -241,7 +241,9 @@ class TieBlocks:
         >>> a.merge(b).loss
         array([0., 2.])
         """
-        return _merge([self, *others])
+        from recuse.blocks._merge import merge
+
+        return merge([self, *others])
 
     def reweight(self, sample_weight: ArrayLike) -> TieBlocks:
         """Return the table of the same samples under other weights, without a new sort.
@@ -297,15 +299,9 @@ class TieBlocks:
     @property
     def constant(self) -> TieBlocks:
         """The table of a constant score, the random reference: one block that holds everything."""
-        weight = np.array([self.total_weight])
-        return TieBlocks(
-            np.zeros(1),
-            weight,
-            np.array([self.total_loss]),
-            weight,
-            binary=self.binary,
-            frequencies=self.frequencies,
-        )
+        weight, loss = np.array([self.total_weight]), np.array([self.total_loss])
+        count = np.array([float(self.n)])
+        return TieBlocks(np.zeros(1), weight, loss, count, binary=self.binary, frequencies=self.frequencies)
 
     # ------------------------------------------------------------------ sums
 
@@ -359,38 +355,3 @@ class TieBlocks:
             f"TieBlocks(n={self.n}, blocks={len(self)}, mean_loss={self.mean_loss:.6g}, "
             f"binary={self.binary}, largest_tie={self.largest_tie})"
         )
-
-
-def _merge(parts: Sequence[TieBlocks]) -> TieBlocks:
-    """Concatenate the parts, sort stably (they are sorted runs) and add neighbours of equal score."""
-    scores = np.concatenate([part.score for part in parts])
-    order = np.argsort(-scores, kind="stable")
-    scores = scores[order]
-    starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
-
-    def add(columns: list[FloatArray]) -> FloatArray:
-        return np.add.reduceat(np.concatenate(columns)[order], starts)
-
-    moments = [part.moments for part in parts if part.moments is not None]
-    oracles = [part._oracle for part in parts if part._oracle is not None]
-    merged = TieBlocks(
-        score=scores[starts],
-        weight=add([part.weight for part in parts]),
-        loss=add([part.loss for part in parts]),
-        count=add([part.count for part in parts]),
-        binary=all(part.binary for part in parts),
-        frequencies=all(part.frequencies for part in parts),
-        n_rejected=sum(part.n_rejected for part in parts),
-        n_dropped=sum(part.n_dropped for part in parts),
-        _oracle=_merge(oracles) if len(oracles) == len(parts) else None,
-    )
-    if len(moments) < len(parts):
-        return merged
-    return replace(
-        merged,
-        moments=Moments(
-            add([part.weight2 for part in moments]),
-            add([part.weight2_loss for part in moments]),
-            add([part.weight2_loss2 for part in moments]),
-        ),
-    )

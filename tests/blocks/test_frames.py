@@ -1,0 +1,234 @@
+"""``from_frame``: every engine gives the table that ``from_samples`` gives, or refuses with a count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recuse import TieBlocks
+from tests.blocks.reference import assert_same, assert_same_flags, slow_table
+from tests.strategies import WEIGHTS, Problem, problems
+
+NAN, INF = float("nan"), float("inf")
+NAMES: dict[str, Any] = {"confidence": "g", "loss": "l"}
+
+
+def duck(frame: pl.DataFrame) -> Any:
+    """Return the frame as a DuckDB relation; the relation keeps its connection alive."""
+    return duckdb.connect().from_arrow(frame.to_arrow())
+
+
+ENGINES: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "polars": lambda frame: frame,
+    "polars lazy": lambda frame: frame.lazy(),
+    "pandas": lambda frame: frame.to_pandas(),
+    "pandas nullable": lambda frame: frame.to_pandas().convert_dtypes(convert_floating=False),
+    "pandas arrow": lambda frame: frame.to_arrow().to_pandas(types_mapper=pd.ArrowDtype),
+    "pyarrow": lambda frame: frame.to_arrow(),
+    "duckdb": duck,
+}
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Callable[[pl.DataFrame], Any]:
+    """Return the conversion of a polars frame to one engine's frame."""
+    return ENGINES[request.param]
+
+
+def test_every_engine_gives_the_table_of_the_samples(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """Random problems with infinities, both zeros, ties, weights, moments and the loss-ordered table."""
+
+    @settings(max_examples=25)
+    @given(problems(weights=WEIGHTS), st.booleans())
+    def check(problem: Problem, extra: bool) -> None:
+        frame = pl.DataFrame({"g": problem.confidence, "l": problem.loss})
+        names = dict(NAMES)
+        if problem.weight is not None:
+            frame = frame.with_columns(w=problem.weight)
+            names["sample_weight"] = "w"
+        options = {"moments": extra, "oracle": extra}
+        table, expected = TieBlocks.from_frame(engine(frame), **names, **options), problem.table(**options)
+        assert_same(table, expected)
+        assert_same_flags(table, expected)
+        if extra:
+            for name in ("weight", "loss"):
+                found, wanted = getattr(table.oracle, name), getattr(expected.oracle, name)
+                np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=0.0)
+
+    check()
+
+
+def test_counts_and_binary_losses_are_exact(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """With 0/1 losses no engine may differ in a single bit."""
+    rng = np.random.default_rng(7)
+    problem = Problem(rng.integers(0, 2, 3000).astype(float), rng.integers(0, 200, 3000) / 7)
+    frame = pl.DataFrame({"g": problem.confidence, "l": problem.loss})
+    assert_same(TieBlocks.from_frame(engine(frame), **NAMES), problem.table(), exact=True)
+
+
+DTYPES = {
+    "float32": (pl.Float32, [0.1, 0.1, 0.3]),
+    "float64": (pl.Float64, [0.1, 0.1, 0.3]),
+    "uint8": (pl.UInt8, [0, 200, 7]),
+    "int64": (pl.Int64, [-3, 200, 7]),
+    "boolean": (pl.Boolean, [True, False, True]),
+    "decimal": (pl.Decimal(10, 3), [Decimal("0.125"), Decimal("0.125"), Decimal("2.5")]),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_column_types(dtype: str, engine: Callable[[pl.DataFrame], Any]) -> None:
+    """Floats of both widths, integers, booleans and decimals are scores, and losses and weights if >= 0."""
+    if dtype == "decimal" and engine in (ENGINES["pandas"], ENGINES["pandas nullable"]):
+        frame = engine(pl.DataFrame({"g": [Decimal("1")], "l": [1.0]}))
+        with pytest.raises(TypeError, match="column 'g' must be numeric, got Object; cast it to numbers first"):
+            TieBlocks.from_frame(frame, **NAMES)  # in classic pandas a Decimal is an object like any other
+        return
+    series = pl.Series("g", DTYPES[dtype][1], dtype=DTYPES[dtype][0])
+    values = [float(value) for value in series]
+    frame = engine(pl.DataFrame({"g": series, "l": [0.0, 1.0, 1.0]}))
+    assert_same(TieBlocks.from_frame(frame, **NAMES), slow_table([0, 1, 1], values), exact=True)
+    if min(values) >= 0:
+        table = TieBlocks.from_frame(frame, confidence="l", loss="g", sample_weight="g")
+        assert_same(table, slow_table(values, [0, 1, 1], values), exact=False)
+
+
+def test_half_precision_columns() -> None:
+    """float16 scores keep the values that they hold."""
+    half = np.array([0.1, 0.1, 0.3], dtype=np.float16)
+    expected = slow_table([0, 1, 1], half.astype(float))
+    arrow = pa.table({"g": pa.array(half), "l": [0, 1, 1]})
+    for frame in (pd.DataFrame({"g": half, "l": [0, 1, 1]}), arrow):
+        assert_same(TieBlocks.from_frame(frame, **NAMES), expected, exact=True)
+
+
+def test_minus_zero_ties_with_zero(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """No engine may keep the two zeros apart, nor hand out the negative one."""
+    frame = pl.DataFrame({"g": [-0.0, 0.0, -0.0, 1.0], "l": [1.0, 0.5, 0.0, -0.0]})
+    table = TieBlocks.from_frame(engine(frame), **NAMES, oracle=True)
+    assert_same(table, slow_table([1, 0.5, 0, 0], [0.0, 0.0, 0.0, 1.0]), exact=True)
+    np.testing.assert_array_equal(table.oracle.weight, [2.0, 1.0, 1.0])
+    assert not np.signbit(table.oracle.score[0])
+
+
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Int64, pl.Boolean])
+def test_rows_without_a_score(dtype: Any, engine: Callable[[pl.DataFrame], Any]) -> None:
+    """NaN and null scores are an error with a count, rejected (last block, still in N), or dropped and counted."""
+    missing = [None, NAN] if dtype == pl.Float64 else [None, None]
+    frame = pl.DataFrame({"g": pl.Series([1, *missing, 0], dtype=dtype, strict=False), "l": [0.0, 1.0, 0.5, 0.25]})
+    if dtype == pl.Boolean and engine is ENGINES["pandas"]:
+        with pytest.raises(TypeError, match="column 'g' must be numeric, got Object; cast it to numbers first"):
+            TieBlocks.from_frame(engine(frame), **NAMES)  # classic pandas: objects
+        return
+    with pytest.raises(ValueError, match="column 'g' is null or NaN in 2 rows; pass nan_policy="):
+        TieBlocks.from_frame(engine(frame), **NAMES)
+    for policy, score, weight in (("reject", [1, 0, -INF], [1, 1, 2]), ("drop", [1, 0], [1, 1])):
+        options: dict[str, Any] = {"nan_policy": policy, "oracle": True, "moments": True}
+        table = TieBlocks.from_frame(engine(frame), **NAMES, **options)
+        np.testing.assert_array_equal(table.score, score)
+        np.testing.assert_array_equal(table.weight, weight)
+        numbers = frame["g"].cast(pl.Float64).fill_null(NAN).to_numpy()
+        expected = TieBlocks.from_samples(frame["l"], numbers, **options)
+        assert_same(table, expected)
+        assert_same_flags(table, expected)
+        assert_same(table.oracle, expected.oracle)
+
+
+def test_rejected_rows_join_those_at_minus_infinity(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """A rejected row and a score of -inf are one block: no threshold tells them apart."""
+    frame = engine(pl.DataFrame({"g": [-INF, NAN, 1.0], "l": [1.0, 1.0, 0.0]}))
+    table = TieBlocks.from_frame(frame, **NAMES, nan_policy="reject")
+    np.testing.assert_array_equal(table.score, [1.0, -INF])
+    np.testing.assert_array_equal(table.loss, [0.0, 2.0])
+    assert (table.n, table.n_rejected) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("bad", "word"), [(None, "null"), (NAN, "(nan|null)"), (INF, "infinite"), (-INF, "infinite"), (-0.5, "negative")]
+)
+@pytest.mark.parametrize("policy", ["raise", "reject", "drop"])
+def test_bad_losses_and_weights_are_refused_and_counted(
+    bad: Any, word: str, policy: Any, engine: Callable[[pl.DataFrame], Any]
+) -> None:
+    """An engine leaves a null loss out of the sum but not out of the count: the risk would silently be too low."""
+    frame = engine(pl.DataFrame({"g": [0.5, 0.5, NAN, 0.4], "good": [1.0] * 4, "bad": [1.0, bad, bad, 0.0]}))
+    with pytest.raises(ValueError, match=rf"column 'bad' is {word} in 2 rows; a loss must be a finite number >= 0"):
+        TieBlocks.from_frame(frame, confidence="g", loss="bad", nan_policy=policy)
+    with pytest.raises(ValueError, match=rf"column 'bad' is {word} in 2 rows; a weight must be a finite number >= 0"):
+        TieBlocks.from_frame(frame, confidence="g", loss="good", sample_weight="bad", nan_policy=policy)
+
+
+def test_null_integers_and_booleans_are_refused(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """A null among integer losses is counted like one among floats."""
+    frame = engine(pl.DataFrame({"g": [0.5, 0.4, 0.3], "l": [0, None, 1]}))
+    with pytest.raises(ValueError, match="column 'l' is null in 1 rows; a loss must be"):
+        TieBlocks.from_frame(frame, **NAMES)
+
+
+def test_weights_that_sum_to_nothing(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """All weights zero is an error, also when only the dropped rows weigh anything."""
+    frame = engine(pl.DataFrame({"g": [NAN, 0.5], "l": [0.0, 1.0], "none": [0.0, 0.0], "lost": [1.0, 0.0]}))
+    for weight in ("none", "lost"):
+        with pytest.raises(ValueError, match=f"column '{weight}' sums to 0; at least one row needs a positive weight"):
+            TieBlocks.from_frame(frame, **NAMES, sample_weight=weight, nan_policy="drop")
+
+
+def test_frames_without_rows(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """No rows, and no rows left, are errors."""
+    empty = engine(pl.DataFrame({"g": [], "l": []}, schema={"g": pl.Float64, "l": pl.Float64}))
+    with pytest.raises(ValueError, match="frame has no rows; at least one sample is needed"):
+        TieBlocks.from_frame(empty, **NAMES)
+    unscored = engine(pl.DataFrame({"g": [NAN, NAN], "l": [1.0, 0.0]}))
+    with pytest.raises(ValueError, match="column 'g' is null or NaN in every row; nan_policy=\"drop\" leaves nothing"):
+        TieBlocks.from_frame(unscored, **NAMES, nan_policy="drop")
+
+
+def test_columns_that_are_not_there_or_not_numbers(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """A misspelt column is answered with the nearest name, text with its type."""
+    frame = engine(pl.DataFrame({"msp": [0.9, 0.5], "error": [0, 1], "site": ["a", "b"]}))
+    with pytest.raises(ValueError, match=r"column 'mps' is not in the frame; did you mean 'msp'\?"):
+        TieBlocks.from_frame(frame, confidence="mps", loss="error")
+    with pytest.raises(ValueError, match="column 'x' is not in the frame; known: error, msp, site"):
+        TieBlocks.from_frame(frame, confidence="msp", loss="x")
+    with pytest.raises(ValueError, match=r"column 'sites' is not in the frame; did you mean 'site'\?"):
+        TieBlocks.from_frame(frame, confidence="msp", loss="error", sample_weight="sites")
+    with pytest.raises(TypeError, match="column 'site' must be numeric, got String; cast it to numbers first"):
+        TieBlocks.from_frame(frame, confidence="site", loss="error")
+
+
+def test_what_is_no_frame() -> None:
+    """Arrays belong into ``from_samples``, and the message says so."""
+    with pytest.raises(TypeError, match=r"frame of type list is no data frame.*or use TieBlocks\.from_samples"):
+        TieBlocks.from_frame([0.5, 0.4], **NAMES)
+
+
+def test_one_column_may_play_every_part() -> None:
+    """Names may repeat, and a frame may use the names that the library uses inside."""
+    frame = pl.DataFrame({"recuse_loss": [1.0, 0.5], "recuse_score": [3.0, 4.0]})
+    table = TieBlocks.from_frame(frame, confidence="recuse_loss", loss="recuse_loss", sample_weight="recuse_score")
+    assert_same(table, slow_table([1.0, 0.5], [1.0, 0.5], [3.0, 4.0]))
+
+
+def test_the_frame_is_never_changed() -> None:
+    """Columns, values and order of the caller's frame stay."""
+    frame = pd.DataFrame({"g": [-0.0, NAN, 0.5], "l": [1, 0, 1]}, index=[5, 3, 4])
+    before = frame.copy(deep=True)
+    TieBlocks.from_frame(frame, **NAMES, nan_policy="reject", oracle=True, moments=True)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_frames_merge_with_samples(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """One shard from an engine and one from memory add up."""
+    shard = TieBlocks.from_frame(engine(pl.DataFrame({"g": [0.5, -0.0], "l": [1, 0]})), **NAMES)
+    merged = shard.merge(TieBlocks.from_samples([1, 1], [0.0, 0.9]))
+    assert_same(merged, slow_table([1, 0, 1, 1], [0.5, 0.0, 0.0, 0.9]), exact=True)

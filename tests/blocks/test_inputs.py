@@ -1,0 +1,212 @@
+"""Kinds of columns: array libraries, dtypes, lists and data-frame columns all give the same table."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import array_api_compat
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given
+
+from recuse import TieBlocks
+from recuse._checks import matrix, to_numpy
+from tests.blocks.reference import assert_same, assert_same_flags, slow_table
+from tests.strategies import WEIGHTS, Problem, problems
+
+OPTIONS: dict[str, Any] = {"keep_samples": True, "moments": True, "oracle": True}
+
+
+def test_every_array_library_gives_the_table_of_numpy(xp: Any) -> None:
+    """Random problems of every kind: same blocks, same block ids, samples left in their library."""
+
+    @given(problems(weights=WEIGHTS))
+    def check(problem: Problem) -> None:
+        columns = [None if column is None else xp.asarray(column) for column in problem]
+        table, expected = TieBlocks.from_samples(*columns, **OPTIONS), problem.table(**OPTIONS)
+        assert_same(table, expected)
+        assert_same(table.oracle, expected.oracle)
+        assert_same_flags(table, expected)
+        assert_same(TieBlocks.from_samples(*columns), slow_table(*problem))
+        assert table.samples is not None
+        assert expected.samples is not None
+        assert array_api_compat.array_namespace(table.samples.loss) is array_api_compat.array_namespace(columns[0])
+        np.testing.assert_array_equal(to_numpy(table.samples.block), expected.samples.block)
+        new = xp.asarray(np.arange(len(problem.loss)) + 1.0)
+        assert_same(table.reweight(new), expected.reweight(to_numpy(new)))
+
+    check()
+
+
+@pytest.mark.parametrize("nan_policy", ["reject", "drop"])
+def test_samples_without_a_score(nan_policy: str, xp: Any) -> None:
+    """``reject`` puts them last with the score -inf, ``drop`` leaves them out; both count them."""
+    confidence = xp.asarray([float("nan"), 0.5, -float("inf"), float("nan")])
+    loss = xp.asarray([1.0, 0.0, 1.0, 0.0])
+    for options in ({}, {"keep_samples": True}, {"sample_weight": xp.asarray([1.0, 1.0, 1.0, 1.0])}):
+        table = TieBlocks.from_samples(loss, confidence, nan_policy=nan_policy, **options)
+        np.testing.assert_array_equal(table.score, [0.5, -np.inf])
+        if nan_policy == "reject":
+            np.testing.assert_array_equal(table.count, [1.0, 3.0])
+            np.testing.assert_array_equal(table.loss, [0.0, 2.0])
+            assert (table.n, table.n_rejected, table.n_dropped) == (4, 2, 0)
+        else:
+            np.testing.assert_array_equal(table.count, [1.0, 1.0])
+            np.testing.assert_array_equal(table.loss, [0.0, 1.0])
+            assert (table.n, table.n_rejected, table.n_dropped) == (2, 0, 2)
+
+
+def test_infinite_scores_are_ordered(xp: Any) -> None:
+    """+inf is surest and -inf least sure, and -0.0 ties with 0.0."""
+    confidence = xp.asarray([-0.0, float("inf"), 0.0, -float("inf"), float("inf")])
+    table = TieBlocks.from_samples(xp.asarray([1.0, 0.0, 0.0, 1.0, 0.0]), confidence)
+    assert_same(table, slow_table([1, 0, 0, 1, 0], [0.0, np.inf, 0.0, -np.inf, np.inf]), exact=True)
+
+
+INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integer_scores_do_not_wrap(dtype: str, xp: Any) -> None:
+    """Unsigned scores are ordered as numbers: -0 would come before -255 if they were negated as they are."""
+    scores = [0, 100, 7, 100]
+    confidence, loss = (xp.asarray(column, dtype=getattr(xp, dtype)) for column in (scores, [1, 0, 1, 2]))
+    assert_same(TieBlocks.from_samples(loss, confidence), slow_table([1, 0, 1, 2], scores), exact=True)
+
+
+def test_booleans_are_losses_and_scores(xp: Any) -> None:
+    """True is 1: an error flag is a loss, a yes/no answer is a score with two values."""
+    flags = [True, False, False]
+    table = TieBlocks.from_samples(xp.asarray(flags), xp.asarray([False, True, False]), xp.asarray(flags))
+    assert_same(table, slow_table([1, 0, 0], [0, 1, 0], [1, 0, 0]), exact=True)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble"])
+def test_numpy_floats_of_any_width(dtype: str) -> None:
+    """Scores are compared as the values that they hold, not as what they were rounded from."""
+    loss, confidence = np.array([0.1, 1.0, 0.25]).astype(dtype), np.array([0.1, 0.1, 0.3]).astype(dtype)
+    assert_same(
+        TieBlocks.from_samples(loss, confidence), slow_table(loss.astype(np.float64), confidence.astype(np.float64))
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_tensors_of_any_width_with_and_without_gradients(dtype: torch.dtype, requires_grad: bool) -> None:
+    """Half precision and tensors in a graph work; the table is detached."""
+    values = [[0.1, 1.0, 0.25], [0.1, 0.1, 0.3], [1.0, 2.0, 0.5]]
+    columns = [torch.tensor(column, dtype=dtype, requires_grad=requires_grad) for column in values]
+    table = TieBlocks.from_samples(*columns, **OPTIONS)
+    assert_same(table, slow_table(*(column.tolist() for column in columns)))
+    assert table.samples is not None
+    assert not table.samples.loss.requires_grad
+    assert columns[0].requires_grad == requires_grad
+
+
+def test_tensors_and_other_columns_mix() -> None:
+    """One tensor decides where the work is done; lists, arrays and other libraries' arrays follow it."""
+    import array_api_strict
+
+    loss, confidence = [0.0, 1.0, 0.5], [0.75, 0.5, 0.5]
+    expected = TieBlocks.from_samples(loss, confidence)
+    kinds = [list, np.array, pl.Series, pd.Series, pa.array, torch.tensor, array_api_strict.asarray]
+    for left in kinds:
+        for right in kinds:
+            assert_same(TieBlocks.from_samples(left(loss), right(confidence)), expected, exact=True)
+
+
+COLUMNS = {
+    "list": lambda values: values,
+    "tuple": tuple,
+    "numpy": np.array,
+    "numpy objects": lambda values: np.array(values, dtype=object),
+    "non-contiguous": lambda values: np.repeat(np.array(values), 2)[::2],
+    "pandas": pd.Series,
+    "pandas, other index": lambda values: pd.Series(values, index=range(len(values), 0, -1)),
+    "pandas nullable": lambda values: pd.Series(values).convert_dtypes(),
+    "pandas arrow": lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas categorical": lambda values: pd.Series(values, dtype="category"),
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+    "pyarrow chunked": lambda values: pa.chunked_array([values[:1], values[1:]]),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("values", [[0.5, 1.0, 0.0], [2, 1, 0], [True, False, False]], ids=["float", "int", "bool"])
+def test_lists_and_data_frame_columns(kind: str, values: list[Any]) -> None:
+    """Any column of numbers or flags is a loss, a score or a weight, in the order of its rows."""
+    column = COLUMNS[kind](values)
+    table = TieBlocks.from_samples(column, [0.1, 0.2, 0.3])
+    assert_same(table, slow_table(values, [0.1, 0.2, 0.3]), exact=True)
+    assert_same(TieBlocks.from_samples([1, 0, 1], column, column), slow_table([1, 0, 1], values, values), exact=True)
+
+
+def test_decimal_columns() -> None:
+    """Data bases hand out Decimals: they are numbers too."""
+    values = [Decimal("0.5"), Decimal("1")]
+    for column in (values, pl.Series(values), pd.Series(values), pa.array(values)):
+        assert_same(TieBlocks.from_samples(column, column), slow_table([0.5, 1.0], [0.5, 1.0]), exact=True)
+
+
+WITH_NULL = {
+    "list": [0.5, None, 0.25],
+    "numpy masked": np.ma.array([0.5, 7.0, 0.25], mask=[False, True, False]),
+    "pandas Float64": pd.Series([0.5, None, 0.25], dtype="Float64"),
+    "pandas arrow": pd.Series([0.5, None, 0.25], dtype="double[pyarrow]"),
+    "polars": pl.Series([0.5, None, 0.25]),
+    "pyarrow": pa.array([0.5, None, 0.25]),
+    "pandas Int64": pd.Series([1, None, 0], dtype="Int64"),
+    "pandas boolean": pd.Series([True, None, False], dtype="boolean"),
+    "polars boolean": pl.Series([True, None, False]),
+    "pyarrow boolean": pa.array([True, None, False]),
+    "pyarrow integer": pa.array([1, None, 0]),
+    "masked integers": np.ma.array([1, 1, 0], mask=[False, True, False]),
+}
+
+
+@pytest.mark.parametrize("kind", WITH_NULL)
+def test_nulls_are_missing_values(kind: str) -> None:
+    """A null score is a NaN score; a null loss or weight is refused, never taken for 0 or for what lies below it."""
+    column = WITH_NULL[kind]
+    assert TieBlocks.from_samples([0, 1, 1], column, nan_policy="drop").n_dropped == 1
+    with pytest.raises(ValueError, match=r"confidence holds NaN: confidence\[1\] = nan \(1 such\)"):
+        TieBlocks.from_samples([0, 1, 1], column)
+    with pytest.raises(ValueError, match=r"loss holds NaN: loss\[1\] = nan \(1 such\)"):
+        TieBlocks.from_samples(column, [0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match=r"sample_weight is not finite: sample_weight\[1\] = nan \(1 such\)"):
+        TieBlocks.from_samples([0, 1, 1], [0.1, 0.2, 0.3], column)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.int64, torch.bool])
+def test_class_scores_of_any_tensor_type(dtype: torch.dtype) -> None:
+    """Logits in half precision become float64 as well (NumPy itself has no bfloat16)."""
+    scores = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).to(dtype)
+    np.testing.assert_array_equal(matrix(scores, "logits"), np.eye(2), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("array", "error", "message"),
+    [
+        ([[1, 2], [3]], ValueError, "logits is ragged"),
+        (None, TypeError, "logits is missing"),
+        ([0.1, 0.2], ValueError, r"logits must have shape \(n_samples, n_classes\), got \(2,\)"),
+        (np.empty((0, 3)), ValueError, "logits is empty"),
+        (
+            pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}),
+            TypeError,
+            "logits must be numeric, but it holds 'x' of type str",
+        ),
+        (np.ones((2, 2), dtype=complex), TypeError, "logits must be numeric, got dtype complex128"),
+        (torch.ones(2, 2, dtype=torch.complex64), TypeError, "logits must be numeric, got dtype complex64"),
+    ],
+)
+def test_class_scores_that_are_none(array: Any, error: type[Exception], message: str) -> None:
+    """A matrix of class scores is checked like a column."""
+    with pytest.raises(error, match=message):
+        matrix(array, "logits")

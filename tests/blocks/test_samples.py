@@ -1,0 +1,168 @@
+"""Kept samples, other weights, the loss-ordered table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recuse
+from recuse import TieBlocks
+from recuse._checks import to_numpy
+from tests.blocks.reference import assert_same, assert_same_flags
+from tests.strategies import WEIGHTS, Problem, problems, weights
+
+
+@given(problems(weights=["none", "positive"]))
+def test_kept_samples_point_at_their_blocks(problem: Problem) -> None:
+    """Block ids are in the caller's order, the sort order is descending, columns are as given."""
+    table = problem.table(keep_samples=True)
+    samples = table.samples
+    assert samples is not None
+    np.testing.assert_array_equal(table.score[samples.block], problem.confidence)
+    np.testing.assert_array_equal(np.sort(samples.order), np.arange(len(problem.loss)))
+    np.testing.assert_array_equal(problem.confidence[samples.order], np.sort(problem.confidence)[::-1])
+    np.testing.assert_array_equal(samples.loss, problem.loss)
+    if problem.weight is None:
+        assert samples.weight is None
+    else:
+        np.testing.assert_array_equal(samples.weight, problem.weight)
+
+
+@given(problems(weights=["with_zeros", "frequencies"]))
+def test_block_ids_stay_inside_the_table_when_blocks_of_weight_zero_are_dropped(problem: Problem) -> None:
+    """Samples with a weight keep their score; those of a dropped block weigh nothing wherever they point."""
+    assert problem.weight is not None
+    table = problem.table(keep_samples=True)
+    assert table.samples is not None
+    heavy = problem.weight > 0.0
+    np.testing.assert_array_equal(table.score[table.samples.block[heavy]], problem.confidence[heavy])
+    sums = np.bincount(table.samples.block, problem.weight, minlength=len(table))
+    np.testing.assert_allclose(sums, table.weight, rtol=1e-13)
+
+
+@given(problems(weights=WEIGHTS), st.data())
+def test_reweighting_is_rebuilding(problem: Problem, data: st.DataObject) -> None:
+    """Other weights give the table that a new sort would give, again and again, whatever was dropped before."""
+    options: dict[str, Any] = {"keep_samples": True, "moments": True, "oracle": True}
+    table = problem.table(**options)
+    for _ in range(2):
+        kind = data.draw(st.sampled_from(WEIGHTS[1:]))
+        weight = np.array(data.draw(weights(kind, len(problem.loss))))
+        table = table.reweight(weight)
+        rebuilt = problem._replace(weight=weight).table(**options)
+        assert_same(table, rebuilt)
+        assert_same_flags(table, rebuilt)
+        assert_same(table.oracle, rebuilt.oracle)
+        assert table.samples is not None
+        np.testing.assert_array_equal(table.samples.block, rebuilt.samples.block)  # type: ignore[union-attr]
+
+
+def test_new_weights_bring_back_a_dropped_block() -> None:
+    """A score without weight is dropped from the table, but not forgotten."""
+    table = TieBlocks.from_samples([0, 1, 0], [0.9, 0.5, 0.1], [1, 0, 1], keep_samples=True)
+    np.testing.assert_array_equal(table.score, [0.9, 0.1])
+    np.testing.assert_array_equal(table.reweight([1, 1, 1]).score, [0.9, 0.5, 0.1])
+
+
+def test_reweighting_keeps_the_counts_of_unscored_samples() -> None:
+    """What a NaN policy did stays on record; dropped samples take no new weight."""
+    nan = float("nan")
+    rejected = TieBlocks.from_samples([0, 1], [0.5, nan], nan_policy="reject", keep_samples=True)
+    assert rejected.reweight([1, 2]).n_rejected == 1
+    dropped = TieBlocks.from_samples([0, 1], [0.5, nan], nan_policy="drop", keep_samples=True)
+    assert dropped.reweight([2]).n_dropped == 1
+
+
+def test_reweighting_needs_the_samples() -> None:
+    """Without samples the message says how to keep them."""
+    with pytest.raises(recuse.UnmetNeed, match="reweight needs the samples: build TieBlocks with keep_samples=True"):
+        TieBlocks.from_samples([0, 1], [0.9, 0.5]).reweight([1, 1])
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1, 1, 1], r"lengths differ \(sample_weight: 3, loss: 2\)"),
+        ([0, 0], "sample_weight sums to 0"),
+        ([1, -1], r"sample_weight is negative: sample_weight\[1\] = -1.0"),
+    ],
+)
+def test_new_weights_are_checked(weight: list[float], message: str) -> None:
+    """``reweight`` refuses what ``from_samples`` refuses."""
+    table = TieBlocks.from_samples([0, 1], [0.9, 0.5], keep_samples=True)
+    with pytest.raises(ValueError, match=message):
+        table.reweight(weight)
+
+
+@pytest.mark.parametrize("options", [{}, {"keep_samples": True, "oracle": True, "moments": True}])
+def test_the_callers_arrays_are_never_changed(options: dict[str, bool], xp: Any) -> None:
+    """Inputs keep their values (-0.0 and NaN included), even where the result shares their type."""
+    columns = [[1.0, 0.0, 1.0, 0.0], [-0.0, 0.0, float("nan"), -1.0], [1.0, 2.0, 0.0, 1.0]]
+    arrays = [xp.asarray(column, dtype=xp.float64) for column in columns]
+    TieBlocks.from_samples(*arrays, nan_policy="reject", **options)
+    for array, column in zip(arrays, columns, strict=True):
+        np.testing.assert_array_equal(to_numpy(array), column)
+        np.testing.assert_array_equal(np.signbit(to_numpy(array)), np.signbit(column))
+
+
+def test_kept_samples_do_not_change_with_the_callers_arrays(xp: Any) -> None:
+    """The table is a value: writing to the inputs afterwards changes nothing in it."""
+    loss, weight, fresh = (xp.asarray([1.0, 0.0], dtype=xp.float64) for _ in range(3))
+    table = TieBlocks.from_samples(loss, xp.asarray([0.9, 0.5]), weight, keep_samples=True)
+    again = table.reweight(fresh)
+    for array in (loss, weight, fresh):
+        array[0] = 7.0
+    for samples in (table.samples, again.samples):
+        assert samples is not None
+        np.testing.assert_array_equal(to_numpy(samples.loss), [1.0, 0.0])
+        np.testing.assert_array_equal(to_numpy(samples.weight), [1.0, 0.0])
+
+
+def test_read_only_arrays_are_enough() -> None:
+    """Memory-mapped and frozen arrays work on every path."""
+    columns = [np.array(column) for column in ([1.0, 0.0, 0.5], [0.5, 0.5, -0.0], [1.0, 2.0, 1.0])]
+    expected = TieBlocks.from_samples(*columns, keep_samples=True, oracle=True, moments=True)
+    for column in columns:
+        column.flags.writeable = False
+    table = TieBlocks.from_samples(*columns, keep_samples=True, oracle=True, moments=True)
+    assert_same(table, expected, exact=True)
+    assert_same(TieBlocks.from_samples(columns[0], columns[1]), TieBlocks.from_samples([1, 0, 0.5], [0.5, 0.5, 0]))
+
+
+# ---------------------------------------------------------------------- the loss-ordered table
+
+
+@given(problems(weights=WEIGHTS), st.booleans())
+def test_the_oracle_is_the_table_ordered_by_loss(problem: Problem, keep_samples: bool) -> None:
+    """The optimum ranks by the losses themselves: score = -loss."""
+    oracle = problem.table(oracle=True, keep_samples=keep_samples).oracle
+    expected = TieBlocks.from_samples(problem.loss, -problem.loss, problem.weight)
+    for name in ("score", "weight", "loss"):
+        np.testing.assert_allclose(getattr(oracle, name), getattr(expected, name), rtol=1e-13, atol=0.0)
+
+
+@given(problems(losses=["binary"], weights=["none", "frequencies"]))
+def test_a_binary_loss_needs_no_second_table(problem: Problem) -> None:
+    """For 0/1 losses the optimum follows from the totals, bit by bit."""
+    expected = TieBlocks.from_samples(problem.loss, -problem.loss, problem.weight)
+    oracle = problem.table().oracle
+    for name in ("score", "weight", "loss"):
+        np.testing.assert_array_equal(getattr(oracle, name), getattr(expected, name))
+    assert oracle.binary
+    assert oracle.frequencies
+
+
+@pytest.mark.parametrize(("loss", "score"), [([0, 0], [0.0]), ([1, 1], [-1.0]), ([1, 0], [0.0, -1.0])])
+def test_the_oracle_without_right_or_wrong_samples(loss: list[int], score: list[float]) -> None:
+    """All right or all wrong: one block."""
+    np.testing.assert_array_equal(TieBlocks.from_samples(loss, [0.1, 0.2]).oracle.score, score)
+
+
+def test_the_oracle_of_a_graded_loss_must_be_asked_for() -> None:
+    """The table alone does not know the order of other losses, and says what to do."""
+    with pytest.raises(recuse.UnmetNeed, match="build TieBlocks with oracle=True"):
+        _ = TieBlocks.from_samples([0.5, 1.0], [0.9, 0.5]).oracle

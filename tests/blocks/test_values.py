@@ -1,0 +1,222 @@
+"""The table against a slow reference, and what must not change it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recuse import TieBlocks
+from recuse.blocks._samples import _sorted_blocks, _sorted_failures
+from tests.blocks.reference import assert_same, assert_same_flags, slow_table
+from tests.strategies import LOSSES, SCORES, WEIGHTS, Problem, partitions, problems
+
+
+@given(problems(weights=WEIGHTS), st.booleans(), st.booleans())
+def test_the_table_is_the_slow_table(problem: Problem, moments: bool, keep_samples: bool) -> None:
+    """Every column agrees with a dictionary of rows, whichever path builds it."""
+    table = problem.table(moments=moments, keep_samples=keep_samples)
+    assert_same(table, slow_table(*problem))
+    assert (table.moments is not None) == moments
+    assert (table.samples is not None) == keep_samples
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("score", SCORES)
+def test_every_kind_of_problem_is_tried(loss: str, score: str) -> None:
+    """Each pair of loss and score kinds is checked on its own, so that no kind hides behind another."""
+
+    @given(problems(losses=[loss], scores=[score], weights=WEIGHTS))
+    def check(problem: Problem) -> None:
+        assert_same(problem.table(), slow_table(*problem))
+
+    check()
+
+
+@given(problems(weights=WEIGHTS))
+def test_flags_tell_what_the_sums_cannot(problem: Problem) -> None:
+    """``binary`` and ``frequencies`` are read off the samples, ``n`` off the blocks that are left."""
+    table = problem.table()
+    assert table.binary == bool(np.isin(problem.loss, [0.0, 1.0]).all())
+    assert table.frequencies == (problem.weight is None or bool((problem.weight % 1.0 == 0.0).all()))
+    assert table.n == sum(slow_table(*problem)["count"])
+    assert len(table) == len(table.score)
+    assert table.distinct_share == len(table) / table.n
+    assert table.largest_tie == table.count.max()
+
+
+def test_two_half_losses_are_not_a_right_and_a_wrong_one() -> None:
+    """(.5, .5) and (0, 1) have the same sums; only the flag tells them apart."""
+    graded, binary = (TieBlocks.from_samples(loss, [0.3, 0.3]) for loss in ([0.5, 0.5], [0.0, 1.0]))
+    assert_same(graded, binary, exact=True)
+    assert (graded.binary, binary.binary) == (False, True)
+
+
+@given(problems(losses=["binary", "graded"], weights=["none", "frequencies"]), st.data())
+def test_row_order_changes_no_bit_of_exact_sums(problem: Problem, data: st.DataObject) -> None:
+    """For 0/1 losses (and eighths, whose sums are exact too) any row order gives the same bits."""
+    order = data.draw(st.permutations(range(len(problem.loss))))
+    shuffled = problem.rows(np.array(order))
+    for options in ({}, {"keep_samples": True, "moments": True}):
+        assert_same(shuffled.table(**options), problem.table(**options), exact=True)
+    assert_same_flags(shuffled.table(), problem.table())
+
+
+@given(problems(weights=WEIGHTS), st.data())
+def test_row_order_changes_only_rounding(problem: Problem, data: st.DataObject) -> None:
+    """For any losses and weights the row order matters no more than the last bits."""
+    order = data.draw(st.permutations(range(len(problem.loss))))
+    assert_same(problem.rows(np.array(order)).table(moments=True), problem.table(moments=True))
+
+
+@given(problems(scores=["untied", "tied", "heavily_tied"], weights=WEIGHTS))
+def test_increasing_transforms_change_only_the_scores(problem: Problem) -> None:
+    """A strictly increasing transform leaves weights, losses and counts bit by bit as they are."""
+    ranks = np.unique(problem.confidence, return_inverse=True)[1]
+    before = problem.table()
+    for transform in (ranks * 3.0 - 7.0, np.exp(ranks / 4), ranks.astype(np.uint8), np.append(ranks, 99)[:-1] > -1):
+        after = TieBlocks.from_samples(problem.loss, transform, problem.weight)
+        if transform.dtype == bool:
+            assert len(after) == 1  # not strictly increasing: everything ties
+            continue
+        for name in ("weight", "loss", "count"):
+            np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
+
+
+@given(problems(losses=["binary"], weights=["none", "frequencies"]), st.data())
+def test_merging_any_parts_gives_the_whole_bit_by_bit(problem: Problem, data: st.DataObject) -> None:
+    """Tables of disjoint rows with 0/1 losses add up to the table of all rows exactly."""
+    parts = _parts(problem, data)
+    tables = [part.table(moments=True) for part in parts]
+    merged = tables[0].merge(*tables[1:])
+    assert_same(merged, _whole(parts).table(moments=True), exact=True)
+    assert merged.binary
+    assert merged.moments is not None
+
+
+@given(problems(weights=WEIGHTS), st.data())
+def test_merging_any_parts_gives_the_whole(problem: Problem, data: st.DataObject) -> None:
+    """With any losses and weights the merged table agrees to rounding, and so does its optimum."""
+    parts = _parts(problem, data)
+    tables = [part.table(moments=True, oracle=True) for part in parts]
+    merged, whole = tables[0].merge(*tables[1:]), _whole(parts).table(moments=True, oracle=True)
+    assert_same(merged, whole)
+    assert merged.binary == whole.binary
+    assert merged.frequencies == whole.frequencies
+    _assert_same_ranking(merged.oracle, whole.oracle)
+
+
+def _parts(problem: Problem, data: st.DataObject) -> list[Problem]:
+    """Divide a problem; a part that weighs nothing has no table, so it is left out."""
+    parts = [problem.rows(index) for index in data.draw(partitions(len(problem.loss)))]
+    return [part for part in parts if part.weight is None or part.weight.sum() > 0.0]
+
+
+def _whole(parts: list[Problem]) -> Problem:
+    """Join the parts, without rows of a score that weighs nothing in a part (their count is not kept)."""
+    kept = []
+    for part in parts:
+        if part.weight is not None:
+            heavy = [part.weight[part.confidence == score].sum() > 0.0 for score in part.confidence]
+            part = part.rows(np.array(heavy))
+        kept.append(part)
+    columns: list[Any] = [None if column[0] is None else np.concatenate(column) for column in zip(*kept, strict=True)]
+    return Problem(*columns)
+
+
+def _assert_same_ranking(table: TieBlocks, expected: TieBlocks) -> None:
+    """The same blocks in the same order; the scores of an optimum only have to be in order."""
+    np.testing.assert_allclose(table.weight, expected.weight, rtol=1e-13)
+    np.testing.assert_allclose(table.loss, expected.loss, rtol=1e-13, atol=0.0)
+    np.testing.assert_array_equal(np.diff(table.score) < 0.0, np.full(len(table) - 1, True))
+
+
+def test_a_merge_of_graded_and_binary_parts_keeps_the_optimum() -> None:
+    """A part with 0/1 losses needs no loss-ordered table of its own to contribute to the merged one."""
+    graded = TieBlocks.from_samples([0.5, 0.0], [0.9, 0.1], oracle=True)
+    binary = TieBlocks.from_samples([1, 0], [0.4, 0.2], oracle=True)
+    merged = graded.merge(binary).oracle
+    np.testing.assert_array_equal(merged.loss, [0.0, 0.5, 1.0])
+    np.testing.assert_array_equal(merged.weight, [2.0, 1.0, 1.0])
+
+
+def test_a_merge_with_a_part_without_moments_has_none() -> None:
+    """Half of the moments would be a wrong standard error: they are dropped."""
+    with_moments = TieBlocks.from_samples([1, 0], [0.4, 0.2], moments=True)
+    assert with_moments.merge(TieBlocks.from_samples([1], [0.4])).moments is None
+    assert with_moments.merge().moments is not None
+
+
+@given(problems(losses=["binary", "graded"], weights=["none", "frequencies"]), st.integers(2, 5))
+def test_duplicating_rows_multiplies_the_sums(problem: Problem, times: int) -> None:
+    """So many copies of every row give the same blocks with as many times the sums."""
+    table = problem.table()
+    copies = problem.rows(np.tile(np.arange(len(problem.loss)), times)).table()
+    for name in ("weight", "loss", "count"):
+        np.testing.assert_array_equal(getattr(copies, name), times * getattr(table, name))
+    np.testing.assert_array_equal(copies.score, table.score)
+
+
+@given(problems(losses=["binary", "graded"], weights=["frequencies"]))
+def test_a_whole_weight_is_a_repetition(problem: Problem) -> None:
+    """A weight of 3 gives the same weight and loss sums as three equal rows."""
+    assert problem.weight is not None
+    repeated = Problem(problem.loss, problem.confidence).rows(
+        np.repeat(np.arange(len(problem.loss)), problem.weight.astype(int))
+    )
+    weighted, table = problem.table(), repeated.table()
+    for name in ("score", "weight", "loss"):
+        np.testing.assert_array_equal(getattr(weighted, name), getattr(table, name))
+
+
+@given(problems(losses=["binary"]))
+def test_the_short_cut_for_failures_is_the_general_path(problem: Problem) -> None:
+    """Two plain sorts of 0/1 losses give the bits that the argsort gives."""
+    key = 0.0 - problem.confidence
+    values, count, loss = _sorted_failures(key, problem.loss)
+    _, expected_values, _, expected_count, (expected_loss,) = _sorted_blocks(np, key, [problem.loss])
+    for found, expected in ((values, expected_values), (count, expected_count), (loss, expected_loss)):
+        np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_small_losses_survive_beside_large_ones() -> None:
+    """Block sums are added up block by block: a difference of cumulative sums would lose 1e-12 beside 1e12."""
+    table = TieBlocks.from_samples([1e12, 1e12, 1e-12, 1e-12], [0.9, 0.9, 0.1, 0.1])
+    np.testing.assert_array_equal(table.loss, [2e12, 2e-12])
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_one_sample_and_constant_scores_are_one_block(n: int) -> None:
+    """The smallest problems are tables like any other, and equal to their own random reference."""
+    table = TieBlocks.from_samples([1] * n, [0.0] * n)
+    assert (len(table), table.n, table.mean_loss, table.largest_tie) == (1, n, 1.0, n)
+    assert_same(table.constant, table, exact=True)
+
+
+@given(problems(weights=WEIGHTS))
+def test_the_random_reference_holds_everything_in_one_block(problem: Problem) -> None:
+    """``constant`` has the totals of the table, rows included."""
+    table = problem.table()
+    assert (table.constant.total_weight, table.constant.total_loss) == (table.total_weight, table.total_loss)
+    assert (table.constant.n, table.constant.largest_tie) == (table.n, table.n)
+
+
+@given(problems(weights=WEIGHTS))
+def test_totals_are_the_sums_of_the_rows(problem: Problem) -> None:
+    """Cumulative sums end at the totals, and the mean loss is their ratio."""
+    table = problem.table()
+    weight = np.ones_like(problem.loss) if problem.weight is None else problem.weight
+    assert table.total_weight == pytest.approx(weight.sum(), rel=1e-13)
+    assert table.total_loss == pytest.approx((weight * problem.loss).sum(), rel=1e-13)
+    assert table.mean_loss == pytest.approx(np.average(problem.loss, weights=weight), rel=1e-13)
+    np.testing.assert_allclose(np.diff(table.cumulative_weight, prepend=0.0), table.weight, rtol=1e-9)
+    assert (table.weight > 0.0).all()
+
+
+def test_the_repr_shows_what_the_table_is_about() -> None:
+    """Size, blocks, risk, kind of loss and the largest tie fit on one line."""
+    table = TieBlocks.from_samples([0, 1, 0, 1], [0.9, 0.6, 0.6, 0.3])
+    assert repr(table) == "TieBlocks(n=4, blocks=3, mean_loss=0.5, binary=True, largest_tie=2)"
