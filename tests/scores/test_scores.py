@@ -1,0 +1,165 @@
+"""Confidence scores: orientation, hand-computed values, order where the softmax saturates, needs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from recuse import UnmetNeed, datasets, scores
+from recuse.outputs import Outputs
+
+LOGITS = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [5.0, -5.0, 0.0]])
+PROBA = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
+SORTED = np.sort(PROBA, axis=1)
+EXPECTED = {
+    "msp": SORTED[:, 2],
+    "neg_log_error": -np.log(1 - SORTED[:, 2]),
+    "neg_entropy": (PROBA * np.log(PROBA)).sum(axis=1),
+    "softmax_margin": SORTED[:, 2] - SORTED[:, 1],
+    "neg_gini": (PROBA**2).sum(axis=1) - 1,
+    "max_logit": LOGITS.max(axis=1),
+    "logit_margin": np.array([1.0, 0.0, 5.0]),
+    "energy": np.log(np.exp(LOGITS).sum(axis=1)),
+}
+FROM_PROBABILITIES = ["msp", "neg_log_error", "neg_entropy", "softmax_margin", "neg_gini"]
+
+
+def of_logits(logits):
+    return Outputs(labels=np.zeros(len(logits), int), logits=logits)
+
+
+def of_probabilities(proba):
+    return Outputs(labels=np.zeros(len(proba), int), probabilities=proba)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_values_from_logits(name):
+    score = scores.compute(name, of_logits(LOGITS))
+    assert score.dtype == np.float64
+    np.testing.assert_allclose(score, EXPECTED[name], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", FROM_PROBABILITIES)
+def test_values_from_probabilities(name):
+    np.testing.assert_allclose(scores.compute(name, of_probabilities(PROBA)), EXPECTED[name], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_higher_is_surer(name):
+    logits = np.array([[0.1, 0.0], [1.0, 0.0], [3.0, 0.0], [9.0, 0.0]])
+    assert (np.diff(scores.compute(name, of_logits(logits))) > 0).all()
+
+
+@pytest.mark.parametrize("name", ["neg_log_error", "neg_entropy", "neg_gini", "logit_margin"])
+def test_order_survives_where_the_softmax_is_one(name):
+    margin = np.array([30.0, 40.0, 50.0, 60.0, 200.0])
+    logits = np.stack([margin, np.zeros(5), np.full(5, -1.0)], axis=1)
+    outputs = of_logits(logits)
+    assert len(np.unique(scores.compute("msp", outputs))) < 5
+    assert (np.diff(scores.compute(name, outputs)) > 0).all()
+
+
+def test_neg_log_error_at_extreme_margins():
+    score = scores.compute("neg_log_error", of_logits(np.array([[60.0, 0.0], [1e4, 0.0], [0.0, 0.0]])))
+    np.testing.assert_allclose(score, [60.0, 1e4, np.log(2.0)], rtol=1e-14)
+
+
+def test_neg_log_error_has_the_order_of_the_msp_on_real_logits():
+    logits = np.random.default_rng(0).normal(size=(500, 10)) * 4
+    msp, ours = (scores.compute(name, of_logits(logits)) for name in ("msp", "neg_log_error"))
+    assert len(np.unique(msp)) == 500
+    np.testing.assert_array_equal(np.argsort(msp), np.argsort(ours))
+
+
+def test_neg_log_error_breaks_ties_of_saved_single_precision_softmaxes():
+    outputs = datasets.load("cifar10_vgg16")
+    msp, ours = scores.compute("msp", outputs), scores.compute("neg_log_error", outputs)
+    assert len(np.unique(msp)) == 5648
+    assert len(np.unique(ours)) > 9900
+    assert np.diff(msp[np.argsort(ours)]).min() > -6e-7  # same order but for the rounding of the saved values
+
+
+def test_certainty_is_no_nan():
+    outputs = of_probabilities(np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]))
+    np.testing.assert_array_equal(scores.compute("neg_entropy", outputs), [0.0, -np.log(2.0)])
+    np.testing.assert_array_equal(scores.compute("neg_log_error", outputs), [np.inf, np.log(2.0)])
+    np.testing.assert_array_equal(scores.compute("softmax_margin", outputs), [1.0, 0.0])
+    np.testing.assert_array_equal(scores.compute("neg_gini", outputs), [0.0, -0.5])
+    assert not np.signbit(scores.compute("neg_gini", outputs)[0])
+
+
+@given(arrays(np.float64, (4, 5), elements=st.floats(-1e6, 1e6)))
+def test_never_nan_and_in_range(logits):
+    outputs = of_logits(logits)
+    from_probabilities = of_probabilities(np.exp(outputs.log_probabilities()))
+    for given_outputs in (outputs, from_probabilities):
+        value = {name: scores.compute(name, given_outputs) for name in scores.available(given_outputs)}
+        assert not any(np.isnan(score).any() for score in value.values())
+        assert ((value["msp"] >= 0.2 - 1e-12) & (value["msp"] <= 1)).all()
+        assert ((value["neg_entropy"] >= -np.log(5) - 1e-12) & (value["neg_entropy"] <= 0)).all()
+        assert ((value["neg_gini"] >= -0.8 - 1e-12) & (value["neg_gini"] <= 0)).all()
+        assert ((value["softmax_margin"] >= 0) & (value["softmax_margin"] <= 1)).all()
+        assert (value["neg_log_error"] >= -np.log(0.8) - 1e-12).all()
+
+
+def test_the_callers_logits_stay_as_they_are():
+    logits = LOGITS.copy()
+    outputs = of_logits(logits)
+    for name in scores.available(outputs):
+        scores.compute(name, outputs)
+    np.testing.assert_array_equal(logits, LOGITS)
+
+
+# ---------------------------------------------------------------------- names and needs
+
+
+def test_names_are_in_order_and_described():
+    assert scores.names() == [*EXPECTED, "confidence"]
+    for name in scores.names():
+        score = scores.get(name)
+        assert score.name == name
+        assert score.title
+        assert score.source
+        assert score.range
+
+
+def test_available_and_default():
+    assert scores.available(of_probabilities(PROBA)) == FROM_PROBABILITIES
+    assert set(scores.available(of_logits(LOGITS))) == set(EXPECTED)
+    assert scores.default(of_logits(LOGITS)) == "msp"
+    external = Outputs(labels=[0], logits=[[1.0, 0.0]], confidence=[0.3], scores={"votes": [5]})
+    assert scores.default(external) == "confidence"
+    np.testing.assert_array_equal(scores.compute("confidence", external), [0.3])
+    np.testing.assert_array_equal(scores.compute("votes", external), [5.0])
+    assert scores.available(external)[-1] == "votes"
+
+
+def test_the_outputs_own_column_comes_first():
+    outputs = Outputs(labels=[0], logits=[[1.0, 0.0]], scores={"energy": [-7.0]})
+    np.testing.assert_array_equal(scores.compute("energy", outputs), [-7.0])
+    assert scores.available(outputs).count("energy") == 1
+
+
+@pytest.mark.parametrize("name", ["max_logit", "logit_margin", "energy"])
+def test_logits_cannot_be_had_from_probabilities(name):
+    with pytest.raises(UnmetNeed, match=f"{name} needs logits, but these outputs hold probabilities only.*save the"):
+        scores.compute(name, of_probabilities(PROBA))
+
+
+def test_unmet_needs_and_unknown_names():
+    bare = Outputs(labels=[0], predictions=[0])
+    with pytest.raises(UnmetNeed, match="msp needs logits or probabilities, which these outputs do not hold"):
+        scores.compute("msp", bare)
+    with pytest.raises(UnmetNeed, match="max_logit needs logits, which"):
+        scores.compute("max_logit", bare)
+    with pytest.raises(UnmetNeed, match="'confidence' needs an external confidence column"):
+        scores.compute("confidence", bare)
+    with pytest.raises(ValueError, match="score 'energi' is not known; did you mean 'energy'"):
+        scores.compute("energi", bare)
+    with pytest.raises(ValueError, match="score 'nothing' is not known"):
+        scores.get("nothing")
+    with pytest.raises(UnmetNeed, match="these outputs have no confidence; give one"):
+        scores.default(bare)
+    with pytest.raises(UnmetNeed, match="choose one of votes"):
+        scores.default(Outputs(labels=[0], predictions=[0], scores={"votes": [1]}))
