@@ -1,0 +1,151 @@
+"""Bundled data: it is what it says, and NumPy suffices. Synthetic models: what the paper prints."""
+
+import subprocess
+import sys
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from recuse import datasets
+
+
+def test_cifar10_vgg16():
+    outputs = datasets.load("cifar10_vgg16")
+    assert (outputs.n, outputs.n_classes) == (10000, 10)
+    assert outputs.error.sum() == 641
+    assert outputs.class_names[:2] == ("airplane", "automobile")
+    assert np.bincount(outputs.labels).tolist() == [1000] * 10
+    assert outputs.fingerprint == "c919c7780e23b36d41009df4c89ed1f097b88edc9ef5f4c4e3d01e154e7480a8"
+
+
+def test_digits_logreg():
+    outputs = datasets.load("digits_logreg")
+    assert (outputs.n, outputs.n_classes) == (899, 10)
+    assert outputs.error.sum() == 35
+    assert outputs.confidence.min() > 0.2
+    assert outputs.confidence.max() <= 1.0
+
+
+def test_digits_are_what_the_script_makes(tmp_path):
+    pytest.importorskip("sklearn")
+    from importlib.util import module_from_spec, spec_from_file_location
+    from pathlib import Path
+
+    script = Path(__file__).parents[2] / "benchmarks/make_digits_logreg.py"
+    spec = spec_from_file_location("make_digits_logreg", script)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.TARGET = tmp_path / "digits.csv"
+    module.main()
+    made = np.genfromtxt(module.TARGET, delimiter=",", skip_header=1)
+    outputs = datasets.load("digits_logreg")
+    np.testing.assert_array_equal(made[:, 0], outputs.labels)
+    np.testing.assert_array_equal(made[:, 1], outputs.predictions)
+    np.testing.assert_allclose(made[:, 2], outputs.confidence, atol=2e-6)
+
+
+def test_names_and_messages():
+    assert datasets.names() == ["cifar10_vgg16", "digits_logreg"]
+    for name in datasets.names():
+        assert datasets.load(name).n > 0
+    with pytest.raises(ValueError, match="name='cifar10' is not known; did you mean 'cifar10_vgg16'"):
+        datasets.load("cifar10")
+
+
+def test_bundled_files_are_small_and_explained():
+    folder = files("recuse.datasets").joinpath("data")
+    sizes = {file.name: len(file.read_bytes()) for file in folder.iterdir()}
+    assert sum(sizes.values()) < 500_000
+    readme = folder.joinpath("README.md").read_text(encoding="utf-8")
+    assert all(name in readme for name in sizes if name != "README.md")
+    assert "ee81c34" in readme
+    assert "CC BY 4.0" in readme
+
+
+def test_loading_needs_numpy_only():
+    code = (
+        "import sys; sys.modules.update(polars=None, pandas=None, sklearn=None)\n"
+        "from recuse import datasets; print(*[datasets.load(name).n for name in datasets.names()])"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed == "10000 899\n"
+
+
+# ---------------------------------------------------------------------- synthetic models
+
+# Printed in the paper, for one draw of n = 1000: accuracy, expected calibration error, and (computed from the
+# stated intervals) the smallest and the largest confidence.
+PRINTED = {
+    "calibrated": (0.938, 0.13, 0.5, 1.0),
+    "overconfident": (0.943, 0.0069, 0.9, 1.0),
+    "underconfident": (0.94, 0.487, 0.3, 0.6),
+    "random": (0.3366, 0.317, 0.3, 1.0),
+    "perfect": (1.0, 0.0, 1.0, 1.0),
+}
+
+
+def calibration_error(outputs, bins=15):
+    """Expected calibration error with right-closed bins of equal width."""
+    which = np.clip(np.ceil(outputs.confidence * bins) - 1, 0, bins - 1).astype(int)
+    gap = np.bincount(which, (1 - outputs.error) - outputs.confidence, bins)
+    return np.abs(gap).sum() / outputs.n
+
+
+@pytest.mark.parametrize("kind", PRINTED)
+def test_synthetic_models_match_the_printed_results(kind):
+    accuracy, ece, low, high = PRINTED[kind]
+    outputs = datasets.synthetic(kind, n=100_000)
+    deviation = np.sqrt(accuracy * (1 - accuracy) / 1000)  # of the paper's draw
+    assert abs(1 - outputs.error.mean() - accuracy) <= 2.5 * deviation
+    assert abs(calibration_error(outputs) - ece) <= 2.5 * deviation + 0.003
+    assert outputs.confidence.min() >= low
+    assert outputs.confidence.max() <= high
+    assert np.ptp(outputs.confidence) >= 0.99 * (high - low)
+
+
+def test_underconfident_gives_the_printed_cwsa():
+    outputs = datasets.synthetic("underconfident", n=100_000)
+    accepted = outputs.confidence >= 0.5
+    reward = (outputs.confidence[accepted] - 0.5) / 0.5
+    right = 1 - outputs.error[accepted]
+    assert abs((reward * right).mean() - 0.095) < 0.005  # over the accepted, as its CWSA+ tables
+    assert abs((reward * (2 * right - 1)).sum() / outputs.n - 0.03) < 0.003  # over all, as its CWSA tables
+
+
+def test_calibrated_tells_right_from_wrong():
+    outputs = datasets.synthetic("calibrated", n=5000)
+    wrong = outputs.error == 1
+    assert outputs.confidence[wrong].max() <= 0.7
+    assert outputs.confidence[~wrong].min() >= 0.8
+
+
+def test_seeds_and_generators():
+    one, two = datasets.synthetic("random", rng=3), datasets.synthetic("random", rng=np.random.default_rng(3))
+    assert one.fingerprint == two.fingerprint
+    assert one.fingerprint != datasets.synthetic("random", rng=4).fingerprint
+    assert datasets.synthetic("random").n == 1000
+    assert set(np.unique(one.labels)) == set(np.unique(one.predictions)) == {0, 1, 2}
+
+
+def test_every_number_can_be_changed():
+    outputs = datasets.synthetic("random", n=20_000, p_correct=0.5, correct=(0.6, 0.6), wrong=(0.1, 0.2))
+    assert abs(outputs.error.mean() - 0.5) < 0.02
+    assert set(outputs.confidence[outputs.error == 0]) == {0.6}
+    assert outputs.confidence[outputs.error == 1].max() <= 0.2
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"kind": "calibratet"}, ValueError, "kind='calibratet' is not known; did you mean 'calibrated'"),
+        ({"kind": "random", "n": 0}, ValueError, "n must be at least 1, got 0"),
+        ({"kind": "random", "p_correct": 90}, ValueError, r"p_correct must lie in \[0, 1\]"),
+        ({"kind": "random", "correct": (0.9, 0.1)}, ValueError, "correct must be .*low <= high"),
+        ({"kind": "random", "wrong": (0.5, 1.5)}, ValueError, r"wrong must lie in \[0, 1\]"),
+        ({"kind": "random", "wrong": 0.5}, TypeError, r"wrong must be a pair \(low, high\)"),
+    ],
+)
+def test_synthetic_messages(options, error, message):
+    with pytest.raises(error, match=message):
+        datasets.synthetic(**options)
