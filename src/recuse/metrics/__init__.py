@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from recuse.metrics import (
+    _accepted,
     _augrc,
     _aurc,
     _calibration,
+    _collaboration,
     _contribution,
     _detection,
     _estimator_weights,
@@ -21,9 +23,11 @@ from recuse.metrics import (
     _trust,
     _trust_curve,
 )
+from recuse.metrics._accepted import *
 from recuse.metrics._augrc import *
 from recuse.metrics._aurc import *
 from recuse.metrics._calibration import *
+from recuse.metrics._collaboration import *
 from recuse.metrics._contribution import *
 from recuse.metrics._detection import *
 from recuse.metrics._estimator_weights import *
@@ -50,6 +54,8 @@ FUNCTIONS += _full.__all__
 FUNCTIONS += _point.__all__
 FUNCTIONS += _detection.__all__
 FUNCTIONS += _precision.__all__
+FUNCTIONS += _collaboration.__all__
+FUNCTIONS += _accepted.__all__
 FUNCTIONS += _trust.__all__
 FUNCTIONS += _trust_curve.__all__
 FUNCTIONS += _calibration.__all__

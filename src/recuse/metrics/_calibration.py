@@ -56,9 +56,10 @@ def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
     if isinstance(bins, bool) or int(bins) != bins or bins < 1:
         raise ValueError(f"bins must be a whole number >= 1, got {bins!r}")
     if binning == "equal_width":
-        return np.searchsorted(np.linspace(0.0, 1.0, int(bins) + 1)[1:-1], blocks.score, side="left")
-    mid = (blocks.cumulative_weight - 0.5 * blocks.weight) / blocks.total_weight
-    return np.minimum(np.floor((1.0 - mid) * bins), bins - 1).astype(np.intp)
+        edges = np.arange(1, int(bins)) / int(bins)  # linspace rounds twice: its 5/6 is below 5/6
+        return np.searchsorted(edges, blocks.score, side="left")
+    below = blocks.total_weight - blocks.cumulative_weight
+    return np.minimum(np.floor((below + 0.5 * blocks.weight) * bins / blocks.total_weight), bins - 1).astype(np.intp)
 
 
 def _curve(blocks: TieBlocks, bins: int, binning: Binning) -> ReliabilityCurve:
@@ -122,7 +123,7 @@ def reliability_curve(
     >>> recuse.reliability_curve([0, 1, 0, 0], [0.9, 0.9, 0.6, 0.6], bins=10).accuracy
     array([1. , 0.5])
     """
-    blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy)
+    blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, oracle=True)
     ECE.require(blocks)
     return _curve(blocks, bins, binning)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 
-from recuse._checks import UnmetNeed, to_numpy
+from recuse._checks import Undefined, UndefinedMetricWarning, UnmetNeed, to_numpy
 from recuse._typing import ArrayLike, FloatArray, NanPolicy
 from recuse.blocks import TieBlocks
 from recuse.metrics._metric import METRICS, Metric
@@ -44,7 +45,7 @@ def contributions(
     Returns
     -------
     ndarray of shape (n_samples,)
-        In the caller's order.
+        In the caller's order. All NaN, with a warning, where the metric is undefined.
 
     Raises
     ------
@@ -76,9 +77,13 @@ def contributions(
         raise ValueError('nan_policy="drop" would lose samples; use "reject", or remove them first')
     blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, keep_samples=True)
     chosen.require(blocks)
-    a, b = chosen.attribution(blocks, **chosen.options)
     samples = blocks.samples
     assert samples is not None
+    try:
+        a, b = chosen.attribution(blocks, **chosen.options)
+    except Undefined as why:
+        warnings.warn(f"{chosen.name} is undefined: {why}", UndefinedMetricWarning, stacklevel=2)
+        return np.full(len(samples.loss), np.nan)
     block, losses = to_numpy(samples.block), to_numpy(samples.loss)
     weight = 1.0 if samples.weight is None else to_numpy(samples.weight)
     result: FloatArray = weight * (a[block] + b[block] * losses)

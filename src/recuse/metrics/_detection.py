@@ -116,7 +116,6 @@ AUROC_F = METRICS.register(
 
 
 def _fpr_at(positive: FloatArray, negative: FloatArray, tpr: float) -> float:
-    _both_present(positive, negative)
     target = fraction(tpr, "tpr")
     reached = np.cumsum(positive) / float(positive.sum()) >= target - 1e-12
     return float(np.cumsum(negative)[int(np.argmax(reached))]) / float(negative.sum()) if target > 0.0 else 0.0
@@ -124,11 +123,13 @@ def _fpr_at(positive: FloatArray, negative: FloatArray, tpr: float) -> float:
 
 def _fpr95_success(blocks: TieBlocks, tpr: float = 0.95) -> float:
     right, wrong = right_and_wrong(blocks)
+    _both_present(right, wrong)
     return _fpr_at(right, wrong, tpr)
 
 
 def _fpr95_error(blocks: TieBlocks, tpr: float = 0.95) -> float:
     right, wrong = right_and_wrong(blocks)
+    _both_present(right, wrong)
     return _fpr_at(wrong[::-1], right[::-1], tpr)
 
 

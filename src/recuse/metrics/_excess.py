@@ -54,7 +54,8 @@ def e_aurc(
     Returns
     -------
     float
-        >= 0 (``"trapezoid"`` can be slightly negative: its optimum is of another convention); lower is better.
+        >= 0; lower is better. ``"trapezoid"`` can be negative, because its optimum is of another convention:
+        slightly for many distinct scores, down to -1/2 for few (a hundredth right, apart: -0.454).
 
     Raises
     ------
@@ -87,7 +88,7 @@ E_AURC = METRICS.register(
         value=_e_aurc,
         gradient=_e_aurc_gradient,
         direction="lower",
-        range=(-0.05, 1.0),
+        range=(-0.5, 1.0),
         needs=frozenset({"oracle"}),
         multi_threshold=True,
         convention="estimator",
@@ -170,11 +171,10 @@ E_AUGRC = METRICS.register(
 )
 
 
-def _normalised(value: float, best: float, random: float) -> float:
-    span = random - best
-    if span <= 1e-15 * max(random, 1e-300):
+def _normalised(blocks: TieBlocks, value: float, best: float, random: float) -> float:
+    if len(blocks.oracle) == 1:  # the rounded span of such losses is no criterion: it need not be 0
         raise Undefined("all losses are equal, so every ranking is the best and the worst at once")
-    return (value - best) / span
+    return (value - best) / (random - best)
 
 
 def _normalised_gradient(ratio: float, span: float, own: Gradient, best: Gradient, random: Gradient) -> Gradient:
@@ -184,7 +184,7 @@ def _normalised_gradient(ratio: float, span: float, own: Gradient, best: Gradien
 
 def _naurc(blocks: TieBlocks, estimator: Estimator = "plugin") -> float:
     value, best = aurc_value(blocks, estimator), aurc_optimal_value(blocks, estimator)
-    return _normalised(value, best, aurc_value(blocks.constant, estimator))
+    return _normalised(blocks, value, best, aurc_value(blocks.constant, estimator))
 
 
 def _naurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin") -> Gradient:
@@ -220,7 +220,8 @@ def naurc(
     Returns
     -------
     float
-        >= 0; above 1 is worse than random; lower is better. NaN, with a warning, if all losses are equal.
+        >= 0 (``"trapezoid"``: any sign, see :func:`e_aurc`); above 1 is worse than random; lower is better. NaN,
+        with a warning, if all losses are equal.
 
     Raises
     ------
@@ -252,7 +253,7 @@ NAURC = METRICS.register(
         value=_naurc,
         gradient=_naurc_gradient,
         direction="lower",
-        range=(-1.0, np.inf),
+        range=(-np.inf, np.inf),
         needs=frozenset({"oracle"}),
         multi_threshold=True,
         convention="estimator",
@@ -263,7 +264,7 @@ NAURC = METRICS.register(
 
 def naugrc_value(blocks: TieBlocks) -> float:
     """Normalised AUGRC of a table."""
-    return _normalised(augrc_value(blocks), augrc_optimal_value(blocks), 0.5 * blocks.mean_loss)
+    return _normalised(blocks, augrc_value(blocks), augrc_optimal_value(blocks), 0.5 * blocks.mean_loss)
 
 
 def naugrc_gradient(blocks: TieBlocks) -> Gradient:

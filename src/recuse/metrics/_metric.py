@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from recuse._checks import Undefined, UndefinedMetricWarning, UnmetNeed
+from recuse._checks import Undefined, UndefinedMetricWarning, UnmetNeed, to_numpy
 from recuse._registry import Registry
 from recuse._typing import ArrayLike, FloatArray, NanPolicy
 from recuse.blocks import TieBlocks
@@ -200,14 +200,18 @@ class Metric:
         return f"{self.name}({inner})" if inner else self.name
 
     def using(self, **options: Any) -> Metric:
-        """Return this metric with options bound; unknown options are a TypeError that lists the known ones."""
+        """Return this metric with options bound; unknown options are a TypeError that lists the known ones.
+
+        An option that equals its default is not kept, so that equal settings have equal specs.
+        """
         known = self.defaults
         for option in options:
             if option not in known:
                 listed = ", ".join(f"{key}={value!r}" for key, value in known.items()) or "none"
                 raise TypeError(f"{self.name} has no option {option!r}; its options: {listed}")
-        changed = {key: value for key, value in options.items() if value is not known[key]}
-        return replace(self, options={**self.options, **changed})
+        bound = {**self.options, **options}
+        changed = {key: bound[key] for key in known if key in bound and not _same(bound[key], known[key])}
+        return replace(self, options=changed)
 
     # ------------------------------------------------------------------ evaluation
 
@@ -239,7 +243,11 @@ class Metric:
     ) -> float:
         """Return the value from samples; warns with the reason where it is NaN."""
         blocks = TieBlocks.from_samples(
-            loss, confidence, sample_weight, nan_policy=nan_policy, oracle="oracle" in self.needs
+            loss,
+            confidence,
+            sample_weight,
+            nan_policy=nan_policy,
+            oracle=not self.needs.isdisjoint({"oracle", "unit_loss"}),
         )
         return self.warned(blocks, stacklevel=4)
 
@@ -264,13 +272,29 @@ class Metric:
                 raise UnmetNeed(f"{self.name} needs {missing}")
 
 
+def _same(one: Any, other: Any) -> bool:
+    """Whether two option values are equal; NaN equals NaN."""
+    both_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
+    return one is other or both_nan or np.array_equal(one, other)
+
+
+def _largest_loss(blocks: TieBlocks) -> float:
+    """Largest loss as far as the table can tell: a block of (0, 1.5) alone only shows its mean."""
+    if blocks._oracle is not None:
+        return -float(blocks._oracle.score[-1])
+    if blocks.samples is not None:
+        return float(np.max(to_numpy(blocks.samples.loss)))
+    return float(np.max(blocks.loss / blocks.weight))
+
+
 def _missing(need: Need, blocks: TieBlocks) -> str | None:
     """Return what is missing with its remedy, or None if the need is met."""
     if need == "binary" and not blocks.binary:
         return "a 0/1 loss, but other losses occur; use losses.zero_one, or augrc and aurc, which take any loss"
-    if need == "unit_loss" and not np.all(blocks.loss <= blocks.weight * (1.0 + 1e-12)):
-        largest = float(np.max(blocks.loss / blocks.weight))
-        return f"losses in [0, 1] (1 - correctness), but the losses of one score average {largest:.6g}; rescale them"
+    if need == "unit_loss" and not blocks.binary:
+        largest = _largest_loss(blocks)
+        if largest > 1.0 + 1e-12:
+            return f"losses in [0, 1] (1 - correctness), but the largest is at least {largest:.6g}; rescale them"
     if need == "unit_score":
         low, high = float(blocks.score[-1]), float(blocks.score[0])
         if low < 0.0 or high > 1.0:

@@ -34,7 +34,8 @@ def _point(blocks: TieBlocks, coverage: float | None, threshold: float | None) -
 
 def _accepted(blocks: TieBlocks, coverage: float | None, threshold: float | None) -> FloatArray:
     """1.0 for the blocks that the point accepts, else 0.0."""
-    return (blocks.score >= _point(blocks, coverage, threshold).threshold).astype(np.float64)
+    n_accepted = _point(blocks, coverage, threshold).n_accepted  # a score of +inf also reaches the threshold of none
+    return (np.cumsum(blocks.count) <= n_accepted).astype(np.float64)
 
 
 def _target(coverage: float | None, threshold: float | None) -> dict[str, Any]:
@@ -54,9 +55,10 @@ def _selective_risk_gradient(
     blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
 ) -> Gradient:
     """Derivative with the set of accepted blocks held fixed; at a coverage, inference adds the local term."""
+    risk = _selective_risk(blocks, coverage, threshold)
     accepted = _accepted(blocks, coverage, threshold)
     weight = accepted / float(accepted @ blocks.weight)
-    return Gradient(-_selective_risk(blocks, coverage, threshold) * weight, weight)
+    return Gradient(-risk * weight, weight)
 
 
 def _selective_risk_attribution(

@@ -49,7 +49,8 @@ def _ap_success_gradient(blocks: TieBlocks, zero_division: float = np.nan) -> Gr
     return Gradient(by_positive + by_weight, -by_positive)
 
 
-def _ap_error(blocks: TieBlocks, zero_division: float = np.nan) -> float:
+def average_precision_error_value(blocks: TieBlocks, zero_division: float = np.nan) -> float:
+    """Average precision of failures of a table."""
     return _average_precision(blocks.loss[::-1], blocks.weight[::-1], zero_division)
 
 
@@ -301,7 +302,7 @@ AVERAGE_PRECISION_ERROR = METRICS.register(
         name="average_precision_error",
         title="Average precision (error)",
         function=average_precision_error,
-        value=_ap_error,
+        value=average_precision_error_value,
         gradient=_ap_error_gradient,
         direction="higher",
         range=(0.0, 1.0),

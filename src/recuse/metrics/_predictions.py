@@ -31,4 +31,4 @@ def check_predictions(
     refuse(outside, extremes, "y_proba", "must hold probabilities in [0, 1]", "apply a softmax to logits first", np)
     sums = probabilities.sum(axis=1)
     refuse(np.abs(sums - 1.0) > 1e-3, sums, "y_proba", "has rows that do not sum to 1", "normalise the rows", np)
-    return Predictions(labels.astype(np.intp), probabilities, score, weight)
+    return Predictions(labels.astype(np.intp), np.minimum(probabilities, 1.0), score, weight)
