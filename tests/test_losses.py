@@ -83,6 +83,24 @@ def test_mixed_containers_follow_the_tensor():
     assert isinstance(result, torch.Tensor)
 
 
+def test_results_stay_on_their_device():
+    device = array_api_strict.Device("device1")
+
+    def there(column):
+        return array_api_strict.asarray(np.asarray(column), device=device)
+
+    results = [
+        losses.zero_one(LABELS, there(PREDICTED)),
+        losses.cross_entropy(there(LABELS), PROBA),
+        losses.cross_entropy(LABELS, logits=there(LOGITS)),
+        losses.brier(there(LABELS), PROBA),
+        losses.dice(there(MASKS[0]), MASKS[1]),
+        losses.cost_matrix(there(LABELS), PREDICTED, COST),
+        losses.ood_cost(there([0.0, 1.0]), [False, True]),
+    ]
+    assert all(result.device == device for result in results)
+
+
 def test_gradients_are_left_behind():
     torch = pytest.importorskip("torch")
     logits = torch.tensor(LOGITS, dtype=torch.float32, requires_grad=True)
@@ -144,6 +162,7 @@ def test_softmax_rounding_is_accepted():
         (lambda: losses.zero_one(["a", 1], ["a", "b"]), TypeError, r"y_true mixes text and numbers: y_true\[1\] = 1"),
         (lambda: losses.zero_one(["a"], ["a", "b"]), ValueError, "lengths differ"),
         (lambda: losses.zero_one([[0]], [[0]]), ValueError, "y_true must be one-dimensional"),
+        (lambda: losses.zero_one([np.inf], [0]), ValueError, r"y_true is out of range: y_true\[0\] = inf"),
         (lambda: losses.zero_one([], []), ValueError, "y_true is empty"),
         (lambda: losses.brier([3], [[0.5, 0.5]]), ValueError, r"y_true\[0\] = 3.0 .*must be in 0 .. 1"),
         (lambda: losses.brier([0, 0], [[0.5, 0.5], [0.5, 0.3]]), ValueError, r"sum of y_proba\[1\] is 0.8 .*logits"),

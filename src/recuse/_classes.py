@@ -80,8 +80,8 @@ def class_labels(column: ArrayLike, name: str, xp: Any, device: Any, n_classes: 
     refuse(xp.isnan(values), values, name, "is missing", "leave out rows without a label", xp)
     refuse(values != xp.floor(values), values, name, "is no whole number", "give class indices 0, 1, 2, …", xp)
     refuse(values == -1, values, name, "is missing (-1)", "leave out rows without a label", xp)
-    last = np.inf if n_classes is None else n_classes - 1
-    span = ">= 0" if n_classes is None else f"in 0 .. {last}"
+    last = 2**53 if n_classes is None else n_classes - 1  # float64 counts no further
+    span = ">= 0 and < 2**53" if n_classes is None else f"in 0 .. {last}"
     remedy = f"class indices must be {span}"
     refuse((values < 0) | (values > last), values, name, "is out of range", remedy, xp)
     return xp.astype(values, xp.int64)

@@ -178,6 +178,11 @@ def test_only_columns_in_use_are_read(tmp_path):
     assert read_outputs(path).n == 4
 
 
+def test_quoted_class_indices_are_numbers(tmp_path):
+    path = text(tmp_path, '{"label": "1", "pred": 1}\n{"label": "0", "pred": 1}\n', "a.jsonl")
+    np.testing.assert_array_equal(read_outputs(path).error, [0.0, 1.0])
+
+
 def test_rows_without_labels(tmp_path):
     path = text(tmp_path, "logit_0,logit_1\n1,2\n")
     with pytest.raises(
@@ -251,6 +256,8 @@ def test_missing_columns(tmp_path):
     refused(ValueError, "column 'q' is not in the file; known: conf, label, pred; give loss=", path, loss="q")
     refused(ValueError, r"no column matches logits='z_\*'; columns: label, pred, conf", path, logits="z_*")
     refused(ValueError, "'sit' is not in the file.*give groups=", path, groups=["sit"])
+    refused(TypeError, "label must be the name of a column, got 3", path, label=3)
+    refused(TypeError, "logits must be a name, a pattern", path, logits=3)
     refused(ValueError, "nothing predicts a class; give logits=", text(tmp_path, "label,x\n1,2\n", "b.csv"))
     many = text(tmp_path, ",".join(f"c{k}" for k in range(99)) + "\n" + ",".join("1" * 99) + "\n", "many.csv")
     refused(ValueError, r"columns: c0, .*c11, … \(99 in all\)", many)

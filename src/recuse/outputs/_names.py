@@ -11,8 +11,11 @@ from recuse._checks import closest
 
 #: field of Outputs -> (option of read_outputs, names that are recognised, in lower case)
 SINGLE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "labels": ("label", ("label", "labels", "y", "y_true", "target", "targets")),
-    "predictions": ("prediction", ("prediction", "predictions", "pred", "preds", "y_pred", "yhat", "y_hat")),
+    "labels": ("label", ("label", "labels", "y", "y_true", "target", "targets", "true_label")),
+    "predictions": (
+        "prediction",
+        ("prediction", "predictions", "pred", "preds", "y_pred", "yhat", "y_hat", "pred_label"),
+    ),
     "confidence": ("confidence", ("confidence", "conf", "score", "msp")),
     "loss": ("loss", ("loss", "error")),
     "weights": ("weight", ("weight", "weights", "sample_weight")),
@@ -87,10 +90,12 @@ def listed(names: Iterable[str], limit: int = 12) -> str:
     """Return column names for a message, cut short."""
     names = list(names)
     more = f", … ({len(names)} in all)" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
+    return (", ".join(names[:limit]) or "none") + more
 
 
 def _exact(name: str, columns: Iterable[str], option: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"{option} must be the name of a column, got {name!r}")
     if name in columns:
         return name
     known = list(columns)
@@ -101,6 +106,8 @@ def _exact(name: str, columns: Iterable[str], option: str) -> str:
 
 
 def _matches(pattern: str | Sequence[str], columns: dict[str, int], option: str) -> list[str]:
+    if not isinstance(pattern, str | Sequence):
+        raise TypeError(f"{option} must be a name, a pattern or a sequence of names, got {pattern!r}")
     found: list[str] = []
     for part in [pattern] if isinstance(pattern, str) else pattern:
         if part in columns:

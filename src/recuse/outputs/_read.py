@@ -80,8 +80,8 @@ def read_outputs(
 
     Names that are recognised (in any case), unless another option has claimed the column:
 
-    - label: label, labels, y, y_true, target, targets
-    - prediction: prediction, predictions, pred, preds, y_pred, yhat, y_hat
+    - label: label, labels, y, y_true, true_label, target, targets
+    - prediction: prediction, predictions, pred, preds, pred_label, y_pred, yhat, y_hat
     - confidence: confidence, conf, score, msp
     - loss: loss, error; weight: weight, weights, sample_weight
     - id: id, ids, sample_id; cluster: cluster, clusters
@@ -178,7 +178,7 @@ def _load(source: Any, plan: _names.Plan, class_names: Sequence[str] | None) -> 
             for field in fields.keys() & {"labels", "predictions"}:
                 fields[field] = _as_words(fields[field])
     elif fields["class_names"] is None:
-        _refuse_stray_words(fields, plan)
+        _read_numerals(fields, plan)
     return fields
 
 
@@ -190,8 +190,8 @@ def _as_words(column: ArrayLike) -> Any:
     return np.array(words, dtype=object)
 
 
-def _refuse_stray_words(fields: dict[str, Any], plan: _names.Plan) -> None:
-    """Where class indices are due, name the row of a word among numbers instead of taking all for words."""
+def _read_numerals(fields: dict[str, Any], plan: _names.Plan) -> None:
+    """Where class indices are due, read quoted numbers; name the row of a word among them."""
     due = plan.matrix.keys() & {"logits", "probabilities"}
     columns = {field: fields[field] for field in ("labels", "predictions") if field in fields}
     text = {field: column for field, column in columns.items() if is_text(column)}
@@ -200,7 +200,9 @@ def _refuse_stray_words(fields: dict[str, Any], plan: _names.Plan) -> None:
     for field, column in text.items():
         values = [str(value) for value in column]
         bad = [row for row, value in enumerate(values) if not re.fullmatch(r"\s*-?\d+(\.0*)?\s*", value)]
-        if 0 < len(bad) < len(values):
+        if not bad:
+            fields[field] = [float(value) for value in values]
+        elif len(bad) < len(values):
             raise ValueError(
                 f"column {plan.single[field]!r} must hold class indices, but data row {bad[0] + 1} holds "
                 f"{values[bad[0]]!r} ({len(bad)} such); repair these rows"
