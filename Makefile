@@ -1,0 +1,72 @@
+# Everything from a fresh checkout: Python 3.11 or later and make are enough. Nothing is installed outside .venv.
+#
+#   make demo    the command on bundled model outputs: a table, a plot, demo-output/report.html
+#   make test    style, types, doctests and tests
+#   make docs    the documentation, in docs/_build/html
+#   make bench   speed, side by side with peers
+#   make clean   remove everything that these targets made
+#
+# A stamp file in .venv stands for each finished installation, so that a second run starts at once.
+
+PYTHON ?= python3
+TORCH ?= torch==2.13.0
+JOBS ?= 2
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint types doctest pytest docs bench clean
+
+help:
+	@sed -n '1,10s/^# \{0,1\}//p' Makefile
+
+demo: .venv/installed-cli
+	$(BIN)/recuse demo --output demo-output
+
+test: lint types doctest pytest
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed-dev
+	$(BIN)/mypy
+
+doctest: .venv/installed-dev
+	$(PYTEST) -q -n $(JOBS) --doctest-modules src/recuse
+
+pytest: .venv/installed-dev
+	$(PYTEST) -q -n $(JOBS)
+
+docs: .venv/installed-dev
+	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) docs docs/_build/html
+
+bench: .venv/installed-dev
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf .venv demo-output docs/_build docs/reference/generated docs/metrics/generated dist build
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests docs benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+
+.venv/created:
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=...")'
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/installed-cli: pyproject.toml | .venv/created
+	$(PIP) --editable '.[cli]'
+	touch $@
+
+# PyTorch first and alone: with torch in place, nothing that follows pulls in the much larger CUDA build. To use
+# another build (or an index that has the CPU build): make test TORCH="torch --index-url ..."
+.venv/installed-torch: | .venv/created
+	$(PIP) $(TORCH)
+	touch $@
+
+.venv/installed-dev: pyproject.toml .venv/installed-torch
+	$(PIP) --editable '.[dev]'
+	touch $@ .venv/installed-cli

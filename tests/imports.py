@@ -1,0 +1,87 @@
+"""Find what each module of the package imports, by reading its source and never by running it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+
+
+class Import(NamedTuple):
+    """One import: the module that asks, the module asked for, the line, and whether it runs at import time."""
+
+    module: str
+    target: str
+    line: int
+    at_top: bool
+
+
+def modules(source: Path = SOURCE) -> dict[str, Path]:
+    """Return the dotted name of every module below ``source`` and its file."""
+    found = {}
+    for path in sorted(source.glob("recuse/**/*.py")):
+        parts = path.relative_to(source).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports_of(module: str, code: str, known: set[str], *, is_package: bool = False) -> list[Import]:
+    """Return the imports in ``code``, those inside functions included, those for type checkers left out."""
+    package = module if is_package else module.rpartition(".")[0]
+
+    def targets(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+            return
+        base = node.module or ""
+        if node.level:
+            parent = package.split(".")[: len(package.split(".")) - node.level + 1]
+            base = ".".join([*parent, base]).rstrip(".")
+        for alias in node.names:
+            name = f"{base}.{alias.name}"
+            yield name if name in known else base
+
+    def walk(node: ast.AST, at_top: bool) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                for other in child.orelse:
+                    yield from walk(ast.Module([other], []), at_top)
+            elif isinstance(child, (ast.Import, ast.ImportFrom)):
+                yield from (Import(module, target, child.lineno, at_top) for target in targets(child))
+            else:
+                inside = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+                yield from walk(child, at_top and not inside)
+
+    return [found for found in walk(ast.parse(code), True) if found.target != "__future__"]
+
+
+def all_imports() -> list[Import]:
+    """Return every import of the package."""
+    files = modules()
+    return [
+        found
+        for name, path in files.items()
+        for found in imports_of(name, path.read_text(encoding="utf-8"), set(files), is_package=path.stem == "__init__")
+    ]
+
+
+def circle(edges: dict[str, set[str]]) -> list[str]:
+    """Return one circle of a directed graph, or an empty list."""
+    done: set[str] = set()
+
+    def search(node: str, path: list[str]) -> list[str]:
+        if node in path:
+            return [*path[path.index(node) :], node]
+        if node in done:
+            return []
+        for following in sorted(edges.get(node, ())):
+            if found := search(following, [*path, node]):
+                return found
+        done.add(node)
+        return []
+
+    return next((found for node in sorted(edges) if (found := search(node, []))), [])

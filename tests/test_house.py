@@ -1,0 +1,270 @@
+"""The rules of the house: who may import whom, how long a file may be, what is documented, what an import costs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import recuse
+from tests.imports import ROOT, Import, all_imports, circle, imports_of, modules
+
+# ---------------------------------------------------------------------- floors
+
+#: Rooms import from floors below only. Modules of floor 0 are one room: the tools that all others use.
+FLOORS = {
+    **dict.fromkeys(["_checks", "_classes", "_files", "_registry", "_typing"], 0),
+    **dict.fromkeys(["blocks", "outputs", "losses", "datasets"], 1),
+    "curve": 2,
+    **dict.fromkeys(["metrics", "scores"], 3),
+    "inference": 4,
+    **dict.fromkeys(["joint", "thresholds"], 5),
+    **dict.fromkeys(["evaluation", "selection"], 6),
+    "report": 7,
+    "study": 8,
+    **dict.fromkeys(["sklearn", "cli"], 9),
+    "nn": 9,  # a wing of its own: may import anything below the roof
+    **dict.fromkeys(["recuse", "__main__"], 10),  # the public face, src/recuse/__init__.py, and `python -m recuse`
+}
+ROOF = {"sklearn", "cli", "nn", "recuse", "__main__"}
+
+#: Rooms on one floor that may know each other, and why.
+NEIGHBOURS = {
+    ("outputs", "losses"): "saved outputs without a loss column compute it",
+    ("datasets", "outputs"): "a data set is read as Outputs",
+}
+
+#: Imports from a floor above, inside the method that needs them, and what for. Entries out of use must go.
+UPWARD = {
+    ("curve", "report"): ".plot()",
+    ("evaluation", "report"): ".plot(), .report() and how a result prints itself",
+    ("evaluation", "recuse"): "the version that a result carries",
+}
+
+CORE_LIBRARIES = {"numpy", "array_api_compat"}
+LATE_LIBRARIES = {"scipy", "narwhals"}
+IMPORTS = all_imports()
+
+
+def room(module: str) -> str:
+    """Return the room that a module of the package belongs to."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "recuse"
+
+
+def inside() -> list[Import]:
+    """Return the imports from one room of the package to another."""
+    found = [each for each in IMPORTS if each.target.split(".")[0] == "recuse"]
+    return [each for each in found if room(each.module) != room(each.target)]
+
+
+def where(found: list[Import]) -> list[str]:
+    """Return the imports in words."""
+    return [f"{each.module}:{each.line} imports {each.target}" for each in found]
+
+
+def test_every_module_has_a_floor() -> None:
+    """A new room gets its floor in the table above before anything is built in it."""
+    assert {room(module) for module in modules()} <= set(FLOORS)
+
+
+def test_rooms_import_only_from_floors_below() -> None:
+    """No import from a floor above or from a neighbour, but for those listed with a reason."""
+
+    def allowed(each: Import) -> bool:
+        pair = room(each.module), room(each.target)
+        below = FLOORS[pair[1]] - FLOORS[pair[0]]
+        return below < 0 or pair in NEIGHBOURS or FLOORS[pair[0]] == FLOORS[pair[1]] == 0 or pair in UPWARD
+
+    assert where([each for each in inside() if not allowed(each)]) == []
+
+
+def test_upward_imports_stay_inside_their_methods() -> None:
+    """An import from above at the top of a module would load the upper floors with the lower ones."""
+    upward = [each for each in inside() if FLOORS[room(each.target)] > FLOORS[room(each.module)]]
+    assert where([each for each in upward if each.at_top]) == []
+    unused = (UPWARD.keys() | NEIGHBOURS.keys()) - {(room(each.module), room(each.target)) for each in inside()}
+    assert {pair for pair in unused if all((ROOT / "src/recuse" / name).exists() for name in pair)} == set()
+
+
+def test_there_are_no_circles() -> None:
+    """Neither modules at import time nor rooms at any time depend on each other in a ring."""
+    at_import: dict[str, set[str]] = {}
+    for each in IMPORTS:
+        if each.at_top and each.target in modules():
+            at_import.setdefault(each.module, set()).add(each.target)
+    assert circle(at_import) == []
+    rooms: dict[str, set[str]] = {}
+    for each in inside():
+        if (room(each.module), room(each.target)) not in UPWARD:
+            rooms.setdefault(room(each.module), set()).add(room(each.target))
+    assert circle(rooms) == []
+
+
+def test_optional_libraries_are_imported_where_they_are_used() -> None:
+    """The top of a core module needs NumPy, array-api-compat and the standard library, nothing else."""
+
+    def library(each: Import) -> str:
+        return each.target.split(".")[0]
+
+    foreign = [each for each in IMPORTS if each.at_top and library(each) not in sys.stdlib_module_names | {"recuse"}]
+    assert where([each for each in foreign if library(each) in LATE_LIBRARIES]) == []
+    core = [each for each in foreign if room(each.module) not in ROOF or each.module == "recuse"]
+    assert where([each for each in core if library(each) not in CORE_LIBRARIES]) == []
+
+
+def test_the_finder_of_imports_finds_them() -> None:
+    """Imports in functions and in ``else`` count, those for type checkers do not, relative ones are resolved."""
+    code = """
+import numpy.typing as npt
+from recuse import metrics, TieBlocks
+from ._table import x
+if TYPE_CHECKING:
+    import torch
+else:
+    import polars
+def f():
+    from .. import report
+    class C:
+        import scipy
+class D:
+    import json
+try:
+    import click
+except ImportError:
+    import os
+"""
+    found = imports_of("recuse.blocks._frame", code, {"recuse.metrics", "recuse.report", "recuse.blocks._table"})
+    assert [(each.target, each.at_top) for each in found] == [
+        ("numpy.typing", True),
+        ("recuse.metrics", True),
+        ("recuse", True),
+        ("recuse.blocks._table", True),
+        ("polars", True),
+        ("recuse.report", False),
+        ("scipy", False),
+        ("json", True),
+        ("click", True),
+        ("os", True),
+    ]
+    assert imports_of("recuse.blocks", "from . import _table", {"recuse.blocks._table"}, is_package=True) == [
+        Import("recuse.blocks", "recuse.blocks._table", 1, True)
+    ]
+
+
+def test_the_finder_of_circles_finds_them() -> None:
+    """A ring is found behind a tail, and a diamond is none."""
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b"}}) == ["b", "c", "d", "b"]
+    assert circle({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}) == []
+
+
+# ---------------------------------------------------------------------- length
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "docs", "benchmarks"])
+def test_files_are_short(folder: str) -> None:
+    """Nobody should have to scroll far: 400 lines at most."""
+    written = [path for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".md", ".rst", ".j2", ".html"}]
+    written = [path for path in written if not {"_build", "generated"} & set(path.parts)]
+    assert {str(path.relative_to(ROOT)): n for path in written if (n := _lines(path)) > 400} == {}
+
+
+def _lines(path: Any) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+# ---------------------------------------------------------------------- documentation
+
+
+def public_modules() -> list[str]:
+    """Return the modules whose public names are documented one by one; those not built yet are left out."""
+    names = ["metrics", "scores", "losses", "datasets", "inference", "joint", "thresholds", "nn", "sklearn"]
+    return ["recuse", *(f"recuse.{name}" for name in names if f"recuse.{name}" in modules())]
+
+
+def public_things(module: str) -> dict[str, Any]:
+    """Return the public names of a module with what they stand for; every name must exist."""
+    loaded = importlib.import_module(module)
+    return {name: getattr(loaded, name) for name in loaded.__all__ if name != "__version__"}
+
+
+@pytest.mark.parametrize("module", public_modules())
+def test_every_public_name_has_an_example(module: str) -> None:
+    """Functions and classes have a docstring with an Examples section that runs as a doctest."""
+    missing = [
+        name
+        for name, thing in public_things(module).items()
+        if not isinstance(thing, ModuleType)
+        and callable(thing)
+        and not re.search(r"^Examples\n-{8}\n.*>>> ", inspect.getdoc(thing) or "", re.MULTILINE | re.DOTALL)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("module", public_modules())
+def test_every_public_name_is_in_the_documentation(module: str) -> None:
+    """The sources of the documentation list each public name (once there is a documentation)."""
+    docs = ROOT / "docs"
+    if not (docs / "conf.py").exists():
+        return
+    pages = [path for suffix in ("rst", "md") for path in docs.rglob(f"*.{suffix}") if "_build" not in path.parts]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in pages)
+    assert [name for name in public_things(module) if not _is_mentioned(name, text)] == []
+
+
+def _is_mentioned(name: str, text: str) -> bool:
+    """Return whether the name stands in a list of names, in code marks, or behind a dot."""
+    return bool(re.search(rf"^\s+~?(\w+\.)*{name}\s*$|[`.~]{name}\b", text, re.MULTILINE))
+
+
+def test_a_word_is_not_yet_a_mention() -> None:
+    """The word *compare* in a sentence does not document the function of that name."""
+    assert not _is_mentioned("compare", "You can compare models.")
+    for text in (".. autosummary::\n\n   compare\n", "use `compare`", "recuse.compare(a, b)", "   ~recuse.compare"):
+        assert _is_mentioned("compare", text)
+
+
+# ---------------------------------------------------------------------- what an import costs
+
+NOT_LOADED = ["scipy", "narwhals", "polars", "pandas", "torch", "matplotlib", "rich", "click", "sklearn", "numba"]
+
+
+def _fresh(code: str) -> Any:
+    """Run code in a fresh interpreter and return what it prints as JSON."""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=120)
+    return json.loads(done.stdout)
+
+
+def test_import_recuse_loads_no_other_library() -> None:
+    """Whoever only imports the library waits for NumPy and for nothing else."""
+    loaded = _fresh("import json, sys, recuse; print(json.dumps(sorted(sys.modules)))")
+    assert "recuse.blocks" in loaded
+    assert set(NOT_LOADED) & set(loaded) == set()
+
+
+def test_import_recuse_costs_little_more_than_numpy() -> None:
+    """At most 1.3 times the processor time of ``import numpy``: the best of several runs of each."""
+    code = """
+import time
+start = time.process_time()
+import numpy
+middle = time.process_time()
+import recuse
+print([middle - start, time.process_time() - start])
+"""
+    numpy, both = zip(*(_fresh(code) for _ in range(9)), strict=True)
+    assert min(both) <= 1.3 * min(numpy)
+
+
+def test_the_version_is_the_declared_one() -> None:
+    """The version in the source and the version of the distribution are one."""
+    declared = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert declared is not None
+    assert recuse.__version__ == declared[1]
