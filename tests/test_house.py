@@ -210,13 +210,15 @@ def test_every_public_name_has_an_example(module: str) -> None:
 
 @pytest.mark.parametrize("module", public_modules())
 def test_every_public_name_is_in_the_documentation(module: str) -> None:
-    """The sources of the documentation list each public name (once there is a documentation)."""
+    """The sources of the documentation list each public name, or the registry makes a page for it."""
     docs = ROOT / "docs"
-    if not (docs / "conf.py").exists():
-        return
+    if not any(docs.glob("index.*")):
+        return  # tolerated only until there is a documentation
+    generated = set(recuse.metrics.names()) if (docs / "_ext" / "registry_pages.py").exists() else set()
     pages = [path for suffix in ("rst", "md") for path in docs.rglob(f"*.{suffix}") if "_build" not in path.parts]
     text = "\n".join(path.read_text(encoding="utf-8") for path in pages)
-    assert [name for name in public_things(module) if not _is_mentioned(name, text)] == []
+    names = public_things(module).keys() - generated
+    assert sorted(name for name in names if not _is_mentioned(name, text)) == []
 
 
 def _is_mentioned(name: str, text: str) -> bool:

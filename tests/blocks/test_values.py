@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse import TieBlocks
-from recuse.blocks._samples import _sorted_blocks, _sorted_failures
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
 from tests.strategies import LOSSES, SCORES, WEIGHTS, Problem, partitions, problems
 
@@ -172,14 +171,15 @@ def test_a_whole_weight_is_a_repetition(problem: Problem) -> None:
         np.testing.assert_array_equal(getattr(weighted, name), getattr(table, name))
 
 
-@given(problems(losses=["binary"]))
-def test_the_short_cut_for_failures_is_the_general_path(problem: Problem) -> None:
-    """Two plain sorts of 0/1 losses give the bits that the argsort gives."""
-    key = 0.0 - problem.confidence
-    values, count, loss = _sorted_failures(key, problem.loss)
-    _, expected_values, _, expected_count, (expected_loss,) = _sorted_blocks(np, key, [problem.loss])
-    for found, expected in ((values, expected_values), (count, expected_count), (loss, expected_loss)):
-        np.testing.assert_array_equal(found, expected, strict=True)
+@given(problems(losses=["binary"]), st.booleans())
+def test_the_short_cut_for_failures_is_the_general_path(problem: Problem, moments: bool) -> None:
+    """Two plain sorts of 0/1 losses give the bits that sorting the samples gives, cumulative sums included."""
+    short, general = problem.table(moments=moments), problem.table(moments=moments, keep_samples=True)
+    assert_same(short, general, exact=True)
+    assert_same_flags(short, general)
+    for name in ("cumulative_weight", "cumulative_loss"):
+        np.testing.assert_array_equal(getattr(short, name), getattr(general, name), strict=True)
+        np.testing.assert_array_equal(getattr(short, name), np.cumsum(getattr(short, name[len("cumulative_") :])))
 
 
 def test_small_losses_survive_beside_large_ones() -> None:
