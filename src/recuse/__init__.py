@@ -1,52 +1,75 @@
-"""recuse: risk, coverage and abstention for classifiers."""
+"""recuse: risk, coverage and abstention for classifiers.
+
+``import recuse`` loads nothing but this page; every name below is loaded when it is first used.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recuse import datasets, losses, metrics, scores
-from recuse._checks import UndefinedMetricWarning, UnmetNeed
-from recuse.blocks import Moments, Samples, TieBlocks
-from recuse.curve import OperatingPoint, RiskCoverageCurve, risk_coverage_curve
-from recuse.evaluation import Evaluation, Measurement, ScoreSummary, evaluate
-from recuse.metrics import *
-from recuse.outputs import Outputs, read_outputs, write_outputs
-
-if TYPE_CHECKING:
-    from recuse.report import RiskCoverageDisplay
+if TYPE_CHECKING:  # what type checkers and editors see
+    from recuse import datasets as datasets
+    from recuse import losses as losses
+    from recuse import metrics as metrics
+    from recuse import scores as scores
+    from recuse._checks import UndefinedMetricWarning as UndefinedMetricWarning
+    from recuse._checks import UnmetNeed as UnmetNeed
+    from recuse.blocks import Moments as Moments
+    from recuse.blocks import Samples as Samples
+    from recuse.blocks import TieBlocks as TieBlocks
+    from recuse.curve import OperatingPoint as OperatingPoint
+    from recuse.curve import RiskCoverageCurve as RiskCoverageCurve
+    from recuse.curve import risk_coverage_curve as risk_coverage_curve
+    from recuse.evaluation import Evaluation as Evaluation
+    from recuse.evaluation import Measurement as Measurement
+    from recuse.evaluation import ScoreSummary as ScoreSummary
+    from recuse.evaluation import evaluate as evaluate
+    from recuse.metrics import *
+    from recuse.outputs import Outputs as Outputs
+    from recuse.outputs import read_outputs as read_outputs
+    from recuse.outputs import write_outputs as write_outputs
+    from recuse.report import RiskCoverageDisplay as RiskCoverageDisplay
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Evaluation",
-    "Measurement",
-    "Moments",
-    "OperatingPoint",
-    "Outputs",
-    "RiskCoverageCurve",
-    "RiskCoverageDisplay",
-    "Samples",
-    "ScoreSummary",
-    "TieBlocks",
-    "UndefinedMetricWarning",
-    "UnmetNeed",
-    "__version__",
-    "datasets",
-    "evaluate",
-    "losses",
-    "metrics",
-    "read_outputs",
-    "risk_coverage_curve",
-    "scores",
-    "write_outputs",
-]
-__all__ += metrics.FUNCTIONS
+_MODULES = ("datasets", "losses", "metrics", "scores")
+_HOMES = {
+    "Evaluation": "evaluation",
+    "Measurement": "evaluation",
+    "Moments": "blocks",
+    "OperatingPoint": "curve",
+    "Outputs": "outputs",
+    "RiskCoverageCurve": "curve",
+    "RiskCoverageDisplay": "report",
+    "Samples": "blocks",
+    "ScoreSummary": "evaluation",
+    "TieBlocks": "blocks",
+    "UndefinedMetricWarning": "_checks",
+    "UnmetNeed": "_checks",
+    "evaluate": "evaluation",
+    "read_outputs": "outputs",
+    "risk_coverage_curve": "curve",
+    "write_outputs": "outputs",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs more than the core only when it is asked for."""
-    if name == "RiskCoverageDisplay":
-        from recuse.report import RiskCoverageDisplay
+    """Load a public name: from its home, or from ``recuse.metrics``, whose leaves list their own."""
+    from importlib import import_module
 
-        return RiskCoverageDisplay
-    raise AttributeError(f"module 'recuse' has no attribute {name!r}")
+    if name in _MODULES:
+        return import_module(f"recuse.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(f"recuse.{_HOMES[name]}"), name)
+    elif name == "__all__":
+        value = sorted([*_MODULES, *_HOMES, *import_module("recuse.metrics").FUNCTIONS, "__version__"])
+    elif not name.startswith("_") and name in import_module("recuse.metrics").FUNCTIONS:
+        value = getattr(import_module("recuse.metrics"), name)
+    else:
+        raise AttributeError(f"module 'recuse' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

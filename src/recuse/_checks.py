@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -100,7 +101,7 @@ def _host_array(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     """Return a list or a data-frame column as a numeric NumPy array; nulls become NaN."""
     if column is None:
         raise TypeError(f"{name} is missing (None); pass one number per sample")
-    if isinstance(column, np.ma.MaskedArray):
+    if "numpy.ma" in sys.modules and isinstance(column, np.ma.MaskedArray):  # else a slow import for nothing
         column = np.ma.filled(column.astype(np.float64), np.nan)
     elif not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
         with suppress(ValueError):  # pyarrow refuses to copy booleans and nulls unless asked as below

@@ -1,7 +1,7 @@
 """Build the table from samples: one sort, written against the Array API, with two NumPy short cuts.
 
-The traps that the code below avoids: scores are negated in float64 (unsigned integers would wrap) as
-``0 - g``, which also turns -0.0 into 0.0; ``argsort`` is asked for ``stable=False`` (the default of the Array
+The traps that the code below avoids: scores become float64 before anything else, and -0.0 becomes 0.0;
+``argsort`` is asked for ``stable=False`` (the default of the Array
 API is two to five times slower); block sums are added up block by block, because differences of cumulative
 sums lose small losses beside large ones.
 """
@@ -84,11 +84,11 @@ def _group(
 ) -> TieBlocks:
     """Group checked columns by score."""
     binary = bool(xp.all((loss == 0.0) | (loss == 1.0)))
-    key = 0.0 - score
+    key = score + 0.0  # a new array, in which -0.0 is 0.0
     if xp is np and binary and weight is None and not keep_samples:
         values, count, loss_sum = _sorted_failures(key, loss)
         second = Moments(count, loss_sum, loss_sum) if moments else None
-        return TieBlocks(0.0 - values, count, loss_sum, count, binary=True, moments=second, **unscored)
+        return _counted(TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored))
 
     columns = [loss] if weight is None else [weight * loss, weight]
     if moments:
@@ -103,7 +103,7 @@ def _group(
     if moments:
         second = Moments(count, loss_sum, sums[1]) if weight is None else Moments(sums[3], sums[4], sums[2])
     table = TieBlocks(
-        0.0 - values, weight_sum, loss_sum, count,
+        values, weight_sum, loss_sum, count,
         binary=binary,
         frequencies=weight is None or bool(xp.all(weight == xp.floor(weight))),
         moments=second,
@@ -112,30 +112,39 @@ def _group(
         if oracle and (keep_samples or not binary) else None,
         **unscored,
     )  # fmt: skip
-    return table if weight is None else without_empty(table)
+    return _counted(table) if weight is None else without_empty(table)
+
+
+def _counted(table: TieBlocks) -> TieBlocks:
+    """Fill in the cumulative weight of an unweighted table without ties, which is 1, 2, 3, ...: a sum saved."""
+    if table.weight.max() == 1.0:
+        table.__dict__["cumulative_weight"] = np.arange(1.0, len(table) + 1.0)
+    return table
 
 
 def _sorted_failures(key: FloatArray, loss: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Group 0/1 losses by two plain sorts (all keys, keys of the failures): cheaper than one argsort."""
+    """Group 0/1 losses by two plain sorts (all keys, in place; keys of the failures): cheaper than one argsort."""
     failures = np.sort(key[loss == 1.0])
-    key = np.sort(key)
+    key.sort()
     new = key[1:] != key[:-1]
     if new.all():
-        count = np.ones(key.size)
-    else:
-        starts = np.flatnonzero(np.concatenate(([True], new)))
-        count = np.diff(starts, append=key.size).astype(np.float64)
-        key = key[starts]
-    return key, count, np.bincount(np.searchsorted(key, failures), minlength=key.size).astype(np.float64)
+        count, loss_sum = np.ones(key.size), np.zeros(key.size)
+        loss_sum[key.size - 1 - np.searchsorted(key, failures)] = 1.0
+        return np.ascontiguousarray(key[::-1]), count, loss_sum
+    starts = np.flatnonzero(np.concatenate(([True], new)))
+    count = np.diff(starts, append=key.size).astype(np.float64)
+    key = key[starts]
+    loss_sum = np.bincount(np.searchsorted(key, failures), minlength=key.size).astype(np.float64)
+    return key[::-1].copy(), count[::-1].copy(), loss_sum[::-1].copy()
 
 
 def _sorted_blocks(xp: Any, key: Any, columns: list[Any]) -> tuple[Any, FloatArray, Any, FloatArray, list[FloatArray]]:
-    """Sort by key; return order, distinct keys, block of each sorted sample, rows and column sums per block.
+    """Sort by key, descending; return order, distinct keys, block per sorted sample, rows and sums per block.
 
     Order and blocks stay on the device; what has one entry per block comes back as NumPy. ``block`` is
     None where nothing is tied: the position is the block.
     """
-    order = xp.argsort(key, stable=False)
+    order = xp.flip(xp.argsort(key, stable=False))
     key = xp.take(key, order)
     columns = [xp.take(column, order) for column in columns]
     new = key[1:] != key[:-1]

@@ -99,7 +99,7 @@ def get(name: str, **options: Any) -> Metric:
 
 
 def names() -> list[str]:
-    """Return the names of all metrics.
+    """Return the names of all metrics, family by family.
 
     Returns
     -------
@@ -111,4 +111,4 @@ def names() -> list[str]:
     >>> "augrc" in recuse.metrics.names()
     True
     """
-    return METRICS.names()
+    return [name for name in FUNCTIONS if name in METRICS]

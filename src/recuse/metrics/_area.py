@@ -105,7 +105,7 @@ def reciprocal(start: FloatArray, end: FloatArray, origin: FloatArray) -> tuple[
 def linear_area(blocks: TieBlocks, kernel: Kernel, coverage_range: Range = FULL) -> float:
     """Integral of L(w) k(w) over the weights in the range, with L linear inside each block."""
     if kernel is uniform and coverage_range == FULL:
-        return float(blocks.weight @ (blocks.cumulative_loss - 0.5 * blocks.loss))
+        return float(blocks.weight @ blocks.cumulative_loss - 0.5 * (blocks.weight @ blocks.loss))
     start, end = _overlap(blocks, coverage_range)
     base, slope = kernel(start, end, blocks.cumulative_weight - blocks.weight)
     return float((blocks.cumulative_loss - blocks.loss) @ base + (blocks.loss / blocks.weight) @ slope)

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from recuse._checks import UnmetNeed, check_loss, check_weight, fraction, one_of, same_length, vector
-from recuse._typing import ArrayLike, FloatArray, NanPolicy
+from recuse._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from recuse.blocks import TieBlocks
 from recuse.metrics._metric import METRICS, Metric
 
@@ -19,27 +19,52 @@ TrustMetric = Literal["cwsa", "cwsa_plus", "selective_accuracy"]
 PAPER_GRID: tuple[float, ...] = tuple(k / 100 for k in range(50, 100))
 
 
-def _sweep(score: FloatArray, thresholds: FloatArray, weight: FloatArray, right: FloatArray) -> dict[str, FloatArray]:
-    """Suffix sums over the bins between thresholds; ``right`` = w (1 - l).
+def _sweep(
+    score: FloatArray, thresholds: FloatArray, weight: FloatArray | None, loss: FloatArray
+) -> dict[str, FloatArray]:
+    """Suffix sums over the bins between thresholds, of samples (``weight`` None: all 1) or of blocks.
 
     With phi = 1 - (1 - c)/(1 - tau) the sums need no difference of large numbers near confidence 1.
     """
     order = np.argsort(thresholds)
     grid, doubt = thresholds[order], 1.0 - score
-    bins = np.searchsorted(grid, score, side="right")
+    bins, size = _bins(score, grid), grid.size + 1
+    if weight is None and np.all((loss == 0.0) | (loss == 1.0)):  # two passes: failures get bins of their own
+        bins = bins + size * (loss == 1.0)
+        count, doubts = (np.bincount(bins, column, 2 * size).reshape(2, size) for column in (None, doubt))
+        binned = [count.sum(axis=0), count[0], doubts.sum(axis=0), doubts[0]]
+    else:
+        weight = np.ones(score.size) if weight is None else weight
+        right = weight * (1.0 - loss)
+        binned = [np.bincount(bins, column, size) for column in (weight, right, weight * doubt, right * doubt)]
 
     def accepted(column: FloatArray) -> FloatArray:
-        sums = np.bincount(bins, weights=column, minlength=grid.size + 1).astype(np.float64, copy=False)
-        return np.cumsum(sums[::-1])[::-1][1:]
+        """Sum over the bins above each threshold, in the caller's order of thresholds."""
+        result = np.empty(grid.size)
+        result[order] = np.cumsum(column[::-1])[::-1][1:]
+        return result
 
-    columns = [accepted(column) for column in (weight, right, weight * doubt, right * doubt)]
-    weights, rights, doubts, right_doubts = (np.empty_like(column) for column in columns)
-    for target, column in zip((weights, rights, doubts, right_doubts), columns, strict=True):
-        target[order] = column
+    weights, rights, all_doubts, right_doubts = (accepted(column) for column in binned)
     room = 1.0 - thresholds
     reward = rights - right_doubts / room
-    penalty = (weights - rights) - (doubts - right_doubts) / room
+    penalty = (weights - rights) - (all_doubts - right_doubts) / room
     return {"weight": weights, "right": rights, "reward": reward, "penalty": penalty}
+
+
+def _bins(score: FloatArray, grid: FloatArray) -> IntArray:
+    """Number of thresholds <= each score, as ``np.searchsorted(grid, score, side="right")``, but four times faster.
+
+    [0, 1] is cut into 4096 cells (exact in binary); a cell knows how many thresholds lie before it, and its own.
+    """
+    cell_of_grid = (grid * 4096.0).astype(np.intp)
+    if score.size < 4096 or np.any(np.diff(cell_of_grid) == 0):
+        return np.searchsorted(grid, score, side="right")
+    before = np.searchsorted(cell_of_grid, np.arange(4097))
+    own = np.full(4097, np.inf)
+    own[cell_of_grid] = grid
+    cell = (score * 4096.0).astype(np.intp)
+    result: IntArray = before[cell] + (score >= own[cell])
+    return result
 
 
 def _ratio(numerator: FloatArray, denominator: Any, nothing: float) -> FloatArray:
@@ -112,9 +137,8 @@ def cwsa_sweep(
     for tau in grid:
         fraction(tau, "thresholds", below_one=True)
 
-    weight = np.ones(n) if weights is None else weights
-    sums = _sweep(scores, grid, weight, weight * (1.0 - losses))
-    total = float(weight.sum())
+    sums = _sweep(scores, grid, weights, losses)
+    total = float(n) if weights is None else float(weights.sum())
     divisor = sums["weight"] if denominator == "accepted" else np.where(sums["weight"] > 0.0, total, 0.0)
     return {
         "threshold": grid,
@@ -151,7 +175,7 @@ def _aumcc(blocks: TieBlocks, metric: TrustMetric = "cwsa_plus", grid: Literal["
     one_of(grid, ("paper", "exact"), "grid")
     if grid == "exact":
         return float(blocks.weight @ _heights(_own_thresholds(blocks), metric)) / blocks.total_weight
-    sums = _sweep(blocks.score, np.array(PAPER_GRID), blocks.weight, blocks.weight - blocks.loss)
+    sums = _sweep(blocks.score, np.array(PAPER_GRID), blocks.weight, blocks.loss / blocks.weight)
     coverage = sums["weight"] / blocks.total_weight
     height = _heights(sums, metric)
     return float(np.sum((coverage[:-1] - coverage[1:]) * 0.5 * (height[:-1] + height[1:])))
