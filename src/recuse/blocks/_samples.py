@@ -130,12 +130,12 @@ def _sorted_failures(key: FloatArray, loss: FloatArray) -> tuple[FloatArray, Flo
     if new.all():
         count, loss_sum = np.ones(key.size), np.zeros(key.size)
         loss_sum[key.size - 1 - np.searchsorted(key, failures)] = 1.0
-        return np.ascontiguousarray(key[::-1]), count, loss_sum
+        return _descending(key), count, loss_sum
     starts = np.flatnonzero(np.concatenate(([True], new)))
     count = np.diff(starts, append=key.size).astype(np.float64)
     key = key[starts]
     loss_sum = np.bincount(np.searchsorted(key, failures), minlength=key.size).astype(np.float64)
-    return key[::-1].copy(), count[::-1].copy(), loss_sum[::-1].copy()
+    return _descending(key), _descending(count), _descending(loss_sum)
 
 
 def _sorted_blocks(xp: Any, key: Any, columns: list[Any]) -> tuple[Any, FloatArray, Any, FloatArray, list[FloatArray]]:
@@ -144,23 +144,37 @@ def _sorted_blocks(xp: Any, key: Any, columns: list[Any]) -> tuple[Any, FloatArr
     Order and blocks stay on the device; what has one entry per block comes back as NumPy. ``block`` is
     None where nothing is tied: the position is the block.
     """
-    order = xp.flip(xp.argsort(key, stable=False))
+    order = xp.argsort(key, stable=False)  # ascending: gathering forwards is four times faster than backwards
     key = xp.take(key, order)
     columns = [xp.take(column, order) for column in columns]
+    order = xp.flip(order)
     new = key[1:] != key[:-1]
     if bool(xp.all(new)):
-        values = to_numpy(key)
-        return order, values, None, np.ones(values.shape[0]), [to_numpy(column) for column in columns]
+        values = _descending(key)
+        return order, values, None, np.ones(values.shape[0]), [_descending(column) for column in columns]
 
     start = xp.concat([xp.ones_like(new[:1]) if new.shape[0] else new, new])
     starts = np.flatnonzero(to_numpy(start))
     count = np.diff(starts, append=key.shape[0]).astype(np.float64)
     block = xp.cumulative_sum(xp.astype(start, xp.int64)) - 1
     if array_api_compat.is_torch_array(key):
-        sums = [to_numpy(xp.zeros_like(key[: starts.size]).index_add(0, block, column)) for column in columns]
+        sums = [xp.zeros_like(key[: starts.size]).index_add(0, block, column) for column in columns]
     else:  # the standard has no scatter-add: NumPy adds up the sorted columns, its own or brought to the host
         sums = [np.add.reduceat(to_numpy(column), starts) for column in columns]
-    return order, to_numpy(key)[starts], block, count, sums
+    block = xp.flip(starts.size - 1 - block)
+    return (
+        order,
+        _descending(to_numpy(key)[starts]),
+        block,
+        _descending(count),
+        [_descending(column) for column in sums],
+    )
+
+
+def _descending(ascending: Any) -> FloatArray:
+    """Read backwards; a view, because a fresh copy costs as much as an eighth of the sort."""
+    result: FloatArray = to_numpy(ascending)[::-1]
+    return result
 
 
 def _unsorted(xp: Any, block: Any | None, order: Any, n_blocks: int) -> Any:
