@@ -206,7 +206,8 @@ def macro_selective_risk(
     assert samples is not None
     losses = to_numpy(samples.loss)
     same_length(loss=losses, y_true=labels)
-    accepted = blocks.score[to_numpy(samples.block)] >= point.threshold
+    n_blocks = np.count_nonzero(np.cumsum(blocks.count) <= point.n_accepted)  # +inf reaches the threshold of none
+    accepted = to_numpy(samples.block) < n_blocks
     risks = []
     for label in np.unique(labels):
         mine = accepted & (labels == label)

@@ -163,13 +163,25 @@ def rank_area(blocks: TieBlocks, weights: Callable[[TieBlocks], FloatArray]) -> 
 # ---------------------------------------------------------------------- trapezoid
 
 
+def _trapezoid_shares(blocks: TieBlocks, coverage_range: Range = FULL) -> FloatArray:
+    """How much of the width each risk R_j carries: half of both neighbouring segments, the first to the left end."""
+    start, end = _overlap(blocks, coverage_range)
+    middle = (0.5 * (start + end) - (blocks.cumulative_weight - blocks.weight)) / blocks.weight
+    to_own, to_previous = (end - start) * middle, (end - start) * (1.0 - middle)
+    share: FloatArray = to_own + np.append(to_previous[1:], 0.0)
+    share[0] += to_previous[0]
+    return share
+
+
 def trapezoid_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """Integral of R interpolated linearly between the points and constant to the left of the first."""
     R = blocks.cumulative_loss / blocks.cumulative_weight
-    before = np.append(R[0], R[:-1])
-    start, end = _overlap(blocks, coverage_range)
-    middle = (0.5 * (start + end) - (blocks.cumulative_weight - blocks.weight)) / blocks.weight
-    return float((end - start) @ (before + middle * (R - before))) / blocks.total_weight
+    return float(_trapezoid_shares(blocks, coverage_range) @ R) / blocks.total_weight
+
+
+def trapezoid_per_loss(blocks: TieBlocks, coverage_range: Range = FULL) -> FloatArray:
+    """Derivative of trapezoid_area with respect to the losses, over any range."""
+    return from_below(_trapezoid_shares(blocks, coverage_range) / blocks.cumulative_weight) / blocks.total_weight
 
 
 def trapezoid_gradient(blocks: TieBlocks) -> Gradient:
@@ -177,7 +189,6 @@ def trapezoid_gradient(blocks: TieBlocks) -> Gradient:
     W, T, m = blocks.cumulative_weight, blocks.total_weight, blocks.weight
     R = blocks.cumulative_loss / W
     heights = 0.5 * (R + np.append(R[0], R[:-1]))
-    share = 0.5 * (m + np.append(m[1:], 0.0))  # how much area each R_j carries
-    share[0] += 0.5 * m[0]
     area = float(m @ heights) / T
-    return Gradient((heights - from_below(share * R / W) - area) / T, from_below(share / W) / T)
+    shrink = from_below(_trapezoid_shares(blocks) * R / W)
+    return Gradient((heights - shrink - area) / T, trapezoid_per_loss(blocks))

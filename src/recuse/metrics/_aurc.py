@@ -59,6 +59,8 @@ def _attribution(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_ra
         aurc_value(blocks, estimator, coverage_range)  # refuses what the estimator cannot do
         weights = area.harmonic_weights if estimator == "harmonic" else area.log_weights
         per_loss = weights(blocks) / blocks.total_weight
+    elif estimator == "trapezoid":
+        per_loss = area.trapezoid_per_loss(blocks, area.check_range(coverage_range))
     else:
         per_loss = aurc_gradient(blocks, estimator, coverage_range).loss
     return np.zeros(len(blocks)), per_loss

@@ -99,7 +99,8 @@ def binary_scores(data: Predictions, what: str) -> tuple[FloatArray, FloatArray]
     if data.probabilities.shape[1] != 2:
         raise UnmetNeed(f"{what} needs two classes, but y_proba has {data.probabilities.shape[1]} columns")
     positive = data.probabilities[:, 1]
-    return positive, np.maximum(positive, 1.0 - positive) if data.confidence is None else data.confidence
+    larger = data.probabilities.max(axis=1)  # not 1 - p, whose rounding would break ties
+    return positive, larger if data.confidence is None else data.confidence
 
 
 def _oc_auc_classifier(data: Predictions, review_fraction: float = 0.005) -> float:

@@ -20,6 +20,8 @@ def check_predictions(
     probabilities = matrix(y_proba, "y_proba")
     weight = None if sample_weight is None else vector(to_numpy(sample_weight), "sample_weight", np, None)
     score = None if confidence is None else vector(to_numpy(confidence), "confidence", np, None)
+    if score is not None:
+        refuse(np.isnan(score), score, "confidence", "holds NaN", "leave out these samples", np)
     same_length(y_true=labels, y_proba=probabilities, sample_weight=weight, confidence=score)
     if weight is not None:
         check_weight(weight, np)

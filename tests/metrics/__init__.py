@@ -1,0 +1,1 @@
+"""Tests of the metrics against slow definitions, identities, published numbers and other libraries."""

@@ -1,0 +1,77 @@
+"""Problems that a metric accepts: the strategies of all tests, narrowed down to what the metric needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from recuse.metrics import Metric
+from tests.strategies import SCORES, WEIGHTS, Problem, problems, weights
+from tests.strategies import losses as loss_values
+
+#: Losses of about one size, so that a ratio of areas is well conditioned.
+TAME = ("binary", "graded", "repeated")
+COUNTS = ("harmonic", "log")
+#: For tests that run once per metric and option: together they still see thousands of problems.
+FEWER = settings(max_examples=max(1, settings.default.max_examples // 4))
+
+
+def needs_counts(metric: Metric) -> bool:
+    """Whether the metric is defined on row counts only."""
+    estimator = metric.options.get("estimator")
+    on_optimum = "oracle" in metric.needs and estimator == "trapezoid"  # of a loss that is not 0/1
+    return metric.name == "augrc_unbiased" or estimator in COUNTS or on_optimum
+
+
+def losses_of(metric: Metric) -> tuple[str, ...]:
+    """Kinds of losses that the metric takes."""
+    if "binary" in metric.needs:
+        return ("binary",)
+    if "unit_loss" in metric.needs:
+        return ("binary", "graded")
+    return (*TAME, "unbounded") if metric.name not in ("naurc", "naugrc", "prediction_rejection_ratio") else TAME
+
+
+@st.composite
+def unit_problems(
+    draw: st.DrawFn, losses: tuple[str, ...], kinds: tuple[str, ...], min_size: int, max_size: int
+) -> Problem:
+    """Draw a problem whose scores are probabilities, bin edges, 0 and 1 among them."""
+    n = draw(st.integers(min_size, max_size))
+    free = st.floats(0.0, 1.0, allow_subnormal=False)
+    edges = st.sampled_from([k / bins for bins in (2, 6, 12, 15) for k in range(bins + 1)])
+    kind = draw(st.sampled_from([free, edges, free | edges, st.sampled_from([0.25, 0.5, 0.75])]))
+    loss = draw(st.lists(loss_values(draw(st.sampled_from(losses))), min_size=n, max_size=n))
+    weight = draw(weights(draw(st.sampled_from(kinds)), n))
+    confidence = draw(st.lists(kind, min_size=n, max_size=n))
+    return Problem(np.array(loss), np.array(confidence), None if weight is None else np.array(weight))
+
+
+def problems_for(
+    metric: Metric,
+    *,
+    scores: tuple[str, ...] = SCORES,
+    kinds: tuple[str, ...] | None = None,
+    losses: tuple[str, ...] | None = None,
+    min_size: int = 1,
+    max_size: int = 14,
+) -> st.SearchStrategy[Problem]:
+    """Return a strategy for problems that this metric accepts; ``kinds`` are kinds of weights."""
+    allowed = losses_of(metric) if losses is None else tuple(kind for kind in losses if kind in losses_of(metric))
+    given = (("none", "frequencies") if needs_counts(metric) else WEIGHTS) if kinds is None else kinds
+    if "unit_score" in metric.needs:
+        return unit_problems(allowed, given, min_size, max_size)
+    return problems(losses=allowed, scores=scores, weights=given, min_size=min_size, max_size=max_size)
+
+
+def table(problem: Problem, **options: Any) -> Any:
+    """Return the table of a problem with its loss-ordered table."""
+    return problem.table(oracle=True, **options)
+
+
+def scale(problem: Problem) -> float:
+    """Return the size of a value of this problem, for tolerances."""
+    return max(1.0, float(np.max(problem.loss)))

@@ -1,0 +1,388 @@
+"""Slow, obviously right definitions of the metrics of a ranking, from the papers, in plain loops.
+
+A reference takes a :class:`Data` (lists of losses, scores and weights) and the metric's options. It returns NaN where
+the metric is undefined. Nothing here uses the tie-block table. ``references_values`` has the metrics of score values.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+NAN = math.nan
+#: Gauss-Legendre nodes and weights on [-1, 1]: exact to rounding for the smooth integrands below.
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(40)
+
+
+class Data(NamedTuple):
+    """Losses, scores and weights of the samples, as lists."""
+
+    loss: list[float]
+    score: list[float]
+    weight: list[float]
+
+    @classmethod
+    def of(cls, loss: Iterable[float], score: Iterable[float], weight: Iterable[float] | None = None) -> Data:
+        """Return the columns as lists, without samples of weight zero."""
+        losses = [float(x) for x in loss]
+        weights = [1.0] * len(losses) if weight is None else [float(x) for x in weight]
+        rows = [row for row in zip(losses, map(float, score), weights, strict=True) if row[2] > 0.0]
+        return cls(*(list(column) for column in zip(*rows, strict=True)))
+
+    def rows(self) -> list[tuple[float, float, float]]:
+        """Return (loss, score, weight) per sample."""
+        return list(zip(self.loss, self.score, self.weight, strict=True))
+
+    def total(self) -> float:
+        """Return the sum of the weights."""
+        return math.fsum(self.weight)
+
+    def mean_loss(self) -> float:
+        """Return the weighted mean loss."""
+        return math.fsum(w * loss for loss, _, w in self.rows()) / self.total()
+
+    def expanded(self) -> list[tuple[float, float]]:
+        """Return (loss, score) once per unit of weight."""
+        assert all(w == int(w) for w in self.weight)
+        return [(loss, g) for loss, g, w in self.rows() for _ in range(int(w))]
+
+    def best(self) -> Data:
+        """Return the same losses under the score of an oracle."""
+        return self._replace(score=[-loss for loss in self.loss])
+
+    def constant(self) -> Data:
+        """Return the same losses under a constant score."""
+        return self._replace(score=[0.0] * len(self.loss))
+
+
+# ---------------------------------------------------------------------- curve
+
+
+def accepted(data: Data, threshold: float) -> tuple[float, float]:
+    """Return weight and weighted loss of the samples with score >= threshold."""
+    inside = [(w, w * loss) for loss, g, w in data.rows() if g >= threshold]
+    return math.fsum(w for w, _ in inside), math.fsum(s for _, s in inside)
+
+
+def thresholds(data: Data) -> list[float]:
+    """Return the distinct scores, highest first."""
+    return sorted(set(data.score), reverse=True)
+
+
+def segments(data: Data) -> Iterator[tuple[float, float, float, float]]:
+    """Yield (accepted weight, accepted loss) before and after each tie group, highest score first."""
+    before = (0.0, 0.0)
+    for threshold in thresholds(data):
+        after = accepted(data, threshold)
+        yield *before, *after
+        before = after
+
+
+def integral(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return the integral of a smooth function over [low, high], in the variable ln x (low > 0)."""
+    if high <= low:
+        return 0.0
+    half, middle = 0.5 * (math.log(high) - math.log(low)), 0.5 * (math.log(high) + math.log(low))
+    points = [math.exp(middle + half * node) for node in NODES]
+    return half * math.fsum(w * x * function(x) for w, x in zip(NODE_WEIGHTS, points, strict=True))
+
+
+# ---------------------------------------------------------------------- AURC
+
+
+def aurc(data: Data, estimator: str = "plugin", coverage_range: tuple[float, float] = (0.0, 1.0)) -> float:
+    """Area under the risk-coverage curve by the named estimator."""
+    if coverage_range != (0.0, 1.0):
+        return partial_aurc(data, estimator, coverage_range)
+    return {
+        "plugin": aurc_plugin,
+        "interpolated": lambda data: partial_aurc(data, "interpolated", (0.0, 1.0)),
+        "trapezoid": aurc_trapezoid,
+        "harmonic": aurc_harmonic,
+        "log": aurc_log,
+    }[estimator](data)
+
+
+def aurc_plugin(data: Data) -> float:
+    """Zhou et al. 2025, Eq. 10, with weights: the mean over samples j of the risk of {g_i >= g_j}."""
+    summands = []
+    for _, threshold, weight in data.rows():
+        mass, loss = accepted(data, threshold)
+        summands.append(weight * loss / mass)
+    return math.fsum(summands) / data.total()
+
+
+def aurc_trapezoid(data: Data) -> float:
+    """fd-shifts: trapezoids over the points (c_j, R_j), with the first risk continued to coverage 0."""
+    points = [(mass / data.total(), loss / mass) for mass, loss in (accepted(data, t) for t in thresholds(data))]
+    points = [(0.0, points[0][1]), *points]
+    return math.fsum((c1 - c0) * (r0 + r1) / 2 for (c0, r0), (c1, r1) in itertools.pairwise(points))
+
+
+def aurc_harmonic(data: Data) -> float:
+    """Mean of the n selective risks, in expectation over the order of tied samples (integer weights)."""
+    rows, risks, taken, lost = data.expanded(), [], 0, 0.0
+    for threshold in thresholds(data):
+        tied = [loss for loss, score in rows if score == threshold]
+        for k in range(1, len(tied) + 1):  # after k of the tied samples the expected loss is k times their mean
+            risks.append((lost + k * math.fsum(tied) / len(tied)) / (taken + k))
+        taken, lost = taken + len(tied), lost + math.fsum(tied)
+    return math.fsum(risks) / len(risks)
+
+
+def aurc_log(data: Data) -> float:
+    """Zhou et al. 2025, Eq. 11 with the weights of Eq. 18, in expectation over the order of tied samples."""
+    rows = data.expanded()
+    n, total = len(rows), []
+    for loss, score in rows:
+        lower = sum(other < score for _, other in rows)
+        tied = sum(other == score for _, other in rows)
+        ranks = range(lower + 1, lower + tied + 1)
+        total.append(loss * math.fsum(-math.log(1.0 - r / (n + 1)) for r in ranks) / tied)
+    return math.fsum(total) / n
+
+
+def partial_aurc(data: Data, estimator: str, coverage_range: tuple[float, float]) -> float:
+    """Integral of the risk curve between two coverages, segment by segment."""
+    total, parts, last_risk = data.total(), [], None
+    for w0, l0, w1, l1 in segments(data):
+        risk = l1 / w1
+        before = risk if last_risk is None else last_risk
+        low, high = max(w0, coverage_range[0] * total), min(w1, coverage_range[1] * total)
+        if high > low:
+            slope, width = (l1 - l0) / (w1 - w0), high - low
+            if estimator == "plugin":
+                parts.append(risk * width)
+            elif estimator == "trapezoid":  # a straight line: its middle times its width
+                parts.append(width * (before + (risk - before) * ((low + high) / 2 - w0) / (w1 - w0)))
+            elif w0 == 0.0:  # losses mix evenly in a tie, so the risk of the first is constant
+                parts.append(slope * width)
+            else:
+                parts.append(integral(lambda w, a=l0, b=slope, o=w0: (a + b * (w - o)) / w, low, high))
+        last_risk = risk
+    return math.fsum(parts) / total
+
+
+def accuracy_rejection_area(data: Data, estimator: str = "plugin") -> float:
+    """One minus AURC."""
+    return 1.0 - aurc(data, estimator)
+
+
+# ---------------------------------------------------------------------- AUGRC
+
+
+def augrc(data: Data, coverage_range: tuple[float, float] = (0.0, 1.0)) -> float:
+    """Pairs in which a loss is accepted no later than the other sample; ties count half. Partial: trapezoids."""
+    total = data.total()
+    if coverage_range == (0.0, 1.0):
+        return math.fsum(
+            w * loss * v * (1.0 if g > h else 0.5 if g == h else 0.0)
+            for loss, g, w in data.rows()
+            for _, h, v in data.rows()
+        ) / (total * total)
+    parts = []
+    for w0, l0, w1, l1 in segments(data):
+        low, high = max(w0, coverage_range[0] * total), min(w1, coverage_range[1] * total)
+        if high > low:
+            parts.append((high - low) * (l0 + (l1 - l0) * ((low + high) / 2 - w0) / (w1 - w0)))
+    return math.fsum(parts) / total**2
+
+
+def augrc_unbiased(data: Data) -> float:
+    """The pairs of AUGRC without those of a sample with itself."""
+    rows = data.expanded()
+    n = len(rows)
+    if n < 2:
+        return NAN
+    pairs = [
+        loss * (1.0 if score > other else 0.5 if score == other else 0.0)
+        for i, (loss, score) in enumerate(rows)
+        for k, (_, other) in enumerate(rows)
+        if i != k
+    ]
+    return math.fsum(pairs) / (n * (n - 1))
+
+
+def sele(data: Data, factor: float = 1.0) -> float:
+    """Zhou et al. 2025, Eq. 32, with weights."""
+    pairs = [w * loss * v for loss, g, w in data.rows() for _, h, v in data.rows() if g >= h]
+    return factor * math.fsum(pairs) / data.total() ** 2
+
+
+# ---------------------------------------------------------------------- optimum, excess, hull
+
+
+def is_binary(data: Data) -> bool:
+    """Whether every loss is 0 or 1."""
+    return all(loss in (0.0, 1.0) for loss in data.loss)
+
+
+def aurc_optimal(data: Data, estimator: str = "plugin") -> float:
+    """The oracle's area; 0/1 losses: Geifman et al. 2019 in closed form."""
+    if estimator in ("harmonic", "log"):
+        return aurc(data.best(), estimator)
+    if is_binary(data):
+        risk = data.mean_loss()
+        return risk + (1.0 - risk) * math.log(1.0 - risk) if risk < 1.0 else 1.0
+    if estimator == "trapezoid":  # distinct ranks, as fd-shifts sorts them
+        losses = sorted(loss for loss, _ in data.expanded())
+        return aurc_trapezoid(Data.of(losses, [-float(rank) for rank in range(len(losses))]))
+    return aurc(data.best(), "interpolated")
+
+
+def augrc_optimal(data: Data) -> float:
+    """The oracle's area."""
+    return augrc(data.best())
+
+
+def e_aurc(data: Data, estimator: str = "plugin") -> float:
+    """What the score leaves above the oracle."""
+    return aurc(data, estimator) - aurc_optimal(data, estimator)
+
+
+def e_augrc(data: Data) -> float:
+    """What the score leaves above the oracle."""
+    return augrc(data) - augrc_optimal(data)
+
+
+def naurc(data: Data, estimator: str = "plugin") -> float:
+    """0 for the oracle, 1 for a constant score."""
+    if len(set(data.loss)) == 1:
+        return NAN
+    best = aurc_optimal(data, estimator)
+    return (aurc(data, estimator) - best) / (aurc(data.constant(), estimator) - best)
+
+
+def naugrc(data: Data) -> float:
+    """0 for the oracle, 1 for a constant score."""
+    if len(set(data.loss)) == 1:
+        return NAN
+    best = augrc_optimal(data)
+    return (augrc(data) - best) / (augrc(data.constant()) - best)
+
+
+def prediction_rejection_ratio(data: Data) -> float:
+    """1 for the oracle, 0 for a constant score."""
+    return 1.0 - naugrc(data)
+
+
+def hull_heights(data: Data) -> list[tuple[float, float]]:
+    """(coverage, height) of the lower convex hull of (0, 0) and all (c_j, G_j): the lowest chord over each point."""
+    total = data.total()
+    points = [(0.0, 0.0)] + [tuple(x / total for x in accepted(data, t)) for t in thresholds(data)]
+    heights = []
+    for c, g in points:
+        chords = [
+            g0 + (g1 - g0) * (c - c0) / (c1 - c0) for c0, g0 in points for c1, g1 in points if c0 < c1 and c0 <= c <= c1
+        ]
+        heights.append((c, min([g, *chords])))
+    return heights
+
+
+def augrc_achievable(data: Data) -> float:
+    """Area under the hull by trapezoids."""
+    hull = hull_heights(data)
+    return math.fsum((c1 - c0) * (g0 + g1) / 2 for (c0, g0), (c1, g1) in itertools.pairwise(hull))
+
+
+def aurc_achievable(data: Data) -> float:
+    """Integral of hull(c) / c."""
+    parts, hull = [], hull_heights(data)
+    for (c0, g0), (c1, g1) in itertools.pairwise(hull):
+        if c0 == 0.0:
+            parts.append(g1)
+        else:
+            parts.append(integral(lambda c, a=g0, b=(g1 - g0) / (c1 - c0), o=c0: (a + b * (c - o)) / c, c0, c1))
+    return math.fsum(parts)
+
+
+# ---------------------------------------------------------------------- detection (0/1 losses)
+
+
+def right_and_wrong(data: Data) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """(score, weight) of the correct and of the wrong predictions."""
+    return (
+        [(g, w) for loss, g, w in data.rows() if loss == 0.0],
+        [(g, w) for loss, g, w in data.rows() if loss == 1.0],
+    )
+
+
+def auroc_f(data: Data) -> float:
+    """Share of pairs (correct, wrong) in which the correct one is more confident; ties count half."""
+    right, wrong = right_and_wrong(data)
+    if not right or not wrong:
+        return NAN
+    won = math.fsum(v * w * (1.0 if g > h else 0.5 if g == h else 0.0) for g, v in right for h, w in wrong)
+    return won / (math.fsum(v for _, v in right) * math.fsum(w for _, w in wrong))
+
+
+def _lowest_fpr(positive: list[tuple[float, float]], negative: list[tuple[float, float]], tpr: float) -> float:
+    """Lowest share of negatives at or above a threshold that keeps a share tpr of the positives; scores as given."""
+    if not positive or not negative:
+        return NAN
+    found = []
+    for threshold in [math.inf, *(g for g, _ in positive + negative)]:
+        nothing = threshold == math.inf and all(g < math.inf for g, _ in positive + negative)
+        kept = [math.fsum(w for g, w in side if g >= threshold and not nothing) for side in (positive, negative)]
+        if kept[0] / math.fsum(w for _, w in positive) >= tpr - 1e-12:
+            found.append(kept[1] / math.fsum(w for _, w in negative))
+    return min([*found, 0.0]) if tpr == 0.0 else min(found)
+
+
+def fpr95_success(data: Data, tpr: float = 0.95) -> float:
+    """Positive = correct, accepted from the most confident down."""
+    return _lowest_fpr(*right_and_wrong(data), tpr)
+
+
+def fpr95_error(data: Data, tpr: float = 0.95) -> float:
+    """Positive = wrong, rejected from the least confident up."""
+    right, wrong = ([(-g, w) for g, w in side] for side in right_and_wrong(data))
+    return _lowest_fpr(wrong, right, tpr)
+
+
+def _recall_precision(data: Data, success: bool) -> list[tuple[float, float]]:
+    """(recall, precision) at each threshold, the first found first."""
+    rows = [(g if success else -g, w, (loss == 0.0) == success) for loss, g, w in data.rows()]
+    total = math.fsum(w for _, w, positive in rows if positive)
+    points = []
+    for threshold in sorted({g for g, _, _ in rows}, reverse=True):
+        hits = math.fsum(w for g, w, positive in rows if g >= threshold and positive)
+        points.append((hits / total, hits / math.fsum(w for g, w, _ in rows if g >= threshold)))
+    return points
+
+
+def average_precision(data: Data, success: bool, zero_division: float = NAN) -> float:
+    """Sum of (recall step) x precision."""
+    if not any((loss == 0.0) == success for loss in data.loss):
+        return zero_division
+    points = [(0.0, 1.0), *_recall_precision(data, success)]
+    return math.fsum((r1 - r0) * p1 for (r0, _), (r1, p1) in itertools.pairwise(points))
+
+
+def aupr(data: Data, success: bool) -> float:
+    """Trapezoids from (0, 1)."""
+    if not any((loss == 0.0) == success for loss in data.loss):
+        return NAN
+    points = [(0.0, 1.0), *_recall_precision(data, success)]
+    return math.fsum((r1 - r0) * (p0 + p1) / 2 for (r0, p0), (r1, p1) in itertools.pairwise(points))
+
+
+def f1_auc(data: Data) -> float:
+    """Integral of 2 TA(c) / (c + acc); accepted correct weight grows evenly inside a tie."""
+    total, accuracy = data.total(), 1.0 - data.mean_loss()
+    if all(loss == 1.0 for loss in data.loss):
+        return 0.0
+    parts = []
+    for w0, l0, w1, l1 in segments(data):
+        t0, t1 = (w0 - l0) / total, (w1 - l1) / total
+        c0, slope = w0 / total, (t1 - t0) / ((w1 - w0) / total)
+
+        def f1(x: float, t0: float = t0, c0: float = c0, slope: float = slope) -> float:
+            return 2.0 * (t0 + slope * (x - accuracy - c0)) / x  # x = c + acc
+
+        parts.append(integral(f1, c0 + accuracy, w1 / total + accuracy))
+    return math.fsum(parts)

@@ -1,0 +1,113 @@
+"""The risk-coverage curve and its operating points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recuse import RiskCoverageCurve, risk_coverage_curve
+from tests.metrics import references as rank
+from tests.metrics._problems import scale
+from tests.metrics.references import Data
+from tests.strategies import LOSSES, WEIGHTS, Problem, problems
+
+ANY = problems(losses=LOSSES, weights=WEIGHTS, max_size=20)
+
+
+def curve_of(problem: Problem) -> RiskCoverageCurve:
+    """Return the curve of a problem."""
+    return risk_coverage_curve(problem.loss, problem.confidence, sample_weight=problem.weight)
+
+
+@given(problem=ANY)
+def test_points_are_what_each_threshold_accepts(problem: Problem) -> None:
+    """Coverage, both risks and counts of every point equal a loop over the samples."""
+    curve, data = curve_of(problem), Data.of(*problem)
+    table = curve.table()
+    assert list(table["threshold"]) == rank.thresholds(data)
+    for j, threshold in enumerate(table["threshold"]):
+        mass, loss = rank.accepted(data, threshold)
+        assert table["coverage"][j] == pytest.approx(mass / data.total(), rel=1e-12)
+        assert table["selective_risk"][j] == pytest.approx(loss / mass, rel=1e-11, abs=1e-15 * scale(problem))
+        assert table["generalized_risk"][j] == pytest.approx(loss / data.total(), rel=1e-11, abs=1e-15 * scale(problem))
+    assert table["coverage"][-1] == 1.0
+    if problem.weight is None:
+        assert list(table["n_accepted"]) == [int(np.sum(problem.confidence >= t)) for t in table["threshold"]]
+
+
+@given(problem=ANY, target=st.floats(0.0, 1.0))
+def test_point_at_a_coverage_is_the_smallest_attainable(problem: Problem, target: float) -> None:
+    """Coverage >= target; the next higher threshold falls short of it."""
+    curve = curve_of(problem)
+    point = curve.at(coverage=target)
+    assert point.coverage >= target - 1e-12
+    smaller = curve.coverage[curve.coverage < point.coverage]
+    assert all(c < target for c in smaller)
+    assert curve.at(threshold=point.threshold).coverage == point.coverage or not np.isfinite(point.threshold)
+
+
+@given(problem=ANY, target=st.floats(0.0, 2.0))
+def test_point_at_a_risk_is_the_largest_attainable(problem: Problem, target: float) -> None:
+    """Risk <= target and no larger coverage has it; else NaN with the lowest attainable risk as the reason."""
+    curve = curve_of(problem)
+    point = curve.at(risk=target)
+    if point.reason is None:
+        assert point.selective_risk <= target * (1 + 1e-12)
+        assert np.all(curve.selective_risk[curve.coverage > point.coverage] > target)
+        assert point.n == curve.blocks.n
+    else:
+        assert np.isnan([point.threshold, point.coverage, point.selective_risk, point.generalized_risk]).all()
+        assert point.n_accepted == 0
+        assert np.all(curve.selective_risk > target)
+
+
+@pytest.mark.parametrize(
+    ("target", "error", "message"),
+    [
+        ({}, TypeError, "exactly one of coverage=, risk= and threshold="),
+        ({"coverage": 0.5, "risk": 0.1}, TypeError, "exactly one"),
+        ({"coverage": 80}, ValueError, r"coverage must lie in \[0, 1\], got 80.0; give a fraction, not per cent"),
+        ({"coverage": -0.1}, ValueError, "coverage must lie in"),
+        ({"coverage": float("nan")}, ValueError, "coverage must lie in"),
+        ({"coverage": "most"}, TypeError, "coverage must be a number"),
+        ({"risk": -0.1}, ValueError, "risk must be a number >= 0, got -0.1"),
+        ({"risk": float("nan")}, ValueError, "risk must be a number >= 0, got nan"),
+        ({"threshold": float("nan")}, ValueError, "threshold is NaN; give a score, or .inf"),
+    ],
+)
+def test_bad_targets(target: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Each message names the target and its range."""
+    with pytest.raises(error, match=message):
+        risk_coverage_curve([0, 1], [0.9, 0.8]).at(**target)
+
+
+def test_the_two_ends() -> None:
+    """Coverage 0 rejects everything: threshold +inf, risk NaN with a reason; coverage 1 accepts the lowest score."""
+    curve = risk_coverage_curve([0, 1], [0.9, -np.inf])
+    none, every = curve.at(coverage=0.0), curve.at(coverage=1.0)
+    assert (none.threshold, none.coverage, none.generalized_risk, none.n_accepted) == (np.inf, 0.0, 0.0, 0)
+    assert np.isnan(none.selective_risk)
+    assert none.reason == "nothing is accepted, so the selective risk is undefined"
+    assert (every.threshold, every.coverage, every.n_accepted, every.reason) == (-np.inf, 1.0, 2, None)
+    assert curve.at(threshold=0.95).n_accepted == 0
+    assert curve.at(threshold=0.95).threshold == 0.95
+    assert curve.at(threshold=0.5).n_accepted == 1
+
+
+def test_sums_of_weights_that_round_still_hit_their_target() -> None:
+    """Ten weights of 0.1 reach a coverage of 0.3 with three, although 0.1 + 0.1 + 0.1 > 0.3 in floating point."""
+    curve = risk_coverage_curve(np.zeros(10), -np.arange(10.0), sample_weight=np.full(10, 0.1))
+    assert [curve.at(coverage=k / 10).n_accepted for k in range(11)] == list(range(11))
+    falling = risk_coverage_curve([1, 0, 0], [3, 2, 1], sample_weight=np.full(3, 0.1))
+    assert falling.at(risk=1 / 3).n_accepted == 3
+
+
+def test_curve_and_repr_of_one_sample() -> None:
+    """One sample is one point; the repr says size and risk."""
+    curve = risk_coverage_curve([1], [0.5])
+    assert len(curve) == 1
+    assert repr(curve) == "RiskCoverageCurve(n=1, thresholds=1, risk at full coverage 1)"

@@ -1,0 +1,200 @@
+"""Gradients with respect to the table: numerical derivatives, and no change when the weights' unit changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import recuse
+from recuse import TieBlocks, UnmetNeed, metrics
+from recuse._checks import Undefined
+from recuse.metrics import Gradient, Metric
+from tests.metrics._problems import FEWER, TAME, problems_for, table
+from tests.metrics.references_values import REFERENCES
+
+#: Nothing is accepted there, almost surely.
+EMPTY: list[dict[str, Any]] = [{"coverage": 0.0}, {"threshold": np.inf}]
+#: Every metric that has a gradient, with every option.
+CASES = [
+    metrics.get(name, **options)
+    for name, (_, choices) in REFERENCES.items()
+    for options in choices
+    if metrics.get(name).gradient is not None and options.get("clip") != 0.0 and options not in EMPTY
+]
+#: These estimators are defined on ranks: they have no derivative with respect to real weights.
+WITHOUT = [case for case in CASES if case.options.get("estimator") in ("harmonic", "log")]
+WITHOUT += [case for case in CASES if case.options.get("estimator") == "trapezoid" and "coverage_range" in case.options]
+SMOOTH = [case for case in CASES if case not in WITHOUT]
+STEP = 1e-6
+
+
+def mixed_optimum(metric: Metric) -> bool:
+    """Whether the optimum is that of fd-shifts, which for losses that are not 0/1 has no gradient."""
+    return "oracle" in metric.needs and metric.options.get("estimator") == "trapezoid"
+
+
+def at_a_kink(metric: Metric, blocks: TieBlocks) -> bool:
+    """Whether a small step changes what is accepted or binned, or leaves the domain: no derivative exists there."""
+    coverage = blocks.cumulative_weight / blocks.total_weight
+    options = metric.defaults | dict(metric.options)
+    borders = [c for c in (*options.get("coverage_range", ()), options.get("coverage")) if c not in (None, 0.0, 1.0)]
+    if any(np.min(np.abs(coverage - border)) < 1e-3 for border in borders):
+        return True
+    if metric.name == "ece":
+        gap = blocks.weight * (1.0 - blocks.score) - blocks.loss
+        middle = (blocks.total_weight - blocks.cumulative_weight + 0.5 * blocks.weight) / blocks.total_weight
+        place = middle * options["bins"]
+        if options["binning"] == "equal_mass" and np.min(np.abs(place - np.round(place))) < 1e-3:
+            return True
+        edges = np.arange(1, options["bins"]) / options["bins"]
+        bins = (
+            np.searchsorted(edges, blocks.score) if options["binning"] == "equal_width" else np.floor(place).astype(int)
+        )
+        return bool(np.min(np.abs(np.bincount(bins, weights=gap)[np.unique(bins)])) < 1e-3)
+    return False
+
+
+def moved(blocks: TieBlocks, column: str, k: int, step: float) -> TieBlocks:
+    """Return the table with one entry of one column moved; for a 0/1 loss the oracle follows from the totals."""
+    values = getattr(blocks, column).copy()
+    values[k] += step
+    return replace(blocks, **{column: values})
+
+
+def numerical(metric: Metric, blocks: TieBlocks, column: str, k: int, *, oracle: bool = False) -> float:
+    """Central difference with respect to one entry of the table, or of its oracle table."""
+
+    def value(step: float) -> float:
+        if oracle:
+            return metric(replace(blocks, _oracle=moved(blocks.oracle, column, k, step)))
+        return metric(moved(blocks, column, k, step))
+
+    return (value(STEP) - value(-STEP)) / (2.0 * STEP)
+
+
+def smooth_problem(metric: Metric, data: st.DataObject) -> TieBlocks:
+    """Draw a table in whose neighbourhood the metric is smooth."""
+    losses = ("binary",) if mixed_optimum(metric) else TAME
+    problem = data.draw(problems_for(metric, kinds=("none", "positive"), losses=losses, min_size=3, max_size=10))
+    if problem.weight is not None:
+        problem = problem._replace(weight=np.clip(problem.weight, 0.25, 4.0))
+    blocks = table(problem)
+    assume(not at_a_kink(metric, blocks))
+    assume(not np.isnan(metric(blocks)))
+    if metric.name == "nll_confidence":
+        assume(np.all((blocks.score > 0.02) & (blocks.score < 0.98)))
+    if blocks.binary:  # all right or all wrong: one side of the difference does not exist
+        assume(0.0 < blocks.mean_loss < 1.0)
+    return blocks
+
+
+@pytest.mark.parametrize("metric", SMOOTH, ids=lambda metric: metric.spec)
+@FEWER
+@given(data=st.data())
+def test_gradient_is_the_numerical_derivative(metric: Metric, data: st.DataObject) -> None:
+    """Both numbers of every block, and for losses that are not 0/1 those of the oracle table, equal differences."""
+    blocks = smooth_problem(metric, data)
+    gradient = metric.gradient_of(blocks)
+    parts: list[tuple[Gradient, TieBlocks, bool]] = [(gradient, blocks, False)]
+    if gradient.oracle is not None:
+        parts.append((gradient.oracle, blocks.oracle, True))
+    for part, where, oracle in parts:
+        k = data.draw(st.integers(0, len(where) - 1))
+        for column, found in (("weight", part.weight), ("loss", part.loss)):
+            expected = numerical(metric, blocks, column, k, oracle=oracle)
+            size = 1.0 + np.max(np.abs(found))
+            assert np.broadcast_to(found, len(where))[k] == pytest.approx(expected, rel=2e-5, abs=2e-7 * size)
+
+
+@pytest.mark.parametrize("metric", SMOOTH, ids=lambda metric: metric.spec)
+@FEWER
+@given(data=st.data())
+def test_unit_of_the_weights_changes_nothing(metric: Metric, data: st.DataObject) -> None:
+    """A functional of degree 0 has sum(m alpha + s beta) = 0, own and oracle part together (Euler)."""
+    blocks = smooth_problem(metric, data)
+    gradient = metric.gradient_of(blocks)
+    terms = [*(blocks.weight * gradient.weight), *(blocks.loss * gradient.loss)]
+    if gradient.oracle is not None:
+        terms += [*(blocks.oracle.weight * gradient.oracle.weight), *(blocks.oracle.loss * gradient.oracle.loss)]
+    assert sum(terms) == pytest.approx(0.0, abs=1e-10 * max(1.0, np.max(np.abs(terms))))
+
+
+@pytest.mark.parametrize("metric", SMOOTH, ids=lambda metric: metric.spec)
+def test_gradient_predicts_the_effect_of_one_more_sample(metric: Metric) -> None:
+    """Adding a sample of weight eps at an existing score moves the value by eps (alpha + beta l), oracle included."""
+    rng = np.random.default_rng(0)
+    score = np.round(0.9 * rng.random(61), 1) + 0.013
+    loss = (rng.random(61) < 0.4).astype(float)
+    if "binary" not in metric.needs and not mixed_optimum(metric):
+        loss = np.where(rng.random(61) < 0.5, loss, 0.5)
+    eps = 1e-6
+    before = TieBlocks.from_samples(loss, score, np.ones(61), oracle=True)
+    gradient = metric.gradient_of(before)
+    if at_a_kink(metric, before):
+        pytest.fail("choose other numbers: this table is at a kink")
+    for i in (0, 7, 31):
+        more = TieBlocks.from_samples(
+            np.append(loss, loss[i]), np.append(score, score[i]), np.append(np.ones(61), eps), oracle=True
+        )
+        k = int(np.flatnonzero(before.score == score[i])[0])
+        predicted = gradient.weight[k] + gradient.loss[k] * loss[i]
+        if gradient.oracle is not None:
+            j = int(np.flatnonzero(before.oracle.score == -loss[i])[0])
+            predicted += gradient.oracle.weight[j] + gradient.oracle.loss[j] * loss[i]
+        observed = (metric(more) - metric(before)) / eps
+        assert predicted == pytest.approx(observed, rel=1e-4, abs=2e-8)
+
+
+@pytest.mark.parametrize("metric", WITHOUT, ids=lambda metric: metric.spec)
+def test_estimators_on_ranks_refuse_a_gradient(metric: Metric) -> None:
+    """No derivative is made up for rank weights or for the partial trapezoid; the message names plugin."""
+    blocks = TieBlocks.from_samples([0, 1, 0], [0.9, 0.8, 0.7], oracle=True)
+    with pytest.raises(UnmetNeed, match="plugin"):
+        metric.gradient_of(blocks)
+
+
+def test_metrics_without_a_gradient_say_so() -> None:
+    """A metric that declares no gradient raises with its kind of inference."""
+    blocks = TieBlocks.from_samples([0, 1, 0], [0.9, 0.8, 0.7])
+    with pytest.raises(UnmetNeed, match=r"mce has no gradient \(inference: none\)"):
+        metrics.get("mce").gradient_of(blocks)
+
+
+def test_trapezoid_optimum_of_real_losses_has_no_gradient() -> None:
+    """The mixed optimum of fd-shifts is defined on sorted rows for losses that are not 0/1."""
+    blocks = TieBlocks.from_samples([0.2, 1, 0], [0.9, 0.8, 0.7], oracle=True)
+    with pytest.raises(UnmetNeed, match='use "plugin"'):
+        metrics.get("e_aurc", estimator="trapezoid").gradient_of(blocks)
+
+
+def test_gradient_where_nothing_is_accepted_is_undefined() -> None:
+    """The risk of nothing has no derivative, and no division by zero is attempted."""
+    blocks = TieBlocks.from_samples([0, 1], [0.9, 0.8])
+    with pytest.raises(Undefined, match="nothing is accepted"):
+        metrics.get("selective_risk", threshold=2.0).gradient_of(blocks)
+
+
+def test_rejecting_all_ignores_infinite_scores() -> None:
+    """At coverage 0 nothing is accepted, not even a score of +inf, so the loss there has no effect."""
+    blocks = TieBlocks.from_samples([1, 0], [np.inf, 0.0])
+    metric = metrics.get("generalized_risk", coverage=0.0)
+    assert metric(blocks) == 0.0
+    np.testing.assert_array_equal(metric.gradient_of(blocks).loss, [0.0, 0.0])
+    with pytest.warns(recuse.UndefinedMetricWarning, match="nothing of class"):
+        value = recuse.macro_selective_risk([1, 0], [np.inf, 0.0], ["a", "a"], coverage=0.0)
+    assert np.isnan(value)
+
+
+def test_gradient_arithmetic() -> None:
+    """Scaling and adding act on the oracle part too; a one-block gradient applies to every block."""
+    own = Gradient(np.array([1.0, 2.0]), np.array([3.0, 4.0]), Gradient(np.array([1.0]), np.array([2.0])))
+    total: Any = own.scaled(2.0).plus(Gradient(np.array([10.0]), np.array([0.0]), own.oracle))
+    np.testing.assert_array_equal(total.weight, [12.0, 14.0])
+    np.testing.assert_array_equal(total.loss, [6.0, 8.0])
+    np.testing.assert_array_equal(total.oracle.weight, [3.0])
+    np.testing.assert_array_equal(total.oracle.loss, [6.0])

@@ -1,0 +1,177 @@
+"""Every metric, with all its options, against its slow definition."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recuse
+from recuse import UndefinedMetricWarning, metrics
+from recuse.metrics import Predictions
+from tests.metrics import references as rank
+from tests.metrics._problems import FEWER, losses_of, problems_for, scale, table
+from tests.metrics.references import Data
+from tests.metrics.references_collaboration import macro_selective_risk
+from tests.metrics.references_values import PREDICTION_REFERENCES, REFERENCES
+from tests.strategies import weights
+
+CASES = [
+    pytest.param(name, options, id=f"{name}-{'-'.join(map(str, options.values()))}")
+    for name, (_, choices) in REFERENCES.items()
+    for options in choices
+]
+#: Rounding of the reference's quadratures and of sums of up to 14 weights between 1/64 and 64.
+TOLERANCE = 2e-11
+
+
+def same(found: float, expected: float, size: float = 1.0) -> None:
+    """Both NaN, or equal to rounding."""
+    assert found == pytest.approx(expected, rel=1e-10, abs=TOLERANCE * size, nan_ok=True)
+
+
+def test_every_metric_has_a_reference() -> None:
+    """A metric that is registered without a reference here fails this test."""
+    assert {*REFERENCES, *PREDICTION_REFERENCES} == set(metrics.names())
+
+
+def test_every_option_of_every_metric_is_tried() -> None:
+    """Each option occurs in the cases with a value that is not its default (a trust function: see the CWSA tests)."""
+    for name, (_, choices) in {**REFERENCES, **PREDICTION_REFERENCES}.items():
+        tried = {key for options in choices for key in metrics.get(name, **options).options}
+        assert tried == set(metrics.get(name).defaults) - {"trust"}
+
+
+@pytest.mark.parametrize(("name", "options"), CASES)
+@given(data=st.data())
+def test_value_equals_slow_definition(name: str, options: dict[str, Any], data: st.DataObject) -> None:
+    """Random problems with ties, infinities, graded and unbounded losses and weights give the reference's value."""
+    metric = metrics.get(name, **options)
+    problem = data.draw(problems_for(metric))
+    reference = REFERENCES[name][0]
+    same(metric(table(problem)), reference(Data.of(*problem), **options), scale(problem))
+
+
+@pytest.mark.parametrize("name", list(REFERENCES))
+@FEWER
+@given(data=st.data())
+def test_public_function_equals_metric_on_table(name: str, data: st.DataObject) -> None:
+    """The function on samples hands all options and weights to the metric on the table."""
+    options = data.draw(st.sampled_from(REFERENCES[name][1]))
+    if name in ("selective_risk", "selective_accuracy", "generalized_risk"):
+        options = options or {"coverage": 0.8}
+    metric = metrics.get(name, **options)
+    function = getattr(recuse, name)
+    accepts = inspect.signature(function).parameters
+    kinds = None if "sample_weight" in accepts else ("none",)
+    problem = data.draw(problems_for(metric, kinds=kinds, max_size=8))
+    arguments = (problem.loss, problem.confidence)[: 2 if "confidence" in accepts else 1]
+    extra = {} if problem.weight is None else {"sample_weight": problem.weight}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        found = function(*arguments, **options, **extra)
+    same(found, metric(table(problem)), scale(problem))
+
+
+@pytest.mark.parametrize("estimator", ["plugin", "interpolated", "trapezoid", "harmonic", "log"])
+@given(data=st.data())
+def test_aurc_optimal_equals_slow_definition(estimator: str, data: st.DataObject) -> None:
+    """The optimum, which is a function of the losses alone, equals the area of the sorted losses."""
+    problem = data.draw(problems_for(metrics.get("e_aurc", estimator=estimator)))
+    found = recuse.aurc_optimal(problem.loss, estimator=estimator, sample_weight=problem.weight)
+    same(found, rank.aurc_optimal(Data.of(*problem), estimator), scale(problem))
+
+
+@given(problem=problems_for(metrics.get("e_augrc")))
+def test_augrc_optimal_equals_slow_definition(problem: Any) -> None:
+    """The optimum equals the area of the sorted losses, and half the squared risk for 0/1 losses."""
+    found = recuse.augrc_optimal(problem.loss, sample_weight=problem.weight)
+    data = Data.of(*problem)
+    same(found, rank.augrc_optimal(data), scale(problem))
+    if rank.is_binary(data):
+        same(found, data.mean_loss() ** 2 / 2)
+
+
+@pytest.mark.parametrize("name", list(PREDICTION_REFERENCES))
+@given(data=st.data())
+def test_prediction_metrics_equal_slow_definitions(name: str, data: st.DataObject) -> None:
+    """Metrics of probability vectors, weighted or not, give the reference's value."""
+    reference, choices = PREDICTION_REFERENCES[name]
+    options = data.draw(st.sampled_from(choices))
+    binary = name in ("oc_auc_classifier", "auroc_accepted_area")
+    n, k = data.draw(st.integers(1, 10)), 2 if binary else data.draw(st.integers(2, 4))
+    parts = data.draw(st.lists(st.lists(st.integers(0, 6), min_size=k, max_size=k), min_size=n, max_size=n))
+    probabilities = np.array([[(x + (sum(row) == 0)) / (sum(row) or k) for x in row] for row in parts])
+    labels = np.array(data.draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)))
+    weight = data.draw(weights(data.draw(st.sampled_from(["none", "frequencies"])), n))
+    expected = reference(labels.tolist(), probabilities.tolist(), weight or [1.0] * n, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        same(getattr(recuse, name)(labels, probabilities, sample_weight=weight, **options), expected)
+    bare = Predictions(labels, probabilities, None, None if weight is None else np.array(weight))
+    same(metrics.get(name, **options)(bare), expected)
+
+
+@given(data=st.data())
+def test_macro_selective_risk_equals_slow_definition(data: st.DataObject) -> None:
+    """Classes weigh equally, and a class with nothing accepted makes the value NaN."""
+    problem = data.draw(problems_for(metrics.get("risk"), kinds=("none",)))
+    labels = data.draw(st.lists(st.sampled_from("abc"), min_size=len(problem.loss), max_size=len(problem.loss)))
+    threshold = data.draw(st.sampled_from([-np.inf, *problem.confidence]))
+    expected = macro_selective_risk(*Data.of(problem.loss, problem.confidence)[:2], labels, threshold)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        found = recuse.macro_selective_risk(problem.loss, problem.confidence, labels, threshold=threshold)
+    same(found, expected, scale(problem))
+
+
+# ---------------------------------------------------------------------- the references themselves
+
+
+@pytest.mark.parametrize("estimator", ["harmonic", "log"])
+def test_tie_reference_is_the_mean_over_all_orders(estimator: str) -> None:
+    """The expectation over tie orders in the reference equals the mean over all permutations of six samples."""
+    losses, scores = [1.0, 0.0, 0.25, 2.0, 0.0, 1.0], [0.5, 0.5, 0.5, 0.1, 0.9, 0.9]
+    values = []
+    for order in itertools.permutations(range(6)):
+        distinct = sorted(range(6), key=lambda i: (-scores[i], order[i]))  # break ties by the permutation
+        ranked = [losses[i] for i in distinct]
+        if estimator == "harmonic":
+            values.append(math.fsum(math.fsum(ranked[: k + 1]) / (k + 1) for k in range(6)) / 6)
+        else:
+            values.append(math.fsum(-math.log(1 - (6 - p) / 7) * loss for p, loss in enumerate(ranked)) / 6)
+    expected = math.fsum(values) / len(values)
+    assert rank.aurc(Data.of(losses, scores), estimator) == pytest.approx(expected, rel=1e-14)
+    assert recuse.aurc(losses, scores, estimator=estimator) == pytest.approx(expected, rel=1e-14)
+
+
+def test_interpolated_aurc_is_the_limit_of_many_copies_in_random_order() -> None:
+    """With every row repeated, the harmonic mean over tie orders tends to the interpolated area, as 1 / copies."""
+    losses, scores = np.array([1.0, 0.0, 0.25, 1.0, 0.0]), np.array([0.5, 0.5, 0.9, 0.1, 0.1])
+    limit = recuse.aurc(losses, scores, estimator="interpolated")
+    gaps = [recuse.aurc(losses.repeat(k), scores.repeat(k), estimator="harmonic") - limit for k in (100, 1000, 10000)]
+    assert abs(gaps[2]) < 1e-4
+    assert gaps[0] / gaps[1] == pytest.approx(10.0, rel=0.05)
+    assert gaps[1] / gaps[2] == pytest.approx(10.0, rel=0.05)
+
+
+def test_f1_auc_is_the_area_under_f1_of_random_tie_orders() -> None:
+    """A fine grid over coverage, with tied correct samples accepted evenly, gives the same area."""
+    losses, scores = [0.0, 1.0, 0.0, 0.0, 1.0], [0.9, 0.9, 0.5, 0.1, 0.1]
+    grid = (np.arange(200_000) + 0.5) / 200_000
+    accepted_right = np.interp(grid, [0.0, 0.4, 0.6, 1.0], [0.0, 0.2, 0.4, 0.6])
+    expected = np.mean(2.0 * accepted_right / (grid + 0.6))
+    assert recuse.f1_auc(losses, scores) == pytest.approx(expected, rel=1e-9)
+
+
+def test_losses_that_a_metric_refuses_are_not_drawn() -> None:
+    """The strategy of a 0/1 metric draws 0/1 losses only, so that no test passes by being refused."""
+    assert losses_of(metrics.get("auroc_f")) == ("binary",)
+    assert "unbounded" in losses_of(metrics.get("augrc"))

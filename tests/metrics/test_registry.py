@@ -1,0 +1,176 @@
+"""The registry: names, identifiers and specs that results carry and that must not drift; ranges; needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recuse
+from recuse import TieBlocks, UnmetNeed, metrics
+from recuse.metrics import Metric, Predictions
+from tests.metrics._problems import FEWER, problems_for, table
+from tests.metrics.references_values import REFERENCES
+
+#: Results and saved studies carry these: change one only with a new convention.
+IDENTIFIERS = {
+    "augrc": "trapezoid", "augrc_unbiased": "u-statistic", "sele": "max-rank", "aurc": "plugin",
+    "accuracy_rejection_area": "plugin", "auroc_accepted_area": "step", "ece": "equal_width", "mce": "equal_width",
+    "classwise_ece": "equal_width", "oc_auc": "roc", "oc_auc_classifier": "roc", "auroc_f": "mid-rank",
+    "fpr95_success": "attainable", "fpr95_error": "attainable", "aurc_achievable": "lower-hull",
+    "augrc_achievable": "lower-hull", "e_aurc": "plugin", "e_augrc": "trapezoid", "naurc": "plugin",
+    "naugrc": "trapezoid", "accuracy": "full-coverage", "risk": "full-coverage", "selective_risk": "attainable",
+    "selective_accuracy": "attainable", "generalized_risk": "attainable", "coverage_at_risk": "attainable",
+    "average_precision_success": "step", "average_precision_error": "step", "aupr_success": "trapezoid",
+    "aupr_error": "trapezoid", "brier_confidence": "mean", "nll_confidence": "mean",
+    "brier_score": "sum-over-classes", "nll": "mean", "f1_auc": "interpolated",
+    "prediction_rejection_ratio": "trapezoid", "cwsa": "accepted", "cwsa_plus": "accepted", "aumcc": "paper",
+}  # fmt: skip
+ALL = [metrics.get(name) for name in metrics.names()]
+CASES = [metrics.get(name, **options) for name, (_, choices) in REFERENCES.items() for options in choices]
+
+
+def test_identifiers_are_stable() -> None:
+    """Every metric carries its golden identifier, name/convention."""
+    found = {metric.name: metric.identifier for metric in ALL}
+    assert found == {name: f"{name}/{convention}" for name, convention in IDENTIFIERS.items()}
+
+
+def test_identifiers_follow_the_option_that_names_the_convention() -> None:
+    """An estimator, a binning, a denominator or a grid changes the identifier; a threshold does not."""
+    assert metrics.get("aurc", estimator="harmonic").identifier == "aurc/harmonic"
+    assert metrics.get("ece", binning="equal_mass").identifier == "ece/equal_mass"
+    assert metrics.get("cwsa", denominator="all").identifier == "cwsa/all"
+    assert metrics.get("aumcc", grid="exact").identifier == "aumcc/exact"
+    assert metrics.get("cwsa", threshold=0.7).identifier == "cwsa/accepted"
+
+
+def test_specs_are_unique_and_say_all_options() -> None:
+    """No two settings share a spec, and a spec names exactly what differs from the defaults."""
+    specs = [metric.spec for metric in {id(metric): metric for metric in CASES}.values()]
+    settings = {(metric.name, tuple(metric.options.items())) for metric in CASES}
+    assert len(set(specs)) == len(settings)
+    assert metrics.get("aurc", estimator="log", coverage_range=(0.0, 0.5)).spec == (
+        "aurc(estimator=log, coverage_range=(0.0, 0.5))"
+    )
+
+
+def test_equal_settings_have_equal_specs() -> None:
+    """A default given by hand, options in another order and an option set back leave no trace."""
+    assert metrics.get("cwsa", threshold=float("0.5")).spec == "cwsa"
+    assert metrics.get("aurc", coverage_range=(0.0, 1.0)).spec == "aurc"
+    assert metrics.get("average_precision_error", zero_division=float("nan")).spec == "average_precision_error"
+    assert metrics.get("aurc", estimator="harmonic").using(estimator="plugin").identifier == "aurc/plugin"
+    one, other = metrics.get("ece", bins=10, binning="equal_mass"), metrics.get("ece", binning="equal_mass", bins=10)
+    assert one.spec == other.spec
+
+
+@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+def test_descriptions_are_complete(metric: Metric) -> None:
+    """Direction, range, source, inference, scale and label are stated, and the public function has the same name."""
+    assert metric.direction in ("lower", "higher")
+    assert metric.range[0] < metric.range[1]
+    assert metric.source
+    assert metric.inference_kind in ("smooth", "quantile", "bootstrap", "none")
+    assert metric.scale in ("log", "logit", "identity")
+    assert metric.label
+    assert getattr(recuse, metric.name) is metric.function
+
+
+@pytest.mark.parametrize("metric", CASES, ids=lambda metric: metric.spec)
+@FEWER
+@given(data=st.data())
+def test_values_of_01_losses_lie_in_the_range(metric: Metric, data: st.DataObject) -> None:
+    """The declared range holds for every 0/1 problem, weighted or not."""
+    problem = data.draw(problems_for(metric, losses=("binary",)))
+    value = metric(table(problem))
+    low, high = metric.range
+    if metric.options.get("clip") == 0.0:
+        high = np.inf
+    high *= metric.options.get("factor", 1.0)
+    assert np.isnan(value) or low - 1e-9 <= value <= high + 1e-9
+
+
+@pytest.mark.parametrize(("name", "worst"), [("e_aurc", -0.45), ("naurc", -9.8)])
+def test_range_holds_at_the_worst_case_of_the_trapezoid(name: str, worst: float) -> None:
+    """Few right ones, all above many wrong ones: the mixed optimum of fd-shifts is far above the curve."""
+    metric = metrics.get(name, estimator="trapezoid")
+    for n_wrong in (99, 10**6):
+        value = metric(TieBlocks.from_samples([0.0] + [1.0] * n_wrong, [1.0] + [0.0] * n_wrong, oracle=True))
+        assert metric.range[0] <= value < worst
+
+
+# ---------------------------------------------------------------------- needs and bad input
+
+
+def test_unknown_names_list_near_ones() -> None:
+    """A misspelt metric or option is named with what exists."""
+    with pytest.raises(ValueError, match=r"metric 'augrcc' is not known; did you mean 'augrc'"):
+        metrics.get("augrcc")
+    with pytest.raises(TypeError, match=r"aurc has no option 'estimators'; its options: estimator='plugin', cov"):
+        metrics.get("aurc", estimators="log")
+    with pytest.raises(TypeError, match=r"auroc_f has no option 'x'; its options: none"):
+        metrics.get("auroc_f", x=1)
+
+
+@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+def test_the_wrong_kind_of_input_is_named(metric: Metric) -> None:
+    """A table for a metric of probabilities, or the reverse, says what it takes and how to call it on samples."""
+    blocks = TieBlocks.from_samples([0, 1], [0.9, 0.8], oracle=True)
+    predictions = Predictions(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
+    wrong: Any = predictions if metric.input == "blocks" else blocks
+    right: Any = blocks if metric.input == "blocks" else predictions
+    with pytest.raises(TypeError, match=rf"{metric.name} takes .* call recuse.{metric.name}\("):
+        metric(wrong)
+    assert np.isfinite(metric(right)) or metric.name == "coverage_at_risk"
+
+
+@pytest.mark.parametrize("metric", [metric for metric in ALL if "binary" in metric.needs], ids=lambda m: m.name)
+def test_metrics_of_failures_refuse_graded_losses(metric: Metric) -> None:
+    """Need and remedy are named."""
+    with pytest.raises(UnmetNeed, match=rf"{metric.name} needs a 0/1 loss.*losses.zero_one"):
+        metric.of([0.0, 0.5], [0.9, 0.8])
+
+
+@pytest.mark.parametrize("metric", [metric for metric in ALL if "unit_score" in metric.needs], ids=lambda m: m.name)
+@pytest.mark.parametrize("score", [-0.1, 1.1, np.inf, -np.inf])
+def test_metrics_of_probabilities_refuse_other_scores(metric: Metric, score: float) -> None:
+    """The span of the scores is in the message, and a rank metric is offered."""
+    with pytest.raises(UnmetNeed, match=rf"{metric.name} needs confidence scores.*span.*augrc"):
+        metric.of([0.0, 1.0], [score, 0.5])
+
+
+@pytest.mark.parametrize("metric", [metric for metric in ALL if "unit_loss" in metric.needs], ids=lambda m: m.name)
+@pytest.mark.parametrize("scores", [[0.9, 0.8], [0.5, 0.5]])
+def test_metrics_of_correctness_refuse_large_losses(metric: Metric, scores: list[float]) -> None:
+    """A loss of 1.5 is refused even where it ties with a loss of 0 and the mean of the block is .75."""
+    with pytest.raises(UnmetNeed, match=rf"{metric.name} needs losses in \[0, 1\].*at least 1.5"):
+        metric.of([0.0, 1.5], scores)
+
+
+def test_large_losses_are_refused_by_functions_without_a_score() -> None:
+    """Accuracy sees all samples as one tie, and must not average a loss of 1.5 away."""
+    with pytest.raises(UnmetNeed, match="accuracy needs losses"):
+        recuse.accuracy([0.0, 1.5])
+    with pytest.raises(UnmetNeed, match="needs losses"):
+        recuse.reliability_curve([0.0, 1.5], [0.5, 0.5])
+
+
+@pytest.mark.parametrize("metric", [metric for metric in ALL if "oracle" in metric.needs], ids=lambda m: m.name)
+def test_optima_name_the_table_they_need(metric: Metric) -> None:
+    """Without the loss-ordered table the remedy is named; a 0/1 loss does without it."""
+    with pytest.raises(UnmetNeed, match=rf"{metric.name} needs .*build TieBlocks with oracle=True"):
+        metric(TieBlocks.from_samples([0.2, 0.5], [0.9, 0.8]))
+    assert np.isfinite(metric(TieBlocks.from_samples([0, 1], [0.9, 0.8])))
+
+
+@pytest.mark.parametrize("metric", [m for m in CASES if m.options.get("estimator") in ("harmonic", "log")]
+                         + [metrics.get("augrc_unbiased")], ids=lambda m: m.spec)  # fmt: skip
+def test_estimators_on_counts_refuse_real_weights(metric: Metric) -> None:
+    """Whole-number weights are repetitions; other weights are refused with the estimator that takes them."""
+    with pytest.raises(UnmetNeed, match=r"row counts.*fractions.*plugin"):
+        metric(TieBlocks.from_samples([0, 1], [0.9, 0.8], [0.5, 1.0], oracle=True))
+    assert np.isfinite(metric(TieBlocks.from_samples([0, 1], [0.9, 0.8], [2.0, 1.0], oracle=True)))
