@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from recuse import datasets as datasets
+    from recuse import inference as inference
     from recuse import losses as losses
     from recuse import metrics as metrics
     from recuse import scores as scores
@@ -24,6 +25,9 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from recuse.evaluation import Measurement as Measurement
     from recuse.evaluation import ScoreSummary as ScoreSummary
     from recuse.evaluation import evaluate as evaluate
+    from recuse.inference import Interval as Interval
+    from recuse.inference import confidence_interval as confidence_interval
+    from recuse.inference import standard_error as standard_error
     from recuse.metrics import *
     from recuse.outputs import Outputs as Outputs
     from recuse.outputs import read_outputs as read_outputs
@@ -32,9 +36,10 @@ if TYPE_CHECKING:  # what type checkers and editors see
 
 __version__ = "0.1.0"
 
-_MODULES = ("datasets", "losses", "metrics", "scores")
+_MODULES = ("datasets", "inference", "losses", "metrics", "scores")
 _HOMES = {
     "Evaluation": "evaluation",
+    "Interval": "inference",
     "Measurement": "evaluation",
     "Moments": "blocks",
     "OperatingPoint": "curve",
@@ -46,9 +51,11 @@ _HOMES = {
     "TieBlocks": "blocks",
     "UndefinedMetricWarning": "_checks",
     "UnmetNeed": "_checks",
+    "confidence_interval": "inference",
     "evaluate": "evaluation",
     "read_outputs": "outputs",
     "risk_coverage_curve": "curve",
+    "standard_error": "inference",
     "write_outputs": "outputs",
 }
 

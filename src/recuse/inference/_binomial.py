@@ -1,0 +1,78 @@
+"""Exact binomial intervals for 0/1 losses at a fixed threshold."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from recuse._checks import fraction, one_of
+
+__all__ = ["clopper_pearson"]
+
+
+def check_level(level: float) -> float:
+    """Return a confidence level inside (0, 1)."""
+    level = fraction(level, "level")
+    if level in (0.0, 1.0):
+        raise ValueError(f"level must lie inside (0, 1), got {level!r}; 0.95 is usual")
+    return level
+
+
+def clopper_pearson(
+    errors: int,
+    n: int,
+    level: float = 0.95,
+    *,
+    side: Literal["two-sided", "upper", "lower"] = "two-sided",
+) -> tuple[float, float]:
+    r"""Return the exact binomial interval of a risk: Clopper and Pearson's, from the tails of the binomial.
+
+    .. math:: \text{high} = B^{-1}(1 - a;\ k + 1,\ n - k),\qquad \text{low} = B^{-1}(a;\ k,\ n - k + 1)
+
+    with :math:`a = (1 - \text{level})/2`, or :math:`1 - \text{level}` for a one-sided bound.
+
+    Parameters
+    ----------
+    errors : int
+        Errors k among the accepted.
+    n : int
+        Accepted samples.
+    level : float in (0, 1)
+    side : {"two-sided", "upper", "lower"}
+        A one-sided bound leaves the other end at 0 or 1.
+
+    Returns
+    -------
+    (float, float)
+        Low and high. Without errors low is 0 and the one-sided upper bound is 1 - (1 - level)^(1/n).
+
+    Raises
+    ------
+    ValueError
+        ``errors`` outside [0, n], n below 1, a level outside (0, 1).
+
+    Notes
+    -----
+    Covers at least at its level for every risk and n, if the threshold was fixed before the data were seen.
+
+    References
+    ----------
+    Clopper & Pearson (1934), Biometrika.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> low, high = recuse.inference.clopper_pearson(0, 291, side="upper")
+    >>> low, round(high, 4)
+    (0.0, 0.0102)
+    """
+    from scipy.special import betaincinv
+
+    one_of(side, ("two-sided", "upper", "lower"), "side")
+    tail = 1.0 - check_level(level)
+    if n < 1 or not 0 <= errors <= n:
+        raise ValueError(f"errors must lie in [0, n] with n >= 1, got errors={errors!r} and n={n!r}")
+    if side == "two-sided":
+        tail /= 2.0
+    low = 0.0 if errors == 0 or side == "upper" else float(betaincinv(errors, n - errors + 1, tail))
+    high = 1.0 if errors == n or side == "lower" else float(betaincinv(errors + 1, n - errors, 1.0 - tail))
+    return low, high
