@@ -294,8 +294,8 @@ def covariance(
     >>> a = recuse.inference.influence("risk", [0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6])
     >>> b = recuse.inference.influence("augrc", [0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6])
     >>> recuse.inference.covariance(a, b).round(4)
-    array([[0.0469, 0.0293],
-           [0.0293, 0.0186]])
+    array([[0.0469, 0.0273],
+           [0.0273, 0.0186]])
     """
     if not influences:
         raise TypeError("covariance needs at least one column of influences")
