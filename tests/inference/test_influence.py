@@ -1,0 +1,207 @@
+"""Influence functions: derivatives in the weights, zero sums, table = samples, strata, clusters, rank of data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recuse
+from recuse import TieBlocks, UnmetNeed, inference, metrics
+from recuse.inference._influence import gradient, table_variance, tables, terms_of
+
+SMOOTH = [
+    "risk", "accuracy", "aurc", "aurc(estimator=interpolated)", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc",
+    "prediction_rejection_ratio", "f1_auc", "auroc_f", "average_precision_success", "average_precision_error",
+    "selective_risk(threshold=0.5)", "selective_accuracy(threshold=0.5)", "generalized_risk(threshold=0.5)",
+    "cwsa", "cwsa(denominator=all)", "cwsa_plus", "brier_confidence", "nll_confidence", "accuracy_rejection_area",
+]  # fmt: skip
+ANY_LOSS = ["risk", "aurc", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc", "selective_risk(threshold=0.5)"]
+
+
+def draw(seed: int, n: int = 60, ties: bool = False, real: bool = False, weighted: bool = False):
+    """A problem in which confidence informs, with errors of both kinds."""
+    rng = np.random.default_rng(seed)
+    score = rng.uniform(0.05, 0.95, n)
+    score = np.round(score, 1) if ties else score
+    loss = rng.exponential(1.0, n) * (1.2 - score) if real else (rng.random(n) > score).astype(float)
+    loss[:2] = [0.0, 1.0]
+    return loss, score, rng.gamma(2.0, 1.0, n) if weighted else None
+
+
+@pytest.mark.parametrize("spec", SMOOTH)
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_influence_is_the_derivative_in_each_weight(spec, ties, weighted):
+    """Raising one sample's weight moves the value by influence / total weight, to 1e-7."""
+    loss, score, weight = draw(3, ties=ties, weighted=weighted)
+    metric = metrics.parse(spec)
+    values = inference.influence(metric, loss, score, sample_weight=weight)
+    base = np.ones(loss.size) if weight is None else weight
+    step = 1e-5
+    for i in range(0, loss.size, 7):
+        moved = []
+        for sign in (1.0, -1.0):
+            shifted = base.copy()
+            shifted[i] += sign * step
+            moved.append(metric.of(loss, score, shifted))
+        numerical = (moved[0] - moved[1]) / (2.0 * step) * base.sum()
+        assert values[i] == pytest.approx(numerical, abs=1e-7 * max(1.0, abs(numerical)))
+    assert base @ values == pytest.approx(0.0, abs=1e-9 * base.sum())
+
+
+@pytest.mark.parametrize("spec", ANY_LOSS)
+@pytest.mark.parametrize("ties", [False, True])
+def test_influence_for_losses_that_are_not_0_1(spec, ties):
+    """The same holds for real losses, through the loss-ordered table where there is an optimum."""
+    loss, score, weight = draw(5, ties=ties, real=True, weighted=True)
+    metric = metrics.parse(spec)
+    values = inference.influence(metric, loss, score, sample_weight=weight)
+    for i in range(0, loss.size, 7):
+        moved = []
+        for sign in (1.0, -1.0):
+            shifted = weight.copy()
+            shifted[i] += sign * 1e-5
+            moved.append(metric.of(loss, score, shifted))
+        numerical = (moved[0] - moved[1]) / 2e-5 * weight.sum()
+        assert values[i] == pytest.approx(numerical, abs=2e-7 * max(1.0, abs(numerical)))
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.booleans(), st.booleans(), st.booleans())
+def test_table_alone_gives_the_same_standard_error(seed, ties, real, weighted):
+    """Second moments per block hold all that the variance needs."""
+    loss, score, weight = draw(seed, ties=ties, real=real, weighted=weighted)
+    for spec in ("aurc", "augrc", "selective_risk(threshold=0.5)", "sele"):
+        metric = metrics.parse(spec)
+        blocks = TieBlocks.from_samples(loss, score, weight, moments=True)
+        expected = inference.standard_error(metric, loss, score, sample_weight=weight)
+        assert np.sqrt(table_variance(metric, blocks)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_table_of_a_plain_0_1_loss_needs_no_moments():
+    """For an unweighted 0/1 loss even e-AURC follows from the plain table."""
+    loss, score, _ = draw(11, ties=True)
+    blocks = TieBlocks.from_samples(loss, score)
+    for spec in ("aurc", "e_aurc", "naugrc", "auroc_f"):
+        expected = inference.standard_error(spec, loss, score)
+        assert np.sqrt(table_variance(metrics.get(spec), blocks)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_table_refuses_what_it_does_not_hold():
+    """Weights without moments, and an optimum of real losses, are refused with the remedy."""
+    loss, score, weight = draw(1, real=True, weighted=True)
+    with pytest.raises(UnmetNeed, match="moments=True"):
+        table_variance(metrics.get("aurc"), TieBlocks.from_samples(loss, score, weight))
+    blocks = TieBlocks.from_samples(loss, score, weight, moments=True, oracle=True)
+    with pytest.raises(UnmetNeed, match="needs the samples"):
+        table_variance(metrics.get("e_aurc"), blocks)
+
+
+def test_a_weight_is_no_repetition():
+    """Weights of 4 leave the standard error; four real rows halve it."""
+    loss, score, _ = draw(2)
+    plain = recuse.standard_error("augrc", loss, score)
+    heavy = recuse.standard_error("augrc", loss, score, sample_weight=np.full(loss.size, 4.0))
+    repeated = recuse.standard_error("augrc", np.tile(loss, 4), np.tile(score, 4))
+    assert heavy == pytest.approx(plain, rel=1e-12)
+    assert repeated == pytest.approx(plain / 2.0, rel=1e-12)
+
+
+def test_clusters_of_copies_restore_the_standard_error():
+    """Four copies of every row in one cluster each know no more than one row (up to G/(G-1))."""
+    loss, score, _ = draw(4)
+    plain = recuse.standard_error("aurc", loss, score)
+    clusters = np.tile(np.arange(loss.size), 4)
+    copied = recuse.standard_error("aurc", np.tile(loss, 4), np.tile(score, 4), clusters=clusters)
+    assert copied == pytest.approx(plain * np.sqrt(loss.size / (loss.size - 1.0)), rel=1e-12)
+
+
+def test_strata_take_out_the_estimated_class_shares():
+    """With balanced weights the variance is that within classes: a class-wise bootstrap agrees."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [300, 60])
+    score = rng.random(labels.size)
+    loss = (rng.random(labels.size) < np.where(labels == 1, 0.5, 0.1) * (1.3 - score)).astype(float)
+    weight = recuse.prevalence_weights(labels)
+    error = recuse.standard_error("augrc", loss, score, sample_weight=weight, strata=labels)
+    fixed = recuse.standard_error("augrc", loss, score, sample_weight=weight)
+    replicates = []
+    for _ in range(600):
+        rows = np.concatenate([rng.choice(np.flatnonzero(labels == k), np.sum(labels == k)) for k in (0, 1)])
+        replicates.append(recuse.augrc(loss[rows], score[rows], sample_weight=weight[rows]))
+    assert error == pytest.approx(np.std(replicates), rel=0.12)
+    assert fixed > 1.02 * error
+
+
+def test_local_term_at_a_coverage_matches_simulation():
+    """The error at a fixed coverage is that of repeated sampling; the frozen derivative is too small by a fifth."""
+    rng = np.random.default_rng(7)
+    values, errors, frozen = [], [], []
+    metric = metrics.get("selective_risk", coverage=0.8)
+    for _ in range(400):
+        score = rng.random(800)
+        loss = (rng.random(800) < (1.0 - score) ** 2).astype(float)
+        blocks = tables(metric, loss, score)
+        values.append(metric(blocks))
+        errors.append(np.sqrt(np.sum(terms_of(metric, blocks) ** 2)))
+        derivative = metric.gradient_of(blocks)
+        terms = derivative.weight[blocks.samples.block] + derivative.loss[blocks.samples.block] * loss
+        frozen.append(np.sqrt(np.sum(terms**2)))
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.1)
+    assert abs(np.mean(frozen) / np.std(values) - 1.0) > 2.0 * abs(np.mean(errors) / np.std(values) - 1.0)
+
+
+def test_covariance_of_differences_is_that_of_the_pair():
+    """The variance of a difference follows from the matrix; identical scores covary fully."""
+    loss, score, _ = draw(9, n=200)
+    other = score + np.random.default_rng(1).normal(0, 0.2, 200)
+    a, b = (inference.influence("augrc", loss, g) for g in (score, other))
+    matrix = inference.covariance(a, b)
+    assert np.sqrt(matrix[0, 0]) == pytest.approx(recuse.standard_error("augrc", loss, score), rel=1e-12)
+    difference = matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]
+    assert difference == pytest.approx(np.sum((a - b) ** 2) / 200**2, rel=1e-9)
+    assert np.linalg.matrix_rank(inference.covariance(a, a), tol=1e-12) == 1
+
+
+def test_rank_estimators_take_the_smooth_twin():
+    """Harmonic, log and unbiased forms have the standard error of the form they converge to."""
+    loss, score, _ = draw(6)
+    for spec, twin in (
+        ("aurc(estimator=harmonic)", "aurc"),
+        ("augrc_unbiased", "augrc"),
+        ("naurc(estimator=log)", "naurc"),
+    ):
+        metric = metrics.parse(spec)
+        assert recuse.standard_error(metric, loss, score) == recuse.standard_error(twin, loss, score)
+
+
+@pytest.mark.parametrize("spec", ["coverage_at_risk", "fpr95_error", "aurc_achievable", "mce"])
+def test_metrics_without_a_gradient_say_what_to_use(spec):
+    """Quantile jumps and biased metrics are refused with the remedy or the reason."""
+    loss, score, _ = draw(6)
+    with pytest.raises(UnmetNeed, match="no standard error from its gradient"):
+        recuse.standard_error(spec, loss, score)
+
+
+def test_bad_groups():
+    """A single cluster, and groups of another length, are refused."""
+    loss, score, _ = draw(6)
+    with pytest.raises(ValueError, match="single cluster"):
+        recuse.standard_error("aurc", loss, score, clusters=np.zeros(loss.size))
+    with pytest.raises(ValueError, match="strata"):
+        recuse.standard_error("aurc", loss, score, strata=[1, 2])
+    with pytest.raises(TypeError, match="at least one"):
+        inference.covariance()
+
+
+def test_a_wide_tie_holds_the_threshold():
+    """Where one tie is wider than the window, the influence is that at a fixed threshold."""
+    loss = np.tile([0.0, 1.0, 0.0, 0.0], 50)
+    score = np.repeat([0.9, 0.1], 100)
+    blocks = tables(metrics.get("selective_risk"), loss, score)
+    at_coverage = gradient(metrics.get("selective_risk", coverage=0.4), blocks)
+    at_threshold = gradient(metrics.get("selective_risk", threshold=0.9), blocks)
+    np.testing.assert_allclose(at_coverage.weight, at_threshold.weight)
+    np.testing.assert_allclose(at_coverage.loss, at_threshold.loss)
