@@ -1,0 +1,184 @@
+"""Write one page per registered metric, the metric index, the score table and the requirements table.
+
+Everything comes from the registries and from docstrings, so that nothing about a metric is written twice.
+"""
+
+from __future__ import annotations
+
+import sys
+import typing
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import recuse
+from recuse import metrics, scores
+from recuse.evaluation import DEFAULT_METRICS
+from recuse.metrics import Metric
+
+NEEDS = {
+    "unit_score": "confidences in [0, 1]: values count, not only their order",
+    "unit_loss": "losses in [0, 1]",
+    "binary": "a 0/1 loss",
+    "oracle": "the loss-ordered table (built on request for losses that are not 0/1)",
+}
+INFERENCE = {
+    "smooth": "smooth: standard errors follow from the gradient",
+    "quantile": "quantile: the gradient alone is not enough, because the threshold moves with the sample",
+    "bootstrap": "bootstrap: jumps with the data, so no gradient serves",
+    "none": "none by default: the bias exceeds the standard error",
+}
+SCALES = {"log": "log", "logit": "logit", "identity": "identity (no transformation)"}
+BETTER = {"lower": "lower is better", "higher": "higher is better"}
+
+
+def family_of(metric: Metric) -> tuple[str, str]:
+    """Return heading and sentence of a metric's family: the first line of its leaf's docstring."""
+    sentence = (sys.modules[metric.value.__module__].__doc__ or "").strip().splitlines()[0]
+    heading = sentence.rstrip(".").split(":")[0].split(",")[0]
+    return heading, sentence
+
+
+def identifiers(metric: Metric) -> list[str]:
+    """Return the identifiers that results carry, the default first."""
+    if metric.convention not in metric.defaults:
+        return [metric.identifier]
+    hint = typing.get_type_hints(metric.function).get(metric.convention)
+    values = typing.get_args(hint) or (metric.defaults[metric.convention],)
+    return [metric.using(**{metric.convention: value}).identifier for value in values]
+
+
+def number(value: float) -> str:
+    """Return a bound of a range, short."""
+    return {float("inf"): "∞", float("-inf"): "-∞"}.get(value, f"{value:.4g}")
+
+
+def facts(metric: Metric) -> list[tuple[str, str]]:
+    """Return what the registry knows about a metric, as rows of a table."""
+    needs = [NEEDS[need] for need in sorted(metric.needs)]
+    if metric.input == "probabilities":
+        needs = ["labels and class probabilities"]
+    options = [f"``{name}={value!r}``" for name, value in metric.defaults.items() if not callable(value)]
+    default = [spec for spec in DEFAULT_METRICS if metrics.parse(spec).name == metric.name]
+    return [
+        ("Identifier", ", ".join(f"``{name}``" for name in identifiers(metric))),
+        ("Direction", BETTER[metric.direction]),
+        ("Range for a 0/1 loss", f"{number(metric.range[0])} to {number(metric.range[1])}"),
+        ("Needs", "; ".join(needs) or "loss and confidence, nothing more"),
+        ("Options", ", ".join(options) or "none"),
+        ("Thresholds", "all, in one number" if metric.multi_threshold else "one, or none"),
+        ("Uncertainty", INFERENCE[metric.inference_kind]),
+        ("Interval scale", SCALES[metric.scale]),
+        ("Gradient", "yes" if metric.gradient is not None else "no"),
+        ("Contributions per sample", "yes" if metric.attribution is not None else "no"),
+        ("In ``evaluate`` by default", ", ".join(f"``{spec}``" for spec in default) or "no"),
+        ("Source", metric.source),
+    ]
+
+
+def list_table(header: Iterable[str] | None, rows: Iterable[Iterable[str]], widths: str, css: str = "") -> str:
+    """Return a reStructuredText list-table."""
+    lines = [".. list-table::", f"   :widths: {widths}"]
+    if header is not None:
+        lines.append("   :header-rows: 1")
+        rows = [header, *rows]
+    if css:
+        lines.append(f"   :class: {css}")
+    lines.append("")
+    for row in rows:
+        for i, cell in enumerate(row):
+            lines.append(f"   {'* -' if i == 0 else '  -'} {cell}")
+    return "\n".join(lines) + "\n"
+
+
+def heading(text: str, mark: str) -> str:
+    """Return an underlined heading."""
+    return f"{text}\n{mark * max(len(text), 3)}\n"
+
+
+def metric_page(metric: Metric) -> str:
+    """Return the page of one metric."""
+    return "\n".join(
+        [
+            f".. _metric-{metric.name}:\n",
+            heading(metric.label, "="),
+            f"``{metric.identifier}`` unless options say otherwise · {BETTER[metric.direction]} · "
+            ":doc:`all metrics <index>` · :doc:`conventions </conventions>`\n",
+            ".. currentmodule:: recuse\n",
+            f".. autofunction:: recuse.{metric.function.__name__}\n",
+            heading("Facts", "-"),
+            list_table(None, facts(metric), "28 72"),
+            "From the command line::\n",
+            f"   recuse evaluate FILE --metrics {metric.name}\n",
+        ]
+    )
+
+
+def index_page(entries: list[Metric]) -> str:
+    """Return the table of all metrics, by family."""
+    families: dict[tuple[str, str], list[Metric]] = {}
+    for metric in entries:
+        families.setdefault(family_of(metric), []).append(metric)
+    parts = [
+        heading("All metrics", "="),
+        f"{len(entries)} metrics, made from the registry that also feeds ``recuse metrics`` and the reports. "
+        "An arrow says which direction is better. Words and formulas: :doc:`/conventions`. "
+        "Which one to use: :doc:`/choose-a-metric`.\n",
+    ]
+    for (title, sentence), members in families.items():
+        rows = [
+            (
+                f":doc:`{metric.label} <{metric.name}>` {'↓' if metric.direction == 'lower' else '↑'}",
+                f"``{metric.identifier}``",
+                f"{number(metric.range[0])} to {number(metric.range[1])}",
+                "labels, probabilities" if metric.input == "probabilities" else
+                ", ".join(sorted(metric.needs)).replace("_", " ") or "—",
+                metric.source,
+            )
+            for metric in members
+        ]  # fmt: skip
+        header = ("Metric", "Identifier", "Range, 0/1 loss", "Needs", "Source")
+        parts += [heading(title, "-"), sentence + "\n", list_table(header, rows, "26 26 12 14 22", "metrics")]
+    pages = "\n".join(f"   {metric.name}" for metric in entries)
+    return "\n".join([*parts, ".. toctree::\n   :hidden:\n", pages, ""])
+
+
+def scores_table() -> str:
+    """Return the table of all confidence scores."""
+    rows = []
+    for name in scores.names():
+        score = scores.get(name)
+        formula = (score.function.__doc__ or "").strip().splitlines()
+        rows.append(
+            (f"``{name}``", score.title, formula[0] if formula else "—", score.needs, score.range, score.source)
+        )
+    return list_table(("Name", "Title", "Value", "Needs", "Range", "Source"), rows, "14 16 26 12 12 20")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a page only if it changes, so that Sphinx rebuilds no more than it must."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def generate(folder: Path) -> None:
+    """Write all generated pages into a folder and remove those of metrics that are gone."""
+    import requirements
+
+    folder.mkdir(parents=True, exist_ok=True)
+    entries = [metrics.get(name) for name in metrics.names()]
+    pages = {f"{metric.name}.rst": metric_page(metric) for metric in entries}
+    pages["index.rst"] = index_page(entries)
+    pages["_scores.rst"] = scores_table()
+    pages["_requirements.rst"] = requirements.as_rst(requirements.table())
+    for old in folder.iterdir():
+        if old.name not in pages:
+            old.unlink()
+    for name, text in pages.items():
+        write(folder / name, text)
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Register the hook."""
+    app.connect("builder-inited", lambda app: generate(Path(app.srcdir) / "metrics" / "generated"))
+    return {"version": recuse.__version__, "parallel_read_safe": True}

@@ -1,0 +1,42 @@
+"""Sphinx configuration. Pages per metric, the score table and the requirements table are made while building."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import recuse
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "_ext")]
+
+project = "recuse"
+author = "The recuse developers"
+copyright = f"2026, {author}"
+version = release = recuse.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "registry_pages",
+]
+html_math_renderer = "mathml" if find_spec("latex2mathml") else "mathjax"
+extensions.append("mathml" if html_math_renderer == "mathml" else "sphinx.ext.mathjax")
+exclude_patterns = ["_build", "metrics/generated/_*"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"  # types are in the docstrings
+autodoc_member_order = "bysource"
+autosummary_generate = False
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+html_theme = "furo"
+html_title = f"recuse {release}"
+html_static_path = ["_static"]
+html_css_files = ["recuse.css"]
+html_show_sourcelink = False
+pygments_style = "friendly"

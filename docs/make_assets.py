@@ -1,0 +1,52 @@
+"""Make the picture and the printed table of the README anew: run the demo and copy what it makes.
+
+Run it as ``python docs/make_assets.py`` in the environment that recuse is installed in.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LIMIT = 100_000  # bytes
+START, END = "<!-- demo: start -->", "<!-- demo: end -->"
+
+
+def small(source: Path, target: Path) -> None:
+    """Copy a PNG, with a palette of 64 colours if it would be too large."""
+    from PIL import Image
+
+    with Image.open(source) as picture:
+        picture = picture.convert("RGB")
+        if source.stat().st_size < LIMIT:
+            target.write_bytes(source.read_bytes())
+        else:
+            picture.quantize(64, dither=Image.Dither.NONE).save(target, optimize=True)
+    if target.stat().st_size >= LIMIT:
+        raise SystemExit(f"{target} has {target.stat().st_size} bytes; the limit is {LIMIT}")
+
+
+def main() -> None:
+    """Run ``recuse demo`` in a temporary folder; write docs/assets and the table in README.md."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "recuse", "demo", "--output", "demo-output"]
+        done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        assets = ROOT / "docs" / "assets"
+        assets.mkdir(exist_ok=True)
+        small(Path(folder) / "demo-output" / "risk-coverage.png", assets / "risk-coverage.png")
+    printed = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip()
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    block = f"{START}\n```text\n{printed}\n```\n{END}"
+    text, found = re.subn(f"{START}.*?{END}", lambda _: block, text, flags=re.DOTALL)
+    if not found:
+        raise SystemExit(f"README.md has no place for the table: {START} ... {END}")
+    readme.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

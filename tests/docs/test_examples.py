@@ -1,0 +1,42 @@
+"""The examples of the documentation run and print what the pages say."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+from tests.docs.examples import OPTIONS, PAGES, ROOT, console_examples, output_of, python_failures
+
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python blocks are doctests in one namespace; ``$ recuse`` lines then run in the same folder."""
+    monkeypatch.chdir(tmp_path)
+    assert python_failures(page)[1] == []
+    checker = doctest.OutputChecker()
+    for command, expected in console_examples(page):
+        got = output_of(command, tmp_path)
+        if expected.strip():
+            assert checker.check_output(expected, got, OPTIONS), f"{command}\n--- expected\n{expected}--- got\n{got}"
+
+
+def test_a_wrong_example_is_found(tmp_path: Path) -> None:
+    """A wrong output fails, and so does one after a page's first block: the namespace is shared."""
+    page = tmp_path / "page.md"
+    page.write_text("```python\n>>> x = 1\n\n```\n\n```python\n>>> x + 1\n3\n\n```\n", encoding="utf-8")
+    number, failures = python_failures(page)
+    assert number == 2
+    assert "Got:\n    2" in "".join(failures)
+
+
+def test_the_main_pages_have_examples() -> None:
+    """The pages that teach by example are not empty of them: a broken search for blocks would pass silently."""
+    counts = {}
+    for name in ("quickstart", "why-does-my-number-differ", "choose-a-metric", "papers"):
+        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        counts[name] = text.count(">>> ")
+    assert {name: n for name, n in counts.items() if n < 3} == {}

@@ -1,0 +1,126 @@
+"""The generated pages: one per metric, all scores, and links that resolve."""
+
+from __future__ import annotations
+
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import recuse
+from tests.docs.examples import ROOT
+
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "docs" / "_ext")]
+registry_pages = pytest.importorskip("registry_pages")
+METRICS = [recuse.metrics.get(name) for name in recuse.metrics.names()]
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with all generated pages, in which a page of a metric that is gone was left over."""
+    folder = tmp_path_factory.mktemp("generated")
+    (folder / "gone.rst").write_text("old", encoding="utf-8")
+    registry_pages.generate(folder)
+    return folder
+
+
+def test_every_metric_has_a_page(generated: Path) -> None:
+    """One page per registered metric, listed in the index; pages of metrics that are gone are removed."""
+    pages = {path.stem for path in generated.glob("[!_]*.rst")} - {"index"}
+    assert pages == set(recuse.metrics.names())
+    index = (generated / "index.rst").read_text(encoding="utf-8")
+    assert [name for name in recuse.metrics.names() if f"<{name}>`" not in index] == []
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_a_page_states_the_facts(metric: recuse.metrics.Metric) -> None:
+    """Identifier, direction, range, needs, inference, scale, contributions and source are on the page."""
+    facts = dict(registry_pages.facts(metric))
+    assert metric.identifier in facts["Identifier"]
+    assert metric.direction in facts["Direction"]
+    assert facts["Uncertainty"].startswith(metric.inference_kind)
+    assert facts["Interval scale"].startswith(metric.scale)
+    assert (facts["Contributions per sample"] == "yes") == (metric.attribution is not None)
+    assert facts["Source"] == metric.source
+    page = registry_pages.metric_page(metric)
+    assert f".. autofunction:: recuse.{metric.function.__name__}" in page
+    assert all(value in page for value in facts.values())
+
+
+def test_identifiers_of_an_option_are_all_listed() -> None:
+    """A metric whose option names the convention shows one identifier per value, the default first."""
+    names = registry_pages.identifiers(recuse.metrics.get("aurc"))
+    assert names == ["aurc/plugin", "aurc/interpolated", "aurc/trapezoid", "aurc/harmonic", "aurc/log"]
+
+
+def test_every_score_is_in_the_table(generated: Path) -> None:
+    """The table of scores has one row per registered score."""
+    table = (generated / "_scores.rst").read_text(encoding="utf-8")
+    assert re.findall(r"^   \* - ``(\w+)``", table, re.MULTILINE) == recuse.scores.names()
+
+
+# ---------------------------------------------------------------------- the built pages
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.anchors: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if tag == "a" and values.get("href"):
+            self.targets.append(str(values["href"]))
+        if values.get("id"):
+            self.anchors.add(str(values["id"]))
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the documentation, built with warnings as errors."""
+    for needed in ("sphinx", "furo", "numpydoc", "myst_parser"):
+        pytest.importorskip(needed)
+    import subprocess
+
+    out = tmp_path_factory.mktemp("html")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-d", f"{out}.trees"]
+    done = subprocess.run(
+        [*command, str(ROOT / "docs"), str(out)], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_internal_links_resolve(html: Path) -> None:
+    """Every link between pages leads to a file, and every anchor to a place on it."""
+    pages: dict[Path, _Links] = {}
+    for path in html.rglob("*.html"):
+        pages[path] = _Links()
+        pages[path].feed(path.read_text(encoding="utf-8"))
+    assert len(pages) > len(METRICS)
+    broken = []
+    for path, links in pages.items():
+        for target in links.targets:
+            if "://" in target or target.startswith("mailto:"):
+                continue
+            file, _, anchor = target.partition("#")
+            goal = (path.parent / file).resolve() if file else path
+            if not goal.exists() or (anchor and goal in pages and anchor not in pages[goal].anchors):
+                broken.append(f"{path.relative_to(html)} -> {target}")
+    assert broken == []
+
+
+def test_references_in_docstrings_resolve(html: Path) -> None:
+    """Every metric's page is linked from the reference, and See Also entries became links."""
+    reference = (html / "api" / "metrics.html").read_text(encoding="utf-8")
+    assert [m.name for m in METRICS if f"generated/{m.name}.html#recuse." not in reference] == []
+    assert 'href="augrc.html#recuse.augrc"' in (html / "metrics" / "generated" / "aurc.html").read_text("utf-8")
+
+
+def test_nothing_is_fetched_to_build_and_hidden_files_stay_hidden(html: Path) -> None:
+    """Included parts are no pages of their own."""
+    assert not list(html.rglob("_requirements.html"))
+    assert not list(html.rglob("_scores.html"))
