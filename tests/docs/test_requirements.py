@@ -1,0 +1,90 @@
+"""The generated requirements table says what is expected, and each check can fail."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import recuse
+from tests.docs.examples import ROOT
+
+sys.path[:0] = [str(ROOT / "docs")]
+import requirements  # noqa: E402
+
+#: The requirements that each metric fails.
+EXPECTED = {
+    "augrc": set(),
+    "aurc": {"R2", "R3"},
+    "e_aurc": {"R2", "R3", "R5"},
+    "e_augrc": {"R2", "R5"},
+    "auroc_f": {"R1", "R2", "R5"},
+    "naurc": {"R2", "R3", "R5"},
+    "f1_auc": {"R2", "R3", "R5"},
+    "brier_confidence": {"R2", "R3", "R4", "R5"},
+    "nll_confidence": {"R2", "R3", "R4", "R5"},
+    "accuracy_rejection_area": {"R2", "R3", "R5"},
+    "sele": {"R2", "R3"},
+    "naugrc": {"R1", "R2", "R5"},
+    "prediction_rejection_ratio": {"R1", "R2", "R5"},
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_table(name: str) -> None:
+    """The metrics that the paper discusses, and our own, fail what they are expected to fail and nothing else."""
+    cells = requirements.table()[name]
+    assert {rule for rule, example in cells.items() if example is not None} == EXPECTED[name]
+
+
+def test_augrc_alone_meets_everything() -> None:
+    """No other metric meets all five."""
+    assert [name for name, cells in requirements.table().items() if not any(cells.values())] == ["augrc"]
+
+
+def test_every_metric_over_all_thresholds_has_a_row() -> None:
+    """The table follows the registry."""
+    every = map(recuse.metrics.get, recuse.metrics.names())
+    assert list(requirements.table()) == [m.name for m in every if m.multi_threshold and m.input == "blocks"]
+
+
+def test_sele_fails_by_its_tie_rule_only() -> None:
+    """Without ties SELE is AUGRC plus a constant."""
+    cells = requirements.table()["sele"]
+    assert str(cells["R2"]).startswith("only with ties")
+    assert str(cells["R3"]).startswith("only with ties")
+
+
+def test_where_the_paper_disagrees() -> None:
+    """The two named failures that the search does not find: AURC takes any loss, OC-AUC moves with accuracy."""
+    assert requirements.disagreements()[0] == [("aurc", "R5"), ("oc_auc", "R1")]
+
+
+def test_factors_of_an_item_are_those_of_the_library() -> None:
+    """Accuracy and AUROC of the search space agree with the metrics, ties included."""
+    for item in (*requirements.untied(5), *requirements.tied(5)):
+        assert float(item.auroc) == pytest.approx(recuse.metrics.get("auroc_f")(item.blocks), abs=1e-12)
+        assert item.accuracy == Fraction(1) - Fraction(int(item.blocks.total_loss), 5)
+    texts = [item.text for item in requirements.tied(5)]
+    assert len(texts) == len(set(texts)) == 218  # 280 tables less 2 + 30 untied and 30 with one class only
+
+
+def test_a_counter_example_is_what_it_says() -> None:
+    """The rankings and values of one printed counter-example, worked again."""
+    assert requirements.table()["aurc"]["R2"] == (
+        "accuracy 0.625, AUROC 0.6 → 0.667: ``00011100`` → ``10000011``: value 0.2442 → 0.3888"
+    )
+    for losses, auroc, aurc in (("00011100", 0.6, 0.2442), ("10000011", 2 / 3, 0.3888)):
+        loss, confidence = [int(x) for x in losses], -np.arange(8)
+        assert recuse.auroc_f(loss, confidence) == pytest.approx(auroc)
+        assert recuse.aurc(loss, confidence) == pytest.approx(aurc, abs=5e-5)
+
+
+def test_the_page_marks_and_explains() -> None:
+    """Every failing cell has its counter-example below the table."""
+    found = requirements.table()
+    text = requirements.as_rst(found)
+    failing = sum(example is not None for cells in found.values() for example in cells.values())
+    assert text.count(":fails:`✗`") == failing == text.count("- :fails:`R")
