@@ -1,0 +1,247 @@
+"""Parity with fd-shifts (Traub et al. 2024) on values that its own code gave; deliberate disagreements are listed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recuse
+from recuse import RiskCoverageCurve, TieBlocks, metrics
+
+CASES = json.loads((Path(__file__).parents[1] / "data/fd_shifts_vectors.json").read_text(encoding="utf-8"))["cases"]
+WITH_NAN = [case for case in CASES if case["expected"]["contains_nan"]]
+FINITE = [case for case in CASES if not case["expected"]["contains_nan"]]
+BINARY = [case for case in FINITE if case["expected"]["is_binary"]]
+LABELLED = [case for case in FINITE if "labels" in case]
+COVERAGES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75)
+
+
+def columns(case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return losses and scores of a case; null is NaN."""
+    return tuple(np.array([np.nan if x is None else float(x) for x in case[key]]) for key in ("residuals", "confids"))  # type: ignore[return-value]
+
+
+def blocks_of(case: dict[str, Any]) -> TieBlocks:
+    """Return the table of a case."""
+    return TieBlocks.from_samples(*columns(case), oracle=True)
+
+
+def near(expected: float) -> Any:
+    """Equality to 1e-12."""
+    return pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def all_cases(cases: list[dict[str, Any]]) -> Any:
+    """Run a test on each of the cases."""
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case["id"])
+
+
+def test_all_cases_are_there() -> None:
+    """46 cases: 31 without NaN, of which some have real losses, and some have labels."""
+    assert len(CASES) == 46
+    assert min(len(FINITE), len(BINARY), len(LABELLED), len(WITH_NAN)) >= 7
+
+
+# ---------------------------------------------------------------------- agreement
+
+
+@all_cases(FINITE)
+def test_areas_agree_through_their_named_conventions(case: dict[str, Any]) -> None:
+    """Aurc = trapezoid, aurc_nonlinear = interpolated, optima and excesses of the mixed convention, AUGRC family."""
+    blocks, expected = blocks_of(case), case["expected"]
+    found = {
+        "aurc": metrics.get("aurc", estimator="trapezoid")(blocks),
+        "aurc_nonlinear": metrics.get("aurc", estimator="interpolated")(blocks),
+        "eaurc": metrics.get("e_aurc", estimator="trapezoid")(blocks),
+        "aurc_optimal": recuse.aurc_optimal(columns(case)[0], estimator="trapezoid"),
+        "augrc": metrics.get("augrc")(blocks),
+        "augrc_optimal": recuse.augrc_optimal(columns(case)[0]),
+        "eaugrc": metrics.get("e_augrc")(blocks),
+    }
+    for name, value in found.items():
+        assert value == near(expected[name]), name
+
+
+@all_cases([case for case in BINARY if np.isfinite(columns(case)[1]).all()])
+def test_failure_detection_agrees(case: dict[str, Any]) -> None:
+    """AUROC_f, both average precisions (zero_division=0) and FPR (at .9495 TPR, as upstream rounds) agree."""
+    blocks, expected = blocks_of(case), case["expected"]
+    if "failauc" not in expected:
+        pytest.fail("binary case without failure detection values")
+    for name, theirs in (("auroc_f", "failauc"), ("fpr95_success", "fpr@95tpr")):
+        options = {"tpr": 0.9495} if name == "fpr95_success" else {}
+        value = metrics.get(name, **options)(blocks)
+        assert np.isnan(value) if expected[theirs] is None else value == near(expected[theirs])
+    for name, theirs in (("average_precision_success", "failap_suc"), ("average_precision_error", "failap_err")):
+        assert metrics.get(name, zero_division=0.0)(blocks) == near(expected[theirs])
+
+
+@all_cases([case for case in BINARY if np.mean(columns(case)[0]) > 0.0
+            and np.all((columns(case)[1] >= 0.0) & (columns(case)[1] <= 1.0))])  # fmt: skip
+def test_calibration_agrees_with_twenty_bins(case: dict[str, Any]) -> None:
+    """ECE and MCE agree where upstream did not invert the target (it does if every prediction is right)."""
+    blocks, expected = blocks_of(case), case["expected"]
+    assert metrics.get("ece", bins=20)(blocks) == near(expected["ece"])
+    assert metrics.get("mce", bins=20)(blocks) == near(expected["mce"])
+
+
+@all_cases(BINARY)
+def test_achievable_area_agrees_for_01_losses(case: dict[str, Any]) -> None:
+    """The lower hull of G is upstream's ROC hull for 0/1 losses."""
+    expected = case["expected"]["aurc_achievable"]
+    value = metrics.get("aurc_achievable")(blocks_of(case))
+    if isinstance(expected, str):
+        assert case["id"] == "deg_inf_conf"  # scipy's ConvexHull refuses infinities; ranks do not care
+        assert value == near(metrics.get("aurc_achievable")(TieBlocks.from_samples(columns(case)[0], [0, 1, 2, 3, 3])))
+    else:
+        assert value == near(expected)
+
+
+@all_cases(FINITE)
+def test_working_points_agree(case: dict[str, Any]) -> None:
+    """Smallest risk at coverage >= c, and largest coverage at selective risk <= r; an unreachable risk is no crash."""
+    curve = RiskCoverageCurve(blocks_of(case))
+    compared = 0
+    for key, expected in case["expected"]["working_points"].items():
+        kind, target = key.split("|")
+        name, number = target.split("=")
+        risks = curve.selective_risk if kind == "selective-risk" else curve.generalized_risk
+        if isinstance(expected, str):
+            assert (kind, name) == ("selective-risk", "target_risk")
+            point = curve.at(risk=float(number))
+            assert np.isnan(point.coverage)
+            assert "no threshold attains" in str(point.reason)
+        elif name == "target_cov":
+            allowed = np.flatnonzero(curve.coverage >= float(number) - 1e-12)
+            best = allowed[risks[allowed] <= risks[allowed].min() + 1e-15].max()
+            assert [curve.coverage[best], risks[best]] == near(expected)
+        elif kind == "selective-risk":
+            point = curve.at(risk=float(number))
+            assert [point.coverage, point.selective_risk] == near(expected)
+        elif expected[0] > 0.0:
+            best = np.flatnonzero(risks <= float(number) + 1e-15).max()
+            assert [curve.coverage[best], risks[best]] == near(expected)
+        compared += 1
+    assert compared == 14
+
+
+@all_cases([case for case in BINARY if "risk_at_coverage" in case["expected"]])
+def test_risk_at_coverage_is_never_better_than_upstreams_best(case: dict[str, Any]) -> None:
+    """risk@cov is the best risk at any coverage >= c; ours is the risk at the smallest such coverage, so >= it."""
+    curve = RiskCoverageCurve(blocks_of(case))
+    for coverage, expected in zip(COVERAGES, case["expected"]["risk_at_coverage"], strict=True):
+        reachable = curve.selective_risk[curve.coverage >= coverage - 1e-12]
+        assert reachable.min() == near(expected)
+        assert curve.at(coverage=coverage).selective_risk >= expected - 1e-12
+
+
+# ---------------------------------------------------------------------- class balance
+
+
+@all_cases(LABELLED)
+def test_augrc_ba_is_augrc_of_reweighted_losses(case: dict[str, Any]) -> None:
+    """Upstream's AUGRC-BA reweights the losses by N / (K n_y) and leaves the coverage axis unweighted."""
+    loss, score = columns(case)
+    labels = np.array(case["labels"])
+    factor = recuse.prevalence_weights(labels)  # N / (K n_y) per sample
+    assert recuse.augrc(loss * factor, score) == near(case["expected"]["augrc_ba"])
+
+
+def aurc_ba(loss: np.ndarray, score: np.ndarray, labels: np.ndarray) -> float:
+    """Upstream's AURC-BA: mean over all K classes of the class's selective risk, where an empty class counts as 0."""
+    classes, points = np.unique(labels), []
+    for threshold in np.unique(score)[::-1]:
+        accepted = score >= threshold
+        risks = [loss[accepted & (labels == k)].mean() if (accepted & (labels == k)).any() else 0.0 for k in classes]
+        points.append((accepted.mean(), np.mean(risks)))
+    points = [(0.0, points[0][1]), *points]
+    return float(np.trapezoid([risk for _, risk in points], [coverage for coverage, _ in points]))
+
+
+@all_cases(LABELLED)
+def test_aurc_ba_counts_a_class_with_nothing_accepted_as_no_risk(case: dict[str, Any]) -> None:
+    """Upstream's number is reproduced here only: it is not offered, because it rewards rejecting a whole class."""
+    assert aurc_ba(*columns(case), np.array(case["labels"])) == near(case["expected"]["aurc_ba"])
+
+
+def test_disagreement_class_balance() -> None:
+    """All wrong: upstream's AURC-BA is below 1, its AUGRC-BA .70; weights on both axes give 1 and 1/2."""
+    loss, score = np.ones(10), np.arange(10.0)
+    labels = np.array([0] * 9 + [1])
+    weight = recuse.prevalence_weights(labels)
+    assert aurc_ba(loss, score, labels) < 0.96
+    assert recuse.augrc(loss * weight, score) == near(0.7)
+    assert recuse.aurc(loss, score, sample_weight=weight) == near(1.0)
+    assert recuse.augrc(loss, score, sample_weight=weight) == near(0.5)
+
+
+# ---------------------------------------------------------------------- deliberate disagreements
+
+
+@all_cases(WITH_NAN)
+def test_disagreement_nan_is_an_error(case: dict[str, Any]) -> None:
+    """Upstream returns NaN (and its pipeline drops the samples silently); a NaN is an error that names its place."""
+    assert case["expected"]["augrc"] is None
+    with pytest.raises(ValueError, match=r"holds NaN: (loss|confidence)\[\d+\] = nan"):
+        recuse.augrc(*columns(case))
+
+
+@all_cases([case for case in FINITE if not case["expected"]["is_binary"]])
+def test_disagreement_achievable_area_of_real_losses(case: dict[str, Any]) -> None:
+    """Upstream keeps all points for real losses; the hull of G exists for any loss and is never above that."""
+    ours = metrics.get("aurc_achievable")(blocks_of(case))
+    assert ours <= case["expected"]["aurc_achievable"] + 1e-12
+    assert ours >= recuse.aurc_optimal(columns(case)[0]) - 1e-12
+
+
+def test_disagreement_achievable_area_is_strictly_better_somewhere() -> None:
+    """On some of the real losses the hull lies strictly below upstream's value."""
+    gains = [
+        case["expected"]["aurc_achievable"] - metrics.get("aurc_achievable")(blocks_of(case))
+        for case in FINITE
+        if not case["expected"]["is_binary"]
+    ]
+    assert max(gains) > 0.01
+
+
+@all_cases([case for case in BINARY if not np.isfinite(columns(case)[1]).all()])
+def test_disagreement_infinite_scores_are_ordered(case: dict[str, Any]) -> None:
+    """scikit-learn refuses infinities and upstream turns that into NaN; a rank metric needs their order only."""
+    loss, score = columns(case)
+    assert case["expected"]["failauc"] is None
+    ranks = np.unique(score, return_inverse=True)[1]
+    for name in ("auroc_f", "average_precision_success", "fpr95_success"):
+        value = getattr(recuse, name)(loss, score)
+        assert np.isfinite(value)
+        assert value == getattr(recuse, name)(loss, ranks)
+
+
+def test_disagreement_calibration_of_all_correct() -> None:
+    """Upstream inverts the target if every prediction is right: ECE 1 for sure and right."""
+    case = next(case for case in CASES if case["id"] == "fdtest_metrics__all_correct__all_confid")
+    assert case["expected"]["ece"] == 1.0
+    assert recuse.ece(*columns(case), bins=20) == 0.0
+    single = next(case for case in CASES if case["id"] == "deg_single_correct")
+    assert single["expected"]["ece"] == near(0.7)
+    assert recuse.ece(*columns(single), bins=20) == near(0.3)
+
+
+def test_disagreement_rejecting_everything() -> None:
+    """At coverage 0 upstream returns the threshold -inf, which accepts everything; here it is +inf."""
+    case = next(case for case in CASES if case["id"] == "deg_worst_ranking")
+    assert case["expected"]["working_points"]["generalized-risk|target_risk=0.0"] == [0.0, 0.0]
+    point = RiskCoverageCurve(blocks_of(case)).at(coverage=0.0)
+    assert (point.threshold, point.coverage, point.generalized_risk) == (np.inf, 0.0, 0.0)
+
+
+def test_disagreement_excess_of_all_correct() -> None:
+    """Upstream's optimum of no failure is 2e-16 and its areas are -0.0; here both are plain zeros."""
+    case = next(case for case in CASES if case["id"] == "deg_all_correct")
+    assert case["expected"]["eaurc"] < 0.0
+    value = recuse.e_aurc(*columns(case), estimator="trapezoid")
+    assert value == 0.0
+    assert not np.signbit(value)

@@ -1,0 +1,156 @@
+"""Bias and error of the rank weights against the printed sums, quadrature and simulation; sums at any rank."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import recuse
+from recuse.metrics._harmonic import harmonic_difference, mean_harmonic, mean_log
+
+ESTIMATORS = ("harmonic", "log", "sele")
+SIZES = (1, 2, 5, 30, 200)
+BETAS = (0.0, 1e-6, 0.1, 0.5, 0.9, 0.999)
+
+
+def weight(n: int, r: int, estimator: str) -> Fraction | float:
+    """Weight of ascending rank r by its definition: Eq. 13, Eq. 18, Eq. 33."""
+    if estimator == "harmonic":
+        return sum((Fraction(1, k) for k in range(n - r + 1, n + 1)), Fraction(0))
+    return -math.log1p(-r / (n + 1)) if estimator == "log" else Fraction(r, n)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("n", SIZES)
+def test_rank_weights_equal_their_definitions(n: int, estimator: str) -> None:
+    """Each weight equals its exact definition; the harmonic ones have mean 1 (Eq. 14), the log ones less (Eq. 19)."""
+    found = recuse.rank_weights(n, estimator)
+    np.testing.assert_allclose(found, [float(weight(n, r, estimator)) for r in range(1, n + 1)], rtol=4e-15)
+    if estimator == "harmonic":
+        assert found.mean() == pytest.approx(1.0, rel=1e-14)
+    else:
+        assert found.mean() < 1.0 or (n, estimator) == (1, "sele")
+
+
+@pytest.mark.parametrize("estimator", ["harmonic", "log"])
+def test_rank_weights_are_the_estimators_of_aurc(estimator: str) -> None:
+    """Mean of weight x loss is AURC by that estimator; SELE has weight r/n."""
+    rng = np.random.default_rng(0)
+    loss = rng.random(50)
+    expected = np.mean(recuse.rank_weights(50, estimator) * loss)
+    assert recuse.aurc(loss, np.arange(50.0), estimator=estimator) == pytest.approx(expected, rel=1e-13)
+    assert recuse.sele(loss, np.arange(50.0)) == pytest.approx(np.mean(recuse.rank_weights(50, "sele") * loss))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("n", SIZES)
+def test_bias_equals_the_printed_sum(n: int, estimator: str) -> None:
+    """Propositions 3.3, 3.4 and A.2: sum of weight x binomial probability, plus ln(1 - beta)."""
+    for beta in BETAS:
+        terms = [
+            float(weight(n, r, estimator)) * math.comb(n - 1, r - 1) * beta ** (r - 1) * (1.0 - beta) ** (n - r)
+            for r in range(1, n + 1)
+        ]
+        expected = math.fsum([*terms, math.log1p(-beta)])
+        assert recuse.rank_weight_bias(n, [beta], estimator)[0] == pytest.approx(expected, rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_bias_collapses_to_a_tail(n: int) -> None:
+    """Harmonic: 1/n - sum_{j >= n} beta^j / j, a form that the paper does not print; SELE is linear plus ln."""
+    for beta in (0.1, 0.5, 0.9):
+        tail = math.fsum(beta**j / j for j in range(n, n + 2000))
+        assert recuse.rank_weight_bias(n, [beta])[0] == pytest.approx(1.0 / n - tail, rel=1e-9, abs=1e-14)
+        sele = (1.0 + (n - 1) * beta) / n + math.log1p(-beta)
+        assert recuse.rank_weight_bias(n, [beta], "sele")[0] == pytest.approx(sele, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_bias_is_positive_for_small_and_negative_for_large_ranks(estimator: str) -> None:
+    """Figure 1 of the paper."""
+    bias = recuse.rank_weight_bias(20, [0.0, 0.999999], estimator)
+    assert bias[0] > 0.0 > bias[1]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_bias_by_simulation(estimator: str) -> None:
+    """Ranks drawn by counting uniforms below beta reproduce the bias within five standard errors."""
+    n, beta, rng = 12, 0.7, np.random.default_rng(1)
+    rank = 1 + (rng.random((200_000, n - 1)) < beta).sum(axis=1)
+    drawn = recuse.rank_weights(n, estimator)[rank - 1] + math.log1p(-beta)
+    assert abs(drawn.mean() - recuse.rank_weight_bias(n, [beta], estimator)[0]) < 5.0 * drawn.std() / math.sqrt(200_000)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("n", [1, 2, 5, 30])
+def test_mse_by_quadrature(n: int, estimator: str) -> None:
+    """Propositions 3.5 and A.3: mean over beta ~ Beta(r, n + 1 - r) of (weight + ln(1 - beta))^2."""
+    from scipy.integrate import quad
+    from scipy.stats import beta as beta_distribution
+
+    for r in sorted({1, (n + 1) // 2, n}):
+        alpha = float(weight(n, r, estimator))
+        expected = quad(  # in u = -ln(1 - beta), where the logarithm is no singularity
+            lambda u: (alpha - u) ** 2 * beta_distribution.pdf(-math.expm1(-u), r, n + 1 - r) * math.exp(-u),  # noqa: B023
+            0.0, 60.0, limit=400, points=[0.1, 1.0, 5.0],
+        )[0]  # fmt: skip
+        assert recuse.rank_weight_mse(n, [r], estimator)[0] == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_mse_equals_the_printed_form(n: int) -> None:
+    """Harmonic: sum_{k = n+1-r}^{n} 1/k^2, which is psi' of Eq. 23; log adds its squared distance, Eq. 29."""
+    for r in sorted({1, (n + 1) // 2, n}):
+        variance = math.fsum(1.0 / k**2 for k in range(n + 1 - r, n + 1))
+        distance = math.log(1.0 - r / (n + 1)) + float(weight(n, r, "harmonic"))
+        assert recuse.rank_weight_mse(n, [r])[0] == pytest.approx(variance, rel=1e-11)
+        assert recuse.rank_weight_mse(n, [r], "log")[0] == pytest.approx(variance + distance**2, rel=1e-11)
+        assert recuse.rank_weight_mse(n, [r], "sele")[0] >= variance * (1.0 - 1e-12)
+
+
+# ---------------------------------------------------------------------- sums over runs of ranks
+
+
+RUNS = [(0, 1), (0, 5), (3, 4), (0, 16), (15, 17), (16, 40), (10, 3000), (999_999, 1_000_002), (10**9, 10**9 + 3)]
+
+
+@pytest.mark.parametrize(("low", "high"), RUNS)
+def test_harmonic_sums_are_exact_at_any_rank(low: int, high: int) -> None:
+    """Difference and mean of harmonic numbers equal exact fractions to a few roundings, also at rank 1e9."""
+    steps = [Fraction(1, k) for k in range(low + 1, high + 1)]
+    difference = sum(steps, Fraction(0))
+    partial, total = Fraction(0), Fraction(0)
+    for step in steps:  # n = low, ..., high - 1: H_n - H_low before the step
+        total += partial
+        partial += step
+    ends = np.array([float(low)]), np.array([float(high)])
+    assert harmonic_difference(*ends)[0] == pytest.approx(float(difference), rel=4e-15)
+    # a mean of differences: its absolute error is that of the difference times the run's position
+    assert mean_harmonic(*ends)[0] == pytest.approx(float(total / (high - low)), rel=1e-12, abs=2e-15)
+
+
+@pytest.mark.parametrize(("low", "high"), RUNS)
+def test_mean_logarithms_are_exact_at_any_rank(low: int, high: int) -> None:
+    """The mean of ln n over a run equals the exactly rounded sum, also at rank 1e9."""
+    expected = math.fsum(math.log(k) for k in range(low + 1, high + 1)) / (high - low)
+    found = mean_log(np.array([float(low)]), np.array([float(high)]))[0]
+    assert found == pytest.approx(expected, rel=4e-15, abs=1e-16)
+
+
+@pytest.mark.parametrize("n", [10, 1000])
+def test_rank_estimators_keep_their_digits_in_large_samples(n: int) -> None:
+    """A million samples in n ties: both estimators equal a direct summation of their weights."""
+    size = 10**6
+    loss = (np.arange(size) % 7 == 0).astype(float)
+    score = np.arange(size) // (size // n)
+    ranks = np.arange(1.0, size + 1.0)
+    direct = {
+        "harmonic": np.cumsum(1.0 / np.arange(size, 0, -1.0, dtype=np.longdouble)),
+        "log": -np.log1p(-ranks.astype(np.longdouble) / (size + 1)),
+    }
+    for estimator, weights in direct.items():
+        tied = weights.reshape(n, -1).mean(axis=1).repeat(size // n)
+        assert recuse.aurc(loss, score, estimator=estimator) == pytest.approx(float((tied * loss).mean()), rel=1e-13)

@@ -1,0 +1,102 @@
+"""The same numbers from scikit-learn, on random data with weights and ties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    auc,
+    average_precision_score,
+    brier_score_loss,
+    log_loss,
+    precision_recall_curve,
+    roc_auc_score,
+    roc_curve,
+)
+
+import recuse
+from recuse import metrics
+from tests.metrics._problems import problems_for, unit_problems
+from tests.strategies import Problem
+
+FINITE = problems_for(
+    metrics.get("auroc_f"), scores=("untied", "tied", "heavily_tied", "constant"), min_size=2, max_size=30
+)
+
+
+def both_classes(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return correctness, score and weight without rows of weight zero; both classes must occur."""
+    kept = np.ones(len(problem.loss), bool) if problem.weight is None else problem.weight > 0.0
+    correct, score = 1.0 - problem.loss[kept], problem.confidence[kept]
+    assume(np.isfinite(score).all() and 0.0 < correct.mean() < 1.0)
+    return correct, score, None if problem.weight is None else problem.weight[kept]
+
+
+def near(expected: float) -> Any:
+    """Equality to rounding."""
+    return pytest.approx(expected, rel=1e-11, abs=1e-13)
+
+
+@given(problem=FINITE)
+def test_auroc_and_average_precision(problem: Problem) -> None:
+    """AUROC_f, both average precisions and both trapezoidal areas equal scikit-learn's."""
+    correct, score, weight = both_classes(problem)
+    loss = 1.0 - correct
+    arguments: dict[str, Any] = {"sample_weight": weight}
+    assert recuse.auroc_f(loss, score, **arguments) == near(roc_auc_score(correct, score, **arguments))
+    found = recuse.average_precision_success(loss, score, **arguments)
+    assert found == near(average_precision_score(correct, score, **arguments))
+    found = recuse.average_precision_error(loss, score, **arguments)
+    assert found == near(average_precision_score(loss, -score, **arguments))
+    for function, positive, sign in ((recuse.aupr_success, correct, 1.0), (recuse.aupr_error, loss, -1.0)):
+        precision, recall, _ = precision_recall_curve(positive, sign * score, **arguments)
+        assert function(loss, score, **arguments) == near(auc(recall, precision))
+
+
+@given(problem=FINITE, tpr=st.sampled_from([0.5, 0.95, 1.0]))
+def test_fpr_at_a_tpr(problem: Problem, tpr: float) -> None:
+    """The lowest attainable FPR on scikit-learn's ROC curve with no point dropped, in both orientations."""
+    correct, score, weight = both_classes(problem)
+    loss = 1.0 - correct
+    for function, positive, sign in ((recuse.fpr95_success, correct, 1.0), (recuse.fpr95_error, loss, -1.0)):
+        fpr, reached, _ = roc_curve(positive, sign * score, sample_weight=weight, drop_intermediate=False)
+        assert function(loss, score, tpr=tpr, sample_weight=weight) == near(fpr[reached >= tpr - 1e-12].min())
+
+
+@given(problem=unit_problems(("binary",), ("none", "positive"), 2, 30))
+def test_proper_scores_of_the_confidence(problem: Problem) -> None:
+    """Brier score and log loss of "correct" with the confidence as its probability."""
+    correct, score, weight = both_classes(problem)
+    loss = 1.0 - correct
+    found = recuse.brier_confidence(loss, score, sample_weight=weight)
+    assert found == near(brier_score_loss(correct, score, sample_weight=weight))
+    clipped = np.clip(score, 1e-9, 1.0 - 1e-9)  # scikit-learn clips by the epsilon of the dtype, also at 1
+    found = recuse.nll_confidence(loss, clipped, sample_weight=weight)
+    assert found == near(log_loss(correct, np.column_stack([1.0 - clipped, clipped]), sample_weight=weight))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_proper_scores_of_the_vector(n_classes: int, weighted: bool) -> None:
+    """Multi-class Brier score (never halved) and log loss of probability vectors."""
+    rng = np.random.default_rng(n_classes)
+    probabilities = rng.dirichlet(np.ones(n_classes), 200)
+    labels = rng.integers(n_classes, size=200)
+    weight = rng.random(200) if weighted else None
+    theirs = brier_score_loss(labels, probabilities, sample_weight=weight, scale_by_half=False,
+                              labels=np.arange(n_classes))  # fmt: skip
+    assert recuse.brier_score(labels, probabilities, sample_weight=weight) == near(theirs)
+    theirs = log_loss(labels, probabilities, sample_weight=weight, labels=np.arange(n_classes))
+    assert recuse.nll(labels, probabilities, sample_weight=weight) == near(theirs)
+
+
+def test_class_balanced_weights_equal_scikit_learns() -> None:
+    """prevalence_weights("balanced") is compute_sample_weight("balanced")."""
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    labels = np.array(["b", "a", "a", "c", "a", "b"])
+    np.testing.assert_allclose(recuse.prevalence_weights(labels), compute_sample_weight("balanced", labels))
