@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from recuse._checks import fraction, one_of
+from recuse.inference._quantiles import beta_quantile
 
 __all__ = ["clopper_pearson"]
 
@@ -65,14 +66,12 @@ def clopper_pearson(
     >>> low, round(high, 4)
     (0.0, 0.0102)
     """
-    from scipy.special import betaincinv
-
     one_of(side, ("two-sided", "upper", "lower"), "side")
     tail = 1.0 - check_level(level)
     if n < 1 or not 0 <= errors <= n:
         raise ValueError(f"errors must lie in [0, n] with n >= 1, got errors={errors!r} and n={n!r}")
     if side == "two-sided":
         tail /= 2.0
-    low = 0.0 if errors == 0 or side == "upper" else float(betaincinv(errors, n - errors + 1, tail))
-    high = 1.0 if errors == n or side == "lower" else float(betaincinv(errors + 1, n - errors, 1.0 - tail))
+    low = 0.0 if errors == 0 or side == "upper" else beta_quantile(tail, errors, n - errors + 1)
+    high = 1.0 if errors == n or side == "lower" else beta_quantile(1.0 - tail, errors + 1, n - errors)
     return low, high

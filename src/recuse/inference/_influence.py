@@ -86,16 +86,19 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
     if samples is None:
         raise UnmetNeed("influence per sample needs the samples: build TieBlocks with keep_samples=True")
     loss = to_numpy(samples.loss)
-    block = to_numpy(samples.block)
-    value = derivative.weight[block] + derivative.loss[block] * loss
+    if len(blocks) == loss.size and samples.weight is None:  # no ties: the table is the sorted samples
+        value = np.empty(loss.size)
+        value[to_numpy(samples.order)] = derivative.weight + derivative.loss * blocks.loss
+    else:
+        block = to_numpy(samples.block)
+        value = derivative.weight[block] + derivative.loss[block] * loss
     if derivative.oracle is not None:
         oracle = blocks.oracle
         if oracle.samples is None:
             raise UnmetNeed("influence through the optimum needs keep_samples=True and oracle=True")
         place = to_numpy(oracle.samples.block)
         value = value + derivative.oracle.weight[place] + derivative.oracle.loss[place] * loss
-    result: FloatArray = value if samples.weight is None else value * to_numpy(samples.weight)
-    return result
+    return np.asarray(value if samples.weight is None else value * to_numpy(samples.weight))
 
 
 def _codes(column: ArrayLike | None, name: str, n: int) -> IntArray | None:
@@ -203,7 +206,8 @@ def influence(
     if samples.weight is None:
         return terms
     weight = to_numpy(samples.weight)
-    return np.divide(terms, weight, out=np.zeros_like(terms), where=weight > 0.0)
+    result: FloatArray = np.divide(terms, weight, out=np.zeros_like(terms), where=weight > 0.0)
+    return result
 
 
 def standard_error(

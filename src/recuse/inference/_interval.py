@@ -12,6 +12,7 @@ from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
 from recuse.inference._binomial import check_level, clopper_pearson
 from recuse.inference._influence import as_metric, table_variance, tables, terms_of
+from recuse.inference._quantiles import t_quantile
 from recuse.metrics import Metric
 
 __all__ = ["Interval", "confidence_interval"]
@@ -55,14 +56,6 @@ def degrees_of_freedom(terms: FloatArray) -> float:
         return 0.0
     kurtosis = terms.size * float(np.sum(terms**4)) / square**2
     return 2.0 * terms.size / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
-
-
-def t_quantile(level: float, df: float) -> float:
-    """Two-sided quantile of Student's t; normal for many degrees of freedom."""
-    from scipy.special import ndtri, stdtrit
-
-    tail = 0.5 * (1.0 + level)
-    return float(ndtri(tail) if df > 1e6 else stdtrit(max(df, 0.5), tail))
 
 
 def on_scale(metric: Metric, estimate: float, error: float, quantile: float) -> tuple[float, float, str]:

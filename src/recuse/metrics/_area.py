@@ -69,10 +69,11 @@ def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     """Derivative of step_area: block k moves its own width, every risk from k on, and the total."""
     W, T = blocks.cumulative_weight, blocks.total_weight
     R = blocks.cumulative_loss / W
-    start, end = _overlap(blocks, coverage_range)
-    area = float((end - start) @ R) / T
-    per_loss = from_below((end - start) / W)
-    shrink = from_below((end - start) * R / W)
+    start, end = (0.0, blocks.weight) if coverage_range == FULL else _overlap(blocks, coverage_range)
+    width = end - start
+    area = float(width @ R) / T
+    share = width / W
+    per_loss, shrink = from_below(share), from_below(share * R)
     if coverage_range == FULL:
         return Gradient((R - shrink - area) / T, per_loss / T)
     low, high = (T * c for c in coverage_range)
@@ -114,6 +115,8 @@ def linear_area(blocks: TieBlocks, kernel: Kernel, coverage_range: Range = FULL)
 def linear_gradient(blocks: TieBlocks, kernel: Kernel, coverage_range: Range = FULL) -> Gradient:
     """Derivative of linear_area: the slope of block k, the height of all later blocks, and the two limits."""
     W, L, T = blocks.cumulative_weight, blocks.cumulative_loss, blocks.total_weight
+    if kernel is uniform and coverage_range == FULL:  # what the general form below comes to
+        return Gradient(L - 0.5 * blocks.loss, (T - W) + 0.5 * blocks.weight)
     q = blocks.loss / blocks.weight
     base, slope = kernel(*_overlap(blocks, coverage_range), W - blocks.weight)
 

@@ -38,11 +38,13 @@ def aurc_value(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_rang
 
 def aurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_range: Range = FULL) -> Gradient:
     """Derivative of the AURC of a table."""
-    value = aurc_value(blocks, estimator, coverage_range)
+    one_of(estimator, get_args(Estimator), "estimator")
+    coverage_range = area.check_range(coverage_range)
     match estimator:
         case "plugin":
             return area.step_gradient(blocks, coverage_range)
         case "interpolated":
+            value = aurc_value(blocks, estimator, coverage_range)
             gradient = area.linear_gradient(blocks, area.reciprocal, coverage_range)
             return Gradient(gradient.weight - value, gradient.loss).scaled(1.0 / blocks.total_weight)
         case "trapezoid" if coverage_range == FULL:

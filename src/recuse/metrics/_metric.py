@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -102,6 +103,13 @@ class Gradient:
         return Gradient(self.weight + other.weight, self.loss + other.loss, oracle)
 
 
+@cache
+def _defaults(value: Callable[..., float]) -> dict[str, Any]:
+    """Options of a leaf's value function; reading a signature is slow beside a small table."""
+    parameters = list(inspect.signature(value).parameters.values())[1:]
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
 @dataclass(frozen=True, eq=False)
 class Metric:
     """A named metric with its options bound: call it on a table (or on ``Outputs``, as ``input`` says).
@@ -172,8 +180,7 @@ class Metric:
     @property
     def defaults(self) -> dict[str, Any]:
         """Options and their defaults."""
-        parameters = list(inspect.signature(self.value).parameters.values())[1:]
-        return {parameter.name: parameter.default for parameter in parameters}
+        return dict(_defaults(self.value))
 
     @property
     def identifier(self) -> str:
