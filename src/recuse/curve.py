@@ -287,7 +287,9 @@ def risk_coverage_curve(
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------

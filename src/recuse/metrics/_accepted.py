@@ -97,6 +97,7 @@ def auroc_accepted_area(
     confidence : array-like of shape (n_samples,), optional
         Confidence score, higher = surer; default the larger of the two probabilities.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------

@@ -58,6 +58,7 @@ def augrc(
     sample_weight : array-like of shape (n_samples,), optional
         Weights >= 0, on both axes.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -133,6 +134,7 @@ def augrc_unbiased(loss: ArrayLike, confidence: ArrayLike, *, nan_policy: NanPol
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -214,7 +216,9 @@ def sele(
         2 gives the "2 x SELE" that was proposed as an upper bound of AURC. It is none: with the only loss on
         the most confident of five samples AURC is H_5 = 2.283 times that loss / 5, and 2 x SELE is 2 times.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------

@@ -99,6 +99,7 @@ def aurc(
     sample_weight : array-like of shape (n_samples,), optional
         Weights >= 0, on both axes; whole numbers for ``"harmonic"`` and ``"log"``.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -185,7 +186,9 @@ def accuracy_rejection_area(
     estimator : {"plugin", "interpolated", "trapezoid", "harmonic", "log"}
         As in :func:`aurc`.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------

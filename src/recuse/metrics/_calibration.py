@@ -100,7 +100,9 @@ def reliability_curve(
     binning : {"equal_width", "equal_mass"}
         Right-closed bins of equal width, or bins of equal weight in which a tie goes whole to one bin.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -168,7 +170,9 @@ def ece(
     binning : {"equal_width", "equal_mass"}
         Right-closed bins of equal width, or bins of equal weight in which a tie goes whole to one bin.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -221,7 +225,9 @@ def mce(
     bins, binning
         As in :func:`ece`.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -281,6 +287,7 @@ def classwise_ece(
     bins, binning
         As in :func:`ece`.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------

@@ -60,7 +60,9 @@ def oc_auc(
     curve : {"roc", "pr"}
         AUROC_f, or average precision of failures.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -136,6 +138,7 @@ def oc_auc_classifier(
     review_fraction : float in [0, 1]
         Share of the samples that the reviewer answers.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------

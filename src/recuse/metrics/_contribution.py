@@ -37,8 +37,11 @@ def contributions(
         ``aurc``, ``augrc``, ``sele``, ``risk``, ``selective_risk``, ``generalized_risk``, ``cwsa`` or
         ``cwsa_plus``, or one of them with options: ``metrics.get("aurc", estimator="harmonic")``.
     loss : array-like of shape (n_samples,)
+        Loss per sample, >= 0.
     confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject"}
         "drop" is refused: every sample must keep its place.
 

@@ -63,7 +63,9 @@ def auroc_f(
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -154,7 +156,9 @@ def fpr95_success(
     tpr : float in [0, 1]
         Share of correct predictions that must be accepted.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -210,7 +214,9 @@ def fpr95_error(
     tpr : float in [0, 1]
         Share of failures that must be rejected.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------

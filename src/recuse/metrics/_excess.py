@@ -49,7 +49,9 @@ def e_aurc(
     estimator : {"plugin", "interpolated", "trapezoid", "harmonic", "log"}
         Of both areas; see :func:`aurc` and :func:`aurc_optimal`.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -125,7 +127,9 @@ def e_augrc(
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -215,7 +219,9 @@ def naurc(
     estimator : {"plugin", "interpolated", "trapezoid", "harmonic", "log"}
         Of all three areas.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -294,7 +300,9 @@ def naugrc(
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------

@@ -32,6 +32,7 @@ def risk(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     loss : array-like of shape (n_samples,)
         Loss per sample, >= 0.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -76,6 +77,7 @@ def accuracy(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> floa
     loss : array-like of shape (n_samples,)
         Loss per sample in [0, 1].
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------

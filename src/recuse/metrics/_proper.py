@@ -73,7 +73,9 @@ def brier_confidence(
     confidence : array-like of shape (n_samples,)
         Probability of being right, in [0, 1].
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -123,7 +125,9 @@ def nll_confidence(
     clip : float in [0, 1]
         Smallest probability that is taken at face value; 0 lets a sure failure cost infinity.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -179,6 +183,7 @@ def brier_score(y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLi
     y_proba : array-like of shape (n_samples, n_classes)
         Class probabilities.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -219,6 +224,7 @@ def nll(y_true: ArrayLike, y_proba: ArrayLike, *, clip: float = CLIP, sample_wei
     clip : float in [0, 1]
         Smallest probability that is taken at face value.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------

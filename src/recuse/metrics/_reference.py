@@ -90,6 +90,7 @@ def aurc_optimal(
         ``"harmonic"`` and ``"log"`` read the oracle by their own weights. ``"trapezoid"`` reproduces the mixed
         optimum of the fd-shifts code, from which the excess can come out negative.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -126,6 +127,7 @@ def augrc_optimal(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) ->
     loss : array-like of shape (n_samples,)
         Loss per sample, >= 0.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -186,7 +188,9 @@ def aurc_achievable(
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -233,7 +237,9 @@ def augrc_achievable(
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------

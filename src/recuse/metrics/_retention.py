@@ -66,7 +66,9 @@ def f1_auc(
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------
@@ -177,7 +179,9 @@ def prediction_rejection_ratio(
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`recuse.TieBlocks`.
 
     Returns
     -------

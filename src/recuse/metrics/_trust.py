@@ -134,6 +134,7 @@ def cwsa(
     trust : callable
         Weight function phi(confidence, threshold) in [0, 1].
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
         "reject" gives a sample the score -inf, which is no probability: use "drop" or "raise" here.
 
@@ -212,6 +213,7 @@ def cwsa_plus(
     trust : callable
         Weight function phi(confidence, threshold) in [0, 1].
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
         As in :func:`cwsa`.
 

@@ -96,6 +96,7 @@ def cwsa_sweep(
     denominator : {"accepted", "all"}
         As in :func:`cwsa`; applies to CWSA, as in the published tables. CWSA+ divides by the accepted.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -206,6 +207,7 @@ def aumcc(
         ``"paper"``: trapezoids over the thresholds 0.50, 0.51, ..., 0.99, so only the coverages between those
         two count. ``"exact"``: every distinct confidence is a threshold, all coverages count (steps).
     sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
         As in :func:`cwsa`.
 
