@@ -11,6 +11,7 @@ from recuse import datasets
 
 
 def test_cifar10_vgg16():
+    """The set is complete, in the order of CIFAR-10, and unchanged."""
     outputs = datasets.load("cifar10_vgg16")
     assert (outputs.n, outputs.n_classes) == (10000, 10)
     assert outputs.error.sum() == 641
@@ -19,7 +20,19 @@ def test_cifar10_vgg16():
     assert outputs.fingerprint == "c919c7780e23b36d41009df4c89ed1f097b88edc9ef5f4c4e3d01e154e7480a8"
 
 
+def test_llama3_70b_mmlu():
+    """The set is complete, its numbers are those of the source, and the two scores are what makes it interesting."""
+    outputs = datasets.load("llama3_70b_mmlu")
+    assert outputs.n == 6000
+    assert outputs.loss_per_sample().sum() == 1480
+    assert outputs.confidence.tolist() == outputs.scores["msp"].tolist()
+    assert len(np.unique(outputs.scores["msp"])) == 3028
+    assert len(np.unique(outputs.scores["max_logit"])) == 362
+    assert outputs.fingerprint == "99891d3b69f72b87c66dd4b865b868a594f4bd92ab5b3ebb988468f38692678f"
+
+
 def test_digits_logreg():
+    """The set is complete and its confidences are probabilities."""
     outputs = datasets.load("digits_logreg")
     assert (outputs.n, outputs.n_classes) == (899, 10)
     assert outputs.error.sum() == 35
@@ -28,6 +41,7 @@ def test_digits_logreg():
 
 
 def test_digits_are_what_the_script_makes(tmp_path):
+    """The script in ``benchmarks`` makes the bundled file again."""
     pytest.importorskip("sklearn")
     from importlib.util import module_from_spec, spec_from_file_location
     from pathlib import Path
@@ -46,7 +60,8 @@ def test_digits_are_what_the_script_makes(tmp_path):
 
 
 def test_names_and_messages():
-    assert datasets.names() == ["cifar10_vgg16", "digits_logreg"]
+    """Every listed name loads, and a wrong one gets the nearest."""
+    assert datasets.names() == ["cifar10_vgg16", "digits_logreg", "llama3_70b_mmlu"]
     for name in datasets.names():
         assert datasets.load(name).n > 0
     with pytest.raises(ValueError, match="name='cifar10' is not known; did you mean 'cifar10_vgg16'"):
@@ -54,22 +69,27 @@ def test_names_and_messages():
 
 
 def test_bundled_files_are_small_and_explained():
+    """The wheel stays small, and each file has its source and licence beside it."""
     folder = files("recuse.datasets").joinpath("data")
     sizes = {file.name: len(file.read_bytes()) for file in folder.iterdir()}
     assert sum(sizes.values()) < 500_000
     readme = folder.joinpath("README.md").read_text(encoding="utf-8")
     assert all(name in readme for name in sizes if name != "README.md")
     assert "ee81c34" in readme
+    assert "c176fdd" in readme
+    assert readme.count("MIT License") == 2
+    assert "2024 Ben Plaut" in readme
     assert "CC BY 4.0" in readme
 
 
 def test_loading_needs_numpy_only():
+    """A fresh installation without extras can load every set."""
     code = (
         "import sys; sys.modules.update(polars=None, pandas=None, sklearn=None)\n"
         "from recuse import datasets; print(*[datasets.load(name).n for name in datasets.names()])"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed == "10000 899\n"
+    assert printed == "10000 899 6000\n"
 
 
 # ---------------------------------------------------------------------- synthetic models
@@ -94,6 +114,7 @@ def calibration_error(outputs, bins=15):
 
 @pytest.mark.parametrize("kind", PRINTED)
 def test_synthetic_models_match_the_printed_results(kind):
+    """Accuracy, calibration error and range are those of the paper, within its sampling error."""
     accuracy, ece, low, high = PRINTED[kind]
     outputs = datasets.synthetic(kind, n=100_000)
     deviation = np.sqrt(accuracy * (1 - accuracy) / 1000)  # of the paper's draw
@@ -105,6 +126,7 @@ def test_synthetic_models_match_the_printed_results(kind):
 
 
 def test_underconfident_gives_the_printed_cwsa():
+    """The CWSA values that the paper prints come out of the chosen intervals."""
     outputs = datasets.synthetic("underconfident", n=100_000)
     accepted = outputs.confidence >= 0.5
     reward = (outputs.confidence[accepted] - 0.5) / 0.5
@@ -114,6 +136,7 @@ def test_underconfident_gives_the_printed_cwsa():
 
 
 def test_calibrated_tells_right_from_wrong():
+    """The two intervals of the calibrated model do not overlap."""
     outputs = datasets.synthetic("calibrated", n=5000)
     wrong = outputs.error == 1
     assert outputs.confidence[wrong].max() <= 0.7
@@ -121,6 +144,7 @@ def test_calibrated_tells_right_from_wrong():
 
 
 def test_seeds_and_generators():
+    """Equal seeds give equal data, given as a number or as a generator."""
     one, two = datasets.synthetic("random", rng=3), datasets.synthetic("random", rng=np.random.default_rng(3))
     assert one.fingerprint == two.fingerprint
     assert one.fingerprint != datasets.synthetic("random", rng=4).fingerprint
@@ -129,6 +153,7 @@ def test_seeds_and_generators():
 
 
 def test_every_number_can_be_changed():
+    """Accuracy and intervals given by the caller replace those of the kind."""
     outputs = datasets.synthetic("random", n=20_000, p_correct=0.5, correct=(0.6, 0.6), wrong=(0.1, 0.2))
     assert abs(outputs.error.mean() - 0.5) < 0.02
     assert set(outputs.confidence[outputs.error == 0]) == {0.6}
@@ -147,5 +172,6 @@ def test_every_number_can_be_changed():
     ],
 )
 def test_synthetic_messages(options, error, message):
+    """Bad arguments are named with their value and the remedy."""
     with pytest.raises(error, match=message):
         datasets.synthetic(**options)

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,9 @@ def load(name: str) -> Outputs:
     name : str
         - ``"cifar10_vgg16"``: VGG-16 on the CIFAR-10 test set, 10,000 x 10 softmax probabilities (float32
           values), labels and class names; accuracy 0.9359. From p-lambda/verified_calibration, MIT.
+        - ``"llama3_70b_mmlu"``: Llama 3 70B on 6,000 multiple-choice questions of MMLU: 0/1 loss, and two
+          confidence scores of its answer, the softmax probability ``msp`` and the raw logit ``max_logit``, which
+          has only 362 distinct values; accuracy 0.7533. From bplaut/llm-calibration-and-correctness-prediction, MIT.
         - ``"digits_logreg"``: our logistic regression on half of the UCI hand-written digits, asked about the
           other half; 899 labels, predictions and confidences; accuracy 0.9611. Digits: CC BY 4.0.
 
@@ -51,14 +55,13 @@ def names() -> list[str]:
     --------
     >>> import recuse
     >>> recuse.datasets.names()
-    ['cifar10_vgg16', 'digits_logreg']
+    ['cifar10_vgg16', 'digits_logreg', 'llama3_70b_mmlu']
     """
     return list(_LOADERS)
 
 
 def _cifar10_vgg16() -> Outputs:
-    with np.load(io.BytesIO(_bytes("cifar10_vgg16.npz")), allow_pickle=False) as archive:
-        return Outputs(**{name: archive[name] for name in ("labels", "probabilities", "class_names")})
+    return Outputs(**_archive("cifar10_vgg16.npz"))
 
 
 def _digits_logreg() -> Outputs:
@@ -70,8 +73,23 @@ def _digits_logreg() -> Outputs:
     )
 
 
+def _llama3_70b_mmlu() -> Outputs:
+    columns = _archive("llama3_70b_mmlu.npz")
+    scores = {name: columns[name] for name in ("msp", "max_logit")}
+    return Outputs(loss=columns["wrong"], confidence=columns["msp"], scores=scores)
+
+
+def _archive(name: str) -> dict[str, Any]:
+    with np.load(io.BytesIO(_bytes(name)), allow_pickle=False) as archive:
+        return dict(archive)
+
+
 def _bytes(name: str) -> bytes:
     return files("recuse.datasets").joinpath("data", name).read_bytes()
 
 
-_LOADERS: dict[str, Callable[[], Outputs]] = {"cifar10_vgg16": _cifar10_vgg16, "digits_logreg": _digits_logreg}
+_LOADERS: dict[str, Callable[[], Outputs]] = {
+    "cifar10_vgg16": _cifar10_vgg16,
+    "digits_logreg": _digits_logreg,
+    "llama3_70b_mmlu": _llama3_70b_mmlu,
+}
