@@ -36,7 +36,7 @@ def parse(spec: str) -> Metric:
     form = 'write a name, or a name with options: "coverage_at_risk(risk=0.01)"'
     try:
         tree = ast.parse(spec.strip(), mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ValueError(f"metric {spec!r} cannot be read; {form}") from None
     if isinstance(tree, ast.Name):
         return METRICS[tree.id]
@@ -56,7 +56,29 @@ def _option(node: ast.expr, spec: str) -> Any:
 
 
 def parse_list(text: str) -> list[Metric]:
-    """Return the metrics of a comma-separated list; commas inside parentheses separate options."""
+    """Return the metrics of a comma-separated list; commas inside parentheses separate options.
+
+    Parameters
+    ----------
+    text : str
+        Texts as :func:`parse` reads them, with commas between them.
+
+    Returns
+    -------
+    list of Metric
+        Empty if the text holds nothing but commas and spaces.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`parse`.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> [metric.spec for metric in recuse.metrics.parse_list("augrc, cwsa(threshold=0.9, denominator=all)")]
+    ['augrc', 'cwsa(threshold=0.9, denominator=all)']
+    """
     parts, depth = [""], 0
     for character in text:
         depth += (character == "(") - (character == ")")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import uuid
-from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from recuse._files import write_file
 from recuse.outputs._frame import polars
 from recuse.outputs._outputs import Outputs
 
@@ -57,10 +56,10 @@ def write_outputs(outputs: Outputs, path: str | os.PathLike[str]) -> None:
     suffix = os.path.splitext(name)[1].lower()
     if suffix == ".npz":
         arrays = _arrays(outputs)
-        _replace(name, lambda file: np.savez(file, allow_pickle=False, **arrays))
+        write_file(name, lambda file: np.savez(file, allow_pickle=False, **arrays))
     elif suffix == ".parquet":
         frame = _frame(outputs, name)
-        _replace(name, frame.write_parquet)
+        write_file(name, frame.write_parquet)
     else:
         raise ValueError(f"{name}: extension {suffix!r} cannot be written; use .npz or .parquet")
 
@@ -92,20 +91,3 @@ def _frame(outputs: Outputs, name: str) -> Any:
         for field in columns.keys() & {"labels", "predictions"}:
             columns[field] = pl.Series(names[columns[field]].tolist(), dtype=pl.Enum(list(outputs.class_names)))
     return pl.DataFrame(columns)
-
-
-def _replace(name: str, write: Callable[[BinaryIO], Any]) -> None:
-    folder, base = os.path.split(name)
-    if not os.path.isdir(folder or "."):
-        raise FileNotFoundError(f"{name}: the folder does not exist; create it first")
-    temporary = os.path.join(folder, f".{base}.{uuid.uuid4().hex[:12]}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, name)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise

@@ -1,0 +1,235 @@
+"""``evaluate``: every metric for every score, on all samples and within groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from recuse import metrics as metrics_
+from recuse import scores as scores_
+from recuse._checks import UnmetNeed, closest, one_of
+from recuse._typing import BoolArray, FloatArray, NanPolicy
+from recuse.blocks import TieBlocks
+from recuse.curve import RiskCoverageCurve
+from recuse.evaluation._result import Evaluation, Measurement, ScoreSummary
+from recuse.metrics import Metric, Predictions
+from recuse.outputs import Outputs
+
+#: What an evaluation shows unless asked for more: accuracy (or risk), two areas with what they leave above the
+#: oracle, the ranking alone, three operating points, and calibration.
+DEFAULT_METRICS = (
+    "accuracy",
+    "augrc",
+    "e_augrc",
+    "aurc",
+    "auroc_f",
+    "coverage_at_risk(risk=0.01)",
+    "coverage_at_risk(risk=0.05)",
+    "selective_risk(coverage=0.8)",
+    "ece",
+)
+
+#: A group column with more values than this is refused: it is an identifier or a measured quantity.
+MOST_GROUPS = 1000
+
+
+def evaluate(
+    outputs: Outputs,
+    scores: str | Sequence[str] | None = None,
+    metrics: str | Metric | Iterable[str | Metric] = "default",
+    *,
+    by: str | Sequence[str] | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> Evaluation:
+    """Evaluate the reject option of saved outputs: every metric for every score, on all samples and by group.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        One model's outputs on one split; see :func:`read_outputs`.
+    scores : str or list of str, optional
+        Confidence scores by name; default the given confidence, else the maximum softmax probability.
+    metrics : "default", "all", or specs
+        ``"default"``: few and well chosen. ``"all"``: everything registered; what the data do not allow is
+        listed with its reason. Or metrics by name, with options: ``["aurc", "coverage_at_risk(risk=0.01)"]``.
+    by : str or list of str, optional
+        Names of group columns: every metric also within each group.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    UnmetNeed
+        A metric asked for by name needs what the outputs do not hold.
+    ValueError, TypeError
+        Unknown names; bad columns.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> outputs = recuse.datasets.load("cifar10_vgg16")
+    >>> result = recuse.evaluate(outputs, scores=["msp", "neg_entropy"])
+    >>> round(result.value("augrc", score="neg_entropy"), 5)
+    0.00597
+    """
+    if not isinstance(outputs, Outputs):
+        raise TypeError(
+            f"evaluate takes Outputs, got {type(outputs).__name__}; "
+            "use recuse.read_outputs(path), or recuse.Outputs(loss=..., confidence=...)"
+        )
+    one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
+    names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
+    loss = outputs.loss_per_sample()
+    chosen, forgiving = _choose(metrics, loss)
+    columns = {name: scores_.compute(name, outputs) for name in names}
+    probabilities = _probabilities(outputs, chosen)
+    measurements: list[Measurement] = []
+    summaries: list[ScoreSummary] = []
+    for group, rows in [(None, slice(None)), *_groups(outputs, by)]:
+        weights = None if outputs.weights is None else np.asarray(outputs.weights)[rows]
+        for name, column in columns.items():
+            if group is not None and _nothing_counts(column[rows], weights, nan_policy):
+                measurements += [_nothing(metric, name, group) for metric in chosen]
+                continue
+            blocks = _table(name, loss[rows], column[rows], weights, nan_policy)
+            summaries.append(_summary(name, group, blocks))
+            for metric in chosen:
+                data: TieBlocks | Predictions | None = blocks
+                if metric.input == "probabilities":
+                    data = None if probabilities is None else _rows(probabilities, rows)
+                measurements.append(_measure(metric, data, name, group, forgiving))
+    return Evaluation(tuple(measurements), tuple(summaries), _provenance(outputs, nan_policy))
+
+
+def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[list[Metric], bool]:
+    """Return the metrics, and whether one that the data do not allow is listed instead of raised."""
+    if isinstance(metrics, str) and metrics == "default":
+        chosen = [metrics_.parse(spec) for spec in DEFAULT_METRICS]
+        if np.max(loss) > 1.0:
+            chosen[0] = metrics_.get("risk")
+        return chosen, True
+    if isinstance(metrics, str) and metrics == "all":
+        defaults = [metrics_.parse(spec) for spec in DEFAULT_METRICS]
+        shown = {metric.spec for metric in defaults}
+        rest = [metrics_.get(name) for name in metrics_.names()]
+        return defaults + [metric for metric in rest if metric.spec not in shown], True
+    if isinstance(metrics, str | Metric):
+        metrics = [metrics]
+    found: list[Metric] = []
+    for entry in metrics:
+        if not isinstance(entry, str | Metric):
+            raise TypeError(f"metrics must be names or Metric objects, got {entry!r} of type {type(entry).__name__}")
+        found += metrics_.parse_list(entry) if isinstance(entry, str) else [entry]
+    if not found:
+        raise ValueError("metrics is empty; give names, 'default' or 'all'")
+    return list({metric.spec: metric for metric in found}.values()), False
+
+
+def _groups(outputs: Outputs, by: str | Sequence[str] | None) -> Iterator[tuple[str, BoolArray]]:
+    """Yield each group as "column = value", with its rows."""
+    seen: set[str] = set()
+    for name in dict.fromkeys([by] if isinstance(by, str) else by or []):
+        groups = outputs.groups or {}
+        if name not in groups:
+            remedy = closest(name, groups) if groups else "these outputs have no groups; give Outputs(groups={...})"
+            raise ValueError(f"by={name!r} is no group column; {remedy}")
+        values, which = np.unique(np.asarray(groups[name]), return_inverse=True)
+        if len(values) > MOST_GROUPS:
+            raise ValueError(
+                f"by={name!r} has {len(values)} distinct values, more than {MOST_GROUPS}; "
+                "give a column with fewer, for example intervals of a measured quantity"
+            )
+        for k, value in enumerate(values):
+            label = f"{name} = {value}"
+            if label in seen:  # column "a" with value "b = c" beside column "a = b" with value "c"
+                label = f"{name!r} = {str(value)!r}"
+            seen.add(label)
+            yield label, which == k
+
+
+def _nothing_counts(column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy) -> bool:
+    """Whether no sample has a positive weight and, where samples without a score are dropped, a score."""
+    counts = np.ones(len(column), dtype=bool) if weights is None else weights > 0.0
+    return not np.any(counts & ~np.isnan(column) if nan_policy == "drop" else counts)
+
+
+def _nothing(metric: Metric, score: str, group: str) -> Measurement:
+    why = "no sample of the group has a score and a positive weight"
+    return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, float("nan"), why)
+
+
+def _table(
+    name: str, loss: FloatArray, column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy
+) -> TieBlocks:
+    try:
+        return TieBlocks.from_samples(loss, column, weights, nan_policy=nan_policy, oracle=True)
+    except ValueError as error:
+        raise ValueError(f"score {name!r}: {error}") from None
+
+
+def _probabilities(outputs: Outputs, metrics: list[Metric]) -> Predictions | None:
+    if all(metric.input == "blocks" for metric in metrics) or outputs.labels is None:
+        return None
+    if outputs.logits is None and outputs.probabilities is None:
+        return None
+    probabilities = np.exp(outputs.log_probabilities())
+    weights = None if outputs.weights is None else np.asarray(outputs.weights)
+    return Predictions(np.asarray(outputs.labels), probabilities, None, weights)
+
+
+def _rows(data: Predictions, rows: Any) -> Predictions:
+    weight = None if data.weight is None else data.weight[rows]
+    return Predictions(data.labels[rows], data.probabilities[rows], None, weight)
+
+
+def _summary(name: str, group: str | None, blocks: TieBlocks) -> ScoreSummary:
+    return ScoreSummary(
+        score=name,
+        group=group,
+        n=blocks.n,
+        n_rejected=blocks.n_rejected,
+        n_dropped=blocks.n_dropped,
+        weight_sum=blocks.total_weight,
+        distinct_share=blocks.distinct_share,
+        largest_tie=blocks.largest_tie,
+        curve=RiskCoverageCurve(blocks),
+    )
+
+
+def _measure(
+    metric: Metric, data: TieBlocks | Predictions | None, score: str, group: str | None, forgiving: bool
+) -> Measurement:
+    try:
+        if data is None:
+            raise UnmetNeed(f"{metric.name} needs labels with logits or probabilities")
+        value, reason = metric.evaluate(data)
+    except UnmetNeed as need:
+        if not forgiving:
+            raise
+        value, reason = np.nan, str(need)
+    return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, value, reason)
+
+
+def _provenance(outputs: Outputs, nan_policy: NanPolicy) -> dict[str, Any]:
+    import platform
+
+    import recuse
+
+    loss = outputs.loss_per_sample()
+    return {
+        "fingerprint": outputs.fingerprint,
+        "n": outputs.n,
+        "mean_loss": float(np.average(loss, weights=outputs.weights)),
+        "binary_loss": bool(np.all((loss == 0.0) | (loss == 1.0))),
+        "weighted": outputs.weights is not None,
+        "nan_policy": nan_policy,
+        "recuse": recuse.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }

@@ -1,0 +1,111 @@
+"""An evaluation as notes, plain Python values, columns and CSV."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recuse.evaluation._result import Evaluation, Measurement
+
+#: More places than this are counted, not listed.
+PLACES = 4
+#: First characters that make a spreadsheet read a cell as a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def notes(evaluation: Evaluation) -> list[str]:
+    """Return what a reader must know beside the numbers: ties, missing scores, undefined values."""
+    lines = []
+    for entry in evaluation.summaries:
+        if entry.group is not None:  # a group is part of the whole, of which the same has been said
+            continue
+        if entry.saturated:
+            lines.append(
+                f"{entry.score}: {100.0 * entry.distinct_share:.1f} % of the scores are distinct, "
+                f"the largest tie holds {entry.largest_tie} of {entry.n} samples"
+            )
+        for number, fate in ((entry.n_rejected, "rejected"), (entry.n_dropped, "dropped")):
+            if number:
+                lines.append(f"{entry.score}: {_counted(number)} without a score {_was(number)} {fate}")
+    return lines + _undefined(evaluation)
+
+
+def _undefined(evaluation: Evaluation) -> list[str]:
+    """One line per metric and reason, with the scores and groups that it applies to."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    everywhere: dict[str, int] = {}
+    for entry in evaluation.measurements:
+        everywhere[entry.metric] = everywhere.get(entry.metric, 0) + 1
+        if entry.reason is not None:
+            where = entry.score + (f" in {entry.group}" if entry.group else "")
+            reasons.setdefault((entry.metric, entry.reason), []).append(where)
+    lines = []
+    for (metric, reason), places in reasons.items():
+        total = everywhere[metric]
+        if len(places) == total:
+            place = ""
+        elif len(places) <= PLACES:
+            place = f" for {', '.join(places)}"
+        else:
+            place = f" for {', '.join(places[:PLACES])} and {len(places) - PLACES} more"
+        lines.append(f"{metric} is not defined{place}: {reason}")
+    return lines
+
+
+def _counted(number: int) -> str:
+    return f"{number} sample{'s' if number > 1 else ''}"
+
+
+def _was(number: int) -> str:
+    return "were" if number > 1 else "was"
+
+
+def as_dict(evaluation: Evaluation) -> dict[str, Any]:
+    """Return plain Python values that strict JSON can hold."""
+    return {
+        "provenance": {key: _finite(value) for key, value in evaluation.provenance.items()},
+        "scores": [
+            {key: _finite(value) for key, value in vars(entry).items() if key != "curve"}
+            for entry in evaluation.summaries
+        ],
+        "measurements": [_measurement(entry) for entry in evaluation.measurements],
+        "notes": notes(evaluation),
+    }
+
+
+def _measurement(entry: Measurement) -> dict[str, Any]:
+    row = asdict(entry) | {"value": _finite(entry.value)}
+    if math.isinf(entry.value):
+        row["reason"] = f"the value is {'+' if entry.value > 0 else '-'}infinity"
+    return row
+
+
+def _finite(value: Any) -> Any:
+    """Return None for what JSON cannot hold."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def columns(evaluation: Evaluation) -> dict[str, list[Any]]:
+    """Return the measurements by column."""
+    rows = [asdict(entry) for entry in evaluation.measurements]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def as_csv(evaluation: Evaluation) -> str:
+    """Return one line per measurement, safe to open in a spreadsheet."""
+    import csv
+    import io
+
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    table = columns(evaluation)
+    writer.writerow(table)
+    for row in zip(*table.values(), strict=True):
+        writer.writerow([_harmless(cell) for cell in row])
+    return stream.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
