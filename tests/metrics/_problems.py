@@ -16,7 +16,7 @@ from tests.strategies import losses as loss_values
 TAME = ("binary", "graded", "repeated")
 COUNTS = ("harmonic", "log")
 #: For tests that run once per metric and option: together they still see thousands of problems.
-FEWER = settings(max_examples=max(1, settings.default.max_examples // 4))
+FEWER = settings(max_examples=max(1, settings().max_examples // 4))
 
 
 def needs_counts(metric: Metric) -> bool:

@@ -30,6 +30,7 @@ def _reached(data: Data, coverage: float | None, threshold: float | None) -> tup
     """Accepted weight and loss at a threshold, or at the smallest attainable coverage that is large enough."""
     if threshold is not None:
         return accepted(data, threshold)
+    assert coverage is not None
     points = [(0.0, 0.0)] + [accepted(data, t) for t in thresholds(data)]
     return next(point for point in points if point[0] / data.total() >= coverage - 1e-12 or point == points[-1])
 

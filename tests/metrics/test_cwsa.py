@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recuse
+from recuse.metrics._trust_curve import PAPER_GRID, _bins
 from tests.metrics._problems import unit_problems
 from tests.metrics.references import Data, accepted
 from tests.metrics.references_values import algorithm_1
@@ -93,6 +94,33 @@ def test_sweep_equals_the_algorithm_at_each_threshold(problem: Problem, threshol
     assert list(sweep["threshold"]) == thresholds
 
 
+@pytest.mark.parametrize(
+    "grid", [PAPER_GRID, [0.0], [0.3, 0.3 + 2.0**-20, 0.9], [0.0, 0.25, 0.5, 0.75, 1.0 - 2.0**-53]]
+)
+def test_bins_of_many_samples_equal_the_binary_search(grid: Any) -> None:
+    """From 4096 samples on the bins come from a table of cells: equal at, just below and just above every edge."""
+    grid = np.array(grid)
+    edges = np.append(grid, np.arange(4097) / 4096)
+    score = np.concatenate([edges, np.nextafter(edges, -1.0), np.nextafter(edges, 2.0), [-0.0]]).clip(0.0, 1.0)
+    assert score.size >= 4096
+    np.testing.assert_array_equal(_bins(score, grid), np.searchsorted(grid, score, side="right"))
+
+
+@pytest.mark.parametrize("losses", ["binary", "graded"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sweep_of_many_samples_equals_the_metric(losses: str, weighted: bool) -> None:
+    """The fast paths for many samples and for 0/1 losses equal CWSA at each threshold, edges included."""
+    rng = np.random.default_rng(0)
+    confidence = np.round(rng.random(6000), 2)
+    loss = rng.integers(0, 2 if losses == "binary" else 9, 6000) / (1.0 if losses == "binary" else 8.0)
+    options: dict[str, Any] = {"sample_weight": rng.random(6000) if weighted else None}
+    sweep = recuse.cwsa_sweep(loss, confidence, **options)
+    for k, tau in enumerate(PAPER_GRID):
+        for name in ("cwsa", "cwsa_plus", "selective_accuracy"):
+            expected = getattr(recuse, name)(loss, confidence, threshold=tau, **options)
+            assert sweep[name][k] == pytest.approx(expected, abs=1e-11)
+
+
 def test_another_trust_function() -> None:
     """Any weight in [0, 1] of confidence and threshold can replace the linear one."""
     loss, confidence = [0, 1, 0, 0], [0.9, 0.8, 0.7, 0.2]
@@ -168,11 +196,11 @@ def test_axiom_normalization(problem: Problem, tau: float) -> None:
 
 
 def _plus(loss: Any, confidence: Any, weight: Any, tau: float) -> float:
-    return recuse.cwsa_plus(loss, confidence, threshold=tau, sample_weight=weight)
+    return float(recuse.cwsa_plus(loss, confidence, threshold=tau, sample_weight=weight))
 
 
 def _signed(loss: Any, confidence: Any, weight: Any, tau: float) -> float:
-    return recuse.cwsa(loss, confidence, threshold=tau, sample_weight=weight)
+    return float(recuse.cwsa(loss, confidence, threshold=tau, sample_weight=weight))
 
 
 def test_normalization_says_nothing_about_what_is_rejected() -> None:

@@ -35,7 +35,7 @@ def near(expected: float) -> Any:
     return pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def all_cases(cases: list[dict[str, Any]]) -> Any:
+def all_cases(cases: list[dict[str, Any]]) -> pytest.MarkDecorator:
     """Run a test on each of the cases."""
     return pytest.mark.parametrize("case", cases, ids=lambda case: case["id"])
 

@@ -90,7 +90,7 @@ def test_duplication_changes_estimators_on_rows(name: str) -> None:
 def test_weight_is_repetition(metric: Metric, data: st.DataObject) -> None:
     """A whole-number weight equals that many copies of the row."""
     problem = data.draw(problems_for(metric, kinds=("frequencies",)))
-    rows = np.repeat(np.arange(len(problem.loss)), problem.weight.astype(int))
+    rows = np.repeat(np.arange(len(problem.loss)), np.asarray(problem.weight).astype(int))
     copies = problem._replace(weight=None).rows(rows)
     close(metric(table(problem)), metric(table(copies)), scale(problem))
 
@@ -113,5 +113,5 @@ def test_merged_parts_are_the_whole(metric: Metric, data: st.DataObject) -> None
 def test_unit_of_the_weights_does_not_matter(metric: Metric, data: st.DataObject, factor: float) -> None:
     """Weights count relative to each other only."""
     problem = data.draw(problems_for(metric, kinds=("positive", "with_zeros")))
-    scaled = problem._replace(weight=factor * problem.weight)
+    scaled = problem._replace(weight=factor * np.asarray(problem.weight))
     close(metric(table(scaled)), metric(table(problem)), scale(problem))
