@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 __all__ = ["main"]
 
@@ -16,10 +17,14 @@ def main() -> None:
     >>> callable(recuse.cli.main)
     True
     """
-    try:
-        import click  # noqa: F401
-    except ModuleNotFoundError:
-        sys.exit('recuse: the command line needs an extra: pip install "recuse[cli]"')
-    from recuse.cli._commands import run
+    missing = [name for name in ("click", "rich") if find_spec(name) is None]
+    if missing:
+        print(
+            f'recuse: the command line needs {" and ".join(missing)}: pip install "recuse[cli]" '
+            "(import recuse works without)",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    from recuse.cli._run import run
 
     sys.exit(run())

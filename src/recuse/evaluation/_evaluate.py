@@ -91,7 +91,8 @@ def evaluate(
     probabilities = _probabilities(outputs, chosen)
     measurements: list[Measurement] = []
     summaries: list[ScoreSummary] = []
-    for group, rows in [(None, slice(None)), *_groups(outputs, by)]:
+    everything: tuple[None, Any] = None, slice(None)
+    for group, rows in (everything, *_groups(outputs, by)):
         weights = None if outputs.weights is None else np.asarray(outputs.weights)[rows]
         for name, column in columns.items():
             if group is not None and _nothing_counts(column[rows], weights, nan_policy):

@@ -33,25 +33,33 @@ def notes(evaluation: Evaluation) -> list[str]:
 
 
 def _undefined(evaluation: Evaluation) -> list[str]:
-    """One line per metric and reason, with the scores and groups that it applies to."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    everywhere: dict[str, int] = {}
-    for entry in evaluation.measurements:
-        everywhere[entry.metric] = everywhere.get(entry.metric, 0) + 1
-        if entry.reason is not None:
-            where = entry.score + (f" in {entry.group}" if entry.group else "")
-            reasons.setdefault((entry.metric, entry.reason), []).append(where)
+    """One line per metric and reason for all samples; one per metric for the groups where only these lack it."""
+    lacking = [entry for entry in evaluation.measurements if entry.reason is not None]
+    whole: dict[tuple[str, str], list[str]] = {}
+    for entry in lacking:
+        if entry.group is None:
+            whole.setdefault((entry.metric, str(entry.reason)), []).append(entry.score)
+    everywhere = len(evaluation.scores)
     lines = []
-    for (metric, reason), places in reasons.items():
-        total = everywhere[metric]
-        if len(places) == total:
-            place = ""
-        elif len(places) <= PLACES:
-            place = f" for {', '.join(places)}"
-        else:
-            place = f" for {', '.join(places[:PLACES])} and {len(places) - PLACES} more"
+    for (metric, reason), scores in whole.items():
+        place = "" if len(scores) == everywhere else f" for {_listed(scores)}"
         lines.append(f"{metric} is not defined{place}: {reason}")
+
+    known = {(entry.metric, entry.score) for entry in lacking if entry.group is None}
+    parts: dict[str, dict[str, str]] = {}
+    for entry in lacking:
+        if entry.group is not None and (entry.metric, entry.score) not in known:
+            parts.setdefault(entry.metric, {})[f"{entry.score} in {entry.group}"] = str(entry.reason)
+    for metric, places in parts.items():
+        reasons = list(dict.fromkeys(places.values()))
+        why = reasons[0] if len(reasons) == 1 else "the measurements give the reason of each"
+        lines.append(f"{metric} is not defined for {_listed(list(places))}: {why}")
     return lines
+
+
+def _listed(places: list[str]) -> str:
+    more = f" and {len(places) - PLACES} more" if len(places) > PLACES else ""
+    return ", ".join(places[:PLACES]) + more
 
 
 def _counted(number: int) -> str:

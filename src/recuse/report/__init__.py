@@ -3,8 +3,10 @@
 A result becomes plain tables first (``_tables``); each renderer turns the same tables into its form.
 """
 
-from recuse.report._display import RiskCoverageDisplay
+from recuse.report._display import RiskCoverageDisplay, quiet
+from recuse.report._extras import need
 from recuse.report._html import as_html_page, as_html_table
+from recuse.report._tables import clean
 from recuse.report._text import as_rich, as_text
 
-__all__ = ["RiskCoverageDisplay", "as_html_page", "as_html_table", "as_rich", "as_text"]
+__all__ = ["RiskCoverageDisplay", "as_html_page", "as_html_table", "as_rich", "as_text", "clean", "need", "quiet"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +12,8 @@ import numpy as np
 from recuse._checks import one_of
 from recuse._typing import ArrayLike, FloatArray
 from recuse.curve import RiskCoverageCurve, risk_coverage_curve
+from recuse.report._extras import need
+from recuse.report._tables import short
 
 Kind = Literal["selective", "generalized", "both"]
 
@@ -112,7 +116,27 @@ class RiskCoverageDisplay:
         Returns
         -------
         RiskCoverageDisplay
+
+        Raises
+        ------
+        TypeError
+            The estimator has no ``predict_proba``.
+
+        Examples
+        --------
+        >>> import matplotlib; matplotlib.use("Agg")
+        >>> import recuse
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = load_iris(return_X_y=True)
+        >>> recuse.RiskCoverageDisplay.from_estimator(GaussianNB().fit(X, y), X, y).line_[0].get_label()
+        'GaussianNB (AURC 0.00343)'
         """
+        if not hasattr(estimator, "predict_proba"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no predict_proba to take a confidence from; "
+                "use from_predictions with a confidence of your own, e.g. from its decision_function"
+            )
         confidence = np.max(estimator.predict_proba(X), axis=1)
         return cls.from_predictions(
             y, estimator.predict(X), confidence,
@@ -151,10 +175,12 @@ class RiskCoverageDisplay:
             kind = "selective"
         kinds: list[Kind] = ["selective", "generalized"] if kind == "both" else [kind]
         if ax is None:
+            need("a plot", "matplotlib")
             from matplotlib import pyplot
 
             _, ax = pyplot.subplots(1, len(kinds), figsize=(5.0 * len(kinds), 4.0), layout="constrained")
-        axes = np.atleast_1d(ax)
+        axes = np.atleast_1d(ax).ravel()
+        self.line_ = []
         if len(axes) != len(kinds):
             raise ValueError(f"kind={kind!r} draws {len(kinds)} axes, but ax holds {len(axes)}")
         for one, which in zip(axes, kinds, strict=True):
@@ -183,9 +209,17 @@ class RiskCoverageDisplay:
         ax.legend(frameon=False, fontsize="small")
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings about characters of names that the font lacks: a browser has other fonts, a box says it too."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
 def _plain(name: str) -> str:
     """A legend entry that is neither read as mathematics nor hidden because of a leading underscore."""
-    name = "".join(c if c.isprintable() else "?" for c in str(name)).replace("$", r"\$")
+    name = short(name).replace("$", r"\$")
     return f"\u200b{name}" if name.startswith("_") else name
 
 

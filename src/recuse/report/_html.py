@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import io
+import re
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from recuse.report._display import RiskCoverageDisplay
-from recuse.report._tables import clean, headline, operating_points, tables
+from recuse.report._display import RiskCoverageDisplay, quiet
+from recuse.report._extras import need
+from recuse.report._tables import clean, headline, key_figures, operating_points, tables
 
 if TYPE_CHECKING:
     from recuse.evaluation import Evaluation
 
+_KINDS: dict[Literal["selective", "generalized"], str] = {
+    "selective": "Selective risk",
+    "generalized": "Generalized risk",
+}
 _DIRECTION = "↓ lower is better, ↑ higher is better. Values are fractions. Best of a row in bold."
 
 
-def as_html_page(evaluation: Evaluation) -> str:
-    """Return the page: table, curves, operating points, notes, conventions, provenance."""
+def as_html_page(evaluation: Evaluation, title: str | None = None) -> str:
+    """Return the page: key figures, tables, curves, operating points, notes, conventions, provenance."""
+    need("the report", "jinja2", "matplotlib")
     page: str = _template("page.html").render(
+        title=clean(title or "Evaluation of a reject option"),
         headline=headline(evaluation),
+        figures=key_figures(evaluation),
         tables=tables(evaluation),
         points=operating_points(evaluation),
         notes=[clean(line) for line in evaluation.notes()],
-        figure=_figure(evaluation),
-        direction=_DIRECTION,
+        plots=[_plot(evaluation, kind) for kind in _KINDS],
+        direction=_DIRECTION if len(evaluation.scores) > 1 else _DIRECTION.rpartition(" Best")[0],
         conventions=_conventions(evaluation),
         provenance={key: clean(str(value)) for key, value in evaluation.provenance.items()},
     )
-    return page
+    return page.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def as_html_table(evaluation: Evaluation) -> str:
@@ -55,26 +64,31 @@ def _template(name: str) -> Any:
 
 
 def _conventions(evaluation: Evaluation) -> list[tuple[str, str, str]]:
-    """Printed name, identifier and source of every metric shown."""
+    """Printed name, identifier and source of every metric shown; a metric of the user's own has no source."""
     from recuse import metrics
 
+    sources = {name: metrics.get(name).source for name in metrics.names()}
     return [
-        (clean(entry.metric), entry.identifier, metrics.parse(entry.spec.partition("(")[0]).source)
+        (clean(entry.metric), clean(entry.identifier), sources.get(entry.spec.partition("(")[0], ""))
         for entry in {measurement.spec: measurement for measurement in evaluation.measurements}.values()
     ]
 
 
-def _figure(evaluation: Evaluation) -> Any:
-    """The curves as inline SVG, drawn without pyplot and without a date, so that equal results give equal pages."""
+def _plot(evaluation: Evaluation, kind: Literal["selective", "generalized"]) -> Any:
+    """One plot as inline SVG in the colours of the page, without a date: equal results give equal pages."""
     from markupsafe import Markup
-    from matplotlib import rc_context
+    from matplotlib import style
     from matplotlib.figure import Figure
 
     curves = {entry.score: entry.curve for entry in evaluation.summaries if entry.group is None}
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "recuse", "font.family": "sans-serif"}):
-        figure = Figure(figsize=(10.0, 4.0), layout="constrained")
-        RiskCoverageDisplay(curves).plot(ax=figure.subplots(1, 2))
+    settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "recuse", "font.size": 11.0}
+    with style.context(["default", settings]), quiet():
+        figure = Figure(figsize=(5.0, 4.0), layout="constrained")
+        RiskCoverageDisplay(curves).plot(ax=figure.subplots(), kind=kind)
         stream = io.StringIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(stream, format="svg", transparent=True, metadata=nothing)
     svg = stream.getvalue()
-    return Markup(svg[svg.index("<svg") :])
+    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor")
+    svg = re.sub(r'((?:\bid|xlink:href)="#?|url\(#)', rf"\g<1>{kind}-", svg)  # identifiers are of the whole page
+    return Markup(svg.replace("<svg ", f'<svg role="img" aria-label="{_KINDS[kind]} against coverage" ', 1))

@@ -12,8 +12,18 @@ if TYPE_CHECKING:
 
 #: Columns that still fit side by side on a terminal and a page.
 COLUMNS = 7
+#: Names longer than this lose their middle where they head a column.
+LONGEST = 40
 #: Coverages whose operating points a report lists.
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
+
+#: What a report shows first, with a remark; an empty one stands for the best score.
+KEY_FIGURES = {
+    "accuracy": "nothing rejected",
+    "risk": "nothing rejected",
+    "coverage_at_risk": "",
+    "augrc": "",
+}
 
 ARROW = {"lower": "↓", "higher": "↑"}
 
@@ -31,8 +41,21 @@ class Table:
 
 
 def clean(text: str) -> str:
-    """Return text without control or formatting characters: names come from files and may hold anything."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(text))
+    """Return text with control, formatting and unassigned characters escaped: names come from files."""
+    return "".join(c if c.isprintable() else _escaped(ord(c)) for c in str(text))
+
+
+def _escaped(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def short(name: str, limit: int = LONGEST) -> str:
+    """Return a name for a heading or a legend: clean, not empty, and with its middle cut out if it is long."""
+    text = clean(name) or '""'
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 3
+    return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def number(value: float) -> str:
@@ -48,44 +71,69 @@ def headline(evaluation: Evaluation) -> str:
     return f"{facts['n']} samples · {loss} {number(facts['mean_loss'])}{weighted}"
 
 
-def tables(evaluation: Evaluation) -> list[Table]:
+def key_figures(evaluation: Evaluation) -> list[tuple[str, str, str]]:
+    """Return a few numbers to read first, as (what, value, remark), as far as they are there."""
+    found = [("Samples", str(evaluation.provenance["n"]), "")]
+    for spec, remark in KEY_FIGURES.items():
+        row = [entry for entry in evaluation.measurements if entry.group is None and entry.spec == spec]
+        values = [entry for entry in row if not np.isnan(entry.value)]
+        if not values:
+            continue
+        best = (min if row[0].direction == "lower" else max)(values, key=lambda entry: entry.value)
+        percent = spec == "accuracy" or spec.startswith("coverage_at_risk")
+        shown = f"{100.0 * best.value:.1f} %" if percent else number(best.value)
+        if not remark and len(evaluation.scores) > 1:
+            remark = f"best: {short(best.score)}" if _best(row) is not None else "all scores"
+        found.append((clean(best.metric), shown, remark))
+    return found
+
+
+def tables(evaluation: Evaluation, columns: int = COLUMNS) -> list[Table]:
     """Return the table of all samples (metrics x scores), then one per score for the groups."""
+    scores = evaluation.scores
     overall = [entry for entry in evaluation.measurements if entry.group is None]
-    result = _split("", overall, [(score, None) for score in evaluation.scores], list(evaluation.scores))
-    result = [_with_ties(table, evaluation) for table in result]
+    result = _split("", overall, [(score, None) for score in scores], [short(score) for score in scores], columns)
+    result = [_with_ties(table, evaluation, columns * i) for i, table in enumerate(result)]
     groups = [group for group in evaluation.groups if group is not None]
-    for score in evaluation.scores if groups else []:
+    sizes = {(entry.score, entry.group): entry.n for entry in evaluation.summaries}
+    for score in scores if groups else []:
         entries = [entry for entry in evaluation.measurements if entry.score == score]
-        sizes = {entry.group: entry.n for entry in evaluation.summaries if entry.score == score}
-        header = [f"{group} (n = {sizes[group]})" for group in groups]
-        result += _split(f"{score} by group", entries, [(score, group) for group in groups], header, mark=False)
+        header = [f"{short(group)} (n = {sizes.get((score, group), 0)})" for group in groups]
+        keys: list[tuple[str, str | None]] = [(score, group) for group in groups]
+        result += _split(f"{short(score)} by group", entries, keys, header, columns, mark=False)
     return result
 
 
-def _with_ties(table: Table, evaluation: Evaluation) -> Table:
+def _with_ties(table: Table, evaluation: Evaluation, start: int) -> Table:
     """Return the table with two more rows: ties decide how fine the thresholds can be, so they are always shown."""
-    summaries = {clean(entry.score): entry for entry in evaluation.summaries if entry.group is None}
-    distinct = tuple(f"{100.0 * summaries[name].distinct_share:.1f} %" for name in table.header)
-    largest = tuple(str(summaries[name].largest_tie) for name in table.header)
+    overall = [entry for entry in evaluation.summaries if entry.group is None]
+    shown = overall[start : start + len(table.header)]
+    distinct = tuple(f"{100.0 * entry.distinct_share:.1f} %" for entry in shown)
+    largest = tuple(str(entry.largest_tie) for entry in shown)
     return replace(table, names=(*table.names, "Distinct scores", "Largest tie"), rows=(*table.rows, distinct, largest))
 
 
 def _split(
-    title: str, entries: list[Measurement], keys: list[tuple[str, str | None]], header: list[str], mark: bool = True
+    title: str,
+    entries: list[Measurement],
+    keys: list[tuple[str, str | None]],
+    header: list[str],
+    columns: int,
+    mark: bool = True,
 ) -> list[Table]:
-    """Return tables of at most COLUMNS columns; the best of a row is marked over all of them."""
+    """Return tables of at most so many columns; the best of a row is marked over all of them."""
     cells = {(entry.spec, entry.score, entry.group): entry for entry in entries}
     specs = list(dict.fromkeys(entry.spec for entry in entries))
     best = {spec: _best([cells[spec, *key] for key in keys]) if mark and len(keys) > 1 else None for spec in specs}
     result = []
-    for start in range(0, len(keys), COLUMNS):
-        part = keys[start : start + COLUMNS]
+    for start in range(0, len(keys), columns):
+        part = keys[start : start + columns]
         rows = [[cells[spec, *key] for key in part] for spec in specs]
         result.append(
             Table(
-                title=clean(title),
+                title=title,
                 corner="",
-                header=tuple(clean(name) for name in header[start : start + COLUMNS]),
+                header=tuple(header[start : start + columns]),
                 names=tuple(f"{clean(row[0].metric)}  {ARROW[row[0].direction]}" for row in rows),
                 rows=tuple(tuple(number(entry.value) for entry in row) for row in rows),
                 best=frozenset(
@@ -116,10 +164,10 @@ def operating_points(evaluation: Evaluation) -> list[Table]:
         points = [summary.curve.at(coverage=coverage) for coverage in COVERAGES]
         result.append(
             Table(
-                title=f"Operating points of {clean(summary.score)}",
+                title=f"Operating points of {short(summary.score)}",
                 corner="Coverage of at least",
                 header=("Threshold", "Accepted", "Coverage", "Selective risk", "Generalized risk"),
-                names=tuple(f"{coverage:.0%}" for coverage in COVERAGES),
+                names=tuple(f"{100.0 * coverage:.0f} %" for coverage in COVERAGES),
                 rows=tuple(
                     (
                         repr(point.threshold),  # in full: a rounded threshold accepts other samples

@@ -1,0 +1,73 @@
+"""From a file and options to outputs: which names are scores to compute, and which are columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from recuse import scores as known
+from recuse._checks import closest
+from recuse.outputs import Outputs, read_outputs
+
+
+def read(file: Path, wanted: Sequence[str], by: Sequence[str], **options: Any) -> tuple[Outputs, list[str], list[str]]:
+    """Return the outputs, the scores and the groups to evaluate, with patterns expanded.
+
+    A column of the file comes before a computed score of the same name: it is the file's own word.
+    """
+    columns = column_names(file) if wanted else []
+    external = []
+    for name in wanted:
+        is_column = name in columns or f"score_{name}" in columns
+        if is_column or _is_pattern(name):
+            external.append(name)
+        elif columns and name not in known.names():
+            raise ValueError(
+                f"{file}: {name!r} is neither a score nor a column; {closest(name, {*known.names(), *columns})}; "
+                "see 'recuse scores'"
+            )
+    outputs = read_outputs(file, scores=external, groups=by, **options)
+    return outputs, _expanded(wanted, outputs.scores), _expanded(by, outputs.groups)
+
+
+def column_names(file: Path) -> list[str]:
+    """Return the names of the columns; none if the file cannot be read, which the reader will explain better."""
+    import json
+    import zipfile
+
+    suffix = file.suffix.lower()
+    try:
+        if suffix == ".npz":
+            with zipfile.ZipFile(file) as archive:
+                return [name.removesuffix(".npy") for name in archive.namelist()]
+        if suffix in (".jsonl", ".ndjson"):
+            with file.open(encoding="utf-8") as stream:
+                return list(json.loads(next(line for line in stream if line.strip())))
+        import polars
+
+        if suffix == ".csv":
+            return polars.read_csv(file, n_rows=0, infer_schema=False, glob=False).columns
+        return polars.scan_parquet(file, glob=False).collect_schema().names()
+    except Exception:  # whatever is wrong with it
+        return []
+
+
+def with_row(message: str) -> str:
+    """Add the row counted from 1, as an editor shows it, to a message that names a position."""
+    position = re.search(r"\w\[(\d+)\]", message)
+    return message if position is None else f"{message} [data row {int(position[1]) + 1}]"
+
+
+def _is_pattern(name: str) -> bool:
+    return any(sign in name for sign in "*?[")
+
+
+def _expanded(names: Iterable[str], found: Any) -> list[str]:
+    result: dict[str, None] = {}
+    for name in names:
+        matching = [column for column in found or {} if fnmatchcase(column, name)] if _is_pattern(name) else []
+        result |= dict.fromkeys([name] if name in (found or {}) or not matching else matching)
+    return list(result)

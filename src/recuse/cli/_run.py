@@ -1,0 +1,87 @@
+"""Run the command: exit codes, one line per error, and pipes that close early."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+
+import click
+
+from recuse.cli._commands import command
+from recuse.report import clean
+
+#: What a user can cause; anything else is a bug and keeps its traceback.
+_USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
+
+#: Arguments of the library as options of the command.
+_OPTIONS = {
+    **{name: f"--{name}" for name in ("label", "logits", "probs", "prediction", "confidence", "loss")},
+    **{name: f"--{name}" for name in ("id", "cluster", "weight", "by", "scores", "metrics")},
+    "groups": "--by",
+    "nan_policy": "--nan-policy",
+}
+_ARGUMENT = re.compile(rf"(?<![\w(-])({'|'.join(_OPTIONS)})=(?=(<|['\"])|[\s,;:)]|$)")
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0 (done) or 2 (wrong usage or bad input, one line on stderr)."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks
+    try:
+        command.main(args=None if arguments is None else list(arguments), prog_name="recuse", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader, e.g. head, has enough
+        _close_stdout()
+        return 0
+    except click.exceptions.Abort:
+        click.echo("recuse: interrupted", err=True)
+        return 2
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "recuse"
+        message = _line(error.format_message())
+        stop = "" if message.endswith((".", "?")) else "."
+        click.echo(f"recuse: {message}{stop} See '{where} --help'.", err=True)
+        return 2
+    except click.ClickException as error:
+        click.echo(f"recuse: {_line(error.format_message())}", err=True)
+        return 2
+    except _USER_ERRORS as error:
+        click.echo(f"recuse: {as_options(_line(_words(error)))}", err=True)
+        _close_stdout()
+        return 2
+    return 0
+
+
+def as_options(message: str) -> str:
+    """Return a message of the library in the words of the command line: ``label=`` becomes ``--label``."""
+    message = message.replace(" (or unlabelled=True)", "").replace("class_names=[...]", "--class-names a,b,...")
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + (" " if found[2] else ""), message)
+
+
+def _words(error: Exception) -> str:
+    """An error of the operating system without its number."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _line(message: str) -> str:
+    return clean(" ".join(message.split()))
+
+
+def _close_stdout() -> None:
+    """Send what is still to be written to nowhere: the interpreter would complain about it at its end."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (OSError, ValueError, AttributeError):
+            return
