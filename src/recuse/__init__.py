@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from recuse import inference as inference
     from recuse import losses as losses
     from recuse import metrics as metrics
+    from recuse import nn as nn
     from recuse import scores as scores
     from recuse._checks import UndefinedMetricWarning as UndefinedMetricWarning
     from recuse._checks import UnmetNeed as UnmetNeed
@@ -37,6 +38,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
 __version__ = "0.1.0"
 
 _MODULES = ("datasets", "inference", "losses", "metrics", "scores")
+_WINGS = ("nn",)  # need an optional library, so `from recuse import *` leaves them out
 _HOMES = {
     "Evaluation": "evaluation",
     "Interval": "inference",
@@ -64,7 +66,7 @@ def __getattr__(name: str) -> Any:
     """Load a public name: from its home, or from ``recuse.metrics``, whose leaves list their own."""
     from importlib import import_module
 
-    if name in _MODULES:
+    if name in _MODULES or name in _WINGS:
         return import_module(f"recuse.{name}")
     if name in _HOMES:
         value = getattr(import_module(f"recuse.{_HOMES[name]}"), name)

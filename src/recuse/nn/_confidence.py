@@ -1,0 +1,51 @@
+"""Confidence of a batch from its log-probabilities or logits, by name; no softmax in which certainty ties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from recuse._checks import closest
+
+#: By name, or a function from logits (..., n, K) to confidences (..., n).
+Confidence: TypeAlias = str | Callable[[Tensor], Tensor]
+
+
+def at_least_float32(tensor: Tensor) -> Tensor:
+    """Return half-precision tensors as float32: eight bits of a bfloat16 score would tie most of a batch."""
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+
+
+def _negative_entropy(log_p: Tensor, logits: Tensor) -> Tensor:
+    return (log_p.exp() * log_p.clamp_min(torch.finfo(log_p.dtype).min)).sum(dim=-1)
+
+
+def _margin(log_p: Tensor, logits: Tensor) -> Tensor:
+    top = log_p.topk(2, dim=-1).values.exp()
+    return top[..., 0] - top[..., 1]
+
+
+#: function(log_probabilities, logits); "msp" is the log of the maximum probability, which has the same order.
+NAMED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "msp": lambda log_p, logits: log_p.amax(dim=-1),
+    "neg_entropy": _negative_entropy,
+    "softmax_margin": _margin,
+    "neg_gini": lambda log_p, logits: (2.0 * log_p).exp().sum(dim=-1) - 1.0,
+    "max_logit": lambda log_p, logits: logits.amax(dim=-1),
+    "energy": lambda log_p, logits: logits.logsumexp(dim=-1),
+}
+
+
+def check_confidence(confidence: Confidence) -> None:
+    """Refuse an unknown name."""
+    if not callable(confidence) and confidence not in NAMED:
+        raise ValueError(f"confidence={confidence!r} is not known; {closest(str(confidence), NAMED)}, or a function")
+
+
+def confidence_of(confidence: Confidence, logits: Tensor, log_p: Tensor) -> Tensor:
+    """Return one confidence per sample, without gradient."""
+    with torch.no_grad():
+        return confidence(logits) if callable(confidence) else NAMED[confidence](log_p.detach(), logits.detach())

@@ -1,0 +1,155 @@
+"""A smooth surrogate of CWSA and CWSA+."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from torch import Tensor, nn
+
+from recuse._checks import fraction, one_of
+from recuse.nn._confidence import at_least_float32
+from recuse.nn._rank_losses import check_batch
+
+Denominator = Literal["accepted", "all"]
+Correctness = Literal["soft", "hard"]
+
+
+def smooth_cwsa(
+    loss: Tensor,
+    confidence: Tensor,
+    *,
+    threshold: float = 0.5,
+    temperature: float = 0.05,
+    penalty: float = 1.0,
+    denominator: Denominator = "accepted",
+) -> Tensor:
+    r"""Return CWSA with a soft threshold: differentiable in the confidences and in the losses.
+
+    .. math:: \frac{\sum_i \phi_t(c_i)\,\bigl(1 - (1 + \pi)\ell_i\bigr)}{\sum_i s_t(c_i)}, \qquad
+              \phi_t(c) = \frac{t \ln(1 + e^{(c - \tau)/t})}{1 - \tau}, \quad
+              s_t(c) = \frac{1}{1 + e^{-(c - \tau)/t}}
+
+    As t goes to 0 the trust :math:`\phi_t` becomes :math:`\max(0, c - \tau)/(1 - \tau)` and the acceptance
+    :math:`s_t` (its derivative, up to the factor) the step at :math:`\tau`: the value becomes CWSA for
+    :math:`\pi = 1`, CWSA+ for :math:`\pi = 0`.
+
+    Parameters
+    ----------
+    loss : Tensor of shape (n_samples,)
+        In [0, 1].
+    confidence : Tensor of shape (n_samples,)
+        Probabilities in [0, 1].
+    threshold : float in [0, 1)
+    temperature : float
+        Width t > 0 of the threshold; differences from CWSA are of its order.
+    penalty : float
+        1 for CWSA, 0 for CWSA+.
+    denominator : {"accepted", "all"}
+        Divide by the (soft) number of accepted samples, or by all. ``"accepted"`` can be driven up by accepting next
+        to nothing: as a training loss pair it with another, or use ``"all"``.
+
+    Returns
+    -------
+    Tensor
+        Scalar, about in [-1, 1]; higher is better.
+
+    Raises
+    ------
+    ValueError
+        Shapes that differ, a threshold outside [0, 1), a temperature that is not positive.
+
+    References
+    ----------
+    Shahnazari et al. (2025): Section 3.2 and A.3, which states that a surrogate is possible and gives none.
+
+    Examples
+    --------
+    >>> import recuse, torch
+    >>> loss, confidence = torch.tensor([0.0, 0.0, 1.0, 0.0]), torch.tensor([0.9, 0.8, 0.7, 0.4])
+    >>> round(recuse.nn.smooth_cwsa(loss, confidence, temperature=1e-3).item(), 5)
+    0.33333
+    >>> round(recuse.cwsa(loss, confidence), 5)
+    0.33333
+    """
+    tau = fraction(threshold, "threshold", below_one=True)
+    one_of(denominator, get_args(Denominator), "denominator")
+    if not temperature > 0.0:
+        raise ValueError(f"temperature must be positive, got {temperature!r}; 0 is recuse.cwsa, which has no gradient")
+    if loss.ndim != 1 or loss.shape != confidence.shape:
+        shapes = f"loss: {tuple(loss.shape)}, confidence: {tuple(confidence.shape)}"
+        raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
+    above = (at_least_float32(confidence) - tau) / temperature
+    trust = nn.functional.softplus(above) * (temperature / (1.0 - tau))
+    gain = (trust * (1.0 - (1.0 + penalty) * loss)).sum()
+    if denominator == "all":
+        return gain / len(loss)
+    # where all is rejected, trust and acceptance vanish together: their ratio must not become 0 / 0
+    return gain / above.sigmoid().sum().clamp_min(1e-12)
+
+
+class CWSALoss(nn.Module):
+    """Negative smooth CWSA of a batch as a loss, from logits and labels.
+
+    Parameters
+    ----------
+    threshold, temperature, penalty, denominator
+        As in :func:`smooth_cwsa`.
+    correctness : {"soft", "hard"}
+        ``"soft"``: 1 - probability of the true class as the loss, so that answers can improve. ``"hard"``: 0/1, so
+        that only confidences do.
+
+    Raises
+    ------
+    ValueError
+        See :func:`smooth_cwsa`.
+
+    References
+    ----------
+    Shahnazari et al. (2025): A.3; graded correctness A.6.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from recuse import nn
+    >>> logits = torch.tensor([[2.0, 0.0], [0.0, 1.0], [0.0, 0.5]], requires_grad=True)
+    >>> nn.CWSALoss()(logits, torch.tensor([0, 1, 0])).backward()
+    >>> bool((logits.grad.abs().sum(dim=1) > 0).all())
+    True
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.5,
+        temperature: float = 0.05,
+        *,
+        penalty: float = 1.0,
+        denominator: Denominator = "all",
+        correctness: Correctness = "soft",
+    ) -> None:
+        super().__init__()
+        fraction(threshold, "threshold", below_one=True)
+        one_of(denominator, get_args(Denominator), "denominator")
+        one_of(correctness, get_args(Correctness), "correctness")
+        self.threshold, self.temperature, self.penalty = threshold, temperature, penalty
+        self.denominator: Denominator = denominator
+        self.correctness = correctness
+
+    def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return minus the smooth CWSA of logits (n, K) with labels (n,)."""
+        check_batch(logits, target)
+        p = at_least_float32(logits).softmax(dim=-1)
+        if self.correctness == "soft":
+            loss = 1.0 - p.gather(1, target[:, None]).squeeze(1)
+        else:
+            loss = (logits.argmax(dim=-1) != target).to(p.dtype)
+        return -smooth_cwsa(
+            loss,
+            p.amax(dim=-1),
+            threshold=self.threshold,
+            temperature=self.temperature,
+            penalty=self.penalty,
+            denominator=self.denominator,
+        )
+
+    def extra_repr(self) -> str:
+        return f"threshold={self.threshold}, temperature={self.temperature}, penalty={self.penalty}"

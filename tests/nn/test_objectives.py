@@ -1,0 +1,334 @@
+"""Deep Gamblers, ConfidNet, DeVries & Taylor, CRL, CWSA and the Bayesian AURC against written-out formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import recuse
+from recuse import nn
+from tests.nn import references
+
+
+def batch(n=12, classes=5, dtype=torch.float64, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    logits = 2.0 * torch.randn(n, classes, generator=generator, dtype=torch.float64)
+    return logits.to(dtype).requires_grad_(), torch.randint(classes - 1, (n,), generator=generator)
+
+
+def check(function, reference, *points):
+    """Value and gradient of a torch function against a NumPy one and its central differences."""
+    tensors = [torch.tensor(point, dtype=torch.float64, requires_grad=True) for point in points]
+    value = function(*tensors)
+    value.backward()
+    assert value.item() == pytest.approx(reference(*points), rel=1e-12)
+    for position, tensor in enumerate(tensors):
+
+        def moved(point, position=position):
+            return reference(*points[:position], point, *points[position + 1 :])
+
+        np.testing.assert_allclose(tensor.grad, references.numerical_gradient(moved, points[position]), atol=1e-8)
+
+
+RNG = np.random.default_rng(0)
+LOGITS, TARGET = 2.0 * RNG.normal(size=(9, 5)), RNG.integers(4, size=9)
+BRANCH = RNG.normal(size=9)
+LABELS = torch.tensor(TARGET)
+ROWS = np.arange(9)
+
+
+# ---------------------------------------------------------------------- Deep Gamblers
+
+
+@pytest.mark.parametrize("reward", [1.5, 2.2, 4.0])
+def test_deep_gamblers(reward):
+    """-mean ln(p_y + p_abstain / o), with its gradient."""
+
+    def reference(z):
+        p = np.exp(references.log_softmax(z))
+        return -np.mean(np.log(p[ROWS, TARGET] + p[:, -1] / reward))
+
+    check(lambda z: nn.deep_gamblers_loss(z, LABELS, reward), reference, LOGITS)
+
+
+def test_deep_gamblers_does_not_underflow():
+    """A true class and an abstention at e^-200 each: the loss is 200 less ln(1 + 1/o)."""
+    logits = torch.tensor([[200.0, 0.0, 0.0]], requires_grad=True)
+    value = nn.deep_gamblers_loss(logits, torch.tensor([1]), 2.0)
+    value.backward()
+    assert value.item() == pytest.approx(200.0 - np.log(1.5), rel=1e-6)
+    assert bool(logits.grad.isfinite().all())
+
+
+def test_warm_up_is_cross_entropy_of_the_classes():
+    """In the warm-up the abstention gets no gradient; after it, it does."""
+    criterion = nn.DeepGamblersLoss(2.0, warm_up_epochs=2)
+    for epoch, trained in [(0, False), (1, False), (2, True)]:
+        logits, target = batch()
+        criterion.set_epoch(epoch)
+        criterion(logits, target).backward()
+        assert bool(logits.grad[:, -1].any()) is trained
+
+
+def test_reservation_confidence():
+    """ln(1 - p_abstain), also where p_abstain is 1 to the last digit."""
+    p = np.exp(references.log_softmax(LOGITS))
+    confidence = nn.reservation_confidence(torch.tensor(LOGITS))
+    np.testing.assert_allclose(confidence, np.log(1.0 - p[:, -1]), rtol=1e-12)
+    assert nn.reservation_confidence(torch.tensor([0.0, 0.0, 90.0])).item() == pytest.approx(np.log(2) - 90, rel=1e-6)
+
+
+# ---------------------------------------------------------------------- ConfidNet, DeVries & Taylor
+
+
+def test_confidnet():
+    """Squared error against the true class probability; the classifier gets no gradient."""
+    p = np.exp(references.log_softmax(LOGITS))[ROWS, TARGET]
+    logits = torch.tensor(LOGITS, requires_grad=True)
+    check(
+        lambda c: nn.confidnet_loss(c, logits, LABELS),
+        lambda c: np.mean((1.0 / (1.0 + np.exp(-c)) - p) ** 2),
+        BRANCH,
+    )
+    assert logits.grad is None
+
+
+def test_confidence_head_shapes():
+    """One logit per sample, with and without hidden layers; both losses take (n,) and (n, 1)."""
+    for hidden in [(), (7, 3)]:
+        assert nn.ConfidenceHead(6, hidden)(torch.zeros(4, 6)).shape == (4,)
+    logits, target = torch.zeros(4, 3), torch.zeros(4, dtype=torch.long)
+    assert nn.confidnet_loss(torch.zeros(4, 1), logits, target) == nn.confidnet_loss(torch.zeros(4), logits, target)
+
+
+@pytest.mark.parametrize("hinted", [None, np.arange(9) % 2 == 0])
+def test_devries_losses(hinted):
+    """Both parts with their gradients, hints for all and for some."""
+    mask = np.ones(9, bool) if hinted is None else hinted
+
+    def task(z, c):
+        p, sure = np.exp(references.log_softmax(z))[ROWS, TARGET], 1.0 / (1.0 + np.exp(-c))
+        used = np.where(mask, sure, 1.0)
+        return -np.mean(np.log(used * p + 1.0 - used))
+
+    offered = None if hinted is None else torch.tensor(hinted)
+    check(lambda z, c: nn.devries_losses(z, c, LABELS, offered)[0], task, LOGITS, BRANCH)
+    check(
+        lambda c: nn.devries_losses(torch.tensor(LOGITS), c, LABELS)[1],
+        lambda c: np.mean(np.log1p(np.exp(-c))),
+        BRANCH,
+    )
+
+
+def test_devries_budget():
+    """Lambda falls by 1.01 while hints are cheaper than the budget, rises by 1/0.99 else, and rests in evaluation."""
+    criterion = nn.DeVriesLoss(budget=0.3, generator=torch.Generator().manual_seed(0))
+    logits, target = batch()
+    criterion(logits, torch.full((12,), 5.0), target)
+    assert criterion.weight.item() == pytest.approx(0.1 / 1.01, rel=1e-6)
+    criterion(logits, torch.full((12,), -5.0), target)
+    assert criterion.weight.item() == pytest.approx(0.1 / 1.01 / 0.99, rel=1e-6)
+    criterion.eval()(logits, torch.full((12,), -5.0), target)
+    assert criterion.weight.item() == pytest.approx(0.1 / 1.01 / 0.99, rel=1e-6)
+    again = nn.DeVriesLoss()
+    again.load_state_dict(criterion.state_dict())
+    assert again.weight == criterion.weight
+
+
+def test_devries_value_uses_lambda_before_the_step():
+    """backward() after the in-place change of lambda is that of the value that was returned."""
+    criterion = nn.DeVriesLoss(hint_share=1.0)
+    logits, target = batch()
+    branch = torch.zeros(12, dtype=torch.float64, requires_grad=True)
+    value = criterion(logits, branch, target)
+    value.backward()
+    task, price = nn.devries_losses(logits, branch, target)
+    assert value.item() == pytest.approx((task + 0.1 * price).item(), rel=1e-6)
+    (expected,) = torch.autograd.grad(task + 0.1 * price, branch)
+    torch.testing.assert_close(branch.grad, expected, rtol=1e-6, atol=0)
+
+
+def test_devries_without_any_hint_trains_like_cross_entropy():
+    """hint_share = 0: the task part is the plain cross-entropy."""
+    logits, target = batch()
+    criterion = nn.DeVriesLoss(hint_share=0.0, weight=1e-30)
+    value = criterion(logits, torch.zeros(12, dtype=torch.float64), target)
+    assert value.item() == pytest.approx(torch.nn.functional.cross_entropy(logits, target).item(), rel=1e-12)
+
+
+# ---------------------------------------------------------------------- correctness ranking
+
+
+def test_crl_by_hand():
+    """Pairs (0, 1), (1, 2), (2, 0); the middle pair has equal histories and does not count."""
+    confidence, correctness = np.array([0.9, 0.5, 0.6]), np.array([1.0, 0.25, 0.25])
+    check(
+        lambda k: nn.crl_loss(k, torch.tensor(correctness)),
+        lambda k: (max(0, -(k[0] - k[1]) + 0.75) + max(0, (k[2] - k[0]) + 0.75)) / 3,
+        confidence,
+    )
+
+
+def test_crl_memory():
+    """Counts of right answers over epochs, normalised by the epochs and the least count."""
+    criterion = nn.CorrectnessRankingLoss(4)
+    right = [[1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 0]]
+    index = torch.arange(4)
+    for epoch in right:
+        logits = torch.tensor([[1.0, 0.0] if hit else [0.0, 1.0] for hit in epoch])
+        criterion.update(logits, torch.zeros(4, dtype=torch.long), index)
+    assert criterion.correctness(index).tolist() == pytest.approx([1.0, 2 / 3, 1 / 3, 0.0])
+    assert criterion.correctness(torch.tensor([3, 1])).tolist() == pytest.approx([0.0, 2 / 3])
+
+
+def test_crl_counts_only_finished_epochs():
+    """In the middle of an epoch a batch not yet seen in it is normalised by the epochs that it has seen."""
+    criterion = nn.CorrectnessRankingLoss(4)
+    logits, target = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.zeros(2, dtype=torch.long)
+    for index in ([0, 1], [2, 3], [0, 1]):
+        criterion.update(logits, target, torch.tensor(index))
+    assert criterion.correctness(torch.tensor([2, 3])).tolist() == [1.0, 0.0]
+
+
+def test_crl_with_nothing_to_rank_is_zero():
+    """Before the first epoch, and while every sample has always been right: 0, not 0/0."""
+    criterion = nn.CorrectnessRankingLoss(2)
+    logits = torch.tensor([[3.0, 0.0], [1.0, 0.0]], requires_grad=True)
+    index, target = torch.arange(2), torch.zeros(2, dtype=torch.long)
+    assert criterion(logits, index).item() == 0.0
+    criterion.update(logits, target, index)
+    value = criterion(logits, index)
+    value.backward()
+    assert value.item() == 0.0
+    assert not bool(logits.grad.any())
+
+
+# ---------------------------------------------------------------------- CWSA
+
+
+@pytest.mark.parametrize("penalty", [1.0, 0.0])
+@pytest.mark.parametrize("denominator", ["accepted", "all"])
+def test_smooth_cwsa_becomes_cwsa(denominator, penalty):
+    """At a tiny temperature it is the core's metric; the gap shrinks with the temperature."""
+    loss, confidence = (TARGET % 2).astype(float), RNG.uniform(0.3, 1.0, 9)
+    metric = recuse.cwsa if penalty else recuse.cwsa_plus
+    expected = metric(loss, confidence, threshold=0.6, denominator=denominator)
+    gaps = [
+        abs(
+            nn.smooth_cwsa(
+                torch.tensor(loss), torch.tensor(confidence), threshold=0.6, temperature=t, penalty=penalty,
+                denominator=denominator,
+            ).item() - expected
+        ) for t in (0.3, 0.03, 1e-5)
+    ]  # fmt: skip
+    assert gaps[2] < 1e-9
+    assert gaps[2] < gaps[1] < gaps[0]
+
+
+@pytest.mark.parametrize("denominator", ["accepted", "all"])
+def test_smooth_cwsa_gradient(denominator):
+    """Gradients in losses and confidences against the formula in double precision."""
+    loss, confidence = RNG.uniform(size=9), RNG.uniform(size=9)
+
+    def reference(losses, c):
+        above = (c - 0.5) / 0.1
+        trust, accepted = 0.1 * np.log1p(np.exp(above)) / 0.5, 1.0 / (1.0 + np.exp(-above))
+        return np.sum(trust * (1 - 2 * losses)) / (accepted.sum() if denominator == "accepted" else 9)
+
+    options = {"threshold": 0.5, "temperature": 0.1, "denominator": denominator}
+    check(lambda losses, c: nn.smooth_cwsa(losses, c, **options), reference, loss, confidence)
+
+
+def test_smooth_cwsa_with_nothing_accepted_is_zero():
+    """All far below the threshold: 0 as in the core, and a finite gradient."""
+    confidence = torch.full((3,), 0.1, requires_grad=True)
+    value = nn.smooth_cwsa(torch.ones(3), confidence, threshold=0.9, temperature=1e-3)
+    value.backward()
+    assert value.item() == 0.0
+    assert bool(confidence.grad.isfinite().all())
+
+
+@pytest.mark.parametrize("correctness", ["soft", "hard"])
+def test_cwsa_loss_lowers_itself(correctness):
+    """A few steps of gradient descent raise the smooth CWSA that it is minus of."""
+    logits, target = batch(32)
+    criterion = nn.CWSALoss(correctness=correctness)
+    before = criterion(logits, target)
+    (gradient,) = torch.autograd.grad(before, logits)
+    assert criterion(logits - gradient, target) < before
+
+
+# ---------------------------------------------------------------------- Bayesian AURC
+
+
+@pytest.mark.parametrize("estimator", ["harmonic", "log", "plugin", "sele", "augrc"])
+def test_bayesian_is_the_mean_over_models(estimator):
+    """E_f[AURC(f)]: the mean of the models' own values."""
+    logits = torch.stack([batch(seed=seed)[0].detach() for seed in range(4)])
+    target = batch()[1]
+    value = nn.bayesian_aurc_loss(logits, target, estimator, ties="exact")
+    expected = []
+    for each in logits.numpy():
+        log_p = references.log_softmax(each)
+        loss = -log_p[np.arange(12), target.numpy()]
+        expected.append(np.mean(references.weights(log_p.max(1), estimator) * loss))
+    assert value.item() == pytest.approx(np.mean(expected), rel=1e-12)
+
+
+def test_bayesian_with_the_ranking_of_the_mean():
+    """All models are ranked by the maximum of the mean probabilities."""
+    logits = torch.stack([batch(seed=seed)[0].detach() for seed in range(3)])
+    target = batch()[1]
+    log_p = references.log_softmax(logits.numpy())
+    score = np.exp(log_p).mean(axis=0).max(axis=1)
+    expected = np.mean([recuse.aurc(-each[np.arange(12), target.numpy()], score) for each in log_p])
+    assert nn.bayesian_aurc_loss(logits, target, ranking="predictive").item() == pytest.approx(expected, rel=1e-6)
+
+
+def test_bayesian_gradient():
+    """The gradient reaches every model."""
+    logits = torch.stack([batch(seed=seed)[0].detach() for seed in range(3)]).requires_grad_()
+    assert torch.autograd.gradcheck(lambda z: nn.bayesian_aurc_loss(z, batch()[1]), (logits,))
+
+
+# ---------------------------------------------------------------------- half precision and errors
+
+
+def test_objectives_are_safe_in_bfloat16():
+    """Every objective takes bfloat16 logits, returns float32 and a finite gradient."""
+    for value_of in (
+        lambda z, y: nn.deep_gamblers_loss(z, y, 2.2),
+        lambda z, y: nn.CWSALoss()(z, y),
+        lambda z, y: nn.confidnet_loss(z[:, 0], z, y),
+        lambda z, y: sum(nn.devries_losses(z, z[:, 0], y)),
+        lambda z, y: nn.crl_loss(z.softmax(1).amax(1), torch.linspace(0, 1, len(y))),
+        lambda z, y: nn.bayesian_aurc_loss(z[None], y),
+    ):
+        logits, target = batch(dtype=torch.bfloat16)
+        value = value_of(logits, target)
+        value.backward()
+        assert value.dtype == torch.float32
+        assert bool(logits.grad.isfinite().all())
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nn.deep_gamblers_loss(torch.zeros(2, 3), torch.tensor([0, 1]), 2.5), r"reward must lie in \(1, 2\]"),
+        (lambda: nn.DeepGamblersLoss(1.0), "abstaining is free"),
+        (lambda: nn.confidnet_loss(torch.zeros(3), torch.zeros(2, 3), torch.tensor([0, 1])), "one value per sample"),
+        (lambda: nn.DeVriesLoss(hint_share=50), "not per cent"),
+        (lambda: nn.DeVriesLoss(budget=0), "must be positive"),
+        (lambda: nn.CorrectnessRankingLoss(0), "size of the training set"),
+        (lambda: nn.crl_loss(torch.zeros(3), torch.zeros(2)), "shapes differ"),
+        (lambda: nn.smooth_cwsa(torch.zeros(3), torch.zeros(3), temperature=0), "recuse.cwsa"),
+        (lambda: nn.smooth_cwsa(torch.zeros(3), torch.zeros(2)), "shapes differ"),
+        (lambda: nn.CWSALoss(threshold=1.0), "threshold"),
+        (lambda: nn.bayesian_aurc_loss(torch.zeros(3, 2), torch.zeros(3, dtype=torch.long)), "n_models"),
+    ],
+)
+def test_errors(call, message):
+    """Wrong arguments are named with the remedy."""
+    with pytest.raises(ValueError, match=message):
+        call()

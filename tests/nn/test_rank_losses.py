@@ -1,0 +1,259 @@
+"""Rank-weighted losses: values and gradients against double-precision references, ties, batches, precision."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recuse
+from recuse import nn
+from tests.nn import references
+from tests.strategies import problems
+
+ESTIMATORS = ["harmonic", "log", "plugin", "sele", "augrc"]
+METRICS = {
+    "harmonic": functools.partial(recuse.aurc, estimator="harmonic"),
+    "log": functools.partial(recuse.aurc, estimator="log"),
+    "plugin": functools.partial(recuse.aurc, estimator="plugin"),
+    "sele": recuse.sele,
+    "augrc": recuse.augrc,
+}
+MODULES = {
+    "harmonic": nn.AURCLoss,
+    "log": functools.partial(nn.AURCLoss, "log"),
+    "plugin": functools.partial(nn.AURCLoss, "plugin"),
+    "sele": nn.SELELoss,
+    "augrc": nn.AUGRCLoss,
+}
+
+
+def batch(n=24, classes=5, dtype=torch.float64, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    logits = 2.0 * torch.randn(n, classes, generator=generator, dtype=torch.float64)
+    return logits.to(dtype).requires_grad_(), torch.randint(classes, (n,), generator=generator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@given(problem=problems(losses=["binary", "graded", "repeated"]))
+def test_tie_exact_weights_give_the_metric_of_the_core(estimator, problem):
+    """Mean of weight times loss is the core's metric, whatever ties, and the weights are its pairwise definition."""
+    confidence, loss = torch.tensor(problem.confidence), torch.tensor(problem.loss)
+    weight = nn.loss_weights(confidence, estimator, ties="exact")
+    np.testing.assert_allclose(weight.numpy(), references.weights(problem.confidence, estimator), rtol=1e-12)
+    expected = METRICS[estimator](problem.loss, problem.confidence)
+    assert float((weight * loss).mean()) == pytest.approx(expected, rel=1e-11, abs=1e-14)
+    value = nn.rank_weighted_loss(loss, confidence, estimator, ties="exact")
+    assert float(value) == pytest.approx(expected, rel=1e-11, abs=1e-14)
+
+
+@pytest.mark.parametrize(("estimator", "options"), [("plugin", {"estimator": "plugin"}), ("sele", {}), ("augrc", {})])
+@given(problem=problems(losses=["graded"]))
+def test_tie_exact_weights_are_the_gradients_of_the_core(estimator, options, problem):
+    """N times the core's derivative with respect to the loss sum of a sample's block is the sample's weight."""
+    blocks = problem.table(keep_samples=True)
+    metric = recuse.metrics.get("aurc" if estimator == "plugin" else estimator, **options)
+    beta = metric.gradient_of(blocks).loss[blocks.samples.block]
+    weight = nn.loss_weights(torch.tensor(problem.confidence), estimator, ties="exact")
+    np.testing.assert_allclose(weight.numpy(), len(beta) * beta, rtol=1e-11)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_without_ties_both_rules_agree(estimator):
+    """Different confidences have ranks, and nothing to average."""
+    confidence = torch.randperm(100, generator=torch.Generator().manual_seed(1)).double()
+    ordered, exact = (nn.loss_weights(confidence, estimator, ties=ties) for ties in ("order", "exact"))
+    torch.testing.assert_close(ordered, exact, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_order_gives_tied_samples_all_their_ranks(estimator):
+    """Ties in arbitrary order: the same set of weights as without ties."""
+    ordered = nn.loss_weights(torch.zeros(9).double(), estimator).sort().values
+    expected = [references.rank_weight(estimator, r, 9) for r in range(1, 10)]
+    np.testing.assert_allclose(ordered.numpy(), sorted(expected), rtol=1e-13)
+
+
+@pytest.mark.parametrize("ties", ["order", "exact"])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_value_and_gradient_equal_the_reference(estimator, ties):
+    """Cross-entropy times weights, differentiated numerically with the weights held, equals backward()."""
+    logits, target = batch()
+    value = MODULES[estimator](ties=ties)(logits, target)
+    value.backward()
+    start, rows = logits.detach().numpy(), np.arange(24)
+    weight = references.weights(references.log_softmax(start).max(axis=1), estimator)
+
+    def reference(z):
+        return float(np.mean(weight * -references.log_softmax(z)[rows, target.numpy()]))
+
+    assert value.item() == pytest.approx(reference(start), rel=1e-13)
+    np.testing.assert_allclose(logits.grad.numpy(), references.numerical_gradient(reference, start), atol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_gradcheck(estimator):
+    """The ranks are constant around a point without near-ties, so the loss is differentiable there."""
+    logits, target = batch(n=8)
+    assert torch.autograd.gradcheck(lambda z: MODULES[estimator]()(z, target), (logits,))
+
+
+@pytest.mark.parametrize("n", [128, 100, 1])
+def test_the_last_batch_gets_its_own_weights(n):
+    """A criterion that has seen 128 samples weighs 100 as 100: the value is the metric of these 100."""
+    criterion = nn.AURCLoss()
+    criterion(*batch(128))
+    logits, target = batch(n, seed=n)
+    log_p = references.log_softmax(logits.detach().numpy())
+    expected = recuse.aurc(-log_p[np.arange(n), target.numpy()], log_p.max(axis=1))
+    assert criterion(logits, target).item() == pytest.approx(expected, rel=1e-12)
+
+
+@given(n=st.integers(1, 400), estimator=st.sampled_from(ESTIMATORS))
+def test_mean_weights(n, estimator):
+    """The weights sum to what the docstring says."""
+    mean = nn.loss_weights(torch.arange(n).double(), estimator).mean().item()
+    if estimator == "log":
+        assert mean < 1.0
+    else:
+        expected = {"sele": (n + 1) / (2 * n), "augrc": 0.5}.get(estimator, 1.0)
+        assert mean == pytest.approx(expected, rel=1e-12)
+
+
+def test_unit_mean_divides_by_the_mean_weight():
+    """With unit_mean the AUGRC loss of equal losses is that loss, not half of it."""
+    confidence = torch.arange(7).double()
+    assert nn.rank_weighted_loss(torch.ones(7).double(), confidence, "augrc").item() == pytest.approx(0.5)
+    value = nn.rank_weighted_loss(torch.ones(7).double(), confidence, "augrc", unit_mean=True)
+    assert value.item() == pytest.approx(1.0)
+
+
+def test_any_loss_and_any_confidence():
+    """A per-sample loss and a confidence function take the place of cross-entropy and MSP."""
+    logits, target = batch()
+
+    def brier(z, y):
+        return (z.softmax(1) - torch.nn.functional.one_hot(y, z.shape[1])).square().sum(1)
+
+    value = nn.AUGRCLoss(loss=brier, confidence=lambda z: z[:, 0])(logits, target)
+    proba = np.exp(references.log_softmax(logits.detach().numpy()))
+    loss = recuse.losses.brier(target.numpy(), proba)
+    assert value.item() == pytest.approx(recuse.augrc(loss, logits.detach().numpy()[:, 0]), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["msp", "neg_entropy", "softmax_margin", "neg_gini", "max_logit", "energy"])
+def test_named_confidences_rank_like_the_scores_of_the_core(name):
+    """The names mean what they mean in recuse.scores."""
+    logits, target = batch()
+    outputs = recuse.Outputs(labels=target.numpy(), logits=logits.detach().numpy())
+    score = recuse.scores.compute(name, outputs)
+    loss = recuse.losses.cross_entropy(target.numpy(), logits=logits.detach().numpy())
+    value = nn.AURCLoss(confidence=name)(logits, target)
+    assert value.item() == pytest.approx(recuse.aurc(loss, score), rel=1e-12)
+
+
+def test_certainty_does_not_tie():
+    """Logit margins of 50 and 60 have one float32 MSP, 1.0, but are ranked: the log-softmax underflows later."""
+    logits = torch.tensor([[20.0, 0.0], [30.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    assert nn.loss_weights(logits.log_softmax(1).amax(1), "sele").tolist() == pytest.approx([2 / 3, 1.0, 1 / 3])
+
+
+# ---------------------------------------------------------------------- precision, autocast, compile
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_half_precision_logits_are_weighed_in_float32(estimator, dtype):
+    """The loss of rounded logits is that of the same numbers in float64, and the gradient is finite."""
+    logits, target = batch(64, 10, dtype)
+    value = MODULES[estimator](ties="exact")(logits, target)
+    exact = MODULES[estimator](ties="exact")(logits.detach().double(), target)
+    assert value.dtype == torch.float32
+    assert value.item() == pytest.approx(exact.item(), rel=1e-5)
+    value.backward()
+    assert logits.grad.dtype == dtype
+    assert bool(logits.grad.isfinite().all())
+
+
+def test_autocast():
+    """Under bfloat16 autocast the model computes in bfloat16, the objective in float32."""
+    model = torch.nn.Linear(6, 4)
+    x, target = torch.randn(32, 6, generator=torch.Generator().manual_seed(0)), torch.arange(32) % 4
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = model(x)
+        value = nn.AURCLoss()(logits, target)
+    assert logits.dtype == torch.bfloat16
+    assert value.dtype == torch.float32
+    value.backward()
+    assert bool(model.weight.grad.isfinite().all())
+
+
+def test_huge_logits_stay_finite():
+    """Half-precision networks produce them: no overflow, no NaN."""
+    logits = torch.tensor([[6e4, -6e4], [-6e4, 6e4]], dtype=torch.float16, requires_grad=True)
+    for module in MODULES.values():
+        value = module()(logits, torch.tensor([0, 0]))
+        value.backward()
+        assert bool(value.isfinite())
+        assert bool(logits.grad.isfinite().all())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ties", ["order", "exact"])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_compile_with_the_default_backend(estimator, ties):
+    """torch.compile gives the same value and gradient in one graph, also for another batch size."""
+    _compare_compiled(estimator, ties, "inductor")
+
+
+@pytest.mark.parametrize("ties", ["order", "exact"])
+@pytest.mark.parametrize("estimator", ["harmonic", "augrc"])
+def test_compile_captures_one_graph(estimator, ties):
+    """The whole objective is one graph (fullgraph=True): nothing falls back to Python."""
+    _compare_compiled(estimator, ties, "aot_eager")
+
+
+def _compare_compiled(estimator, ties, backend):
+    torch.compiler.reset()
+    criterion = MODULES[estimator](ties=ties)
+    compiled = torch.compile(criterion, fullgraph=True, backend=backend)
+    for n in (16, 16, 12):
+        logits, target = batch(n, dtype=torch.float32)
+        value = criterion(logits, target)
+        (expected,) = torch.autograd.grad(value, logits)
+        again = compiled(logits, target)
+        (found,) = torch.autograd.grad(again, logits)
+        torch.testing.assert_close(again, value)
+        torch.testing.assert_close(found, expected)
+
+
+def test_tables_made_in_inference_mode_serve_training():
+    """A validation step before the first training step must not leave inference tensors behind."""
+    with torch.inference_mode():
+        nn.AURCLoss()(batch(37)[0].detach(), batch(37)[1])
+    nn.AURCLoss()(*batch(37)).backward()
+
+
+# ---------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nn.AURCLoss("sele"), "estimator='sele' is not known"),
+        (lambda: nn.AURCLoss(confidence="mps"), "did you mean 'msp'"),
+        (lambda: nn.AUGRCLoss(ties="mean"), "ties='mean' is not known"),
+        (lambda: nn.loss_weights(torch.zeros(0)), "at least one sample"),
+        (lambda: nn.AURCLoss()(torch.zeros(3, 2), torch.zeros(2, dtype=torch.long)), "shapes do not fit"),
+        (lambda: nn.rank_weighted_loss(torch.zeros(3), torch.zeros(2)), "shapes differ"),
+        (lambda: nn.loss_weights(torch.zeros(2, 2), distributed=True), "one dimension"),
+    ],
+)
+def test_errors(call, message):
+    """Wrong arguments are named with the remedy."""
+    with pytest.raises(ValueError, match=message):
+        call()
