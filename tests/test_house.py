@@ -45,6 +45,7 @@ NEIGHBOURS = {
 UPWARD = {
     ("curve", "report"): ".plot()",
     ("evaluation", "report"): ".plot(), .report() and how a result prints itself",
+    ("joint", "report"): ".plot() and how results and tables print themselves",
     ("evaluation", "recuse"): "the version that a result carries",
 }
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # what type checkers and editors see
     from recuse import datasets as datasets
     from recuse import inference as inference
+    from recuse import joint as joint
     from recuse import losses as losses
     from recuse import metrics as metrics
     from recuse import nn as nn
@@ -37,7 +38,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
 
 __version__ = "0.1.0"
 
-_MODULES = ("datasets", "inference", "losses", "metrics", "scores")
+_MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores")
 _WINGS = ("nn",)  # need an optional library, so `from recuse import *` leaves them out
 _HOMES = {
     "Evaluation": "evaluation",

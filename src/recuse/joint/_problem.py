@@ -1,0 +1,161 @@
+"""The evaluation problem: ID and OOD rows with two scores, checked once, and the weight of the OOD rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import gcd
+from typing import Any, NamedTuple
+
+import array_api_compat
+import numpy as np
+import numpy.typing as npt
+
+from recuse._checks import UnmetNeed, check_loss, fraction, refuse, same_length, to_numpy, vector
+from recuse._typing import ArrayLike, BoolArray, FloatArray, IntArray
+
+KindArray = npt.NDArray[np.int8]
+#: What a row is: an ID sample that is classified right or wrong, or an OOD sample.
+CORRECT, WRONG, OOD = 0, 1, 2
+#: Integer arithmetic is exact as long as four times the squared weight sum stays below this.
+LARGEST = 2**62
+
+
+class Thresholds(NamedTuple):
+    """A pair of thresholds: accept if and only if both scores reach theirs.
+
+    ``confidence`` for the ID score, ``ood_score`` for the OOD score; +inf rejects everything, -inf nothing.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> recuse.joint.ds_f1([0, 1], [0.9, 0.4], [2.0, 1.5], [0.8], [0.5]).thresholds
+    Thresholds(confidence=0.9, ood_score=2.0)
+    """
+
+    confidence: float
+    ood_score: float
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Checked columns, ID rows first; an ID row weighs ``id_weight``, an OOD row ``ood_weight``."""
+
+    wrong: BoolArray
+    confidence: FloatArray
+    ood_score: FloatArray
+    id_weight: float
+    ood_weight: float
+    prevalence: float | None
+
+    @property
+    def n_id(self) -> int:
+        """Number of ID rows."""
+        return int(self.wrong.size)
+
+    @property
+    def n_ood(self) -> int:
+        """Number of OOD rows."""
+        return int(self.confidence.size - self.wrong.size)
+
+    @property
+    def integer(self) -> bool:
+        """Whether both weights are integers, so that comparisons are exact."""
+        return isinstance(self.id_weight, int)
+
+    @property
+    def ratio(self) -> float:
+        """Weight of an OOD row in units of an ID row."""
+        return float(self.ood_weight / self.id_weight)
+
+    @cached_property
+    def kind(self) -> KindArray:
+        """CORRECT, WRONG or OOD per row."""
+        return np.concatenate([self.wrong.astype(np.int8), np.full(self.n_ood, OOD, dtype=np.int8)])
+
+    def swapped(self) -> Problem:
+        """Return the problem with the roles of the two scores exchanged."""
+        return replace(self, confidence=self.ood_score, ood_score=self.confidence)
+
+    def with_ood_score(self, column: FloatArray) -> Problem:
+        """Return the problem with another OOD score."""
+        return replace(self, ood_score=column)
+
+    def rows(self, id_rows: IntArray, ood_rows: IntArray) -> Problem:
+        """Return the problem on these rows; the OOD share of a stated prevalence stays as it is."""
+        index = np.concatenate([id_rows, self.n_id + ood_rows])
+        weights = _weights(id_rows.size, ood_rows.size, self.prevalence)
+        return Problem(
+            self.wrong[id_rows], self.confidence[index], self.ood_score[index], *weights, self.prevalence
+        )  # fmt: skip
+
+    def at_prevalence(self, prevalence: float | None) -> Problem:
+        """Return the same rows with another OOD share."""
+        share, weights = _prevalence(self.n_id, self.n_ood, prevalence)
+        return replace(self, id_weight=weights[0], ood_weight=weights[1], prevalence=share)
+
+
+def problem(
+    id_loss: ArrayLike,
+    id_confidence: ArrayLike,
+    id_ood_score: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_score: ArrayLike,
+    prevalence: float | None = None,
+) -> Problem:
+    """Check the five columns and the prevalence; ID columns need a row, OOD columns may be empty."""
+    loss = _column(id_loss, "id_loss")
+    check_loss(loss, np)
+    if not bool(np.all((loss == 0.0) | (loss == 1.0))):
+        bad = float(loss[(loss != 0.0) & (loss != 1.0)][0])
+        raise UnmetNeed(f"id_loss must be 0 (right) or 1 (wrong), but {bad!r} occurs; use losses.zero_one")
+    columns = {
+        "id_confidence": _column(id_confidence, "id_confidence"),
+        "id_ood_score": _column(id_ood_score, "id_ood_score"),
+    }
+    same_length(id_loss=loss, **columns)
+    outside = {
+        "ood_confidence": _column(ood_confidence, "ood_confidence", empty=True),
+        "ood_score": _column(ood_score, "ood_score", empty=True),
+    }
+    same_length(**outside)
+    n_ood = int(outside["ood_score"].size)
+    share, weights = _prevalence(loss.size, n_ood, prevalence)
+    confidence = np.concatenate([columns["id_confidence"], outside["ood_confidence"]])
+    score = np.concatenate([columns["id_ood_score"], outside["ood_score"]])
+    return Problem(loss == 1.0, confidence, score, *weights, share)
+
+
+def _column(column: ArrayLike, name: str, *, empty: bool = False) -> FloatArray:
+    if empty and column is not None and not np.size(column):
+        return np.zeros(0)
+    host: Any = to_numpy(column) if array_api_compat.is_array_api_obj(column) else column
+    array: FloatArray = vector(host, name, np, None) + 0.0  # -0.0 is 0.0
+    refuse(np.isnan(array), array, name, "holds NaN", "give every sample a score, e.g. -inf to accept it last", np)
+    return array
+
+
+def _prevalence(n_id: int, n_ood: int, prevalence: float | None) -> tuple[float | None, tuple[float, float]]:
+    if prevalence is None:
+        return None, (1, 1)
+    share = fraction(prevalence, "prevalence", below_one=True)
+    if share > 0.0 and n_ood == 0:
+        raise ValueError(f"prevalence={share!r} needs OOD samples, but there are none; leave prevalence=None")
+    return share, _weights(n_id, n_ood, share)
+
+
+def _weights(n_id: int, n_ood: int, prevalence: float | None) -> tuple[float, float]:
+    """Weights of an ID and an OOD row: small integers where the prevalence allows, else 1 and a ratio."""
+    if prevalence is None:
+        return 1, 1
+    if n_ood == 0 or prevalence == 0.0:
+        return 1, 0
+    share = Fraction(prevalence).limit_denominator(10**6)
+    if float(share) == prevalence:
+        inside, outside = (share.denominator - share.numerator) * n_ood, share.numerator * n_id
+        common = gcd(inside, outside)
+        inside, outside = inside // common, outside // common
+        if 4 * (inside * n_id + outside * n_ood) ** 2 < LARGEST:
+            return inside, outside
+    return 1.0, n_id * prevalence / ((1.0 - prevalence) * n_ood)

@@ -1,0 +1,164 @@
+"""Slow, obviously right versions: every pair of thresholds, counted one by one, in fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+import recuse
+
+INF = float("inf")
+
+
+class Columns(NamedTuple):
+    """The five columns of a problem, as the public functions take them."""
+
+    id_loss: Any
+    id_confidence: Any
+    id_ood_score: Any
+    ood_confidence: Any
+    ood_score: Any
+
+    @property
+    def n_id(self) -> int:
+        """Number of ID samples."""
+        return len(self.id_loss)
+
+    @property
+    def n_ood(self) -> int:
+        """Number of OOD samples."""
+        return len(self.ood_score)
+
+    def swapped(self) -> Columns:
+        """Exchange the two scores."""
+        return Columns(self.id_loss, self.id_ood_score, self.id_confidence, self.ood_score, self.ood_confidence)
+
+    def mapped(self, confidence: Any, ood_score: Any) -> Columns:
+        """Apply a function to each score."""
+        return Columns(
+            self.id_loss,
+            confidence(self.id_confidence),
+            ood_score(self.id_ood_score),
+            confidence(self.ood_confidence),
+            ood_score(self.ood_score),
+        )
+
+
+@st.composite
+def joint_problems(draw: st.DrawFn, max_id: int = 8, max_ood: int = 7, min_ood: int = 0) -> Columns:
+    """Draw a small problem; few distinct scores, so that nearly everything ties, or many, or special values."""
+    n_id, n_ood = draw(st.integers(1, max_id)), draw(st.integers(min_ood, max_ood))
+    element = draw(
+        st.sampled_from(
+            [
+                st.integers(0, 2).map(float),
+                st.integers(0, 5).map(lambda k: k / 7),
+                st.integers(0, 60).map(float),
+                st.sampled_from([-INF, -1.0, -0.0, 0.0, 5e-324, INF]),
+                st.just(1.0),
+            ]
+        )
+    )
+    same = draw(st.booleans()) and draw(st.booleans())
+
+    def column(n: int) -> Any:
+        return np.array(draw(st.lists(element, min_size=n, max_size=n)), dtype=float)
+
+    loss = np.array(draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=n_id, max_size=n_id)))
+    inside, outside = column(n_id), column(n_ood)
+    return Columns(loss, inside, inside if same else column(n_id), outside, outside if same else column(n_ood))
+
+
+def ratio(columns: Columns, prevalence: Fraction | None) -> Fraction:
+    """Weight of an OOD sample."""
+    if prevalence is None:
+        return Fraction(1)
+    return columns.n_id * prevalence / ((1 - prevalence) * columns.n_ood) if columns.n_ood else Fraction(0)
+
+
+def all_pairs(columns: Columns) -> list[tuple[int, int, int]]:
+    """Return accepted right, wrong and OOD samples for every pair of thresholds."""
+    loss, c_in, a_in, c_out, a_out = columns
+    found = set()
+    for t in {*a_in.tolist(), *a_out.tolist(), -INF, INF}:
+        for r in {*c_in.tolist(), *c_out.tolist(), -INF, INF}:
+            inside = (a_in >= t) & (c_in >= r)
+            right, wrong = int(np.sum(inside & (loss == 0))), int(np.sum(inside & (loss == 1)))
+            found.add((right, wrong, int(np.sum((a_out >= t) & (c_out >= r)))))
+    return sorted(found)
+
+
+def best_f1(columns: Columns, prevalence: Fraction | None = None) -> Fraction:
+    """DS-F1 by trying everything."""
+    weight = ratio(columns, prevalence)
+    values = [Fraction(2 * r) / (r + w + weight * o + columns.n_id) for r, w, o in all_pairs(columns)]
+    return max(values)
+
+
+def level_curve(columns: Columns, prevalence: Fraction | None = None, *, generalized: bool = False) -> Any:
+    """Least risk per number of accepted ID samples, by trying everything."""
+    weight = ratio(columns, prevalence)
+    curve: dict[int, Fraction] = {}
+    for r, w, o in all_pairs(columns):
+        if r + w == 0:
+            continue
+        total = columns.n_id + weight * columns.n_ood if generalized else r + w + weight * o
+        risk = Fraction(w + weight * o) / total
+        curve[r + w] = min(curve.get(r + w, risk), risk)
+    return curve
+
+
+def ds_aurc(columns: Columns, operator: str, prevalence: Fraction | None = None) -> Fraction:
+    """DS-AURC by trying everything."""
+    curve, n = level_curve(columns, prevalence), columns.n_id
+    if operator == "at_least":
+        return sum(min(curve[k] for k in curve if k >= j) for j in range(1, n + 1)) / Fraction(n)
+    return sum(curve[min(k for k in curve if k >= j)] for j in range(1, n + 1)) / Fraction(n)
+
+
+def ds_augrc(columns: Columns, operator: str, prevalence: Fraction | None = None) -> Fraction:
+    """DS-AUGRC by trying everything."""
+    curve, n = level_curve(columns, prevalence, generalized=True), columns.n_id
+    if operator == "at_least":
+        risk = [Fraction(0)] + [min(curve[k] for k in curve if k >= j) for j in range(1, n + 1)]
+        return sum((risk[j - 1] + risk[j]) / 2 for j in range(1, n + 1)) / Fraction(n)
+    knots = [(0, Fraction(0)), *sorted(curve.items())]
+    return sum((k - j) * (a + b) / 2 for (j, a), (k, b) in pairwise(knots)) / Fraction(n)
+
+
+def one_score(columns: Columns) -> Columns:
+    """Return the problem whose OOD score is constant."""
+    return columns.mapped(lambda c: c, lambda a: np.zeros(len(a)))
+
+
+def grid_f1(columns: Columns, T: int) -> float:
+    """The published loop over quantiles of both scores, Algorithm 1."""
+    c, a = np.append(columns.id_confidence, columns.ood_confidence), np.append(columns.id_ood_score, columns.ood_score)
+    right = np.append(columns.id_loss == 0, np.zeros(columns.n_ood, dtype=bool))
+    best = 0.0
+    for r in np.quantile(c, np.linspace(0, 1, T), method="lower"):
+        for t in np.quantile(a, np.linspace(0, 1, T), method="lower"):
+            taken = (c >= r) & (a >= t)
+            if (taken[: columns.n_id]).any():
+                best = max(best, float(2 * (taken & right).sum() / (taken.sum() + columns.n_id)))
+    return best
+
+
+def random_problem(n_id: int, n_ood: int, seed: int = 0, decimals: int | None = None) -> Columns:
+    """A larger problem with two useful scores."""
+    rng = np.random.default_rng(seed)
+    wrong = rng.random(n_id) < 0.25
+    c = np.append(rng.normal(1.5, 1, n_id) - 1.2 * wrong, rng.normal(0.3, 1, n_ood))
+    a = np.append(rng.normal(1.0, 1, n_id), rng.normal(0, 1, n_ood))
+    if decimals is not None:
+        c, a = c.round(decimals), a.round(decimals)
+    return Columns(wrong.astype(float), c[:n_id], a[:n_id], c[n_id:], a[n_id:])
+
+
+def value(function: str, columns: Columns, **options: Any) -> float:
+    """Value of a public function of recuse.joint."""
+    return float(getattr(recuse.joint, function)(*columns, **options))

@@ -1,0 +1,111 @@
+"""The exact algorithms against trying every pair of thresholds, on a thousand problems each and on every path."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import recuse
+from tests.joint import references as slow
+from tests.joint.references import Columns, joint_problems, random_problem, value
+
+THOUSAND = settings(
+    max_examples=1000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+PREVALENCES = st.sampled_from([None, Fraction(0), Fraction(1, 2), Fraction(1, 10), Fraction(99, 100)])
+
+
+@THOUSAND
+@given(joint_problems(), PREVALENCES)
+def test_ds_f1_is_the_best_of_all_pairs(path: str, columns: Columns, prevalence: Fraction | None) -> None:
+    """No pair is better, the thresholds give the value, and the counts add up."""
+    share = None if prevalence is None or not columns.n_ood else float(prevalence)
+    found = recuse.joint.ds_f1(*columns, prevalence=share)
+    assert found.value == float(slow.best_f1(columns, None if share is None else prevalence))
+    again = recuse.joint.f1_at(*columns, found.thresholds, prevalence=share)
+    assert (again.value, again.true_accept, again.false_accept) == (found.value, found.true_accept, found.false_accept)
+    assert found.true_accept + found.false_reject == columns.n_id
+    assert found.n_id + found.n_ood - (found.true_accept + found.false_accept) >= found.true_reject
+
+
+@THOUSAND
+@given(joint_problems(), PREVALENCES, st.sampled_from(["at_least", "exact"]))
+def test_ds_aurc_is_the_area_of_all_pairs(
+    path: str, columns: Columns, prevalence: Fraction | None, operator: str
+) -> None:
+    """The level curve has every attainable level with its least risk, and the area follows."""
+    share = None if prevalence is None or not columns.n_ood else float(prevalence)
+    exactly = None if share is None else prevalence
+    found = recuse.joint.ds_aurc(*columns, prevalence=share, operator=operator)
+    curve = slow.level_curve(columns, exactly)
+    assert found.frontier is not None
+    assert found.frontier.level.tolist() == sorted(curve)
+    np.testing.assert_allclose(found.frontier.selective_risk, [float(curve[j]) for j in sorted(curve)], rtol=1e-14)
+    assert found.value == pytest.approx(float(slow.ds_aurc(columns, operator, exactly)), abs=1e-14)
+
+
+@THOUSAND
+@given(joint_problems(), PREVALENCES, st.sampled_from(["at_least", "exact"]))
+def test_ds_augrc_is_the_area_of_all_pairs(
+    path: str, columns: Columns, prevalence: Fraction | None, operator: str
+) -> None:
+    """The same for generalized risk."""
+    share = None if prevalence is None or not columns.n_ood else float(prevalence)
+    exactly = None if share is None else prevalence
+    found = recuse.joint.ds_augrc(*columns, prevalence=share, operator=operator)
+    assert found.value == pytest.approx(float(slow.ds_augrc(columns, operator, exactly)), abs=1e-14)
+
+
+@settings(max_examples=200)
+@given(joint_problems())
+def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns) -> None:
+    """Every point of the curve is the outcome of its two thresholds."""
+    curve = recuse.joint.ds_aurc(*columns).frontier
+    assert curve is not None
+    for j in range(curve.level.size):
+        pair = (float(curve.confidence_threshold[j]), float(curve.ood_threshold[j]))
+        point = recuse.joint.f1_at(*columns, pair)
+        assert point.true_accept == curve.n_correct[j]
+        assert point.true_accept + point.false_accept == curve.level[j] + curve.n_ood_accepted[j]
+
+
+@settings(max_examples=300)
+@given(joint_problems(), st.integers(2, 6))
+def test_the_grid_is_the_loop(columns: Columns, T: int) -> None:
+    """Histograms and cumulative sums give what the published loop over pairs gives."""
+    assert value("ds_f1", columns, method="grid", T=T) == slow.grid_f1(columns, T)
+
+
+@settings(max_examples=300)
+@given(joint_problems(), st.integers(1, 5))
+def test_semi_lies_between_exact_and_one_score(columns: Columns, T: int) -> None:
+    """With few thresholds it is above the exact area, and never above either score alone."""
+    semi, exact = value("ds_aurc", columns, method="semi", T=T), value("ds_aurc", columns)
+    assert exact <= semi + 1e-15
+    for single in (columns, columns.swapped()):
+        assert semi <= value("ds_aurc", slow.one_score(single)) + 1e-15
+    assert value("ds_aurc", columns, method="semi", T=50) == exact
+
+
+def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy and the kernels return the same thresholds and curves, with integer and with real weights."""
+    from recuse.joint import _fast, _kernels
+
+    columns = random_problem(700, 900, decimals=2)
+    results = []
+    for compiled in (False, True):
+        monkeypatch.setattr(_fast, "MINIMUM", 0 if compiled else 10**12)
+        monkeypatch.setattr(_fast, "_compiled", lambda name: getattr(_kernels, name))
+        found = []
+        for prevalence in (None, 0.5, 1 / np.pi):
+            best = recuse.joint.ds_f1(*columns, prevalence=prevalence)
+            curves = [recuse.joint.ds_aurc(*columns, prevalence=prevalence).frontier]
+            curves += [recuse.joint.ds_augrc(*columns, prevalence=prevalence, method="semi", T=40).frontier]
+            found += [best.thresholds, *[c.n_correct.tolist() for c in curves if c is not None]]
+            found += [c.confidence_threshold.tolist() for c in curves if c is not None]
+        results.append(found)
+    assert results[0] == results[1]
