@@ -1,7 +1,9 @@
 """Inference for every metric: standard errors, intervals, bands, bootstrap, paired tests and rankings."""
 
 from recuse.inference._binomial import clopper_pearson
+from recuse.inference._bootstrap import Bootstrap, bootstrap, replicates
 from recuse.inference._influence import covariance, influence, standard_error
 from recuse.inference._interval import Interval, confidence_interval
 
 __all__ = ["Interval", "clopper_pearson", "confidence_interval", "covariance", "influence", "standard_error"]
+__all__ += ["Bootstrap", "bootstrap", "replicates"]

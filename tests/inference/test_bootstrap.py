@@ -1,0 +1,247 @@
+"""Standard errors and intervals of the bootstrap: by simulation with known truth, and what it says of thin data."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+import recuse
+from recuse.inference import bootstrap, replicates
+from recuse.inference._bootstrap import _bca, _left_out, _share_below
+from recuse.inference._influence import terms_of
+from tests.inference.populations import POPULATIONS, allowance
+
+# ---------------------------------------------------------------------- standard errors
+
+
+@pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
+def test_the_standard_error_is_that_of_the_influence_function(population: Any) -> None:
+    """B = 2000 replicates: within 3.3 Monte Carlo errors 1/sqrt(2B), and what n = 800 leaves of the linear term."""
+    loss, score = population.draw(800, np.random.default_rng(1))
+    names = ["aurc", "augrc", "risk"] + ["auroc_f", "e_augrc"] * (not population.exponential)
+    drawn = replicates(names, [(loss, score)], n_resamples=2000, rng=0)[:, 0]
+    allowed = 3.3 / np.sqrt(4000.0) + (0.06 if loss.sum() < 20 else 0.02)
+    for name, column in zip(names, drawn.T, strict=True):
+        assert abs(np.std(column) / recuse.standard_error(name, loss, score) - 1.0) < allowed, name
+
+
+def test_it_holds_with_weights_strata_and_clusters() -> None:
+    """Weighted; drawn within the strata; drawn as clusters: each against its closed form."""
+    rng = np.random.default_rng(2)
+    cluster = np.repeat(np.arange(150), 6)
+    effect = rng.normal(size=150)[cluster]
+    score = effect + rng.normal(size=900)
+    loss = (rng.random(900) < 1.0 / (1.0 + np.exp(1.5 + score))).astype(float)
+    stratum, weight = (loss + (rng.random(900) < 0.5)).astype(int), rng.gamma(4.0, size=900)
+    for options in ({"sample_weight": weight}, {"strata": stratum}, {"clusters": cluster}):
+        drawn = replicates(["aurc", "augrc"], [(loss, score)], n_resamples=2000, rng=0, **options)[:, 0]
+        for name, column in zip(("aurc", "augrc"), drawn.T, strict=True):
+            assert abs(np.std(column) / recuse.standard_error(name, loss, score, **options) - 1.0) < 0.08
+
+
+# ---------------------------------------------------------------------- coverage of intervals
+
+
+def covered(method: Any, population: Any, n: int, repetitions: int) -> np.ndarray:
+    """Shares of intervals of AURC and AUGRC that hold the truth."""
+    rng, hits = np.random.default_rng(11), np.zeros(2)
+    for _ in range(repetitions):
+        loss, score = population.draw(n, rng)
+        for which, name in enumerate(("aurc", "augrc")):
+            low, high, *_ = bootstrap(name, loss, score, n_resamples=200, rng=rng).interval(0.95, method)
+            hits[which] += low <= getattr(population, name) <= high
+    return hits / repetitions
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_intervals_cover_where_errors_are_many(method: Any) -> None:
+    """Error rate .20 and n = 400: 95 %, but for what B = 200 and n cost (a point and a half)."""
+    shares = covered(method, POPULATIONS[3], 400, 400)
+    assert (np.abs(shares - 0.95) < 0.015 + allowance(0.95, 400)).all(), shares
+
+
+def test_clusters_cover_where_single_samples_do_not() -> None:
+    """Fifteen copies of each image share their fate: i.i.d. resampling covers half, resampled images cover."""
+    rng, repetitions = np.random.default_rng(3), 200
+    hits = dict.fromkeys(("iid", "clustered"), 0)
+    cluster = np.repeat(np.arange(80), 15)
+
+    def images(n: int) -> Any:
+        effect = np.repeat(rng.normal(size=n), 15)
+        score = effect + 0.3 * rng.normal(size=effect.size)
+        return (rng.random(effect.size) < 0.6 * ndtr(-1.0 - 1.5 * effect)).astype(float), score
+
+    truth = recuse.augrc(*images(60_000))
+    for _ in range(repetitions):
+        loss, score = images(80)
+        for kind in hits:
+            given = cluster if kind == "clustered" else None
+            low, high, *_ = bootstrap("augrc", loss, score, clusters=given, n_resamples=200, rng=rng).interval(0.95)
+            hits[kind] += int(low <= truth <= high)
+    assert hits["clustered"] / repetitions > 0.91 - allowance(0.91, repetitions)
+    assert hits["iid"] / repetitions < 0.80
+
+
+def test_coverage_at_risk_is_covered() -> None:
+    """A quantile-like metric without a gradient; curve m(c) = .6 c^2, so R(c) = .2 c^2 and c* = sqrt(5 r)."""
+    rng, repetitions, hits = np.random.default_rng(4), 150, 0
+    metric = recuse.metrics.get("coverage_at_risk", risk=0.08)
+    for _ in range(repetitions):
+        loss, score = POPULATIONS[3].draw(500, rng)
+        low, high, *_ = bootstrap(metric, loss, score, n_resamples=200, rng=rng).interval(0.95)
+        hits += int(low <= np.sqrt(0.4) <= high)
+    assert hits / repetitions > 0.92 - allowance(0.92, repetitions)
+
+
+# ---------------------------------------------------------------------- BCa
+
+
+def test_bca_without_bias_and_skewness_is_the_percentile_interval() -> None:
+    """z0 = 0 and a = 0 leave the tails where they are; a skew to the right moves both up."""
+    tails = np.array([0.025, 0.975])
+    moved, right = _bca(tails, 0.5, 0.0), _bca(tails, 0.5, 0.05)
+    assert moved is not None
+    assert right is not None
+    np.testing.assert_allclose(moved, tails, atol=1e-15)
+    assert (right > tails).all()
+    z = ndtri(0.6) + ndtri(tails)
+    np.testing.assert_allclose(_bca(tails, 0.6, 0.1), ndtr(ndtri(0.6) + z / (1.0 - 0.1 * z)), atol=1e-15)
+    assert _bca(tails, 1.0, 0.0) is None
+
+
+def test_replicates_equal_to_the_estimate_count_half() -> None:
+    """A replicate may miss the estimate by rounding only."""
+    assert _share_below(np.array([0.1, 0.2, 0.2 + 1e-15, 0.3]), 0.2) == 0.5
+
+
+def test_left_out_values_agree_with_the_influence() -> None:
+    """The jackknife is near the influence function: the same acceleration, with clusters and strata as without."""
+    rng = np.random.default_rng(6)
+    loss, score = POPULATIONS[3].draw(300, rng)
+    for options in ({}, {"clusters": rng.integers(0, 60, 300)}, {"strata": rng.integers(0, 3, 300)}):
+        result = bootstrap("augrc", loss, score, n_resamples=100, **options)
+        terms = terms_of(result.metric, result._column.blocks, options.get("strata"), options.get("clusters"))
+        left_out = _left_out(result.metric, result._column, result._plan)
+        if not options:
+            assert np.corrcoef(terms, left_out)[0, 1] > 0.9999
+        skew = [np.sum(each**3) / np.sum(each**2) ** 1.5 for each in (terms, left_out)]
+        np.testing.assert_allclose(*skew, rtol=0.1, atol=0.005)
+
+
+def test_bca_of_a_metric_without_gradient() -> None:
+    """Left out one by one on few samples; refused with a remedy on many."""
+    loss, score = POPULATIONS[3].draw(150, np.random.default_rng(7))
+    interval = bootstrap("fpr95_error", loss, score, n_resamples=300).interval(0.9, "bca")
+    assert interval.low <= interval.estimate <= interval.high
+    assert interval.method == "BCa"
+    loss, score = POPULATIONS[3].draw(3000, np.random.default_rng(7))
+    with pytest.raises(recuse.UnmetNeed, match='leave out 3000 samples one by one; use method="percentile"'):
+        bootstrap("fpr95_error", loss, score, n_resamples=100).interval(method="bca")
+
+
+# ---------------------------------------------------------------------- thin data and bad input
+
+
+def test_undefined_replicates_are_left_out_and_counted() -> None:
+    """One error in eight is missing from a third of the resamples."""
+    result = bootstrap("auroc_f", [0, 0, 0, 1, 0, 0, 0, 0], range(8), n_resamples=200, rng=0)
+    assert 0 < result.n_undefined < 120
+    assert result.defined.size == 200 - result.n_undefined
+    interval = result.interval(0.9)
+    assert interval.warning is not None
+    assert f"{result.n_undefined} of 200 replicates are undefined" in interval.warning
+    assert "too few failures or successes" in interval.warning
+
+
+def test_an_unattainable_risk_counts_as_coverage_zero() -> None:
+    """A replicate that rejects everything is an outcome, not a gap."""
+    metric = recuse.metrics.parse("coverage_at_risk(risk=0.2)")
+    result = bootstrap(metric,
+                       [1, 0, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1], n_resamples=200)  # fmt: skip
+    assert result.n_undefined == 0
+    assert (result.replicates == 0.0).any()
+
+
+def test_no_error_gives_a_bound_and_no_score_a_reason() -> None:
+    """Without spread: the binomial bound; undefined on the data: NaN with the reason."""
+    interval = bootstrap("augrc", np.zeros(50), range(50)).interval()
+    assert interval.method == "binomial bound"
+    undefined = bootstrap("auroc_f", np.zeros(50), range(50), n_resamples=100).interval()
+    assert np.isnan(undefined.low)
+    assert undefined.warning is not None
+    assert "no failure to detect" in undefined.warning
+
+
+def test_few_resamples_and_few_clusters_are_said() -> None:
+    """Below 100 resamples a warning, and no BCa; below ten clusters a warning."""
+    loss, score = POPULATIONS[3].draw(90, np.random.default_rng(0))
+    few = bootstrap("aurc", loss, score, n_resamples=99)
+    assert "only 99 resamples: use 1000" in str(few.interval().warning)
+    with pytest.raises(ValueError, match="BCa needs n_resamples >= 100, got 99"):
+        few.interval(method="bca")
+    clustered = bootstrap("aurc", loss, score, clusters=np.arange(90) % 9, n_resamples=100)
+    assert "only 9 clusters" in str(clustered.interval().warning)
+    single = bootstrap("aurc", loss, score, strata=np.arange(90) == 0, n_resamples=100)
+    assert "1 strata hold a single unit" in str(single.warning)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"clusters": [1, 1, 1, 1]}, ValueError, "clusters holds a single cluster; at least two"),
+        ({"clusters": [1, 1, 2]}, ValueError, "lengths differ"),
+        ({"clusters": [1.0, np.nan, 2.0, 2.0]}, ValueError, r"clusters\[1\] is NaN"),
+        ({"clusters": [1, 1, 2, 2], "strata": [0, 1, 0, 0]}, ValueError, "the cluster of sample 0 lies in two strata"),
+        ({"strata": [0, 1, 2, 3]}, ValueError, "every stratum holds a single sample"),
+        ({"n_resamples": 1}, ValueError, "n_resamples must be at least 2, got 1"),
+        ({"backend": "cuda"}, ValueError, "backend='cuda' is not known"),
+        ({"metric": "brier_score"}, recuse.UnmetNeed, "brier_score is evaluated on probabilities"),
+        ({"metric": "ece"}, recuse.UnmetNeed, "confidence scores that are probabilities"),
+    ],
+)
+def test_bad_input_is_refused_with_a_remedy(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Each message names the argument and what to do."""
+    metric = options.pop("metric", "aurc")
+    with pytest.raises(error, match=message):
+        bootstrap(metric, [0, 1, 0, 1], [5, 6, 7, 8], **options)
+
+
+def test_columns_must_be_the_same_samples() -> None:
+    """Resamples are shared, so lengths must agree; something must be given."""
+    with pytest.raises(ValueError, match=r"the columns hold \[3, 2\] samples"):
+        replicates(["aurc"], [([0, 1, 0], [1, 2, 3]), ([0, 1], [1, 2])])
+    with pytest.raises(ValueError, match="at least one metric and one column, got 1 and 0"):
+        replicates(["aurc"], [])
+    with pytest.raises(ValueError, match="give a fraction, not per cent"):
+        bootstrap("aurc", [0, 1], [1, 2]).interval(95)
+
+
+def test_numba_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without numba: NumPy under "auto", a remedy under "numba"."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert bootstrap("aurc", [0, 1], [1, 2], n_resamples=4).backend == "numpy"
+    with pytest.raises(ImportError, match=r'pip install "recuse\[fast\]", or use backend="numpy"'):
+        bootstrap("aurc", [0, 1], [1, 2], backend="numba")
+
+
+def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is written into a file or a pipe; a terminal gets a bar on standard error."""
+    bootstrap("aurc", [0, 1], [1, 2], n_resamples=40, progress=True)
+    assert capsys.readouterr() == ("", "")
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    bootstrap("aurc", [0, 1], [1, 2], n_resamples=40, progress=True)
+    output, error = capsys.readouterr()
+    assert output == ""
+    assert "Resampling" in error
+
+
+def test_confidence_interval_passes_on_to_the_bootstrap() -> None:
+    """The one function for intervals and this one agree."""
+    loss, score = POPULATIONS[3].draw(120, np.random.default_rng(0))
+    passed = recuse.confidence_interval("augrc", loss, score, method="bca", n_resamples=150, rng=3)
+    assert passed == bootstrap("augrc", loss, score, n_resamples=150, rng=3).interval(method="bca")

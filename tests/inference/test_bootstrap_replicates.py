@@ -1,0 +1,179 @@
+"""Replicates equal the metric on explicitly resampled arrays, on every path; resampling keeps what it promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recuse
+from recuse._checks import Undefined
+from recuse.inference import bootstrap, replicates
+from recuse.inference._lanes import Column, formula
+from recuse.inference._resample import plan
+from recuse.metrics import Metric, get
+from recuse.metrics import names as metric_names
+from tests.metrics._problems import FEWER, needs_counts, problems_for
+
+TABLE_METRICS = [get(name) for name in metric_names() if get(name).input == "blocks"]
+SCANNED = ("aurc", "augrc", "risk", "accuracy", "accuracy_rejection_area", "augrc_unbiased")
+SCANNED_BINARY = ("e_aurc", "naurc", "e_augrc", "naugrc", "prediction_rejection_ratio", "auroc_f")
+
+
+def counts(n: int, n_resamples: int, seed: int, strata: Any = None, clusters: Any = None) -> np.ndarray:
+    """All counts of a plan, shape (n_resamples, n)."""
+    chunks = plan(n, strata, clusters).chunks(n_resamples, np.random.default_rng(seed))
+    return np.concatenate([part for _, part in chunks])
+
+
+def by_hand(metric: Metric, problem: Any, count: np.ndarray) -> float:
+    """The metric on the arrays in which each sample is repeated as often as it was drawn."""
+    rows = np.repeat(np.arange(count.size), count)
+    drawn = problem.rows(rows)
+    if drawn.weight is not None and drawn.weight.sum() == 0.0:
+        return np.nan
+    table = recuse.TieBlocks.from_samples(drawn.loss, drawn.confidence, drawn.weight, oracle=True)
+    try:
+        return float(metric.value(table, **metric.options))
+    except Undefined:
+        return 0.0 if metric.name == "coverage_at_risk" else np.nan
+
+
+@pytest.mark.parametrize("metric", TABLE_METRICS, ids=lambda metric: metric.name)
+@FEWER
+@given(data=st.data())
+def test_replicates_equal_the_metric_on_resampled_arrays(metric: Metric, data: st.DataObject) -> None:
+    """Weights, ties, infinities, graded losses: a resample is the table under other counts."""
+    problem = data.draw(problems_for(metric, min_size=2))
+    loss = problem.loss if metric.name not in ("naurc", "naugrc") else np.round(problem.loss, 3)
+    problem = problem._replace(loss=loss)
+    found = replicates(
+        [metric], [(problem.loss, problem.confidence)], sample_weight=problem.weight, n_resamples=5, rng=3
+    )[:, 0, 0]
+    wanted = [by_hand(metric, problem, count) for count in counts(problem.loss.size, 5, 3)]
+    size = max(1.0, float(np.max(problem.loss)))
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11 * size)
+
+
+def populations() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """Untied, tied and one-score columns; 0/1, graded and sparse losses; with and without weights."""
+    rng = np.random.default_rng(5)
+    n = 203
+    score = rng.random(n)
+    wrong = (rng.random(n) > score).astype(np.float64)
+    weight = rng.gamma(1.0, size=n) * (rng.random(n) < 0.9)
+    tied = np.round(score, 1)
+    graded = rng.exponential(size=n)
+    return {
+        "untied 0/1": (wrong, score, None),
+        "untied real": (graded, score, None),
+        "untied sparse real": (graded * wrong, score, None),
+        "tied 0/1": (wrong, tied, None),
+        "tied real": (graded, tied, None),
+        "one score": (wrong, np.zeros(n), None),
+        "no error": (np.zeros(n), score, None),
+        "every error": (np.ones(n), score, None),
+        "weighted 0/1": (wrong, score, weight),
+        "weighted tied real": (graded, tied, weight * 1e-9),
+    }
+
+
+@pytest.mark.parametrize("kind", populations())
+def test_scans_equal_the_general_path_and_each_other(kind: str) -> None:
+    """NumPy's scan, the compiled lanes and the table of each replicate agree to 1e-12."""
+    loss, score, weight = populations()[kind]
+    binary = bool(np.isin(loss, (0.0, 1.0)).all())
+    names = [name for name in SCANNED + SCANNED_BINARY * binary if binary or name != "accuracy"]
+    metrics = [get(name) for name in names]
+    if weight is not None:
+        metrics = [metric for metric in metrics if not needs_counts(metric)]
+    if loss.max() > 1.0:
+        metrics = [metric for metric in metrics if "unit_loss" not in metric.needs]
+    column = Column.of(loss, score, weight, oracle=True)
+    assert all(formula(metric, column) is not None for metric in metrics)
+    numpy = replicates(metrics, [(loss, score)], sample_weight=weight, n_resamples=70, rng=1, backend="numpy")
+    tables = [column.table(count) for count in counts(loss.size, 70, 1)]
+    general = np.array([[metric(table) for metric in metrics] for table in tables])
+    np.testing.assert_allclose(numpy[:, 0], general, rtol=1e-12, atol=1e-12)
+    pytest.importorskip("numba")
+    numba = replicates(metrics, [(loss, score)], sample_weight=weight, n_resamples=70, rng=1, backend="numba")
+    np.testing.assert_allclose(numba, numpy, rtol=1e-12, atol=1e-12)
+
+
+def test_columns_and_metrics_share_the_counts() -> None:
+    """Each column alone, and all together, are the same numbers: differences are paired."""
+    rng = np.random.default_rng(0)
+    loss, scores = (rng.random(50) < 0.3).astype(float), rng.random((3, 50))
+    metrics = ["augrc", "aurc", "coverage_at_risk", "sele"]
+    together = replicates(metrics, [(loss, score) for score in scores], n_resamples=40, rng=9)
+    assert together.shape == (40, 3, 4)
+    for k, score in enumerate(scores):
+        for j, metric in enumerate(metrics):
+            alone = bootstrap(metric, loss, score, n_resamples=40, rng=9).replicates
+            np.testing.assert_array_equal(together[:, k, j], alone)
+    risk = replicates(["risk"], [(loss, score) for score in scores], n_resamples=40, rng=9)[:, :, 0]
+    np.testing.assert_array_equal(risk, risk[:, :1].repeat(3, axis=1))
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    """An integer and a generator of that seed agree; more resamples continue the same stream."""
+    loss, score = [0, 1, 0, 0, 1, 0, 0], [5, 3, 4, 1, 2, 6, 7]
+    first = bootstrap("aurc", loss, score, n_resamples=50, rng=4)
+    again = bootstrap("aurc", loss, score, n_resamples=90, rng=np.random.default_rng(4))
+    np.testing.assert_array_equal(first.replicates, again.replicates[:50])
+    assert (first.seed, again.seed) == (4, None)
+    other = bootstrap("aurc", loss, score, n_resamples=50, rng=5)
+    assert not np.array_equal(first.replicates, other.replicates)
+
+
+# ---------------------------------------------------------------------- counts
+
+
+def test_every_count_is_possible_and_counts_are_multinomial() -> None:
+    """Totals are exact; mean 1, variance 1 - 1/n and covariance -1/n within five standard errors."""
+    n, n_resamples = 6, 20_000
+    drawn = counts(n, n_resamples, 0).astype(float)
+    assert (drawn.sum(axis=1) == n).all()
+    wanted = np.eye(n) - 1.0 / n
+    np.testing.assert_allclose(drawn.mean(axis=0), 1.0, atol=5.0 / np.sqrt(n_resamples))
+    np.testing.assert_allclose(np.cov(drawn.T), wanted, atol=5.0 * 1.5 / np.sqrt(n_resamples))
+
+
+def test_chunks_are_one_stream() -> None:
+    """The counts do not depend on where a chunk ends, and each row is a bincount of n integers."""
+    rng = np.random.default_rng(8)
+    wanted = [np.bincount(rng.integers(0, 11, 11), minlength=11) for _ in range(70)]
+    np.testing.assert_array_equal(counts(11, 70, 8), wanted)
+
+
+def test_strata_keep_their_sizes() -> None:
+    """Every stratum contributes as many samples as it has, in every replicate."""
+    strata = np.array(list("abacabbbacc"))
+    drawn = counts(strata.size, 60, 2, strata=strata)
+    for stratum in "abc":
+        inside = strata == stratum
+        assert (drawn[:, inside].sum(axis=1) == inside.sum()).all()
+        assert np.unique(drawn[:, inside], axis=0).shape[0] > 5
+
+
+def test_clusters_stay_together() -> None:
+    """All samples of a cluster are drawn equally often, and as many clusters are drawn as there are."""
+    clusters = np.array([7, 7, 3, 3, 3, 1, 9, 9])
+    drawn = counts(clusters.size, 60, 2, clusters=clusters)
+    _, first = np.unique(clusters, return_index=True)
+    for cluster in np.unique(clusters):
+        assert (np.ptp(drawn[:, clusters == cluster], axis=1) == 0).all()
+    assert (drawn[:, first].sum(axis=1) == 4).all()
+
+
+def test_clusters_within_strata() -> None:
+    """The number of clusters per stratum is fixed, whatever their sizes."""
+    clusters = np.array(["p", "p", "q", "r", "r", "r", "s", "t"])
+    strata = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    drawn = counts(clusters.size, 60, 2, strata=strata, clusters=clusters)
+    _, first = np.unique(clusters, return_index=True)
+    assert (drawn[:, first[:2]].sum(axis=1) == 2).all()
+    assert (drawn[:, first[2:]].sum(axis=1) == 3).all()
