@@ -8,26 +8,10 @@ from typing import Any
 
 import click
 
+from recuse.cli._group import command, example_lines, words
 from recuse.cli._input import read, with_row
 from recuse.cli._show import check_destinations, show, show_list
 from recuse.evaluation import Evaluation, evaluate
-
-
-def _examples(*lines: str) -> str:
-    """Text below the options; the control character keeps click from joining the lines."""
-    return "\b\n" + "\n".join(("Example:  " if i == 0 else "          ") + line for i, line in enumerate(lines))
-
-
-_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-
-@click.group(
-    context_settings=_SETTINGS,
-    epilog=_examples("recuse demo", "recuse evaluate predictions.parquet --label y --probs 'p_*' --report report.html"),
-)
-@click.version_option(package_name="recuse", message="%(prog)s %(version)s")
-def command() -> None:
-    """Measure and defend the reject option of a classifier: risk, coverage, abstention."""
 
 
 def _output_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -41,10 +25,6 @@ def _output_options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _words(text: str | None) -> list[str]:
-    return [word.strip() for word in (text or "").split(",") if word.strip()]
-
-
 def _metrics(text: str) -> Any:
     """Return metrics as ``evaluate`` takes them; wrong names fail before a file is read."""
     from recuse import metrics
@@ -54,7 +34,7 @@ def _metrics(text: str) -> Any:
 
 @command.command(
     "evaluate",
-    epilog=_examples(
+    epilog=example_lines(
         "recuse evaluate preds.parquet --label y --logits 'logit_*' --scores msp,energy",
         "recuse evaluate preds.csv --prediction yhat --confidence conf --by site --report report.html",
     ),
@@ -84,12 +64,20 @@ def _metrics(text: str) -> Any:
     type=click.Choice(["raise", "reject", "drop"]),
     help="What a missing score means: an error; accepted last; left out.",
 )
+@click.option("--level", default=0.95, show_default=True, help="Of the confidence intervals; 0: none.")
+@click.option(
+    "--bootstrap",
+    "n_resamples",
+    default=0,
+    show_default=True,
+    help="Resamples for the intervals of metrics that need them, such as coverage at a risk.",
+)
 @_output_options
 def evaluate_command(
     file: Path, label: str | None, logits: str | None, probs: str | None, prediction: str | None,
     confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, weight: str | None,
     class_names: str | None, by: str | None, scores: str | None, metrics: str, nan_policy: Any,
-    **destinations: Path | None,
+    level: float, n_resamples: int, **destinations: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions.
 
@@ -98,11 +86,14 @@ def evaluate_command(
     chosen = _metrics(metrics)
     check_destinations(destinations, file if file.is_file() else None)
     outputs, wanted, groups = read(
-        file, _words(scores), _words(by), label=label, logits=logits, probs=probs, prediction=prediction,
+        file, words(scores), words(by), label=label, logits=logits, probs=probs, prediction=prediction,
         confidence=confidence, loss=loss, id=id_, cluster=cluster, weight=weight,
-        class_names=_words(class_names) or None,
+        class_names=words(class_names) or None,
     )  # fmt: skip
-    result = _evaluated(file, outputs, wanted or None, chosen, by=groups, nan_policy=nan_policy)
+    result = _evaluated(
+        file, outputs, wanted or None, chosen, by=groups, nan_policy=nan_policy, level=level or None,
+        n_resamples=n_resamples,
+    )  # fmt: skip
     show(result, title=file.name, **destinations)
 
 
@@ -114,7 +105,7 @@ def _evaluated(file: Path, *arguments: Any, **options: Any) -> Evaluation:
         raise ValueError(f"{file}: {with_row(str(error))}") from error
 
 
-@command.command("demo", epilog=_examples("recuse demo --output demo"))
+@command.command("demo", epilog=example_lines("recuse demo --output demo"))
 @click.option(
     "--output", type=Path, default=Path("recuse-demo"), show_default=True, help="Folder for page, picture and numbers."
 )
@@ -146,7 +137,7 @@ def demo_command(output: Path, metrics: str) -> None:
     show(result, title=title, **destinations)
 
 
-@command.command("metrics", epilog=_examples("recuse metrics", "recuse metrics --json"))
+@command.command("metrics", epilog=example_lines("recuse metrics", "recuse metrics --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def metrics_command(as_json: bool) -> None:
     """List all metrics: direction, range, needs, source."""
@@ -164,7 +155,7 @@ def metrics_command(as_json: bool) -> None:
     )  # fmt: skip
 
 
-@command.command("scores", epilog=_examples("recuse scores", "recuse scores --json"))
+@command.command("scores", epilog=example_lines("recuse scores", "recuse scores --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def scores_command(as_json: bool) -> None:
     """List all confidence scores: needs, range, source."""

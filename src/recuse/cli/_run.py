@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import click
 
-from recuse.cli._commands import command
+from recuse.cli import _commands, _compare  # noqa: F401  (they add their commands)
+from recuse.cli._group import command
 from recuse.report import clean
 
 #: What a user can cause; anything else is a bug and keeps its traceback.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from recuse._typing import BoolArray, FloatArray, NanPolicy
 from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
 from recuse.evaluation._result import Evaluation, Measurement, ScoreSummary
+from recuse.inference import Interval, confidence_interval
+from recuse.inference._binomial import check_level
+from recuse.inference._interval import of_samples
 from recuse.metrics import Metric, Predictions
 from recuse.outputs import Outputs
 
@@ -42,6 +46,8 @@ def evaluate(
     *,
     by: str | Sequence[str] | None = None,
     nan_policy: NanPolicy = "raise",
+    level: float | None = 0.95,
+    n_resamples: int = 0,
 ) -> Evaluation:
     """Evaluate the reject option of saved outputs: every metric for every score, on all samples and by group.
 
@@ -58,6 +64,10 @@ def evaluate(
         Names of group columns: every metric also within each group.
     nan_policy : {"raise", "reject", "drop"}
         What a NaN score means.
+    level : float in (0, 1), optional
+        Of the confidence intervals; None: none. Weights count as fixed, ``outputs.clusters`` as dependent samples.
+    n_resamples : int
+        Bootstrap resamples for metrics that need them (such as coverage at a risk); 0: these get no interval.
 
     Returns
     -------
@@ -84,6 +94,8 @@ def evaluate(
             "use recuse.read_outputs(path), or recuse.Outputs(loss=..., confidence=...)"
         )
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
+    if level is not None:
+        check_level(level)
     names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
     loss = outputs.loss_per_sample()
     chosen, forgiving = _choose(metrics, loss)
@@ -98,14 +110,18 @@ def evaluate(
             if group is not None and _nothing_counts(column[rows], weights, nan_policy):
                 measurements += [_nothing(metric, name, group) for metric in chosen]
                 continue
-            blocks = _table(name, loss[rows], column[rows], weights, nan_policy)
+            blocks = _table(name, loss[rows], column[rows], weights, nan_policy, level is not None)
+            clusters = _kept(outputs.clusters, rows, column, nan_policy)
             summaries.append(_summary(name, group, blocks))
             for metric in chosen:
                 data: TieBlocks | Predictions | None = blocks
                 if metric.input == "probabilities":
                     data = None if probabilities is None else _rows(probabilities, rows)
-                measurements.append(_measure(metric, data, name, group, forgiving))
-    return Evaluation(tuple(measurements), tuple(summaries), _provenance(outputs, nan_policy))
+                found = _measure(metric, data, name, group, forgiving)
+                if level is not None and isinstance(data, TieBlocks) and found.reason is None:
+                    found = _with_interval(found, metric, data, level, clusters, n_resamples)
+                measurements.append(found)
+    return Evaluation(tuple(measurements), tuple(summaries), _provenance(outputs, nan_policy, level))
 
 
 def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[list[Metric], bool]:
@@ -166,10 +182,10 @@ def _nothing(metric: Metric, score: str, group: str) -> Measurement:
 
 
 def _table(
-    name: str, loss: FloatArray, column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy
+    name: str, loss: FloatArray, column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy, keep: bool
 ) -> TieBlocks:
     try:
-        return TieBlocks.from_samples(loss, column, weights, nan_policy=nan_policy, oracle=True)
+        return TieBlocks.from_samples(loss, column, weights, nan_policy=nan_policy, oracle=True, keep_samples=keep)
     except ValueError as error:
         raise ValueError(f"score {name!r}: {error}") from None
 
@@ -217,7 +233,43 @@ def _measure(
     return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, value, reason)
 
 
-def _provenance(outputs: Outputs, nan_policy: NanPolicy) -> dict[str, Any]:
+def _kept(clusters: Any, rows: Any, column: FloatArray, nan_policy: NanPolicy) -> Any:
+    """Return the clusters of the samples that the table holds."""
+    if clusters is None:
+        return None
+    mine = np.asarray(clusters)[rows]
+    return mine[~np.isnan(column[rows])] if nan_policy == "drop" else mine
+
+
+def _with_interval(
+    found: Measurement, metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n_resamples: int
+) -> Measurement:
+    """Return the measurement with its confidence interval, or with the reason why it has none."""
+    kind = metric.inference_kind
+    if kind == "none" or (kind == "bootstrap" and n_resamples == 0):
+        why = "its bias does not vanish beside its spread" if kind == "none" else "needs a bootstrap: n_resamples"
+        return replace(found, warning=f"no interval: {why}")
+    if kind == "bootstrap":
+        interval = _resampled(metric, blocks, level, clusters, n_resamples)
+    else:
+        try:
+            interval = of_samples(metric, blocks, level, clusters=clusters)
+        except (UnmetNeed, ValueError) as why_not:
+            return replace(found, warning=f"no interval: {why_not}")
+    return replace(found, low=interval.low, high=interval.high, method=interval.method, warning=interval.warning)
+
+
+def _resampled(metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n_resamples: int) -> Interval:
+    """Return a percentile interval from resampling the samples that the table kept."""
+    samples = blocks.samples
+    assert samples is not None
+    return confidence_interval(
+        metric, samples.loss, blocks.score[samples.block], level=level, method="percentile",
+        sample_weight=samples.weight, clusters=clusters, n_resamples=n_resamples,
+    )  # fmt: skip
+
+
+def _provenance(outputs: Outputs, nan_policy: NanPolicy, level: float | None) -> dict[str, Any]:
     import platform
 
     import recuse
@@ -230,6 +282,7 @@ def _provenance(outputs: Outputs, nan_policy: NanPolicy) -> dict[str, Any]:
         "binary_loss": bool(np.all((loss == 0.0) | (loss == 1.0))),
         "weighted": outputs.weights is not None,
         "nan_policy": nan_policy,
+        "level": level,
         "recuse": recuse.__version__,
         "numpy": np.__version__,
         "python": platform.python_version(),

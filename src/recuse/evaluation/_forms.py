@@ -29,7 +29,16 @@ def notes(evaluation: Evaluation) -> list[str]:
         for number, fate in ((entry.n_rejected, "rejected"), (entry.n_dropped, "dropped")):
             if number:
                 lines.append(f"{entry.score}: {_counted(number)} without a score {_was(number)} {fate}")
-    return lines + _undefined(evaluation)
+    return lines + _undefined(evaluation) + _doubtful(evaluation)
+
+
+def _doubtful(evaluation: Evaluation) -> list[str]:
+    """One line per warning that an interval carries, on all samples (a group's own stands with its measurement)."""
+    warned: dict[str, list[str]] = {}
+    for entry in evaluation.measurements:
+        if entry.group is None and entry.warning is not None and not math.isnan(entry.low):
+            warned.setdefault(entry.warning, []).append(f"{entry.metric} of {entry.score}")
+    return [f"interval of {_listed(places)}: {warning}" for warning, places in warned.items()]
 
 
 def _undefined(evaluation: Evaluation) -> list[str]:
@@ -84,7 +93,7 @@ def as_dict(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _measurement(entry: Measurement) -> dict[str, Any]:
-    row = asdict(entry) | {"value": _finite(entry.value)}
+    row = {key: _finite(value) for key, value in asdict(entry).items()}
     if math.isinf(entry.value):
         row["reason"] = f"the value is {'+' if entry.value > 0 else '-'}infinity"
     return row

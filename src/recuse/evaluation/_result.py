@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,10 @@ class Measurement:
     value : float
     reason : str or None
         Why the value is NaN.
+    low, high : float
+        Confidence interval at ``provenance["level"]``; NaN where there is none.
+    method, warning : str or None
+        How the interval came about, and what to know about it or why there is none.
 
     Examples
     --------
@@ -51,6 +56,10 @@ class Measurement:
     direction: str
     value: float
     reason: str | None
+    low: float = math.nan
+    high: float = math.nan
+    method: str | None = None
+    warning: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +128,11 @@ class Evaluation:
     >>> print(result)
     3 samples · 0/1 loss 0.3333
     <BLANKLINE>
-                     confidence
-    AUGRC         ↓     0.05556
-    AURC          ↓      0.1111
-    Distinct scores     100.0 %
-    Largest tie               1
+                                 confidence
+    AUGRC         ↓  0.05556 [0.00158, 0.5]
+    AURC          ↓     0.1111 [0.00317, 1]
+    Distinct scores                 100.0 %
+    Largest tie                           1
     """
 
     measurements: tuple[Measurement, ...]
@@ -232,7 +241,8 @@ class Evaluation:
         """Return the measurements as a polars data frame."""
         import polars
 
-        types = dict.fromkeys(Measurement.__dataclass_fields__, polars.String) | {"value": polars.Float64}
+        types: dict[str, Any] = dict.fromkeys(Measurement.__dataclass_fields__, polars.String)
+        types |= dict.fromkeys(("value", "low", "high"), polars.Float64)
         return polars.DataFrame(_forms.columns(self), schema=types)
 
     def to_pandas(self) -> Any:

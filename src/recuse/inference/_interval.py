@@ -70,6 +70,13 @@ def on_scale(metric: Metric, estimate: float, error: float, quantile: float) -> 
     return estimate - quantile * error, estimate + quantile * error, "t"
 
 
+def possible(metric: Metric, blocks: TieBlocks, low: float, high: float) -> tuple[float, float]:
+    """Return the ends inside the metric's range, which is stated for 0/1 losses."""
+    if not blocks.binary:
+        return low, high
+    return max(low, metric.range[0]), min(high, metric.range[1])
+
+
 def from_terms(metric: Metric, estimate: float, terms: FloatArray, level: float, clustered: bool) -> Interval:
     """Return the interval of an estimate whose squared terms sum to its variance."""
     error, df = float(np.sqrt(np.sum(terms**2))), degrees_of_freedom(terms)
@@ -138,6 +145,7 @@ def of_table(metric: Metric, blocks: TieBlocks, level: float) -> Interval:
     if error <= 1e-12 * max(1.0, abs(estimate)):
         return without_spread(metric, blocks, estimate, level)
     low, high, method = on_scale(metric, estimate, error, t_quantile(level, np.inf))
+    low, high = possible(metric, blocks, low, high)
     return Interval(low, high, estimate, error, level, method.replace("t", "normal", 1), np.inf)
 
 
@@ -163,6 +171,8 @@ def of_samples(
     if float(np.sum(terms**2)) <= (1e-12 * max(1.0, abs(estimate))) ** 2:
         return without_spread(metric, blocks, estimate, level)
     found = from_terms(metric, estimate, terms, level, clusters is not None)
+    low, high = possible(metric, blocks, found.low, found.high)
+    found = found._replace(low=low, high=high)
     note = _at_the_edge_of_a_tie(metric, blocks)
     return found if note is None else found._replace(warning="; ".join(filter(None, (found.warning, note))))
 

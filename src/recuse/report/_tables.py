@@ -63,6 +63,13 @@ def number(value: float) -> str:
     return "—" if np.isnan(value) else f"{value:.4g}"
 
 
+def cell(entry: Measurement) -> str:
+    """Return a value with its interval, if it has one."""
+    if np.isnan(entry.low) or np.isnan(entry.high):
+        return number(entry.value)
+    return f"{number(entry.value)} [{entry.low:.3g}, {entry.high:.3g}]"
+
+
 def headline(evaluation: Evaluation) -> str:
     """Return one line that says what was evaluated."""
     facts = evaluation.provenance
@@ -135,7 +142,7 @@ def _split(
                 corner="",
                 header=tuple(header[start : start + columns]),
                 names=tuple(f"{clean(row[0].metric)}  {ARROW[row[0].direction]}" for row in rows),
-                rows=tuple(tuple(number(entry.value) for entry in row) for row in rows),
+                rows=tuple(tuple(cell(entry) for entry in row) for row in rows),
                 best=frozenset(
                     (i, j)
                     for i, (spec, row) in enumerate(zip(specs, rows, strict=True))

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 def as_text(evaluation: Evaluation) -> str:
     """Return plain text without colours, for logs, notebooks and doctests."""
     parts = [headline(evaluation)]
-    parts += ["\n".join(_lines(table)) for table in tables(evaluation)]
+    fitting = _fitting(tables(evaluation), 160)
+    parts += ["\n".join(_lines(table)) for table in tables(evaluation, fitting)]
     notes = [f"note: {clean(line)}" for line in evaluation.notes()]
     return "\n\n".join([*parts, "\n".join(notes)] if notes else parts)
 

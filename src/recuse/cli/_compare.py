@@ -1,0 +1,158 @@
+"""``recuse compare``: several models (a file each) or several scores of one file, on the same samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from recuse import scores as known
+from recuse.cli._group import command, example_lines, words
+from recuse.cli._input import read, with_row
+from recuse.cli._show import check_destinations
+from recuse.outputs import Outputs
+
+
+@command.command(
+    "compare",
+    epilog=example_lines(
+        "recuse compare resnet.npz vit.npz --metric aurc",
+        "recuse compare answers.parquet --loss wrong --scores msp,max_logit,verbal",
+    ),
+)
+@click.argument("files", type=Path, nargs=-1, required=True)
+@click.option(
+    "--metric", default="augrc", show_default=True, help="A name of 'recuse metrics', with options if wanted."
+)
+@click.option("--level", default=0.95, show_default=True, help="Of intervals; tests are at 1 - level.")
+@click.option(
+    "--adjust",
+    default="holm",
+    show_default=True,
+    type=click.Choice(["holm", "max-t", "none"]),
+    help="How p-values of many pairs are adjusted.",
+)
+@click.option("--scores", help="Of one file: scores to compare; of several: the score to use in each.")
+@click.option("--label", help="Column of true classes.")
+@click.option("--logits", help="Columns or array of logits.")
+@click.option("--probs", help="Columns or array of class probabilities.")
+@click.option("--prediction", help="Column of predicted classes.")
+@click.option("--confidence", help="Column of confidence, higher = surer.")
+@click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
+@click.option("--id", "id_", help="Column of sample identifiers: files are matched by it.")
+@click.option("--cluster", help="Column of clusters (patients, images, ...).")
+@click.option("--weight", help="Column of sample weights.")
+@click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
+@click.option("--plot", "plot_path", type=Path, help="Write a picture of estimates and intervals: PNG, SVG or PDF.")
+def compare_command(
+    files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, label: str | None,
+    logits: str | None, probs: str | None, prediction: str | None, confidence: str | None, loss: str | None,
+    id_: str | None, cluster: str | None, weight: str | None, json_path: Path | None, plot_path: Path | None,
+) -> None:  # fmt: skip
+    """Say which score or model is better: paired tests on the same samples.
+
+    One FILE: its scores against each other. Several: the models against each other, matched by --id or by row.
+    """
+    from recuse.comparison import compare
+    from recuse.metrics import parse
+
+    chosen = parse(metric)
+    check_destinations({"json_path": json_path, "plot_path": plot_path}, files[0] if files[0].is_file() else None)
+    options = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
+               "loss": loss, "id": id_, "cluster": cluster, "weight": weight}  # fmt: skip
+    wanted = words(scores)
+    if len(files) == 1:
+        losses, columns, first = _scores_of(files[0], wanted, options)
+    else:
+        losses, columns, first = _models(files, wanted, options)
+    try:
+        result = compare(
+            losses, columns, chosen, level=level, adjust=adjust, sample_weight=first.weights, clusters=first.clusters
+        )
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{', '.join(map(str, files))}: {with_row(str(error))}") from error
+    _write(result, json_path, plot_path)
+
+
+def _scores_of(file: Path, wanted: list[str], options: dict[str, Any]) -> tuple[Any, dict[str, Any], Outputs]:
+    """Several scores of one file, under its one loss."""
+    outputs, names, _ = read(file, wanted, [], **options)
+    names = names or known.available(outputs)
+    if len(names) < 2:
+        raise ValueError(f"{file}: holds {len(names)} score to compare; name two with --scores, or give several files")
+    return outputs.loss_per_sample(), {name: known.compute(name, outputs) for name in names}, outputs
+
+
+def _models(
+    files: tuple[Path, ...], wanted: list[str], options: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], Outputs]:
+    """One score of each of several files, each under its own loss, on the samples that the first file has."""
+    if len(wanted) > 1:
+        raise ValueError(f"--scores names {len(wanted)} scores for several files; one score is used in each")
+    losses: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
+    first: Outputs | None = None
+    for file, name in zip(files, _names(files), strict=True):
+        outputs, names, _ = read(file, wanted, [], **options)
+        first = first or outputs
+        outputs = _matched(outputs, first, file, files[0])
+        losses[name] = outputs.loss_per_sample()
+        columns[name] = known.compute(names[0] if names else known.default(outputs), outputs)
+    assert first is not None
+    return losses, columns, first
+
+
+def _names(files: tuple[Path, ...]) -> list[str]:
+    """Names of models: file names without ending where that tells them apart."""
+    for candidates in ([file.stem for file in files], [file.name for file in files], list(map(str, files))):
+        if len(set(candidates)) == len(files):
+            return candidates
+    raise ValueError("a file is given twice; name each model once")
+
+
+def _matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> Outputs:
+    """Return the outputs in the order of the first file's samples."""
+    if outputs.ids is not None and first.ids is not None:
+        ids, wanted = np.asarray(outputs.ids), np.asarray(first.ids)
+        for column, where in ((ids, file), (wanted, reference)):
+            if len(np.unique(column)) < len(column):
+                raise ValueError(f"{where}: identifiers occur more than once; samples cannot be matched by them")
+        order = np.argsort(ids)
+        place = np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)
+        if len(ids) != len(wanted) or not np.array_equal(ids[order[place]], wanted):
+            missing = int(np.sum(~np.isin(wanted, ids)))
+            raise ValueError(
+                f"{file}: is not on the samples of {reference}: {len(ids)} against {len(wanted)} identifiers, "
+                f"{missing} of them missing here; keep the samples that all files have"
+            )
+        return outputs.select(order[place])
+    if outputs.n != first.n:
+        raise ValueError(f"{file}: has {outputs.n} samples, {reference} has {first.n}; models need the same samples")
+    if outputs.labels is not None and first.labels is not None and not np.array_equal(outputs.labels, first.labels):
+        row = int(np.argmax(np.asarray(outputs.labels) != np.asarray(first.labels)))
+        raise ValueError(
+            f"{file}: label [{row}] differs from that in {reference} [data row {row + 1}]; "
+            "rows must be the same samples in the same order, or be matched by --id"
+        )
+    return outputs
+
+
+def _write(result: Any, json_path: Path | None, plot_path: Path | None) -> None:
+    import json
+
+    from recuse._files import write_file, write_text
+
+    text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    if plot_path is not None:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8.0, 1.2 + 0.4 * len(result.table)), layout="constrained")
+        result.plot(figure.subplots())
+        write_file(plot_path, lambda file: figure.savefig(file, format=plot_path.suffix[1:].lower(), dpi=150))
+        click.echo(f"wrote {plot_path}", err=True)
+    if json_path is not None and str(json_path) != "-":
+        write_text(json_path, text + "\n")
+        click.echo(f"wrote {json_path}", err=True)
+    click.echo(text if json_path is not None and str(json_path) == "-" else str(result))
