@@ -8,7 +8,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from recuse._checks import closest, refuse, to_numpy, vector
+from recuse._checks import closest, refuse, same_length, to_numpy, vector
 from recuse._classes import class_labels, class_matrix, host, is_text, probabilities, texts
 from recuse._typing import ArrayLike, FloatArray, IntArray
 
@@ -57,8 +57,35 @@ def probability_matrix(matrix: ArrayLike) -> FloatArray:
 
 
 def features(matrix: ArrayLike) -> FloatArray:
-    """Return finite features of shape (n_samples, n_features)."""
-    return np.asarray(frozen(_finite(matrix, "features", 2)))
+    """Return finite features of shape (n_samples, n_features), floating-point ones in their own precision."""
+    return np.asarray(frozen(_finite(matrix, "features", 2, keep=True)))
+
+
+def passes(array: ArrayLike) -> Any:
+    """Return probabilities of shape (runs, n_samples, n_classes >= 2) in their own precision."""
+    values = _finite(array, "passes", 3, keep=True)
+    for run, matrix in enumerate(values):
+        probabilities(matrix, f"passes[{run}]", np, None)
+    return frozen(values)
+
+
+def same_width(width: int | None, passes: Any) -> int:
+    """Return the common number of classes of passes and logits or probabilities."""
+    if width is not None and passes.shape[2] != width:
+        raise ValueError(
+            f"passes has {passes.shape[2]} classes, logits or probabilities {width}; give the same classes"
+        )
+    return int(passes.shape[2])
+
+
+def n_rows(name: str, column: Any) -> int:
+    """Return the number of samples of a column; passes have theirs on the second axis."""
+    return int(column.shape[1 if name == "passes" else 0])
+
+
+def same_rows(columns: Mapping[str, Any]) -> None:
+    """Raise a ValueError that lists the lengths unless all columns have one value per sample."""
+    same_length(**{name: column[0] if name == "passes" else column for name, column in columns.items()})
 
 
 def head(pair: Any, n_classes: int | None, n_features: int | None) -> tuple[FloatArray, FloatArray]:
@@ -176,7 +203,7 @@ def _indices(column: ArrayLike, name: str, names: tuple[str, ...]) -> IntArray:
     return np.asarray(order[place], dtype=np.int64)
 
 
-def _finite(array: ArrayLike, name: str, ndim: int) -> FloatArray:
+def _finite(array: ArrayLike, name: str, ndim: int, *, keep: bool = False) -> FloatArray:
     array = _to_host(array)
     result = np.asarray(array.to_numpy() if hasattr(array, "to_numpy") else array)
     if result.ndim != ndim or 0 in result.shape:
@@ -187,7 +214,8 @@ def _finite(array: ArrayLike, name: str, ndim: int) -> FloatArray:
     if bad.any():
         position = tuple(int(index[0]) for index in np.nonzero(bad))
         raise ValueError(f"{name} is not finite at {list(position)} ({int(bad.sum())} such); repair these rows")
-    return result.astype(np.float64, copy=False)
+    keep = keep and result.dtype.kind == "f" and result.dtype.itemsize <= 8
+    return result if keep else result.astype(np.float64, copy=False)
 
 
 def _to_host(column: ArrayLike) -> Any:

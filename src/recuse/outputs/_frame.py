@@ -70,6 +70,10 @@ class FrameColumns:
         """Tables have no place for a last layer."""
         return
 
+    def passes(self) -> None:
+        """Tables have no place for repeated passes."""
+        return
+
     def _column(self, column: Any, numeric: bool) -> Any:
         pl = self._polars
         dtype = column.dtype

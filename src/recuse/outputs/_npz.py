@@ -46,6 +46,10 @@ class NpzColumns:
             return None
         return self._array("head_weight"), self._array("head_bias")
 
+    def passes(self) -> Any | None:
+        """Return the array ``passes``, if there is one."""
+        return self._array("passes") if "passes" in self.columns else None
+
     def _array(self, key: str) -> Any:
         try:
             with self._archive.open(f"{key}.npy") as member:

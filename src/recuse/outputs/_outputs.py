@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse._checks import UnmetNeed, same_length
+from recuse._checks import UnmetNeed
 from recuse._typing import ArrayLike, FloatArray, IntArray
 from recuse.outputs import _columns as check
 
@@ -47,7 +47,10 @@ class Outputs:
     ids, clusters : array-like of shape (n_samples,)
         Name of each sample (to pair models), and of the unit it belongs to (patient, document, …).
     features : array-like of shape (n_samples, n_features)
-        Penultimate-layer features.
+        Penultimate-layer features, kept in the floating-point precision in which they are given.
+    passes : array-like of shape (runs, n_samples, n_classes)
+        Class probabilities of repeated passes (MC dropout, ensembles), checked like ``probabilities`` and kept in
+        their precision. They predict only where nothing else does, by the largest mean.
     head : tuple of W (n_classes, n_features) and b (n_classes,)
         Last layer: logits = features @ W.T + b.
     class_names : sequence of str
@@ -91,6 +94,7 @@ class Outputs:
     ids: ArrayLike = None
     clusters: ArrayLike = None
     features: ArrayLike = None
+    passes: ArrayLike = None
     head: Any = None
     class_names: Any = None
     unlabelled: bool = False
@@ -101,6 +105,7 @@ class Outputs:
             "logits": check.logits,
             "probabilities": check.probability_matrix,
             "features": check.features,
+            "passes": check.passes,
             "confidence": lambda column: check.numbers(column, "confidence"),
             "loss": check.loss,
             "weights": check.weights,
@@ -121,6 +126,8 @@ class Outputs:
             check.agree(logits, probabilities)
         matrix = probabilities if logits is None else logits
         width = None if matrix is None else matrix.shape[1]
+        if found["passes"] is not None:
+            width = check.same_width(width, found["passes"])
         names = check.names_of(self.class_names)
         found["labels"], found["predictions"], names = check.classes(self.labels, self.predictions, names, width)
         found["class_names"] = names
@@ -135,13 +142,13 @@ class Outputs:
             raise ValueError(
                 "Outputs holds no column; give a loss, or labels with logits, probabilities or predictions"
             )
-        same_length(**columns)
+        check.same_rows(columns)
         self._require_loss(found)
         for name, value in found.items():
             object.__setattr__(self, name, value)
 
     def _require_loss(self, found: dict[str, Any]) -> None:
-        predicts = [name for name in ("logits", "probabilities", "predictions") if found[name] is not None]
+        predicts = [name for name in ("logits", "probabilities", "predictions", "passes") if found[name] is not None]
         if self.unlabelled or found["loss"] is not None or (found["labels"] is not None and predicts):
             return
         if found["labels"] is None:
@@ -156,7 +163,7 @@ class Outputs:
     @cached_property
     def n(self) -> int:
         """Number of samples."""
-        return len(self._arrays()[0][1])
+        return check.n_rows(*self._arrays()[0])
 
     @cached_property
     def n_classes(self) -> int | None:
@@ -164,6 +171,8 @@ class Outputs:
         matrix = self.probabilities if self.logits is None else self.logits
         if matrix is not None:
             return int(matrix.shape[1])
+        if self.passes is not None:
+            return int(np.shape(self.passes)[2])
         if self.class_names is not None:
             return len(self.class_names)
         seen = [int(column.max()) for column in (self.labels, self.predictions) if column is not None]
@@ -185,6 +194,8 @@ class Outputs:
         if self.predictions is not None:
             return np.asarray(self.predictions)
         matrix = self.probabilities if self.logits is None else self.logits
+        if matrix is None and self.passes is not None:
+            matrix = np.mean(self.passes, axis=0, dtype=np.float64)
         if matrix is None:
             raise UnmetNeed("these outputs predict nothing; give logits, probabilities or predictions")
         return np.asarray(np.argmax(matrix, axis=1), dtype=np.int64)
@@ -263,7 +274,7 @@ class Outputs:
         changed: dict[str, Any] = {}
         for name, value in self._arrays():
             if "[" not in name:
-                changed[name] = value[index]
+                changed[name] = value[:, index] if name == "passes" else value[index]
         for field in ("scores", "groups"):
             changed[field] = {name: column[index] for name, column in getattr(self, field).items()}
         return replace(self, **changed)
@@ -297,7 +308,9 @@ class Outputs:
         for name, value in sorted(columns, key=lambda item: item[0]):
             kind = "i" if value.dtype.kind in "bu" else value.dtype.kind
             digest.update(json.dumps([name, kind, list(value.shape)]).encode())
-            digest.update(_canonical_bytes(value))
+            rows = len(value) if kind == "U" else _DIGEST_ROWS  # numbers in pieces: features can be large
+            for start in range(0, len(value), rows):
+                digest.update(_canonical_bytes(value[start : start + rows]))
         digest.update(json.dumps(["class_names", self.class_names]).encode())
         return digest.hexdigest()
 
@@ -317,6 +330,10 @@ class Outputs:
         extra = [name for name in ("head", "class_names") if getattr(self, name) is not None]
         sizes = [f"n={self.n}"] + ([] if self.n_classes is None else [f"n_classes={self.n_classes}"])
         return f"Outputs({', '.join(sizes + names + extra)})"
+
+
+#: Rows whose bytes are made at once.
+_DIGEST_ROWS = 1 << 16
 
 
 def _canonical_bytes(array: Any) -> bytes:

@@ -90,7 +90,7 @@ def read_outputs(
       (p_0 …: numbers only)
     - features: a matrix features or feature_<name>; columns feature_0 …
     - groups: group, groups, group_<name>; scores: score_<name>
-    - in an ``.npz`` also class_names, head_weight and head_bias
+    - in an ``.npz`` also class_names, head_weight, head_bias and passes
 
     Two columns for one part are an error that names the option to give. Columns per class are sorted by
     their numbers, so logit_10 comes after logit_9. If they do not count 0, 1, 2, …, or carry words (prob_cat,
@@ -150,7 +150,7 @@ def _kind(name: str) -> str:
 
 
 def _require_loss(plan: _names.Plan, columns: dict[str, int]) -> None:
-    predicts = plan.matrix.keys() & {"logits", "probabilities"} or "predictions" in plan.single
+    predicts = plan.matrix.keys() & {"logits", "probabilities"} or "predictions" in plan.single or "passes" in columns
     if "loss" in plan.single or ("labels" in plan.single and predicts):
         return
     missing = (
@@ -170,7 +170,7 @@ def _load(source: Any, plan: _names.Plan, class_names: Sequence[str] | None) -> 
     fields |= {field: source.stack(loaded, columns) for field, columns in plan.matrix.items()}
     fields["groups"] = {name: loaded[column] for name, column in plan.groups.items()}
     fields["scores"] = {name: loaded[column] for name, column in plan.scores.items()}
-    fields["head"] = source.head()
+    fields["head"], fields["passes"] = source.head(), source.passes()
     fields["class_names"] = class_names or source.class_names(loaded)
     if fields["class_names"] is None and plan.class_names is not None:
         fields["class_names"] = plan.class_names

@@ -31,7 +31,7 @@ def write_outputs(outputs: Outputs, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        Another extension; a part that Parquet has no place for (``head``, or ``class_names`` without labels
+        Another extension; a part that Parquet has no place for (``head``, ``passes``, or ``class_names`` without labels
         or predictions).
     FileNotFoundError
         The folder does not exist.
@@ -74,6 +74,8 @@ def _arrays(outputs: Outputs) -> dict[str, Any]:
     arrays = _columns(outputs)
     if outputs.head is not None:
         arrays["head_weight"], arrays["head_bias"] = outputs.head
+    if outputs.passes is not None:
+        arrays["passes"] = outputs.passes
     if outputs.class_names is not None:
         arrays["class_names"] = np.array(outputs.class_names)
     return arrays
@@ -84,6 +86,8 @@ def _frame(outputs: Outputs, name: str) -> Any:
     columns = _columns(outputs)
     if outputs.head is not None:
         raise ValueError(f"{name}: Parquet has no place for head; write .npz")
+    if outputs.passes is not None:
+        raise ValueError(f"{name}: Parquet has no place for passes; write .npz")
     if outputs.class_names is not None:
         if not columns.keys() & {"labels", "predictions"}:
             raise ValueError(f"{name}: Parquet has no place for class_names without labels or predictions; write .npz")

@@ -2,34 +2,78 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recuse._checks import UnmetNeed, closest
 from recuse._typing import FloatArray
 from recuse.outputs import Outputs
-from recuse.scores import _logits, _softmax
+from recuse.scores import (
+    _ash,
+    _combination,
+    _dice,
+    _external,
+    _fdbd,
+    _gen,
+    _gradnorm,
+    _klm,
+    _knn,
+    _logits,
+    _mds,
+    _nnguide,
+    _openmax,
+    _passes,
+    _pnorm,
+    _react,
+    _she,
+    _sirc,
+    _softmax,
+    _temperature,
+    _vim,
+)
+from recuse.scores._fitted import FittedScore, load
+from recuse.scores._head import recover_head
+from recuse.scores._parse import parse, parse_list
+from recuse.scores._passes import pass_predictions
 from recuse.scores._score import SCORES, Score
 
-__all__ = ["Score", "available", "compute", "default", "get", "names"]
+__all__ = [
+    "FittedScore",
+    "Score",
+    "available",
+    "compute",
+    "default",
+    "get",
+    "load",
+    "names",
+    "parse",
+    "parse_list",
+    "pass_predictions",
+    "recover_head",
+]
+
+#: Scores made of other scores, or of a column that has to be named: never listed as available.
+_COMPOSED = {"platt", "combine_logistic", "combine_ranks", "column"}
+
+for _leaf in (
+    _softmax, _logits, _gen, _pnorm, _temperature, _klm, _openmax,
+    _mds, _knn, _vim, _react, _dice, _ash, _gradnorm, _she, _nnguide, _fdbd, _sirc,
+    _passes, _combination, _external,
+):  # fmt: skip
+    for _score in _leaf.SCORES:
+        SCORES.register(_score)
 
 
-def _confidence(outputs: Outputs) -> FloatArray:
-    return np.asarray(outputs.confidence)
-
-
-_CONFIDENCE = Score("confidence", "Confidence", _confidence, "confidence", "given with the outputs", "as given")
-
-for _score in (*_softmax.SCORES, *_logits.SCORES, _CONFIDENCE):
-    SCORES.register(_score)
-
-
-def get(name: str) -> Score:
+def get(name: str, **options: Any) -> Score:
     """Return a score by name.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
+    **options
+        Hyper-parameters; default those of the score.
 
     Returns
     -------
@@ -40,14 +84,18 @@ def get(name: str) -> Score:
     ------
     ValueError
         No score has this name; the message lists the nearest.
+    TypeError
+        The score has no such option; the message lists them.
 
     Examples
     --------
     >>> import recuse
     >>> recuse.scores.get("energy").range
     '(-inf, inf)'
+    >>> recuse.scores.get("knn", neighbours=10).spec
+    'knn(neighbours=10)'
     """
-    return SCORES[name]
+    return SCORES[name].using(**options)
 
 
 def names() -> list[str]:
@@ -62,12 +110,14 @@ def names() -> list[str]:
     return SCORES.names()
 
 
-def available(outputs: Outputs) -> list[str]:
+def available(outputs: Outputs, fit: Outputs | None = None) -> list[str]:
     """Return the names that :func:`compute` can give for these outputs.
 
     Parameters
     ----------
     outputs : Outputs
+    fit : Outputs, optional
+        Fit data; without them only scores that are not fitted can be had.
 
     Returns
     -------
@@ -81,18 +131,21 @@ def available(outputs: Outputs) -> list[str]:
     >>> recuse.scores.available(outputs)
     ['confidence', 'votes']
     """
-    computable = [score.name for score in SCORES if score.available(outputs)]
+    computable = [score.name for score in SCORES if score.name not in _COMPOSED and score.available(outputs, fit)]
     return computable + [name for name in outputs.scores or {} if name not in computable]
 
 
-def compute(name: str, outputs: Outputs) -> FloatArray:
+def compute(name: str, outputs: Outputs, fit: Outputs | FittedScore | None = None) -> FloatArray:
     """Return a confidence score of every sample.
 
     Parameters
     ----------
     name : str
-        A column of ``outputs.scores`` (which comes first: the outputs' own word), or one of :func:`names`.
+        A column of ``outputs.scores`` (which comes first: the outputs' own word), or one of :func:`names`, with
+        options in parentheses if need be: ``"knn(neighbours=10)"``.
     outputs : Outputs
+    fit : Outputs or FittedScore, optional
+        Fit data, or the fitted score itself; scores that are not fitted ignore it.
 
     Returns
     -------
@@ -104,7 +157,7 @@ def compute(name: str, outputs: Outputs) -> FloatArray:
     ValueError
         Unknown name.
     UnmetNeed
-        The outputs do not hold what the score needs.
+        The outputs or the fit data do not hold what the score needs.
 
     Examples
     --------
@@ -118,9 +171,11 @@ def compute(name: str, outputs: Outputs) -> FloatArray:
     external = outputs.scores or {}
     if name in external:
         return np.asarray(external[name])
-    if name not in SCORES:
+    if isinstance(fit, FittedScore) and fit.name == parse(name).name:
+        return fit.score(outputs)
+    if name not in SCORES and "(" not in name:
         raise ValueError(f"score {name!r} is not known; {closest(name, [*SCORES.names(), *external])}")
-    return SCORES[name](outputs)
+    return parse(name)(outputs, fit)
 
 
 def default(outputs: Outputs) -> str:

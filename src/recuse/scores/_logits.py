@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from recuse._typing import FloatArray
-from recuse.outputs import Outputs
+from recuse.scores._arrays import largest, logsumexp
+from recuse.scores._batch import Batch
 from recuse.scores._score import Score
 
 
-def max_logit(outputs: Outputs) -> FloatArray:
+def max_logit(batch: Batch) -> Any:
     """max_k z_k."""
-    return np.asarray(np.max(outputs.logits, axis=1))
+    return batch.xp.max(batch.logits, axis=1)
 
 
-def logit_margin(outputs: Outputs) -> FloatArray:
+def logit_margin(batch: Batch) -> Any:
     """z_(1) - z_(2), the lead of the first class over the second before the softmax."""
-    logits = np.asarray(outputs.logits)
-    top = np.partition(logits, -2, axis=1)[:, -2:]
-    return np.asarray(top[:, 1] - top[:, 0])
+    top = largest(batch.logits, 2, batch.xp)
+    return batch.xp.max(top, axis=1) - batch.xp.min(top, axis=1)
 
 
-def energy(outputs: Outputs) -> FloatArray:
-    """LSE(z) = log sum_k exp z_k, the negative free energy at temperature 1."""
-    largest = np.max(outputs.logits, axis=1)
-    return np.asarray(largest + np.log(np.sum(np.exp(np.asarray(outputs.logits) - largest[:, None]), axis=1)))
+def energy(batch: Batch, *, temperature: float = 1.0) -> Any:
+    """T log sum_k exp(z_k / T), the negative free energy at temperature T."""
+    if not temperature > 0.0:
+        raise ValueError(f"energy needs temperature > 0, got {temperature!r}")
+    return temperature * logsumexp(batch.logits / temperature, batch.xp)
 
 
 SCORES = (
@@ -32,24 +32,20 @@ SCORES = (
         "max_logit",
         "Maximum logit",
         max_logit,
-        "logits",
+        ("logits",),
         "Hendrycks et al., Scaling out-of-distribution detection for real-world settings, ICML 2022",
         "(-inf, inf)",
     ),
     Score(
-        "logit_margin",
-        "Logit margin",
-        logit_margin,
-        "logits",
-        "difference of the two largest logits",
-        "[0, inf)",
+        "logit_margin", "Logit margin", logit_margin, ("logits",), "difference of the two largest logits", "[0, inf)"
     ),
     Score(
         "energy",
         "Energy",
         energy,
-        "logits",
+        ("logits",),
         "Liu et al., Energy-based out-of-distribution detection, NeurIPS 2020",
         "(-inf, inf)",
+        grid={"temperature": (1.0,)},
     ),
 )

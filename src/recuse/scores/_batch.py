@@ -1,0 +1,143 @@
+"""``Batch``: the rows that a score is computed on, in whatever library and on whatever device they live."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from recuse._checks import namespace
+from recuse.outputs import Outputs
+from recuse.scores._arrays import astype, log_softmax
+
+#: Rows are taken in chunks of about this many bytes of float64 input: small enough for the processor's cache.
+CHUNK_BYTES = 1 << 22
+
+_ROWS = ("logits", "probabilities", "features", "predictions", "confidence")
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Columns of the same rows as arrays of one library; only what was given is there."""
+
+    xp: Any
+    device: Any
+    logits: Any = None
+    probabilities: Any = None
+    features: Any = None
+    head: Any = None
+    passes: Any = None
+    predictions: Any = None
+    confidence: Any = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, outputs: Outputs) -> Batch:
+        """Return the columns of outputs, as they are."""
+        names = [*_ROWS, "head", "passes"]
+        found = {name: getattr(outputs, name, None) for name in names}
+        return cls(np, None, **found, columns=outputs.scores or {})
+
+    @classmethod
+    def from_arrays(cls, **columns: Any) -> Batch:
+        """Return columns of any Array API library; all must live in one library and on one device."""
+        head = columns.get("head")
+        given = {name: column for name, column in columns.items() if column is not None and name != "head"}
+        if not given:
+            raise ValueError("no arrays were given; give logits=, probabilities=, features= or passes=")
+        xp, device = namespace(*given.values(), *(head or ()))
+        made = {name: _as(column, xp, device) for name, column in given.items()}
+        if head is not None:
+            made["head"] = tuple(_as(part, xp, device) for part in head)
+        batch = cls(xp, device, **made)
+        lengths = {name: column.shape[0] for name, column in batch._row_columns().items()}
+        if batch.passes is not None:
+            lengths["passes"] = batch.passes.shape[1]
+        if len(set(lengths.values())) > 1:
+            listed = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+            raise ValueError(f"lengths differ ({listed}); every array needs one row per sample")
+        return batch
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        if self.passes is not None:
+            return int(self.passes.shape[1])
+        return int(next(iter([*self._row_columns().values(), *self.columns.values()])).shape[0])
+
+    def chunks(self) -> Iterator[Batch]:
+        """Yield the rows in pieces, as float64."""
+        widths = [column.shape[1] for column in self._row_columns().values() if column.ndim == 2]
+        if self.passes is not None:
+            widths.append(self.passes.shape[0] * self.passes.shape[2])
+        rows = int(np.clip(CHUNK_BYTES // (8 * max(sum(widths), 1)), 64, 1 << 16))
+        for start in range(0, self.n, rows):
+            yield self._rows(slice(start, min(start + rows, self.n)))
+
+    def _rows(self, rows: slice) -> Batch:
+        changed = {name: self.double(column[rows, ...]) for name, column in self._row_columns().items()}
+        if self.predictions is not None:
+            changed["predictions"] = self.predictions[rows]
+        if self.passes is not None:
+            changed["passes"] = self.double(self.passes[:, rows, :])
+        inner = {name: column[rows] for name, column in self.columns.items()}
+        return replace(self, **changed, columns=inner)
+
+    def _row_columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _ROWS if getattr(self, name) is not None}
+
+    def double(self, column: Any) -> Any:
+        """Return a column as float64; one that is so already is not copied."""
+        return astype(column, "float64", self.xp)
+
+    # ------------------------------------------------------------------ what follows from the columns
+
+    @cached_property
+    def log_p(self) -> Any:
+        """Log-probabilities (n, K): from the logits where there are any, -inf where a probability is 0."""
+        if self.logits is not None:
+            return log_softmax(self.logits, self.xp, self.device)
+        with np.errstate(divide="ignore"):
+            return self.xp.log(self.probabilities)
+
+    @cached_property
+    def p(self) -> Any:
+        """Probabilities (n, K)."""
+        return self.xp.exp(self.log_p) if self.logits is not None else self.probabilities
+
+    @cached_property
+    def predicted(self) -> Any:
+        """Predicted class (n,): as given, else of the largest logit or probability, the first if several."""
+        if self.predictions is not None:
+            return astype(self.predictions, "int64", self.xp)
+        return self.xp.argmax(self.probabilities if self.logits is None else self.logits, axis=1)
+
+    def array(self, values: Any) -> Any:
+        """Return a fitted array where the rows live; a floating dtype is kept."""
+        if self.xp is np:
+            return values
+        with warnings.catch_warnings():  # PyTorch warns of arrays that are read-only; nothing here writes
+            warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+            return self.xp.asarray(values, device=self.device)
+
+    def logits_of(self, features: Any, head: Any = None) -> Any:
+        """Return W h + b of (changed) features."""
+        weight, bias = self.head if head is None else head
+        return features @ self.double(weight).T + self.double(bias)
+
+
+def _as(column: Any, xp: Any, device: Any) -> Any:
+    """Return an array in the common library, finite if it is a matrix."""
+    if xp is np:
+        column = np.asarray(column)
+    else:
+        if hasattr(column, "detach"):
+            column = column.detach()
+        column = xp.asarray(np.array(column) if isinstance(column, np.ndarray) else column, device=device)
+    if column.ndim > 1 and not bool(xp.all(xp.isfinite(column))):
+        raise ValueError("an array holds NaN or infinities; repair or leave out these rows")
+    return column

@@ -1,0 +1,197 @@
+"""What every score keeps to: direction, immutability, files, chunks, array libraries, needs."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from recuse import Outputs, UnmetNeed, scores
+from recuse.scores import _batch
+from tests.scores.toy import OPTIONS, TEST, TRAIN, WEIGHT, fitted, outputs_of
+
+NAMES = scores.names()
+FITTED = [name for name in NAMES if scores.get(name).fit_function is not None]
+EXTERNAL = {"confidence", "column"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_typical_sample_scores_higher_than_an_ambiguous_one(name):
+    """Sign: the centre of a class is surer than a faint mixture of two classes with noise where no class looks."""
+    sure = np.maximum(3.0 * WEIGHT[[0, 1, 2, 3]], 0.0)
+    unsure = np.zeros((4, 10))
+    unsure[:, :8] = 0.3 * (WEIGHT[[0, 1, 2, 3], :8] + WEIGHT[[1, 2, 3, 0], :8])
+    unsure[:, 8:] = [[1.4, 0.0], [0.0, 1.4], [0.7, 0.7], [0.9, 0.3]]
+    agree, split = np.eye(4)[[[0, 1, 2, 3]] * 3], np.eye(4)[[[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1]]]
+    passes = np.concatenate([0.9 * agree + 0.025, 0.5 * split + 0.125], axis=1)
+    outputs = outputs_of(np.vstack([sure, unsure]), [0, 1, 2, 3, 0, 1, 2, 3], passes=passes)
+    score = fitted(name).score(outputs)
+    assert score[:4].min() > score[4:].max()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_finite_float_per_sample_and_the_outputs_unchanged(name):
+    """Float64 of shape (n,), no NaN, no negative zero, and the inputs as they were."""
+    before = TEST.fingerprint, TRAIN.fingerprint
+    score = fitted(name).score(TEST)
+    assert score.shape == (TEST.n,)
+    assert score.dtype == np.float64
+    assert np.isfinite(score).all()
+    assert not np.signbit(score[score == 0.0]).any()
+    assert (TEST.select(range(TEST.n)).fingerprint, TRAIN.select(range(TRAIN.n)).fingerprint) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_saved_score_is_the_same_score(name, tmp_path):
+    """One file, no pickle: name, options, arrays and the fingerprint of the fit data come back."""
+    score = fitted(name)
+    file = tmp_path / "score.npz"
+    score.save(file)
+    again = scores.load(file)
+    np.testing.assert_array_equal(again.score(TEST), score.score(TEST))
+    assert again.name == name
+    assert again.fingerprint == score.fingerprint
+    assert again.n_fit == score.n_fit
+    assert again.settings.keys() == score.settings.keys()
+    assert [part.name for part in again.parts] == [part.name for part in score.parts]
+    assert (score.fingerprint is None) == (name not in FITTED)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_chunks_do_not_change_the_score(name, monkeypatch):
+    """Rows are independent: scores in chunks of 64 equal scores in one piece, and those of single rows."""
+    score = fitted(name)
+    large = TRAIN
+    whole = score.score(large)
+    monkeypatch.setattr(_batch, "CHUNK_BYTES", 1)
+    np.testing.assert_allclose(score.score(large), whole, rtol=1e-6, atol=3e-7)  # a float32 bank: products round
+    np.testing.assert_allclose(score.score(large.select([77])), whole[77:78], rtol=1e-6, atol=3e-7)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in EXTERNAL])
+def test_other_array_libraries_give_the_same_numbers(name, xp):
+    """PyTorch tensors and strict Array API arrays are scored in their own library."""
+    score = fitted(name)
+    arrays = {field: xp.asarray(np.array(getattr(TEST, field))) for field in ("logits", "features", "passes")}
+    head = tuple(xp.asarray(np.array(part)) for part in TEST.head)
+    found = score.score_arrays(**arrays, head=head)
+    assert type(found) is type(arrays["logits"])
+    np.testing.assert_allclose(np.asarray(found), score.score(TEST), rtol=1e-11, atol=1e-6)
+
+
+def test_tensors_with_gradients_are_detached():
+    """A score is no loss: no graph is kept."""
+    torch = importlib.import_module("torch")
+    logits = torch.tensor(np.array(TEST.logits), dtype=torch.float32, requires_grad=True)
+    score = scores.get("energy").fit().score_arrays(logits=logits)
+    assert not score.requires_grad
+    np.testing.assert_allclose(score.numpy(), scores.compute("energy", TEST), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_a_fitted_score_cannot_be_changed(name):
+    """Fields and arrays are read-only."""
+    score = fitted(name)
+    with pytest.raises(FrozenInstanceError):
+        score.n_fit = 3
+    for key, array in score.arrays.items():
+        assert not array.flags.writeable, key
+        with pytest.raises(TypeError):
+            score.arrays[key] = array
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_missing_fit_data_and_missing_columns_are_named(name):
+    """Without fit data, with fit data that lack a column, and with outputs that lack one: UnmetNeed says what."""
+    entry = scores.get(name, **OPTIONS.get(name, {}))
+    with pytest.raises(UnmetNeed, match=rf"{name} is fitted: give fit data, the {entry.fit_split} split with"):
+        entry.fit()
+    bare = Outputs(loss=[0.0, 1.0])
+    if entry.fit_requires != ("loss",):
+        with pytest.raises(UnmetNeed, match=f"{name} is fitted on {entry.fit_requires[0]}, which the fit data lack"):
+            entry.fit(bare)
+    with pytest.raises(UnmetNeed, match="needs"):
+        fitted(name).score(bare)
+
+
+def test_scores_without_a_fit_ignore_fit_data():
+    """The contract is the same for all; compute takes fit data for every score."""
+    np.testing.assert_array_equal(scores.compute("msp", TEST, fit=TRAIN), scores.compute("msp", TEST))
+    knn = scores.get("knn", neighbours=5).fit(TRAIN)
+    np.testing.assert_array_equal(scores.compute("knn", TEST, fit=knn), knn.score(TEST))
+    np.testing.assert_array_equal(scores.compute("knn(neighbours=5)", TEST, fit=TRAIN), knn.score(TEST))
+    assert "knn" not in scores.available(TEST)
+    assert {"knn", "vim", "klm"} <= set(scores.available(TEST, TRAIN))
+
+
+def test_the_registry_describes_every_score():
+    """Title, source, range, cost; a fitted score has a split; options have defaults, and a grid names options."""
+    assert len(NAMES) == len(set(NAMES)) == 43
+    for name in NAMES:
+        entry = scores.get(name)
+        assert all((entry.title, entry.source, entry.range, entry.cost))
+        assert (entry.fit_split is not None) == (entry.fit_function is not None)
+        assert entry.grid.keys() <= entry.defaults.keys()
+        assert entry.function.__doc__
+        json.dumps(entry.defaults)
+
+
+def test_specs_are_read_back():
+    """A spec names score and options; wrong ones are errors that say what is known."""
+    entry = scores.parse(" gen(gamma=0.5, floor=float32) ")
+    assert entry.settings == {"gamma": 0.5, "top": 100, "floor": "float32"}
+    assert scores.parse(entry.spec).settings == entry.settings
+    assert scores.parse("combine_logistic(scores=(msp, energy))").settings["scores"] == ("msp", "energy")
+    with pytest.raises(TypeError, match="knn has no option 'k'; its options: dtype='float32'"):
+        scores.get("knn", k=3)
+    for text in ("gen(", "gen(3)", "a b", "gen(gamma=x.y)"):
+        with pytest.raises(ValueError, match="score"):
+            scores.parse(text)
+    with pytest.raises(ValueError, match="did you mean 'energy'"):
+        scores.parse("energi(temperature=2)")
+
+
+def test_files_that_are_no_scores_are_refused(tmp_path):
+    """Another file, a score of another version, an unknown score."""
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        scores.load(tmp_path / "none.npz")
+    file = tmp_path / "other.npz"
+    np.savez(file, a=np.ones(3))
+    with pytest.raises(ValueError, match="is no saved score"):
+        scores.load(file)
+    file.write_bytes(b"PK\x03\x04 broken")
+    with pytest.raises(ValueError, match="is no saved score"):
+        scores.load(file)
+    header = {"name": "knn", "version": 99, "options": {}, "fingerprint": None, "n_fit": 0, "parts": []}
+    np.savez(file, recuse_score=np.array(json.dumps(header)))
+    with pytest.raises(ValueError, match="holds version 99 of knn, this is version 1; fit it again"):
+        scores.load(file)
+    np.savez(file, recuse_score=np.array(json.dumps(header | {"name": "oracle"})))
+    with pytest.raises(ValueError, match="'oracle', which this version"):
+        scores.load(file)
+
+
+def test_outputs_of_another_model_are_refused():
+    """Another number of features or classes than the fit data is an error that names both."""
+    head = (np.zeros((3, 7)), np.zeros(3))
+    other = Outputs(logits=np.zeros((2, 3)), features=np.ones((2, 7)), head=head, unlabelled=True)
+    for name in ("knn", "mds", "residual", "react", "dice", "she", "klm", "openmax", "temp_msp", "fdbd"):
+        score = fitted(name)
+        with pytest.raises(ValueError, match=f"columns, but {name} was fitted on"):
+            score.score(other)
+
+
+def test_arrays_are_checked():
+    """Nothing given, lengths that differ, NaN, a missing array: errors with remedies."""
+    energy = scores.get("energy").fit()
+    with pytest.raises(ValueError, match="no arrays were given"):
+        energy.score_arrays()
+    with pytest.raises(UnmetNeed, match="energy needs logits, which was not given"):
+        energy.score_arrays(features=np.ones((2, 2)))
+    with pytest.raises(ValueError, match="lengths differ"):
+        energy.score_arrays(logits=np.ones((2, 2)), features=np.ones((3, 2)))
+    with pytest.raises(ValueError, match="holds NaN or infinities"):
+        energy.score_arrays(logits=np.array([[np.nan, 1.0]]))

@@ -1,0 +1,178 @@
+"""Inputs that break scores elsewhere: a defined number, or one line that says what to do. Never NaN."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from recuse import Outputs, scores
+from tests.scores.toy import OPTIONS
+
+SKIPPED = {"platt", "combine_logistic", "combine_ranks", "column"}  # made of other scores
+NAMES = [name for name in scores.names() if name not in SKIPPED]
+
+
+def problem(n=40, d=8, k=3, seed=0, dtype=np.float64, scale=1.0, signed=False, **changes):
+    """Return random outputs; ``changes`` are functions of a column, by its name."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, k, n)
+    labels[:k] = np.arange(k)
+    weight, bias = rng.normal(size=(k, d)), rng.normal(size=k)
+    features = weight[labels] + rng.normal(size=(n, d))
+    features = features if signed else np.maximum(features, 0.0)
+    columns = {"features": features, "weight": weight, "bias": bias, "labels": labels}
+    for name, change in changes.items():
+        columns[name] = change(columns[name])
+    features, weight, bias = columns["features"], columns["weight"], columns["bias"]
+    logits = scale * (features @ weight.T + bias)
+    e = np.exp(logits - logits.max(axis=1, keepdims=True))
+    p = e / e.sum(axis=1, keepdims=True)
+    return Outputs(
+        labels=columns["labels"], logits=logits.astype(dtype), features=features.astype(dtype), head=(weight, bias),
+        passes=np.stack([p, p[:, ::-1]]).astype(dtype), confidence=logits.max(axis=1),
+    )  # fmt: skip
+
+
+def zero_rows(features):
+    features = features.copy()
+    features[:4] = 0.0
+    return features
+
+
+def dead_units(features):
+    return features * (np.arange(features.shape[1]) % 2)
+
+
+def copies(features):
+    return np.repeat(features[:10], 4, axis=0)
+
+
+PROBLEMS = {
+    "two classes": problem(k=2),
+    "more features than samples": problem(n=12, d=30),
+    "more samples than features": problem(n=200, d=3),
+    "rows of zeros": problem(features=zero_rows),
+    "dead units": problem(features=dead_units),
+    "a constant feature": problem(features=lambda h: np.hstack([h[:, 1:], np.ones((len(h), 1))])),
+    "duplicated rows": problem(features=copies),
+    "half precision": problem(dtype=np.float16),
+    "logits of 1e4": problem(scale=1e4 / 3),
+    "a class never predicted": problem(bias=lambda b: b - 1e3 * np.eye(len(b))[0]),
+    "a class that the fit data lack": problem(labels=lambda y: np.maximum(y, 1)),
+    "signed features": problem(signed=True),
+    "one feature": problem(d=1),
+    "equal class weights": problem(weight=np.zeros_like),
+    "one sample per class": problem(n=3),
+    "all features zero": problem(features=np.zeros_like),
+    "all rows equal": problem(features=np.ones_like),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("case", PROBLEMS)
+def test_a_number_or_a_reason(name, case):
+    """Every score of every hard input is a number, or the fit or the score is refused with a remedy."""
+    outputs = PROBLEMS[case]
+    options = {"neighbours": 2} if "neighbours" in OPTIONS.get(name, {}) else {}
+    entry = scores.get(name, **options)
+    if (name, case) in REFUSED:
+        with pytest.raises(ValueError, match=REFUSED[name, case]):
+            entry(outputs, outputs)
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="the temperature stopped")
+        score = entry(outputs, outputs)
+    assert score.shape == (outputs.n,)
+    assert not np.isnan(score).any()
+    if "log_error" not in name and "sirc" not in name:
+        assert np.isfinite(score).all()
+
+
+def _refused():
+    signed = dict.fromkeys(("ash_p", "ash_b", "ash_s", "scale"), "needs features >= 0")
+    flat = dict.fromkeys(("mds", "rmds"), "do not vary within the classes")
+    whole = dict.fromkeys(("vim", "residual", "sirc_msp_res", "sirc_neg_entropy_res"), "leave nothing of the fit data")
+    table = {"signed features": signed, "one sample per class": flat | whole, "all features zero": flat | whole}
+    table["all rows equal"] = flat | whole
+    table["more features than samples"] = whole
+    return {(name, case): text for case, names in table.items() for name, text in names.items()}
+
+
+REFUSED = _refused()
+
+
+def test_one_class_is_refused_where_outputs_are_made():
+    """K = 1: a softmax over one class is always 1."""
+    with pytest.raises(ValueError, match="logits needs one column per class, got 1 column"):
+        Outputs(labels=[0], logits=[[1.0]])
+
+
+def test_infinite_logits_are_refused_where_outputs_are_made():
+    """A masked class is no number: the message names the entry."""
+    with pytest.raises(ValueError, match=r"logits is not finite: logits\[0, 1\] = -inf"):
+        Outputs(labels=[0], logits=[[1.0, -np.inf]])
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("knn(neighbours=1000)", "knn needs 1 <= neighbours <= 40, the rows of its bank, got neighbours=1000"),
+        ("knn(neighbours=0)", "needs 1 <= neighbours"),
+        ("knn(fraction=0)", "fraction must lie in"),
+        ("knn(dtype=int8)", "dtype='int8' is not known"),
+        ("vim(dim=8)", "dim must lie in 0 .. 7 for 8 features, got dim=8; lower it"),
+        ("residual(dim=-1)", "dim must lie in"),
+        ("react(quantile=90)", "give a fraction, not per cent"),
+        ("dice(sparsity=90)", "give a fraction, not per cent"),
+        ("scale(percentile=85)", "give a fraction, not per cent"),
+        ("gen(gamma=0)", "gen needs gamma > 0"),
+        ("energy(temperature=0)", "energy needs temperature > 0"),
+        ("temp_msp(temperature=-1)", "temperature must be > 0"),
+        ("klm(shrinkage=-1)", "klm needs shrinkage >= 0"),
+        ("openmax(tail=1)", "openmax needs tail >= 2"),
+        ("max_logit_pnorm(p=-2)", "needs p >= 0"),
+        ("fdbd(normaliser=mean)", "normaliser='mean' is not known"),
+    ],
+)
+def test_wrong_hyper_parameters_are_refused(spec, message):
+    """The message names the option, the value and what is allowed."""
+    outputs = problem()
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        scores.compute(spec, outputs, outputs)
+
+
+def test_openmax_shift_keeps_the_direction_of_negative_logits():
+    """As published, negative logits turn the correction around; shifted by their minimum they do not."""
+    outputs = problem(bias=lambda b: b - 30.0)
+    published, shifted = (scores.get("openmax", shift=shift)(outputs, outputs) for shift in (False, True))
+    assert not np.isnan(published).any()
+    assert not np.array_equal(np.argsort(published), np.argsort(shifted))
+    assert ((shifted >= -1) & (shifted <= 0)).all()
+
+
+def test_sirc_is_infinite_only_where_the_softmax_is_one_hot():
+    """1 - MSP of a margin of 60 is no 0; of saved probabilities that are one-hot it is."""
+    train = problem()
+    sure = Outputs(labels=[0, 0], logits=[[60.0, 0, 0], [2000.0, 0, 0]], features=train.features[:2])
+    for name in ("sirc_msp_l1", "sirc_neg_entropy_l1"):
+        score = scores.compute(name, sure, train)
+        assert np.isfinite(score).all()
+        assert score[1] > score[0]
+        hot = Outputs(labels=[0], probabilities=[[1.0, 0, 0]], features=train.features[:1])
+        assert scores.compute(name, hot, train)[0] == np.inf
+
+
+def test_a_recovered_head_is_the_head():
+    """Least squares of logits on features; features of another layer are refused."""
+    outputs = problem(n=50)
+    again = scores.recover_head(Outputs(labels=outputs.labels, logits=outputs.logits, features=outputs.features))
+    np.testing.assert_allclose(again.head[0], outputs.head[0], rtol=1e-8)
+    np.testing.assert_allclose(scores.compute("react", again, again), scores.compute("react", outputs, outputs))
+    with pytest.raises(ValueError, match="the features do not give the logits: the residual is up to"):
+        scores.recover_head(Outputs(labels=outputs.labels, logits=outputs.logits, features=outputs.features**2))
+    with pytest.raises(ValueError, match="12 rows cannot tell 30 weights"):
+        scores.recover_head(problem(n=12, d=30))
+    with pytest.raises(ValueError, match="recover_head needs logits and features"):
+        scores.recover_head(Outputs(labels=[0], logits=[[1.0, 0.0]]))

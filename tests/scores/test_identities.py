@@ -1,0 +1,327 @@
+"""Each score against its definition, written down slowly or computed by other means."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+from scipy import optimize, special, stats
+
+from recuse import Outputs, metrics, scores
+from recuse.scores import _openmax, _temperature
+from tests.scores.toy import TEST, TRAIN, VALIDATION, WEIGHT, fitted
+
+Z, H, Y = np.asarray(TEST.logits), np.asarray(TEST.features), np.asarray(TEST.labels)
+P, LOG_P = special.softmax(Z, axis=1), special.log_softmax(Z, axis=1)
+W, B = WEIGHT, np.full(4, -1.0)
+
+
+def close(score, expected, rtol=1e-10):
+    np.testing.assert_allclose(score, expected, rtol=rtol, atol=1e-12)
+
+
+# ---------------------------------------------------------------------- logits
+
+
+def test_msp_at_a_margin_of_sixty():
+    """1 - MSP = e^-60 is below the rounding of 1, its logarithm is not."""
+    outputs = Outputs(labels=[0], logits=[[60.0, 0.0]])
+    assert scores.compute("msp", outputs)[0] == 1.0
+    close(scores.compute("neg_log_error", outputs), [60.0 + np.log1p(np.exp(-60.0))], 1e-15)
+
+
+def test_energy_at_a_temperature():
+    """T LSE(z/T)."""
+    close(scores.compute("energy(temperature=2.5)", TEST), 2.5 * special.logsumexp(Z / 2.5, axis=1))
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.1, 1.0, 5.0])
+@pytest.mark.parametrize("top", [1, 2, 3, 4, 100])
+def test_gen_is_the_sum_over_the_largest(gamma, top):
+    """-sum of (p (1-p))^gamma over the sorted probabilities."""
+    largest = np.sort(P, axis=1)[:, ::-1][:, :top]
+    close(scores.get("gen", gamma=gamma, top=top)(TEST), -((largest * (1 - largest)) ** gamma).sum(axis=1))
+
+
+def test_gen_counts_probabilities_that_single_precision_loses():
+    """At gamma = 0.01, p = e^-200 contributes e^-2; in float32 it is 0, and with a floor of 1e-7 another number."""
+    outputs = Outputs(labels=[0], logits=[[200.0, 0.0]])
+    close(scores.compute("gen(gamma=0.01)", outputs), [-2 * np.exp(-2.0)])
+    assert scores.compute("gen(gamma=0.01, floor=float32)", outputs)[0] == 0.0
+    floored = scores.compute("gen(gamma=0.01, floor=1e-7)", outputs)
+    close(floored, [-2 * (1e-7 * (1 - 1e-7)) ** 0.01], 1e-7)
+
+
+@pytest.mark.parametrize("p", [0, 1, 2, 3, 9])
+def test_pnorm_is_the_largest_centred_logit_over_the_norm(p):
+    """The largest u / ||u||_p, also where u^9 would overflow float32."""
+    centred = Z - Z.mean(axis=1, keepdims=True)
+    close(fitted("max_logit_pnorm", p=p).score(TEST), centred.max(axis=1) / np.linalg.norm(centred, ord=p, axis=1))
+    huge = Outputs(labels=[0], logits=np.array([[1e4, 0.0, -1e4]]))
+    state = scores.get("max_logit_pnorm", p=9).fit(huge)
+    close(state.score(huge), [2 ** (-1 / 9)])
+
+
+def test_pnorm_chooses_by_aurc_and_falls_back():
+    """The kept p has the least AURC of all candidates; the MSP is one of them."""
+    state = fitted("max_logit_pnorm").arrays
+    assert state["aurc"].argmin() == list(state["candidates"]).index(state["p"])
+    areas = [
+        metrics.get("aurc").of(VALIDATION.error, fitted("max_logit_pnorm", p=p).score(VALIDATION)) for p in range(10)
+    ]
+    close(state["aurc"][1:], areas)
+    close(state["aurc"][0], metrics.get("aurc").of(VALIDATION.error, scores.compute("neg_log_error", VALIDATION)))
+    binary = Outputs(labels=[0, 1, 1, 0], logits=[[2.0, 0], [0, 1], [0.5, 0], [3, 0]])  # every p ties all samples
+    chosen = scores.get("max_logit_pnorm").fit(binary)
+    assert chosen.arrays["p"] in (-1.0, 0.0)
+    if chosen.arrays["p"] == -1.0:
+        close(chosen.score(binary), scores.compute("neg_log_error", binary))
+
+
+def test_klm_is_the_double_loop():
+    """-min_k KL(p || q_k) with q_k the mean softmax of those predicted as k, one-hot for a class never predicted."""
+    logits = VALIDATION.logits.copy()
+    logits[:, 3] = -50.0
+    validation = Outputs(labels=np.minimum(VALIDATION.labels, 2), logits=logits)
+    p = special.softmax(logits, axis=1)
+    predicted = p.argmax(axis=1)
+    templates = [p[predicted == k].mean(axis=0) if (predicted == k).any() else np.eye(4)[k] for k in range(4)]
+    expected = []
+    for row in P:
+        divergences = []
+        for template in templates:
+            q = np.maximum(template, 1e-12)
+            q /= q.sum()
+            divergences.append(sum(row[j] * np.log(row[j] / q[j]) for j in range(4)))
+        expected.append(-min(divergences))
+    close(scores.get("klm").fit(validation).score(TEST), expected, 1e-9)
+
+
+def test_klm_shrinks_templates_towards_the_mean():
+    """(m q + a q_all)/(m + a): without end, every template is the mean of all."""
+    p = np.exp(VALIDATION.log_probabilities()).mean(axis=0)
+    score = scores.get("klm", shrinkage=1e15).fit(VALIDATION).score(TEST)
+    close(score, -special.rel_entr(P, p).sum(axis=1), 1e-9)
+
+
+def test_temperature_is_that_of_a_fine_line_search():
+    """Newton in a bracket finds the minimum of the convex cross-entropy, which plain gradient steps do not."""
+    logits = 3.7 * np.asarray(VALIDATION.logits)
+
+    def loss(log_t):
+        log_p = special.log_softmax(logits / np.exp(log_t), axis=1)
+        return -log_p[np.arange(len(log_p)), VALIDATION.labels].mean()
+
+    best = optimize.minimize_scalar(loss, bounds=(-4, 4), method="bounded", options={"xatol": 1e-12}).x
+    found = _temperature.best_temperature(logits, VALIDATION.labels)
+    assert found == pytest.approx(np.exp(best), rel=1e-6)
+    assert loss(np.log(found)) <= loss(best) + 1e-15
+    outputs = Outputs(labels=VALIDATION.labels, logits=logits)
+    close(scores.get("temp_msp").fit(outputs).score(TEST), special.softmax(Z / found, axis=1).max(axis=1))
+
+
+def test_temperature_without_an_optimum_warns():
+    """Fit data without errors push T to 0: the end of the range, with a warning."""
+    outputs = Outputs(labels=[0, 1], logits=[[2.0, 0.0], [0.0, 1.0]])
+    with pytest.warns(UserWarning, match="the temperature stopped at the end of its range, 0.01832"):
+        scores.get("temp_msp").fit(outputs)
+    wrong = Outputs(labels=[1, 0], logits=[[2.0, 0.0], [0.0, 1.0]])
+    with pytest.warns(UserWarning, match="the temperature stopped at the end of its range, 54.6"):
+        scores.get("temp_msp").fit(wrong)
+
+
+def test_openmax_gumbel_is_the_shifted_weibull():
+    """A Weibull fit after a shift by 10,000 (as libmr does) has the same distribution function within 1e-4."""
+    tail = np.sort(np.random.default_rng(0).gamma(9.0, size=500))[-20:]
+    location, scale = _openmax.gumbel_of_minima(tail)
+    shifted = tail - tail.min() + 10_000.0
+
+    def shape_equation(k):  # in logarithms: the powers overflow
+        logs = np.log(shifted)
+        weight = special.softmax(k * logs)
+        return weight @ logs - 1.0 / k - logs.mean()
+
+    k = optimize.brentq(shape_equation, 1.0, 1e7)
+    log_scale = (special.logsumexp(k * np.log(shifted)) - np.log(len(tail))) / k
+    grid = np.linspace(tail[0] - 5, tail[-1] + 10, 200)
+    weibull = -np.expm1(-np.exp(k * (np.log(grid - tail.min() + 10_000.0) - log_scale)))
+    gumbel = -np.expm1(-np.exp((grid - location) / scale))
+    assert np.abs(weibull - gumbel).max() < 3e-4
+    expected = stats.gumbel_l.fit(tail)
+    np.testing.assert_allclose((location, scale), expected, rtol=1e-5)
+
+
+def test_openmax_is_the_definition():
+    """Row by row: rank the classes, weigh their logits down, give what is taken to the unknown class."""
+    train, state = TRAIN, fitted("openmax")
+    correct = train.error == 0
+    expected = []
+    for z in Z:
+        order = np.argsort(-z, kind="stable")
+        revised, unknown = z.copy(), 0.0
+        for i, k in enumerate(order[:3]):
+            own = train.logits[correct & (train.labels == k)]
+            distances = np.linalg.norm(own - own.mean(axis=0), axis=1)
+            a, c = stats.gumbel_l.fit(np.sort(distances)[-20:])
+            weight = stats.gumbel_l.cdf(np.linalg.norm(z - own.mean(axis=0)), a, c) * (3 - i) / 3
+            revised[k] -= z[k] * weight
+            unknown += z[k] * weight
+        expected.append(-special.softmax([*revised, unknown])[-1])
+    np.testing.assert_allclose(state.score(TEST), expected, rtol=2e-3, atol=1e-6)  # scipy's fit stops early
+
+
+# ---------------------------------------------------------------------- features
+
+
+def test_mds_is_the_naive_form():
+    """-min_k (h - mu_k)^T Sigma^-1 (h - mu_k), one sample and class at a time."""
+    means = np.array([TRAIN.features[TRAIN.labels == k].mean(axis=0) for k in range(4)])
+    centred = TRAIN.features - means[TRAIN.labels]
+    inverse = np.linalg.inv(centred.T @ centred / len(centred))
+    naive = [max(-(h - m) @ inverse @ (h - m) for m in means) for h in H]
+    close(fitted("mds").score(TEST), naive, 1e-9)
+    total = np.linalg.inv(np.cov(TRAIN.features.T, bias=True))
+    overall = [(h - TRAIN.features.mean(axis=0)) @ total @ (h - TRAIN.features.mean(axis=0)) for h in H]
+    close(fitted("rmds").score(TEST), np.add(naive, overall), 1e-8)
+
+
+@pytest.mark.parametrize("k", [1, 5, 50])
+def test_knn_is_two_minus_two_cosines(k):
+    """The squared distance of unit vectors to the k-th neighbour is 2 - 2 cos; as brute force finds it."""
+    a, b = (np.asarray(m) / np.linalg.norm(m, axis=1, keepdims=True) for m in (H, TRAIN.features))
+    distances = np.sort(((a[:, None] - b[None]) ** 2).sum(axis=-1), axis=1)[:, k - 1]
+    close(fitted("knn", neighbours=k, dtype="float64").score(TEST), -distances, 1e-9)
+    np.testing.assert_allclose(fitted("knn", neighbours=k).score(TEST), -distances, atol=5e-7)
+    np.testing.assert_allclose(fitted("knn", neighbours=k, dtype="float16").score(TEST), -distances, atol=2e-3)
+
+
+def test_knn_in_blocks_is_knn_in_one(monkeypatch):
+    """The running top k over blocks of the bank is that over the whole bank."""
+    from recuse.scores import _neighbours
+
+    whole = fitted("knn", neighbours=7, dtype="float64").score(TEST)
+    guided = fitted("nnguide", neighbours=7, dtype="float64").score(TEST)
+    for block in (1, 3, 50, 399):
+        monkeypatch.setattr(_neighbours, "BLOCK", block)
+        close(fitted("knn", neighbours=7, dtype="float64").score(TEST), whole)
+        close(fitted("nnguide", neighbours=7, dtype="float64").score(TEST), guided)
+
+
+def test_vim_by_its_definition():
+    """v^2 = ||h-u||^2 - ||P^T (h-u)||^2, alpha scales its mean to that of the largest logit."""
+    origin = -np.linalg.pinv(W) @ B
+    centred = TRAIN.features - origin
+    _, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
+    for dim in (1, 2, 4, 8):
+        outside = vectors[:, : 10 - dim]
+        inside = vectors[:, 10 - dim :]
+        v = np.linalg.norm((H - origin) @ outside, axis=1)
+        close(v**2, ((H - origin) ** 2).sum(axis=1) - (((H - origin) @ inside) ** 2).sum(axis=1), 1e-8)
+        close(fitted("residual", dim=dim).score(TEST), -v, 1e-8)
+        alpha = TRAIN.logits.max(axis=1).mean() / np.linalg.norm(centred @ outside, axis=1).mean()
+        close(fitted("vim", dim=dim).score(TEST), special.logsumexp(Z, axis=1) - alpha * v, 1e-8)
+
+
+def test_gradnorm_is_the_gradient_of_a_backward_pass():
+    """The L1 norm of d/dW of sum_k -log p_k, by autograd, sample by sample."""
+    torch = importlib.import_module("torch")
+    expected = []
+    for h in H:
+        weight = torch.tensor(W, requires_grad=True)
+        logits = weight @ torch.tensor(h) + torch.tensor(B)
+        torch.nn.functional.log_softmax(logits, dim=0).sum().neg().backward()
+        expected.append(float(weight.grad.abs().sum()))
+    close(scores.compute("gradnorm", TEST), expected)
+
+
+def test_react_and_dice_by_their_definitions():
+    """Energy of clipped features; energy with the strongest weights only."""
+    clip = np.percentile(VALIDATION.features, 90)
+    close(fitted("react").score(TEST), special.logsumexp(np.minimum(H, clip) @ W.T + B, axis=1))
+    contribution = W * TRAIN.features.mean(axis=0)
+    mask = contribution > np.percentile(contribution, 50)
+    close(fitted("dice").score(TEST), special.logsumexp(H @ (W * mask).T + B, axis=1))
+
+
+@pytest.mark.parametrize("percentile", [0.1, 0.5, 0.9, 1.0])
+def test_ash_and_scale_row_by_row(percentile):
+    """The k = d - round(d q) largest entries are kept; P prunes, B binarizes, S and SCALE scale by exp(s1/s2)."""
+    k = max(10 - round(10 * percentile), 1)
+    energies = {name: [] for name in ("ash_p", "ash_b", "ash_s", "scale")}
+    for h in H:
+        keep = np.zeros(10, bool)
+        keep[np.argsort(-h, kind="stable")[:k]] = True
+        factor = np.exp(h.sum() / h[keep].sum())
+        shaped = {
+            "ash_p": h * keep, "ash_b": np.where(keep & (h > 0), h.sum() / k, 0.0), "ash_s": h * keep * factor,
+            "scale": h * factor,
+        }  # fmt: skip
+        for name, features in shaped.items():
+            energies[name].append(special.logsumexp(W @ features + B))
+    for name, expected in energies.items():
+        close(scores.get(name, percentile=percentile)(TEST), expected)
+
+
+def test_ash_keeps_the_first_of_equal_entries():
+    """Five equal entries and room for two: the first two stay."""
+    weight = np.diag(np.arange(1.0, 6.0))
+    outputs = Outputs(logits=np.zeros((1, 5)), features=np.ones((1, 5)), head=(weight, np.zeros(5)), unlabelled=True)
+    close(scores.compute("ash_p(percentile=0.6)", outputs), [special.logsumexp([1.0, 2.0, 0, 0, 0])])
+
+
+def test_she_nnguide_and_fdbd_row_by_row():
+    """Inner product with the class pattern; guidance; distances to boundaries."""
+    right = TRAIN.error == 0
+    patterns = np.array([TRAIN.features[right & (TRAIN.labels == k)].mean(axis=0) for k in range(4)])
+    predicted = Z.argmax(axis=1)
+    close(fitted("she").score(TEST), (H * patterns[predicted]).sum(axis=1))
+    unit = H / np.linalg.norm(H, axis=1, keepdims=True)
+    energy = special.logsumexp(TRAIN.logits, axis=1, keepdims=True)
+    bank = energy * TRAIN.features / np.linalg.norm(TRAIN.features, axis=1, keepdims=True)
+    guidance = np.sort(unit @ bank.T, axis=1)[:, -5:].mean(axis=1)
+    close(fitted("nnguide", dtype="float64").score(TEST), special.logsumexp(Z, axis=1) * guidance)
+    expected = []
+    for z, y, h in zip(Z, predicted, H, strict=True):
+        boundaries = sum(abs(z[y] - z[k]) / np.linalg.norm(W[y] - W[k]) for k in range(4) if k != y)
+        expected.append([boundaries / np.linalg.norm(h - TRAIN.features.mean(axis=0)), boundaries / np.linalg.norm(h)])
+    close(fitted("fdbd").score(TEST), np.array(expected)[:, 0])
+    close(fitted("fdbd", normaliser="norm").score(TEST), np.array(expected)[:, 1])
+
+
+@pytest.mark.parametrize(("first", "second"), [(a, b) for a in ("msp", "neg_entropy") for b in ("l1", "res")])
+def test_sirc_orders_as_the_published_product(first, second):
+    """The score is -log of (s1max - s1)(1 + exp(-b (s2 - a))), with mean and deviation of s2 on the fit data."""
+    statistic = {"l1": lambda o: np.abs(o.features).sum(axis=1), "res": lambda o: fitted("residual").score(o)}[second]
+    train = statistic(TRAIN)
+    a, b = train.mean() - 3 * train.std(), 1 / train.std()
+    gap = 1 - P.max(axis=1) if first == "msp" else -(P * LOG_P).sum(axis=1)
+    expected = -np.log(gap * (1 + np.exp(-b * (statistic(TEST) - a))))
+    np.testing.assert_allclose(fitted(f"sirc_{first}_{second}").score(TEST), expected, rtol=1e-6, atol=1e-9)
+
+
+# ---------------------------------------------------------------------- passes
+
+
+def test_scores_of_passes_by_their_definitions():
+    """Mean, entropies, mutual information and votes."""
+    passes = np.asarray(TEST.passes)
+    mean = passes.mean(axis=0)
+    predictive = stats.entropy(mean, axis=1)
+    expected_entropy = stats.entropy(passes, axis=2).mean(axis=0)
+    votes = np.array([np.bincount(column, minlength=4) for column in passes.argmax(axis=2).T])
+    close(scores.compute("pass_msp", TEST), mean.max(axis=1))
+    close(scores.compute("pass_neg_predictive_entropy", TEST), -predictive)
+    close(scores.compute("pass_neg_expected_entropy", TEST), -expected_entropy)
+    close(scores.compute("pass_neg_mutual_information", TEST), expected_entropy - predictive, 1e-6)
+    close(scores.compute("pass_vote_agreement", TEST), votes.max(axis=1) / 3)
+    np.testing.assert_array_equal(scores.pass_predictions(TEST), mean.argmax(axis=1))
+    np.testing.assert_array_equal(scores.pass_predictions(TEST, by="votes"), (votes + mean / 9).argmax(axis=1))
+
+
+def test_equal_passes_have_no_mutual_information():
+    """The deterministic network repeated: mutual information 0, all votes agree, the MSP is the MSP."""
+    outputs = Outputs(labels=Y, logits=Z, passes=np.stack([P, P, P, P]))
+    np.testing.assert_allclose(scores.compute("pass_neg_mutual_information", outputs), 0.0, atol=1e-15)
+    assert (scores.compute("pass_vote_agreement", outputs) == 1.0).all()
+    close(scores.compute("pass_msp", outputs), scores.compute("msp", outputs))

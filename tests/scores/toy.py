@@ -1,0 +1,58 @@
+"""Small models with known geometry: features around class corners, a linear head, repeated passes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from recuse import Outputs, scores
+
+#: Options without which a score cannot be had on the toy case.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "column": {"column": "external"},
+    "dice": {"sparsity": 0.5},
+    "knn": {"neighbours": 5},
+    "nnguide": {"neighbours": 5},
+    "residual": {"dim": 4},
+    "vim": {"dim": 4},
+    "sirc_msp_res": {"dim": 4},
+    "sirc_neg_entropy_res": {"dim": 4},
+}
+
+WEIGHT = np.kron(np.eye(4), np.ones((1, 2)))  # two features per class, and two more that no class uses
+WEIGHT = np.hstack([WEIGHT, np.zeros((4, 2))])
+
+
+def outputs_of(features: Any, labels: Any, rng: np.random.Generator | None = None, **changed: Any) -> Outputs:
+    """Return outputs of the model that reads these features; passes are noisy copies of its logits."""
+    features = np.asarray(features)
+    logits = features @ WEIGHT.T - 1.0
+    noise = np.zeros((3, *logits.shape)) if rng is None else rng.normal(size=(3, *logits.shape)) * 0.5
+    e = np.exp(logits + noise - (logits + noise).max(axis=-1, keepdims=True))
+    columns = {
+        "labels": labels, "logits": logits, "features": features, "head": (WEIGHT, np.full(4, -1.0)),
+        "passes": e / e.sum(axis=-1, keepdims=True), "confidence": logits.max(axis=1),
+        "scores": {"external": logits.max(axis=1)},
+    }  # fmt: skip
+    return Outputs(**columns | changed)
+
+
+def split(n: int = 200, seed: int = 0, noise: float = 1.0, **changed: Any) -> Outputs:
+    """Return n samples: class corners plus noise, after a ReLU."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 4, n)
+    features = np.maximum(3.0 * WEIGHT[labels] + noise * rng.normal(size=(n, 10)), 0.0)
+    return outputs_of(features, labels, rng, **changed)
+
+
+TRAIN, VALIDATION, TEST = split(400, 1), split(300, 2, 2.5), split(60, 3, 1.5)
+
+
+def fitted(name: str, train: Outputs = TRAIN, validation: Outputs = VALIDATION, **options: Any) -> scores.FittedScore:
+    """Return a score fitted on the split that its authors fit it on."""
+    entry = scores.get(name, **OPTIONS.get(name, {}) | options)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="platt")
+        return entry.fit(validation if entry.fit_split == "validation" else train)
