@@ -26,7 +26,7 @@ FLOORS = {
     **dict.fromkeys(["metrics", "scores"], 3),
     "inference": 4,
     **dict.fromkeys(["joint", "thresholds"], 5),
-    **dict.fromkeys(["evaluation", "selection"], 6),
+    **dict.fromkeys(["comparison", "evaluation", "selection"], 6),
     "report": 7,
     "study": 8,
     **dict.fromkeys(["sklearn", "cli"], 9),
@@ -47,6 +47,8 @@ UPWARD = {
     ("evaluation", "report"): ".plot(), .report() and how a result prints itself",
     ("joint", "report"): ".plot() and how results and tables print themselves",
     ("evaluation", "recuse"): "the version that a result carries",
+    ("comparison", "report"): ".plot() and how a result prints itself",
+    ("comparison", "recuse"): "the version that a result carries",
 }
 
 CORE_LIBRARIES = {"numpy", "array_api_compat"}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from recuse.blocks import Moments as Moments
     from recuse.blocks import Samples as Samples
     from recuse.blocks import TieBlocks as TieBlocks
+    from recuse.comparison import Comparison as Comparison
+    from recuse.comparison import compare as compare
     from recuse.curve import OperatingPoint as OperatingPoint
     from recuse.curve import RiskCoverageCurve as RiskCoverageCurve
     from recuse.curve import risk_coverage_curve as risk_coverage_curve
@@ -41,6 +43,7 @@ __version__ = "0.1.0"
 _MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores")
 _WINGS = ("nn",)  # need an optional library, so `from recuse import *` leaves them out
 _HOMES = {
+    "Comparison": "comparison",
     "Evaluation": "evaluation",
     "Interval": "inference",
     "Measurement": "evaluation",
@@ -54,6 +57,7 @@ _HOMES = {
     "TieBlocks": "blocks",
     "UndefinedMetricWarning": "_checks",
     "UnmetNeed": "_checks",
+    "compare": "comparison",
     "confidence_interval": "inference",
     "evaluate": "evaluation",
     "read_outputs": "outputs",

@@ -4,6 +4,11 @@ from recuse.inference._binomial import clopper_pearson
 from recuse.inference._bootstrap import Bootstrap, bootstrap, replicates
 from recuse.inference._influence import covariance, influence, standard_error
 from recuse.inference._interval import Interval, confidence_interval
+from recuse.inference._letters import letter_groups
+from recuse.inference._multiple import holm
+from recuse.inference._paired import Difference
+from recuse.inference._permutation import Permutation, permutation_test
 
 __all__ = ["Interval", "clopper_pearson", "confidence_interval", "covariance", "influence", "standard_error"]
 __all__ += ["Bootstrap", "bootstrap", "replicates"]
+__all__ += ["Difference", "Permutation", "holm", "letter_groups", "permutation_test"]

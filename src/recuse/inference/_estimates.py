@@ -1,0 +1,207 @@
+"""Values of one metric for many scores on the same samples, with the terms whose products sum to their covariance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from recuse._checks import Undefined, UnmetNeed
+from recuse._typing import ArrayLike, FloatArray
+from recuse.blocks import TieBlocks
+from recuse.inference._influence import aggregated, gradient, per_sample, tables
+from recuse.inference._interval import (
+    Interval,
+    degrees_of_freedom,
+    exact,
+    from_terms,
+    on_scale,
+    without_spread,
+)
+from recuse.inference._panel import Panel
+from recuse.inference._quantiles import t_quantile
+from recuse.inference._runs import components
+from recuse.metrics import Metric
+
+Route = Literal["influence", "bootstrap"]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Per score: ``values`` of shape (n_runs,), ``terms`` of shape (n_terms, n_runs), and its interval.
+
+    The terms are influences over W, one per sample or cluster, or centred bootstrap replicates over sqrt(B - 1):
+    either way products of columns sum to covariances due to the test set, on ``df`` degrees of freedom.
+    """
+
+    metric: Metric
+    names: tuple[str, ...]
+    values: tuple[FloatArray, ...]
+    terms: tuple[FloatArray, ...]
+    intervals: tuple[Interval, ...]
+    df: float
+    route: Route
+
+    @property
+    def means(self) -> FloatArray:
+        """Estimates, averaged over runs."""
+        return np.array([float(value.mean()) for value in self.values])
+
+    @property
+    def mean_terms(self) -> FloatArray:
+        """Terms averaged over runs, of shape (n_terms, n_scores)."""
+        return np.stack([term.mean(axis=1) for term in self.terms], axis=1)
+
+
+def route_of(metric: Metric, method: str) -> Route:
+    """Return how the covariance is had: from influence functions, or from a bootstrap."""
+    kind = metric.inference_kind
+    if method == "bootstrap":
+        return "bootstrap"
+    if kind == "none":
+        raise UnmetNeed(
+            f"{metric.name} has no valid test: its bias does not vanish beside its spread; compare by augrc or "
+            'auroc_f, or force method="bootstrap" and read the result with care'
+        )
+    if kind == "bootstrap":
+        if method == "influence":
+            raise UnmetNeed(f'{metric.name} has no influence function; use method="bootstrap" (or "auto")')
+        return "bootstrap"
+    return "influence"
+
+
+def by_influence(
+    metric: Metric, panel: Panel, level: float, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
+) -> Estimates:
+    """Return the estimates with one term per sample or cluster."""
+    blocks = [
+        [tables(metric, loss, score, panel.weight) for loss, score in zip(*columns, strict=True)]
+        for columns in zip(panel.loss, panel.score, strict=True)
+    ]
+    values = tuple(
+        np.array([_defined(metric, table, name) for table in row])
+        for name, row in zip(panel.names, blocks, strict=True)
+    )
+    raw = [_raw(metric, table, name) for name, row in zip(panel.names, blocks, strict=True) for table in row]
+    summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
+    terms = tuple(np.split(summed, np.cumsum(panel.n_runs)[:-1], axis=1))
+    df = np.inf if clusters is None else len(summed) - 1.0
+    plain = strata is None and clusters is None
+    intervals = tuple(
+        _interval(metric, row, value, term, level, df, plain)
+        for row, value, term in zip(blocks, values, terms, strict=True)
+    )
+    return Estimates(metric, panel.names, values, terms, intervals, df, "influence")
+
+
+def _defined(metric: Metric, table: TieBlocks, name: str) -> float:
+    value, reason = metric.evaluate(table)
+    if reason is not None and metric.name == "coverage_at_risk":
+        return 0.0  # as in the bootstrap: a risk that no threshold attains
+    if reason is not None:
+        raise ValueError(f"{metric.name} of {name!r} is undefined, so it cannot be compared: {reason}")
+    return value
+
+
+def _raw(metric: Metric, table: TieBlocks, name: str) -> FloatArray:
+    try:
+        return per_sample(gradient(metric, table), table)
+    except Undefined as why:
+        raise ValueError(f"{metric.name} of {name!r} has no standard error: {why}") from None
+
+
+def _interval(
+    metric: Metric, row: list[TieBlocks], values: FloatArray, terms: FloatArray, level: float, df: float, plain: bool
+) -> Interval:
+    """Return what ``confidence_interval`` gives for one run; for several the test set and training together."""
+    clustered = np.isfinite(df)
+    mean, norm = float(values.mean()), float(np.sum(terms**2))
+    if len(row) == 1:
+        found = exact(metric, row[0], level) if plain else None
+        if found is not None:
+            return found
+        if norm <= (1e-12 * max(1.0, abs(mean))) ** 2:
+            return without_spread(metric, row[0], mean, level)
+        return from_terms(metric, mean, terms[:, 0], level, clustered)
+    shared = terms.mean(axis=1)
+    inner = min(degrees_of_freedom(shared), df)
+    parts = components(values, terms, inner)
+    if parts.total <= (1e-12 * max(1.0, abs(mean))) ** 2:
+        return without_spread(metric, row[0], mean, level)
+    error = float(np.sqrt(parts.total))
+    base = from_terms(metric, mean, shared, level, clustered)
+    low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
+    return Interval(low, high, mean, error, level, f"{method}, runs", parts.df, base.warning)
+
+
+def by_bootstrap(
+    metric: Metric,
+    panel: Panel,
+    level: float,
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Estimates:
+    """Return the estimates with one term per resample; all scores and runs share the resampling counts."""
+    drawn = resampled([metric], panel, strata, clusters, n_resamples=n_resamples, rng=rng)[:, :, 0]
+    values = []
+    for name, losses, scores in zip(panel.names, panel.loss, panel.score, strict=True):
+        found = [
+            _defined(metric, tables(metric, *pair, panel.weight), name) for pair in zip(losses, scores, strict=True)
+        ]
+        values.append(np.array(found))
+    if np.isnan(drawn).any():
+        share = float(np.mean(np.isnan(drawn).any(axis=1)))
+        kept = drawn[~np.isnan(drawn).any(axis=1)]
+        if len(kept) < 2 or share > 0.05:
+            raise ValueError(
+                f"{metric.name} is undefined in {share:.0%} of the resamples (too few failures or successes); "
+                "a bootstrap of it says nothing: use more samples, or augrc"
+            )
+        drawn = kept
+    centred = (drawn - drawn.mean(axis=0)) / np.sqrt(len(drawn) - 1.0)
+    terms = np.split(centred, np.cumsum(panel.n_runs)[:-1], axis=1)
+    means = np.split(drawn, np.cumsum(panel.n_runs)[:-1], axis=1)
+    intervals = tuple(
+        _of_replicates(metric, value, term, mean.mean(axis=1), level)
+        for value, term, mean in zip(values, terms, means, strict=True)
+    )
+    return Estimates(metric, panel.names, tuple(values), tuple(terms), intervals, np.inf, "bootstrap")
+
+
+def _of_replicates(
+    metric: Metric, values: FloatArray, terms: FloatArray, replicates: FloatArray, level: float
+) -> Interval:
+    """Return the percentile interval of one run; for several an interval from both sources of variance."""
+    mean, parts = float(values.mean()), components(values, terms, np.inf)
+    error = float(np.sqrt(parts.total))
+    if values.size == 1:
+        low, high = np.quantile(replicates, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+        return Interval(float(low), float(high), mean, error, level, "percentile", np.inf)
+    low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
+    return Interval(low, high, mean, error, level, f"{method}, bootstrap, runs", parts.df)
+
+
+def resampled(
+    metrics: list[Metric],
+    panel: Panel,
+    strata: ArrayLike | None,
+    clusters: ArrayLike | None,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+    **options: Any,
+) -> FloatArray:
+    """Return replicates of shape (n_resamples, runs of the first score + runs of the second + ..., n_metrics)."""
+    from recuse.inference._bootstrap import replicates
+
+    draw: Callable[..., FloatArray] = replicates
+    columns = [pair for each in zip(panel.loss, panel.score, strict=True) for pair in zip(*each, strict=True)]
+    return draw(
+        metrics, columns, sample_weight=panel.weight, strata=strata, clusters=clusters,
+        n_resamples=n_resamples, rng=rng, **options,
+    )  # fmt: skip

@@ -1,0 +1,323 @@
+"""``compare``: what it returns, what it refuses, and how it agrees with independent computations."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import recuse
+from recuse.inference._multiple import max_t
+from tests.inference.populations import exchangeable
+
+
+@pytest.fixture
+def data() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    rng = np.random.default_rng(3)
+    difficulty = rng.standard_normal(600)
+    loss = (rng.random(600) < 0.2 * np.exp(difficulty - 0.5)).astype(float)
+    spread = {"good": 0.3, "fair": 0.5, "poor": 3.0}
+    return loss, {name: -difficulty + sd * rng.standard_normal(600) for name, sd in spread.items()}
+
+
+# ---------------------------------------------------------------------- agreement
+
+
+@pytest.mark.parametrize("metric", ["augrc", "aurc", "auroc_f", "e_augrc", "selective_risk(coverage=0.8)"])
+def test_values_errors_and_intervals_are_those_of_the_single_functions(data, metric):
+    loss, scores = data
+    result = recuse.compare(loss, scores, metric)
+    chosen = recuse.metrics.parse(metric)
+    for row in result.table:
+        single = recuse.confidence_interval(chosen, loss, scores[row["name"]])
+        assert row["estimate"] == pytest.approx(single.estimate)
+        assert (row["low"], row["high"]) == pytest.approx((single.low, single.high))
+    influences = [recuse.inference.influence(chosen, loss, scores[name]) for name in ("good", "poor")]
+    matrix = recuse.inference.covariance(*influences)
+    found = result.difference("good", "poor")
+    assert found.standard_error == pytest.approx(np.sqrt(matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
+    z = found.difference / found.standard_error
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(z)))
+    reach = stats.norm.ppf(0.975) * found.standard_error
+    assert (found.low, found.high) == pytest.approx((found.difference - reach, found.difference + reach))
+
+
+def delong(loss: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """DeLong's difference and standard error from placement values, pair by pair."""
+    placements = []
+    for score in (first, second):
+        right, wrong = score[loss == 0], score[loss == 1]
+        kernel = (right[:, None] > wrong) + 0.5 * (right[:, None] == wrong)
+        placements.append((kernel.mean(axis=1), kernel.mean(axis=0)))
+    (v_a, w_a), (v_b, w_b) = placements
+    variance = np.var(v_a - v_b) / v_a.size + np.var(w_a - w_b) / w_a.size
+    return float(v_a.mean() - v_b.mean()), float(np.sqrt(variance))
+
+
+@pytest.mark.parametrize("digits", [6, 1, 0])
+def test_auroc_comparison_is_delongs(data, digits):
+    loss, scores = data
+    scores = {name: np.round(score, digits) for name, score in scores.items()}
+    found = recuse.compare(loss, scores, "auroc_f").difference("good", "poor")
+    assert (found.difference, found.standard_error) == pytest.approx(delong(loss, scores["good"], scores["poor"]))
+
+
+def test_clusters_of_copies_count_once(data):
+    loss, scores = data
+    once = recuse.compare(loss, scores, clusters=np.arange(600)).differences
+    ids = np.repeat([f"case {k}" for k in range(600)], 15)
+    copies = {name: np.repeat(score, 15) for name, score in scores.items()}
+    result = recuse.compare(np.repeat(loss, 15), copies, clusters=ids)
+    assert result.n_clusters == 600
+    for one, many in zip(once, result.differences, strict=True):
+        assert many.standard_error == pytest.approx(one.standard_error)
+        assert many.p_value == pytest.approx(one.p_value)
+        assert many.df == 599
+
+
+def test_weights_and_strata_reach_the_errors(data):
+    loss, scores = data
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 600)
+    strata = np.arange(600) % 3
+    found = recuse.compare(loss, scores, sample_weight=weight, strata=strata).table[0]
+    options = {"sample_weight": weight, "strata": strata}
+    assert found["standard_error"] == pytest.approx(
+        recuse.standard_error("augrc", loss, scores[found["name"]], **options)
+    )
+
+
+def test_bootstrap_agrees_with_influence(data):
+    loss, scores = data
+    slow = recuse.compare(loss, scores, method="bootstrap", n_resamples=400)
+    fast = recuse.compare(loss, scores)
+    assert slow.method == "bootstrap"
+    for one, other in zip(slow.differences, fast.differences, strict=True):
+        assert one.difference == pytest.approx(other.difference)
+        assert one.standard_error == pytest.approx(other.standard_error, rel=0.15)
+    assert recuse.compare(loss, scores, "fpr95_success", n_resamples=100).method == "bootstrap"
+
+
+# ---------------------------------------------------------------------- shape of the result
+
+
+def test_best_first_whatever_the_direction(data):
+    loss, scores = data
+    for metric in ("augrc", "auroc_f"):
+        result = recuse.compare(loss, scores, metric)
+        assert [row["name"] for row in result.table] == ["good", "fair", "poor"]
+        assert [row["rank"] for row in result.table] == [1, 2, 3]
+        assert result.table[0]["group"].startswith("a")
+        assert {(each.a, each.b) for each in result.differences} == {
+            ("good", "fair"), ("good", "poor"), ("fair", "poor"),
+        }  # fmt: skip
+        back = result.difference("poor", "good")
+        there = result.difference("good", "poor")
+        assert (back.difference, back.low, back.high) == (-there.difference, -there.high, -there.low)
+
+
+def test_scores_of_the_same_ranking_are_equal(data):
+    loss, scores = data
+    result = recuse.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"]), "other": scores["poor"]})
+    found = result.difference("one", "same")
+    assert found[2:7] == (0.0, 0.0, 0.0, 0.0, 0.0)
+    assert (found.p_value, found.p_adjusted, found.significant) == (1.0, 1.0, False)
+    assert result.groups == {"one": "a", "same": "a", "other": "b"}
+    assert [row["rank"] for row in result.table] == [1, 1, 3]
+    only = recuse.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"])}, adjust="max-t")
+    assert only.differences[0].p_adjusted == 1.0
+
+
+@pytest.mark.parametrize("adjust", ["holm", "max-t", "none"])
+def test_letters_say_what_the_tests_say(data, adjust):
+    loss, scores = data
+    result = recuse.compare(loss, scores, adjust=adjust)
+    for each in result.differences:
+        assert each.significant == (not set(result.groups[each.a]) & set(result.groups[each.b]))
+        assert each.p_adjusted >= each.p_value
+        assert each.significant == (each.p_adjusted <= 0.05)
+        if adjust == "max-t" and min(abs(each.p_adjusted - 0.05), 1) > 0.002:
+            assert each.significant == (each.low > 0 or each.high < 0)
+
+
+def test_other_forms(data):
+    import matplotlib
+
+    matplotlib.use("agg")
+    loss, scores = data
+    result = recuse.compare(loss, scores | {"$x_1$": scores["fair"] + 1})
+    json.dumps(result.to_dict(), allow_nan=False)
+    assert result.to_dict()["table"][0]["error_seed"] is None
+    assert result.to_polars()["name"].to_list() == result.to_pandas()["name"].tolist()
+    text = str(result)
+    assert text.index("good") < text.index("poor")
+    assert "one training run" in text
+    axes = result.plot()
+    axes.figure.canvas.draw()
+    assert axes.get_yticklabels()[0].get_text() == "good"
+    matplotlib.pyplot.close(axes.figure)
+
+
+def test_many_scores_are_listed_in_part():
+    rng = np.random.default_rng(0)
+    loss = (rng.random(100) < 0.3).astype(float)
+    text = str(recuse.compare(loss, {f"s{k}": rng.random(100) for k in range(8)}))
+    assert "and 13 more pairs" in text
+
+
+def test_frames_pairs_tensors_and_lists_are_taken(data):
+    import pandas
+    import polars
+    import torch
+
+    loss, scores = data
+    expected = recuse.compare(loss, scores).to_dict()
+    for given_scores in (
+        pandas.DataFrame(scores),
+        polars.DataFrame(scores),
+        list(scores.items()),
+        {name: torch.tensor(score) for name, score in scores.items()},
+        {name: score.tolist() for name, score in scores.items()},
+    ):
+        assert recuse.compare(loss, given_scores).to_dict() == expected
+
+
+# ---------------------------------------------------------------------- several tests at once
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12))
+def test_holm_is_the_sequential_procedure(p):
+    adjusted = recuse.inference.holm(p)
+    for alpha in (0.01, 0.05, 0.2, *adjusted.tolist()):
+        rejected = set()
+        for step, k in enumerate(sorted(range(len(p)), key=p.__getitem__)):
+            if min(p[k] * (len(p) - step), 1.0) > alpha:
+                break
+            rejected.add(k)
+        assert rejected == {k for k, value in enumerate(adjusted) if value <= alpha}
+
+
+def test_max_t_of_independent_pairs_is_sidaks_and_never_beats_the_single_p_value():
+    covariance = np.diag([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+    pairs = np.array([[0, 1], [2, 3], [4, 5]])
+    p = np.array([0.001, 0.03, 0.5])
+    found = max_t(p, covariance, pairs, 0.95, np.random.default_rng(0))
+    assert found.adjusted == pytest.approx(1 - (1 - p) ** 3, abs=0.004)
+    assert found.single == pytest.approx(1 - 0.95 ** (1 / 3), rel=0.05)
+    tiny = max_t(np.array([1e-40, 0.5, 1.0]), covariance, pairs, 0.95, np.random.default_rng(0))
+    assert tiny.adjusted[0] <= 3e-40
+
+
+# ---------------------------------------------------------------------- few errors, and bad input
+
+
+def test_no_errors_are_no_difference(data):
+    _, scores = data
+    result = recuse.compare(np.zeros(600), scores)
+    assert all(each.p_value == 1.0 and each.standard_error == 0.0 for each in result.differences)
+    assert set(result.groups.values()) == {"a"}
+    assert "no error occurred" in str(result)
+    with pytest.raises(ValueError, match="auroc_f of 'good' is undefined, so it cannot be compared: there is no"):
+        recuse.compare(np.zeros(600), scores, "auroc_f")
+
+
+def test_a_single_error_warns_and_stays_wide(data):
+    _, scores = data
+    loss = np.zeros(600)
+    loss[0] = 1.0
+    result = recuse.compare(loss, scores)
+    assert all(not each.significant for each in result.differences)
+    assert all("degrees of freedom" in (each.warning or "") for each in result.differences)
+
+
+def test_a_difference_without_spread_has_no_p_value():
+    result = recuse.compare({"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk")
+    found = result.differences[0]
+    assert found.difference == -1.0
+    assert np.isnan(found.p_value)
+    assert not found.significant
+    assert "permutation" in found.warning
+    exact = recuse.compare(
+        {"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk",
+        method="permutation",
+    )  # fmt: skip
+    assert exact.differences[0].p_value == 1 / 2**8
+
+
+def test_few_clusters_are_a_rough_guide(data):
+    loss, scores = data
+    result = recuse.compare(loss, scores, clusters=np.arange(600) % 6)
+    assert all("only 6 clusters" in each.warning and each.df == 5 for each in result.differences)
+    with pytest.raises(ValueError, match="single cluster"):
+        recuse.compare(loss, scores, clusters=np.zeros(600))
+
+
+LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]
+
+
+@pytest.mark.parametrize(
+    ("loss", "scores", "options", "message"),
+    [
+        (LOSS, {"a": A}, {}, r"at least 2 scores by name, got 1 \('a'\); for a single one use recuse.confidence"),
+        (LOSS, {}, {}, "at least 2 scores by name, got 0"),
+        (LOSS, [A, B], {}, "must be a dict of columns by name"),
+        (LOSS, [("a", A), ("a", B)], {}, "holds the name 'a' 2 times"),
+        (LOSS, {1: A, "1": B}, {}, "holds the name '1' 2 times"),
+        (LOSS, {"a": A, "b": B[:5]}, {}, r"scores\['b'\]: 5.*every column needs one value per sample"),
+        (LOSS[:5], {"a": A, "b": B}, {}, "loss: 5"),
+        ({"a": LOSS}, {"a": A, "b": B}, {}, "no loss for 'b'"),
+        ({"a": LOSS, "b": LOSS, "bb": LOSS}, {"a": A, "b": B}, {}, "a loss without a score for 'bb' .*'b'"),
+        (LOSS, {"a": [*A[:5], np.nan], "b": B}, {}, r"scores\['a'\] holds NaN, first at 5, .*different samples"),
+        (LOSS, {"a": [*A[:5], np.nan], "b": [*B[:5], np.nan]}, {}, "every score misses the same samples"),
+        ([*LOSS[:5], np.nan], {"a": A, "b": B}, {}, r"loss is not finite: loss\[5\] = nan"),
+        ({"a": LOSS, "b": [-1, *LOSS[1:]]}, {"a": A, "b": B}, {}, r"loss\['b'\] is negative"),
+        ([LOSS, LOSS], {"a": A, "b": B}, {}, r"loss holds 2 runs but scores\['a'\] holds 1"),
+        (LOSS, {"a": A, "b": B}, {"metric": "agrc"}, "did you mean 'augrc'"),
+        (LOSS, {"a": A, "b": B}, {"level": 95}, "level must lie in"),
+        (LOSS, {"a": A, "b": B}, {"level": 1.0}, "level must lie inside"),
+        (LOSS, {"a": A, "b": B}, {"adjust": "bonferroni"}, "adjust='bonferroni' is not known; known: holm"),
+        (LOSS, {"a": A, "b": B}, {"method": "t-test"}, "method='t-test' is not known"),
+        (LOSS, {"a": A, "b": B}, {"metric": "ece"}, "unit_score|confidence scores that are prob|no valid test"),
+        (LOSS, {"a": A, "b": B}, {"metric": "augrc_achievable"}, "no valid test"),
+        (LOSS, {"a": A, "b": B}, {"metric": "fpr95_error", "method": "influence"}, 'use method="bootstrap"'),
+        (LOSS, {"a": A, "b": B}, {"sample_weight": [1, 1]}, "sample_weight: 2"),
+        ([LOSS] * 2, {"a": [A] * 2, "b": [B] * 2}, {"method": "permutation"}, "cannot see training noise"),
+        (LOSS, {"a": [A] * 2, "b": B}, {"paired_runs": True}, "equally many runs"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named_with_its_remedy(loss, scores, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        recuse.compare(loss, scores, **options)
+
+
+def test_the_difference_of_unknown_names(data):
+    result = recuse.compare(*data)
+    with pytest.raises(KeyError, match="did you mean 'good'"):
+        result.difference("god", "poor")
+    with pytest.raises(KeyError, match="with itself"):
+        result.difference("good", "good")
+
+
+def test_arguments_are_not_changed_and_seeds_repeat(data):
+    loss, scores = data
+    before = loss.copy(), {name: score.copy() for name, score in scores.items()}
+    first = recuse.compare(loss, scores, adjust="max-t", rng=5)
+    second = recuse.compare(loss, scores, adjust="max-t", rng=np.random.default_rng(5))
+    assert first.to_dict() == second.to_dict()
+    assert np.array_equal(before[0], loss)
+    assert all(np.array_equal(before[1][name], scores[name]) for name in scores)
+
+
+def test_order_of_the_samples_does_not_matter():
+    losses, scores = exchangeable(300, np.random.default_rng(1), kind="models")
+    rows = np.random.default_rng(2).permutation(300)
+    one = recuse.compare(dict(zip("ab", losses, strict=True)), dict(zip("ab", scores, strict=True)), "aurc")
+    other = recuse.compare(
+        {name: loss[rows] for name, loss in zip("ab", losses, strict=True)},
+        {name: score[rows] for name, score in zip("ab", scores, strict=True)},
+        "aurc",
+    )
+    assert one.differences[0][2:7] == pytest.approx(other.differences[0][2:7], nan_ok=True)

@@ -1,0 +1,113 @@
+"""The permutation test against brute force, and its size on tiny samples."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import rankdata
+
+import recuse
+from recuse.inference import permutation_test
+from tests.inference.populations import allowance, exchangeable, rejected
+
+
+def brute_force(loss_a, score_a, loss_b, score_b, metric):
+    """Every one of the 2^n swaps, metric by metric."""
+    function = getattr(recuse, metric)
+    a, b = rankdata(score_a), rankdata(score_b)
+    observed = function(loss_a, a) - function(loss_b, b)
+    values = []
+    for swap in product([False, True], repeat=len(a)):
+        first = function(np.where(swap, loss_b, loss_a), np.where(swap, b, a))
+        second = function(np.where(swap, loss_a, loss_b), np.where(swap, a, b))
+        values.append(first - second)
+    return float(np.mean(np.abs(values) >= abs(observed) - 1e-12))
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[list[np.ndarray], bool]:
+    n = draw(st.integers(1, 6))
+    few = st.lists(st.integers(0, 4), min_size=n, max_size=n)
+    loss = st.lists(st.sampled_from([0.0, 1.0, 0.5]), min_size=n, max_size=n)
+    shared = draw(st.booleans())
+    first = draw(loss)
+    return [np.array(c) for c in (first, draw(few), first if shared else draw(loss), draw(few))], shared
+
+
+@pytest.mark.parametrize("metric", ["augrc", "aurc"])
+@given(problem=problems())
+def test_it_is_the_enumeration(problem, metric):
+    (loss_a, score_a, loss_b, score_b), shared = problem
+    found = permutation_test(loss_a if shared else (loss_a, loss_b), score_a, score_b, metric)
+    assert found.exact
+    assert found.p_value == pytest.approx(brute_force(loss_a, score_a, loss_b, score_b, metric))
+
+
+def test_only_ranks_count_and_equal_scores_are_never_different():
+    rng = np.random.default_rng(0)
+    losses, (a, b) = exchangeable(12, rng)
+    one = permutation_test(losses[0], a, b)
+    assert one == permutation_test(losses[0], np.exp(a), 1000.0 * b)
+    assert permutation_test(losses[0], a, 3.0 * a).p_value == 1.0
+    assert permutation_test(np.zeros(12), a, b).p_value == 1.0
+
+
+def test_random_swaps_approach_the_enumeration():
+    rng = np.random.default_rng(1)
+    losses, (a, b) = exchangeable(13, rng, error=0.5)
+    exact = permutation_test(losses[0], a, b, n_permutations=2**12)
+    drawn = permutation_test(losses[0], a, b, n_permutations=2000)
+    assert exact.exact
+    assert not drawn.exact
+    assert drawn.n_permutations == 2000
+    assert drawn.p_value == pytest.approx(exact.p_value, abs=allowance(0.5, 2000))
+    assert drawn == permutation_test(losses[0], a, b, n_permutations=2000, rng=0)
+    assert drawn.p_value >= 1 / 2001
+
+
+def test_clusters_swap_together():
+    rng = np.random.default_rng(2)
+    losses, (a, b) = exchangeable(8, rng, error=0.5)
+    copies = [np.repeat(column, 3) for column in (losses[0], a, b)]
+    clustered = permutation_test(*copies, clusters=np.repeat(np.arange(8), 3))
+    single = permutation_test(losses[0], a, b)
+    assert clustered.n_permutations == single.n_permutations
+    assert clustered.p_value == pytest.approx(single.p_value)
+
+
+def test_weights_stay_with_their_samples():
+    a, b = np.arange(6.0), np.array([1.0, 0, 3, 2, 5, 4])
+    loss = np.array([1.0, 0, 1, 0, 0, 0])
+    doubled = permutation_test(loss, a, b, sample_weight=[2.0] * 6)
+    assert doubled.p_value == permutation_test(loss, a, b).p_value
+    assert permutation_test(loss, a, b, sample_weight=[1, 1, 0, 0, 1, 1]).difference != doubled.difference
+
+
+@pytest.mark.parametrize("kind", ["plain", "ties", "models"])
+def test_it_keeps_its_size_on_twelve_samples(kind):
+    def test(losses, scores):
+        return permutation_test((losses[0], losses[1]), *scores, n_permutations=199).p_value <= 0.05
+
+    share = rejected(test, lambda rng: exchangeable(12, rng, error=0.5, kind=kind), 250)
+    assert share <= 0.05 + allowance(0.05, 250)
+
+
+def test_compare_uses_it():
+    losses, (a, b) = exchangeable(40, np.random.default_rng(3), error=0.5)
+    result = recuse.compare(losses[0], {"a": a, "b": b}, method="permutation", n_permutations=300)
+    single = permutation_test(losses[0], a, b, n_permutations=300)
+    assert result.difference("a", "b").p_value == pytest.approx(single.p_value)
+    assert result.method == "permutation, influence"
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="n_permutations must be a whole number"):
+        permutation_test([0, 1], [1, 2], [2, 1], n_permutations=0)
+    with pytest.raises(ValueError, match="one run per score"):
+        permutation_test([0, 1], [[1, 2], [2, 1]], [[1, 2], [2, 1]])
+    with pytest.raises(ValueError, match=r"scores\['b'\]: 3"):
+        permutation_test([0, 1], [1, 2], [2, 1, 0])

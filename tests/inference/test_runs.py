@@ -1,0 +1,143 @@
+"""Several training runs: two sources of variance, each estimated as simulation says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import recuse
+from recuse.inference._paired import paired
+from recuse.inference._panel import panel
+from recuse.inference._runs import components, of_pair, satterthwaite
+from tests.inference.populations import allowance
+
+AUGRC = recuse.metrics.get("augrc")
+
+
+def models(
+    n: int, runs: int, seed_sd: float, rng: np.random.Generator, k: int = 2
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return losses and scores of k equally good models; each run draws its own error rate and noise."""
+    difficulty = rng.standard_normal(n)
+    losses, scores = {}, {}
+    for name in "abcdef"[:k]:
+        own = seed_sd * rng.standard_normal(runs)
+        common = rng.random(n)
+        chance = np.minimum(0.2 * np.exp(difficulty - 0.5 + own[:, None]), 1.0)
+        drawn = np.where(rng.random((runs, n)) < 0.5, common, rng.random((runs, n)))
+        losses[name] = (drawn < chance).astype(float)
+        scores[name] = -difficulty + rng.standard_normal((runs, n))
+    return losses, scores
+
+
+@pytest.mark.parametrize("seed_sd", [0.0, 0.15, 0.4])
+@pytest.mark.parametrize("runs", [2, 3, 5])
+def test_two_equal_models_rarely_differ(runs, seed_sd):
+    """R = 2 has one degree of freedom per model: 1 % more is granted to Satterthwaite's approximation."""
+    rng = np.random.default_rng(runs)
+    repetitions, n = 400, 200
+    wrong = sum(
+        paired(AUGRC, panel(*models(n, runs, seed_sd, rng)), rng=rng).differences[0].significant
+        for _ in range(repetitions)
+    )
+    assert wrong / repetitions <= (0.07 if runs == 2 else 0.06) + allowance(0.06, repetitions)
+
+
+def test_one_run_each_would_be_wrong():
+    """Training noise that a test-set error cannot see: the reason why runs are asked for."""
+    rng = np.random.default_rng(5)
+    wrong = sum(
+        paired(AUGRC, panel(*models(1000, 1, 0.4, rng)), rng=rng).differences[0].significant for _ in range(300)
+    )
+    assert wrong / 300 > 0.3
+
+
+def test_both_parts_are_estimated_without_bias():
+    """Over many test sets and trainings: variance of the mean = test part + training part."""
+    rng = np.random.default_rng(6)
+    runs, n, repetitions = 4, 300, 500
+    means, test, seed = [], [], []
+    for _ in range(repetitions):
+        losses, scores = models(n, runs, 0.3, rng, k=1)
+        columns = panel(losses, scores, at_least=1)
+        from recuse.inference._estimates import by_influence
+
+        found = by_influence(AUGRC, columns, 0.95)
+        parts = components(found.values[0], found.terms[0], np.inf)
+        means.append(found.means[0])
+        test.append(parts.test)
+        seed.append(parts.seed)
+    total = np.var(means, ddof=1)
+    assert np.mean(test) + np.mean(seed) == pytest.approx(total, rel=2.6 * np.sqrt(2 / repetitions) + 0.03)
+    assert np.mean(seed) > 0.2 * total
+
+
+def test_components_by_hand():
+    values = np.array([1.0, 2.0, 4.0])
+    terms = np.array([[0.1, 0.2, 0.3], [-0.1, -0.2, -0.3]])
+    parts = components(values, terms, np.inf)
+    inside = 2 * (0.01 + 0 + 0.01) / 2
+    assert parts.test == pytest.approx(2 * 0.2**2)
+    assert parts.seed == pytest.approx((np.var(values, ddof=1) - inside) / 3)
+    shared, between = parts.test - inside / 3, np.var(values, ddof=1) / 3
+    assert parts.df == pytest.approx((shared + between) ** 2 / (between**2 / 2))
+    one = components(values[:1], terms[:, :1], 7.0)
+    assert np.isnan(one.seed)
+    assert (one.total, one.df) == (pytest.approx(0.02), 7.0)
+    flat = components(np.ones(3), terms, 9.0)
+    assert (flat.seed, flat.df) == (0.0, 9.0)
+
+
+def test_welch_and_satterthwaite_as_in_scipy():
+    """Without test-set noise the unpaired difference is Welch's t-test, the paired one Student's."""
+    rng = np.random.default_rng(0)
+    a, b, none = rng.standard_normal(5), 3 * rng.standard_normal(8), np.zeros((4, 1))
+    parts = of_pair((a, b), (none.repeat(5, 1), none.repeat(8, 1)), np.inf, False)
+    welch = stats.ttest_ind(a, b, equal_var=False)
+    assert parts.df == pytest.approx(welch.df)
+    assert (a.mean() - b.mean()) / np.sqrt(parts.total) == pytest.approx(welch.statistic)
+    parts = of_pair((a, b[:5]), (none.repeat(5, 1),) * 2, np.inf, True)
+    assert parts.df == pytest.approx(4)
+    assert np.sqrt(parts.total) == pytest.approx(stats.sem(a - b[:5]))
+    assert satterthwaite((1.0, np.inf), (0.0, 3.0)) == np.inf
+
+
+def test_pairing_of_runs_is_an_argument_with_a_sensible_default():
+    rng = np.random.default_rng(1)
+    losses, scores = models(300, 5, 0.5, rng, k=1)
+    other = scores["a"] + 0.1 * rng.standard_normal((5, 300))
+    both = {"a": scores["a"], "b": other}
+    paired_ = recuse.compare(losses["a"], both)
+    assert paired_.paired_runs
+    apart = recuse.compare(losses["a"], both, paired_runs=False)
+    assert apart.differences[0].error_seed > 3 * paired_.differences[0].error_seed
+    assert apart.differences[0].error_test == pytest.approx(paired_.differences[0].error_test)
+    assert not recuse.compare({"a": losses["a"], "b": losses["a"]}, both).paired_runs
+    assert "subtracted run by run" in str(paired_)
+    assert "independent" in str(apart)
+
+
+def test_the_table_shows_both_parts():
+    losses, scores = models(300, 4, 0.3, np.random.default_rng(2))
+    row = recuse.compare(losses, scores).table[0]
+    assert row["standard_error"] == pytest.approx(np.hypot(row["error_test"], row["error_seed"]))
+    assert row["n_runs"] == 4
+    assert row["low"] < row["estimate"] < row["high"]
+    losses["c"], scores["c"] = losses["a"][0], scores["a"][0]
+    mixed = recuse.compare(losses, scores)
+    assert np.isnan(mixed.difference("a", "c").error_seed)
+    assert "one training run of c" in str(mixed)
+
+
+def test_identical_runs_are_one_run():
+    losses, scores = models(200, 1, 0.0, np.random.default_rng(3))
+    once = recuse.compare(losses, scores).differences[0]
+    thrice = recuse.compare(
+        {name: np.repeat(loss, 3, axis=0) for name, loss in losses.items()},
+        {name: np.repeat(score, 3, axis=0) for name, score in scores.items()},
+    ).differences[0]
+    assert thrice.standard_error == pytest.approx(once.standard_error)
+    assert thrice.p_value == pytest.approx(once.p_value)
+    assert thrice.error_seed == 0.0
+    assert np.isnan(once.error_seed)
