@@ -8,7 +8,9 @@ from recuse.inference._letters import letter_groups
 from recuse.inference._multiple import holm
 from recuse.inference._paired import Difference
 from recuse.inference._permutation import Permutation, permutation_test
+from recuse.inference._planner import detectable_difference, influence_sd, required_samples
 
 __all__ = ["Interval", "clopper_pearson", "confidence_interval", "covariance", "influence", "standard_error"]
 __all__ += ["Bootstrap", "bootstrap", "replicates"]
 __all__ += ["Difference", "Permutation", "holm", "letter_groups", "permutation_test"]
+__all__ += ["detectable_difference", "influence_sd", "required_samples"]
