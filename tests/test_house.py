@@ -49,6 +49,7 @@ UPWARD = {
     ("evaluation", "recuse"): "the version that a result carries",
     ("comparison", "report"): ".plot() and how a result prints itself",
     ("comparison", "recuse"): "the version that a result carries",
+    ("inference", "report"): "the same of a ranking study",
 }
 
 CORE_LIBRARIES = {"numpy", "array_api_compat"}

@@ -30,7 +30,9 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from recuse.evaluation import ScoreSummary as ScoreSummary
     from recuse.evaluation import evaluate as evaluate
     from recuse.inference import Interval as Interval
+    from recuse.inference import RankingStudy as RankingStudy
     from recuse.inference import confidence_interval as confidence_interval
+    from recuse.inference import ranking_study as ranking_study
     from recuse.inference import standard_error as standard_error
     from recuse.metrics import *
     from recuse.outputs import Outputs as Outputs
@@ -50,6 +52,7 @@ _HOMES = {
     "Moments": "blocks",
     "OperatingPoint": "curve",
     "Outputs": "outputs",
+    "RankingStudy": "inference",
     "RiskCoverageCurve": "curve",
     "RiskCoverageDisplay": "report",
     "Samples": "blocks",
@@ -60,6 +63,7 @@ _HOMES = {
     "compare": "comparison",
     "confidence_interval": "inference",
     "evaluate": "evaluation",
+    "ranking_study": "inference",
     "read_outputs": "outputs",
     "risk_coverage_curve": "curve",
     "standard_error": "inference",

@@ -9,8 +9,11 @@ from recuse.inference._multiple import holm
 from recuse.inference._paired import Difference
 from recuse.inference._permutation import Permutation, permutation_test
 from recuse.inference._planner import detectable_difference, influence_sd, required_samples
+from recuse.inference._ranking import Ranking, RankingStudy, kendall_tau, ranking_study
+from recuse.inference._wilcoxon import wilcoxon_over_resamples
 
 __all__ = ["Interval", "clopper_pearson", "confidence_interval", "covariance", "influence", "standard_error"]
 __all__ += ["Bootstrap", "bootstrap", "replicates"]
 __all__ += ["Difference", "Permutation", "holm", "letter_groups", "permutation_test"]
 __all__ += ["detectable_difference", "influence_sd", "required_samples"]
+__all__ += ["Ranking", "RankingStudy", "kendall_tau", "ranking_study", "wilcoxon_over_resamples"]

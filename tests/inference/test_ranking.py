@@ -1,0 +1,167 @@
+"""The ranking study: ranks by brute force, the map from valid tests, and the published procedure with its caution."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import recuse
+from recuse.inference import kendall_tau, wilcoxon_over_resamples
+from recuse.inference._ranking import min_ranks
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    rng = np.random.default_rng(4)
+    difficulty = rng.standard_normal(800)
+    loss = (rng.random((3, 800)) < np.minimum(0.2 * np.exp(difficulty - 0.5), 1.0)).astype(float)
+    spread = {"poor": 3.0, "good": 0.4, "fair": 0.5, "same": 0.4}
+    scores = {name: -difficulty + sd * rng.standard_normal((3, 800)) for name, sd in spread.items()}
+    scores["same"] = 2.0 * scores["good"]
+    return loss, scores
+
+
+@pytest.fixture(scope="module")
+def study(data) -> recuse.RankingStudy:
+    return recuse.ranking_study(*data, n_resamples=200)
+
+
+def test_rank_then_aggregate_by_brute_force(data, study):
+    """From the replicates: average runs, rank each resample (ties: smallest rank), order by mean, then median rank."""
+    for spec, ranking in study.rankings.items():
+        drawn = study.replicates[spec]
+        assert drawn.shape == (200, 4)
+        ranks = np.array([stats.rankdata(row, method="min") for row in drawn])
+        for name in ranking.names:
+            k = study.names.index(name)
+            row = ranking.of(name)
+            assert row["mean_rank"] == pytest.approx(ranks[:, k].mean())
+            assert row["median_rank"] == np.median(ranks[:, k])
+            assert row["share_first"] == pytest.approx(np.mean(ranks[:, k] == 1))
+            assert row["low"] <= row["median_rank"] <= row["high"]
+            estimate = np.mean([getattr(recuse, spec)(lo, s) for lo, s in zip(data[0], data[1][name], strict=True)])
+            assert row["estimate"] == pytest.approx(estimate)
+        assert list(ranking.mean_rank) == sorted(ranking.mean_rank)
+
+
+def test_equal_scores_have_the_same_smallest_rank(study):
+    ranking = study.rankings["augrc"]
+    assert ranking.of("good")["rank"] == ranking.of("same")["rank"] == 1
+    assert ranking.of("fair")["rank"] == 3
+    assert ranking.of("poor")["rank"] == 4
+
+
+def test_the_map_is_the_one_of_compare(data, study):
+    for spec, ranking in study.rankings.items():
+        result = recuse.compare(*data, metric=spec)
+        for i, row in enumerate(ranking.names):
+            for j, column in enumerate(ranking.names):
+                expected = i != j and result.difference(row, column).significant
+                expected = expected and result.difference(row, column).difference < 0
+                assert ranking.better[i, j] == expected
+
+
+def test_resamples_follow_the_bootstrap_of_one_column(data):
+    loss, scores = data
+    one = {"good": scores["good"][0], "poor": scores["poor"][0]}
+    study = recuse.ranking_study(loss[0], one, "augrc", n_resamples=300)
+    for k, name in enumerate(study.names):
+        spread = np.std(study.replicates["augrc"][:, k], ddof=1)
+        assert spread == pytest.approx(recuse.standard_error("augrc", loss[0], one[name]), rel=0.15)
+
+
+def test_kendall_between_two_metrics(study):
+    first, second = study.rankings["aurc"], study.rankings["augrc"]
+    ranks = dict(zip(second.names, second.rank, strict=True))
+    expected = stats.kendalltau(first.rank, [ranks[name] for name in first.names]).statistic
+    assert study.kendall() == study.kendall("augrc", "aurc") == pytest.approx(expected)
+    assert study.kendall("aurc", "augrc") == study.kendall()
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=9))
+def test_kendalls_tau_b_is_scipys(pairs):
+    one, other = np.array(pairs).T
+    found, expected = kendall_tau(one, other), stats.kendalltau(one, other).statistic
+    if len(set(one)) == len(set(other)) == 1:
+        assert found == 1.0
+    else:
+        assert found == pytest.approx(expected, nan_ok=True)
+
+
+@given(st.lists(st.lists(st.sampled_from([0.1, 0.2, 0.3]), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_ties_get_the_smallest_rank(rows):
+    assert min_ranks(np.array(rows)).tolist() == [stats.rankdata(row, method="min").tolist() for row in rows]
+
+
+@pytest.mark.parametrize("digits", [12, 2, 1])
+def test_wilcoxon_over_resamples_is_scipys(digits):
+    drawn = np.random.default_rng(0).normal([0.1, 0.15, 0.2], 0.1, (60, 3)).round(digits)
+    found = wilcoxon_over_resamples(drawn)
+    for i in range(3):
+        for j in range(3):
+            if i != j:
+                expected = stats.wilcoxon(
+                    drawn[:, i],
+                    drawn[:, j],
+                    alternative="less",
+                    zero_method="wilcox",
+                    correction=False,
+                    method="approx",
+                )
+                assert found[i, j] == pytest.approx(expected.pvalue)
+    assert np.diag(found).tolist() == [1.0, 1.0, 1.0]
+    assert wilcoxon_over_resamples(-drawn, "higher") == pytest.approx(found)
+    assert wilcoxon_over_resamples(np.ones((5, 2))).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+def test_the_published_procedure_comes_with_its_caution(study):
+    found = study.wilcoxon_over_resamples("augrc")
+    assert "not a valid test" in found["caution"]
+    assert "TODO" not in found["caution"] + wilcoxon_over_resamples.__doc__
+    assert found["names"] == study.rankings["augrc"].names
+    good, fair = (found["names"].index(name) for name in ("good", "fair"))
+    assert found["better"][good, fair]
+    assert not study.rankings["augrc"].better[good, fair]
+
+
+def test_it_prints_and_becomes_plain_values(study):
+    text = str(study)
+    assert "Kendall's tau of aurc and augrc" in text
+    assert "rank, then aggregate" in text
+    assert json.loads(json.dumps(study.to_dict(), allow_nan=False))["rankings"]["augrc"]["rows"][0]["rank"] == 1
+
+
+def test_it_draws_the_flows(study):
+    import matplotlib
+
+    matplotlib.use("agg")
+    figure = study.plot()
+    figure.canvas.draw()
+    assert len(figure.axes) == 3
+    assert len(figure.axes[1].collections) == 4
+    matplotlib.pyplot.close(figure)
+
+
+def test_bad_input(data, study):
+    loss, scores = data
+    with pytest.raises(ValueError, match="n_resamples must be at least 100"):
+        recuse.ranking_study(loss, scores, n_resamples=50)
+    with pytest.raises(ValueError, match="metrics is empty"):
+        recuse.ranking_study(loss, scores, metrics=())
+    with pytest.raises(ValueError, match="did you mean"):
+        recuse.ranking_study(loss, scores, metrics="augr")
+    with pytest.raises(KeyError, match="no ranking by 'risk'"):
+        study.kendall("risk", "aurc")
+    with pytest.raises(KeyError, match="did you mean 'good'"):
+        study.rankings["aurc"].of("god")
+    with pytest.raises(ValueError, match="single metric"):
+        recuse.ranking_study(loss, scores, metrics="augrc", n_resamples=100).kendall()
+    with pytest.raises(ValueError, match="equal length"):
+        kendall_tau([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="replicates must have shape"):
+        wilcoxon_over_resamples([1.0, 2.0])
