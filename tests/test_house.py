@@ -50,6 +50,7 @@ UPWARD = {
     ("comparison", "report"): ".plot() and how a result prints itself",
     ("comparison", "recuse"): "the version that a result carries",
     ("inference", "report"): "the same of a ranking study",
+    ("selection", "report"): "how a result prints itself",
 }
 
 CORE_LIBRARIES = {"numpy", "array_api_compat"}

@@ -39,6 +39,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from recuse.outputs import read_outputs as read_outputs
     from recuse.outputs import write_outputs as write_outputs
     from recuse.report import RiskCoverageDisplay as RiskCoverageDisplay
+    from recuse.selection import Selection as Selection
+    from recuse.selection import select as select
 
 __version__ = "0.1.0"
 
@@ -57,6 +59,7 @@ _HOMES = {
     "RiskCoverageDisplay": "report",
     "Samples": "blocks",
     "ScoreSummary": "evaluation",
+    "Selection": "selection",
     "TieBlocks": "blocks",
     "UndefinedMetricWarning": "_checks",
     "UnmetNeed": "_checks",
@@ -66,6 +69,7 @@ _HOMES = {
     "ranking_study": "inference",
     "read_outputs": "outputs",
     "risk_coverage_curve": "curve",
+    "select": "selection",
     "standard_error": "inference",
     "write_outputs": "outputs",
 }

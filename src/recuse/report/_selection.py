@@ -1,0 +1,34 @@
+"""A selection as plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recuse.report._comparison import _aligned
+from recuse.report._tables import ARROW, clean, number
+
+if TYPE_CHECKING:
+    from recuse.selection import Selection
+
+
+def selection_as_text(selection: Selection) -> str:
+    """Return one row per selecting metric: its choice, the validation value, and the test value with its interval."""
+    tested = selection.n_test is not None
+    header = ["selected by", "choice", "validation"]
+    header += ["test", f"{100 * selection.level:g} % interval"] if tested else []
+    rows = [header]
+    notes = []
+    for choice in selection.choices.values():
+        row = [f"{clean(choice.label)} {ARROW[choice.direction]}", clean(choice.name), number(choice.validation)]
+        if choice.test is not None:
+            row += [number(choice.test.estimate), f"{number(choice.test.low)} to {number(choice.test.high)}"]
+            if choice.test.warning:
+                notes.append(f"note: {clean(choice.label)}: {clean(choice.test.warning)}")
+        if choice.tied:
+            others = ", ".join(clean(name) for name in choice.tied)
+            notes.append(
+                f"note: {clean(choice.label)} is the same for {clean(choice.name)} and {others}; the first wins"
+            )
+        rows.append(row)
+    sizes = f"{selection.n_validation} validation" + (f" and {selection.n_test} test" if tested else "") + " samples"
+    return "\n\n".join([sizes, _aligned(rows), *(["\n".join(notes)] if notes else [])])
