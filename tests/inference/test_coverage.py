@@ -1,0 +1,47 @@
+"""Coverage of 95 % intervals for AURC and AUGRC by simulation; the long version is a benchmark."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import recuse
+from tests.inference.populations import POPULATIONS, Population, allowance
+
+#: Sample size -> repetitions.
+SIZES = {200: 1000, 1000: 500, 10_000: 120}
+FEW_ERRORS = POPULATIONS[2]
+
+
+def simulate(population: Population, metric: str, n: int) -> tuple[float, float]:
+    """Return coverage, and the share of intervals with a warning."""
+    rng = np.random.default_rng(n)
+    truth, inside, warned = getattr(population, metric), 0, 0
+    for _ in range(SIZES[n]):
+        found = recuse.confidence_interval(metric, *population.draw(n, rng))
+        inside += found.low <= truth <= found.high
+        warned += found.warning is not None
+    return inside / SIZES[n], warned / SIZES[n]
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("metric", ["aurc", "augrc"])
+@pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
+def test_intervals_cover(population, metric, n):
+    """93.5 to 97 %, give or take 2.6 Monte Carlo errors; two expected errors must raise the warning light instead."""
+    share, warned = simulate(population, metric, n)
+    if population is FEW_ERRORS and n == 200:
+        assert warned > 0.9
+    else:
+        slack = allowance(0.95, SIZES[n])
+        assert 0.935 - slack <= share <= 0.97 + slack
+
+
+@pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
+def test_the_closed_forms_are_the_truth(population):
+    """A million samples; the unbiased estimate of AUGRC, and AURC whose bias is of order 1/n."""
+    loss, confidence = population.draw(1_000_000, np.random.default_rng(0))
+    assert recuse.risk(loss) == pytest.approx(population.mean, rel=0.02)
+    for metric in ("aurc", "augrc"):
+        error = recuse.standard_error(metric, loss, confidence)
+        assert getattr(recuse, metric)(loss, confidence) == pytest.approx(getattr(population, metric), abs=3.5 * error)
