@@ -5,6 +5,8 @@ What stands on torchmetrics or Lightning is loaded when it is first used.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 try:
     import torch as torch
 except ModuleNotFoundError as error:
@@ -19,7 +21,35 @@ from recuse.nn._devries import DeVriesLoss, devries_losses
 from recuse.nn._rank_losses import AUGRCLoss, AURCLoss, SELELoss, rank_weighted_loss
 from recuse.nn._weights import loss_weights
 
+if TYPE_CHECKING:
+    from recuse.nn._callback import SelectiveCheckpoint as SelectiveCheckpoint
+    from recuse.nn._live import SelectiveMetrics as SelectiveMetrics
+
 __all__ = ["AUGRCLoss", "AURCLoss", "CWSALoss", "ConfidenceHead", "CorrectnessRankingLoss", "DeVriesLoss"]
 __all__ += ["DeepGamblersLoss", "SELELoss", "bayesian_aurc_loss", "confidnet_loss", "crl_loss"]
 __all__ += ["deep_gamblers_loss", "devries_losses", "loss_weights", "rank_weighted_loss", "reservation_confidence"]
-__all__ += ["smooth_cwsa"]
+__all__ += ["SelectiveCheckpoint", "SelectiveMetrics", "smooth_cwsa"]
+
+#: Names that need another library: their leaf, and what to install.
+_LATE = {"SelectiveCheckpoint": ("_callback", "lightning"), "SelectiveMetrics": ("_live", "torchmetrics")}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name that stands on torchmetrics or Lightning."""
+    from importlib import import_module
+
+    if name not in _LATE:
+        raise AttributeError(f"module 'recuse.nn' has no attribute {name!r}")
+    leaf, library = _LATE[name]
+    try:
+        value = getattr(import_module(f"recuse.nn.{leaf}"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("torchmetrics", "lightning"):
+            raise
+        raise ModuleNotFoundError(f"{name} needs {library}; pip install {library}", name=error.name) from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})

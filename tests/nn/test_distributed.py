@@ -1,0 +1,89 @@
+"""Two processes (gloo) give what one process gives: live metrics and global ranks of the objectives."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("torchmetrics")
+pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="needs torch.distributed")
+
+WORKER = """
+import json, sys, torch, torch.distributed as dist
+from recuse import nn
+rank, store = int(sys.argv[1]), sys.argv[2]
+torch.set_num_threads(1)
+if rank >= 0:
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
+
+generator = torch.Generator().manual_seed(0)
+logits = torch.randn(90, 4, generator=generator, dtype=torch.float64).round(decimals=1)
+labels = torch.randint(4, (90,), generator=generator)
+own = slice(0, 90) if rank < 0 else (slice(0, 50) if rank == 0 else slice(50, 90))
+found = {}
+for name, bins in [("exact", None), ("binned", 256)]:
+    for loss in ("zero_one", "cross_entropy"):
+        metric = nn.SelectiveMetrics(["augrc", "aurc", "aurc(estimator=log)"], bins=bins, loss=loss)
+        for rows in torch.arange(90)[own].split(17):
+            metric.update(logits[rows], labels[rows])
+        found[f"{name} {loss}"] = {key: value.item() for key, value in metric.compute().items()}
+
+# a process without a single batch
+metric = nn.SelectiveMetrics(["augrc"])
+if rank != 1:
+    metric.update(logits, labels)
+found["idle process"] = metric.compute()["augrc"].item()
+
+for criterion in (nn.AURCLoss(distributed=True), nn.AUGRCLoss(distributed=True, ties="exact", unit_mean=True)):
+    model = torch.nn.Linear(4, 4, dtype=torch.float64)
+    with torch.no_grad():
+        model.weight.copy_(torch.eye(4))
+        model.bias.zero_()
+    wrapped = torch.nn.parallel.DistributedDataParallel(model) if rank >= 0 else model
+    value = criterion(wrapped(logits[own]), labels[own])
+    value.backward()
+    total = value.detach().clone()
+    if rank >= 0:
+        dist.all_reduce(total)
+        total /= 2
+    found[f"{type(criterion).__name__} value"] = total.item()
+    found[f"{type(criterion).__name__} gradient"] = model.weight.grad.tolist()
+print("RESULT" + json.dumps(found))
+if rank >= 0:
+    dist.destroy_process_group()
+"""
+
+
+def start(rank, store):
+    command = [sys.executable, "-W", "ignore", "-c", WORKER, str(rank), str(store)]
+    local = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}  # the host's name need not resolve
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=local)
+
+
+def result(process):
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return json.loads(out.split("RESULT")[1])
+
+
+def test_two_processes_equal_one(tmp_path):
+    """Uneven shares, ties across processes: metrics to the last bit for 0/1 losses, objectives and gradients too."""
+    store = tmp_path / "store"
+    both = [start(rank, store) for rank in (0, 1)]
+    one = result(start(-1, store))
+    two = [result(process) for process in both]
+    for found in two:
+        assert found.keys() == one.keys()
+        for name, value in one.items():
+            if name == "exact zero_one":
+                assert found[name] == value
+            elif isinstance(value, dict):
+                assert found[name] == pytest.approx(value, rel=1e-12)
+            else:
+                np.testing.assert_allclose(found[name], value, rtol=1e-12, atol=1e-15)

@@ -1,0 +1,255 @@
+"""SelectiveMetrics: the core's numbers from batches, constant memory with bounds, collections."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recuse
+from recuse import nn
+from tests.strategies import partitions, problems
+
+torchmetrics = pytest.importorskip("torchmetrics")
+
+RANKS = ["augrc", "aurc", "aurc(estimator=log)", "sele", "e_augrc", "e_aurc", "auroc_f", "augrc_unbiased", "naurc"]
+
+
+def data(n=2000, classes=6, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    labels = torch.randint(classes, (n,), generator=generator)
+    logits = torch.randn(n, classes, generator=generator) + 3.0 * torch.nn.functional.one_hot(labels, classes)
+    return logits, labels
+
+
+def expected_of(specs, loss, confidence, weight=None):
+    blocks = recuse.TieBlocks.from_samples(loss, confidence, weight, oracle=True)
+    return {spec: recuse.metrics.parse(spec)(blocks) for spec in specs}
+
+
+def assert_equal(found, expected):
+    assert found.keys() == expected.keys()
+    for name, value in found.items():
+        assert value.dtype == torch.float64
+        assert value.item() == pytest.approx(expected[name], rel=1e-12, abs=1e-13, nan_ok=True), name
+
+
+@given(drawn=st.data(), problem=problems(losses=["binary", "graded"], min_size=2))
+def test_exact_mode_is_the_core(drawn, problem):
+    """Any division into batches gives the metrics of all samples together to 1e-12, ties and infinities included."""
+    binary = set(problem.loss) <= {0.0, 1.0}
+    specs = [spec for spec in RANKS if binary or spec != "auroc_f"]
+    metric = nn.SelectiveMetrics(specs)
+    for rows in drawn.draw(partitions(len(problem.loss))):
+        part = problem.rows(rows)
+        metric.update(torch.tensor(part.confidence), torch.tensor(part.loss))
+    assert_equal(metric.compute(), expected_of(specs, problem.loss, problem.confidence))
+
+
+@given(problem=problems(losses=["graded"], weights=["frequencies", "positive", "with_zeros"]))
+def test_exact_mode_takes_weights(problem):
+    """Weighted rows equal the core's weighted table."""
+    specs = ["augrc", "aurc", "e_augrc"]
+    metric = nn.SelectiveMetrics(specs)
+    metric.update(*(torch.tensor(column) for column in (problem.confidence, problem.loss, problem.weight)))
+    assert_equal(metric.compute(), expected_of(specs, problem.loss, problem.confidence, problem.weight))
+
+
+def test_compaction_changes_nothing(monkeypatch):
+    """Rows of equal score become one row when there are many; the state stays as small as the distinct scores."""
+    monkeypatch.setattr("recuse.nn._live._COMPACT", 50)
+    rng = np.random.default_rng(0)
+    confidence, loss = rng.integers(0, 20, 5000) / 20, (rng.random(5000) < 0.2).astype(float)
+    metric = nn.SelectiveMetrics(["augrc", "aurc"])
+    for start in range(0, 5000, 10):
+        rows = slice(start, start + 10)
+        metric.update(torch.tensor(confidence[rows]), torch.tensor(loss[rows]))
+    assert sum(len(part) for part in metric.rows) <= 4 * 60
+    assert_equal(metric.compute(), expected_of(["augrc", "aurc"], loss, confidence))
+
+
+@pytest.mark.parametrize("confidence", ["msp", "neg_entropy", "softmax_margin", "neg_gini", "max_logit", "energy"])
+@pytest.mark.parametrize("loss", ["zero_one", "cross_entropy"])
+def test_logits_and_labels(confidence, loss):
+    """From logits: the core's scores and losses."""
+    logits, labels = data(300)
+    outputs = recuse.Outputs(labels=labels.numpy(), logits=logits.numpy())
+    score = recuse.scores.compute(confidence, outputs)
+    per_sample = outputs.error if loss == "zero_one" else recuse.losses.cross_entropy(labels, logits=logits.double())
+    metric = nn.SelectiveMetrics(["augrc", "aurc", "e_augrc"], confidence=confidence, loss=loss)
+    for rows in (slice(0, 128), slice(128, 256), slice(256, 300)):
+        metric.update(logits[rows], labels[rows])
+    found = metric.compute()
+    blocks = recuse.TieBlocks.from_samples(np.asarray(per_sample), score, oracle=True)
+    for name in ("augrc", "aurc", "e_augrc"):
+        assert found[name].item() == pytest.approx(recuse.metrics.get(name)(blocks), rel=1e-9)
+
+
+def test_metrics_of_score_values():
+    """Not only ranks: CWSA and calibration from the same state."""
+    logits, labels = data(500)
+    specs = ["cwsa(threshold=0.8)", "ece", "selective_risk(coverage=0.8)", "coverage_at_risk(risk=0.05)"]
+    metric = nn.SelectiveMetrics(specs)
+    metric.update(logits, labels)
+    outputs = recuse.Outputs(labels=labels.numpy(), logits=logits.double().numpy())
+    blocks = recuse.TieBlocks.from_samples(outputs.error, recuse.scores.compute("msp", outputs))
+    for spec in metric.compute():
+        assert metric.compute()[spec].item() == pytest.approx(recuse.metrics.parse(spec)(blocks), rel=1e-9)
+
+
+# ---------------------------------------------------------------------- constant memory
+
+
+@pytest.mark.parametrize("scale", ["probability", "real"])
+@pytest.mark.parametrize("bins", [256, 4096, 65536])
+def test_the_exact_value_is_inside_the_certified_bounds(bins, scale):
+    """On either scale; bounds tighten with the bins."""
+    logits, labels = data(5000)
+    specs = ["augrc", "aurc", "e_augrc", "e_aurc", "auroc_f"]
+    exact, small = nn.SelectiveMetrics(specs), nn.SelectiveMetrics(specs, bins=bins, scale=scale)
+    for rows in torch.arange(5000).split(700):
+        exact.update(logits[rows], labels[rows])
+        small.update(logits[rows], labels[rows])
+    expected, found = exact.compute(), small.compute()
+    for name in specs:
+        low, value, high = (found[f"{name}{part}"].item() for part in ("_low", "", "_high"))
+        assert low - 1e-15 <= expected[name].item() <= high + 1e-15
+        assert low <= value <= high
+    if bins == 65536 and scale == "probability":
+        assert found["augrc_high"] - found["augrc_low"] < 5e-3 * expected["augrc"]
+
+
+def test_graded_losses_in_constant_memory():
+    """Cross-entropy: bounds hold; metrics of 0/1 losses are NaN-free only where they are defined."""
+    logits, labels = data(3000)
+    exact = nn.SelectiveMetrics(["augrc", "aurc"], loss="cross_entropy")
+    small = nn.SelectiveMetrics(["augrc", "aurc"], loss="cross_entropy", bins=65536)
+    for metric in (exact, small):
+        metric.update(logits, labels)
+    expected, found = exact.compute(), small.compute()
+    for name in ("augrc", "aurc"):
+        assert found[f"{name}_low"] <= expected[name] * (1 + 1e-12)
+        assert expected[name] <= found[f"{name}_high"] * (1 + 1e-12)
+
+
+def test_few_distinct_scores_are_exact_in_constant_memory():
+    """Saturated and coarse scores tie inside their bins, and the bins know it: bounds of no width."""
+    rng = np.random.default_rng(0)
+    confidence, loss = rng.choice([1.0, 0.9999999, 0.75, 0.5], 1000), (rng.random(1000) < 0.2).astype(float)
+    metric = nn.SelectiveMetrics(["augrc", "aurc"], bins=65536, scale="probability")
+    metric.update(torch.tensor(confidence), torch.tensor(loss))
+    found = metric.compute()
+    for name in ("augrc", "aurc"):
+        expected = expected_of([name], loss, confidence)[name]
+        for part in ("", "_low", "_high"):
+            assert found[name + part].item() == pytest.approx(expected, rel=1e-13)
+
+
+def test_constant_memory_is_constant():
+    """The state does not grow with the batches."""
+    metric = nn.SelectiveMetrics(bins=4096)
+    sizes = []
+    for seed in range(5):
+        metric.update(*data(1000, seed=seed))
+        sizes.append(sum(getattr(metric, name).nbytes for name in metric._defaults))
+    assert set(sizes) == {5 * 8 * 4096 + 6 * 8}
+
+
+# ---------------------------------------------------------------------- torchmetrics
+
+
+@pytest.mark.parametrize("bins", [None, 4096])
+def test_forward_reset_and_pickle(bins, tmp_path):
+    """forward() returns the batch and keeps the whole; reset() forgets; a pickled metric goes on."""
+    logits, labels = data(400)
+    metric = nn.SelectiveMetrics(["augrc"], bins=bins)
+    first = metric(logits[:200], labels[:200])
+    metric(logits[200:], labels[200:])
+    torch.save(metric, tmp_path / "metric.pt")
+    again = torch.load(tmp_path / "metric.pt", weights_only=False)
+    fresh = nn.SelectiveMetrics(["augrc"], bins=bins)
+    fresh.update(logits, labels)
+    assert metric.compute() == again.compute() == fresh.compute()
+    fresh.reset()
+    fresh.update(logits[:200], labels[:200])
+    assert fresh.compute() == first
+
+
+def test_collection():
+    """A MetricCollection with compute groups and a prefix flattens the dictionaries and keeps the values."""
+    logits, labels = data(400)
+    single = {name: nn.SelectiveMetrics([name], loss=loss) for name, loss in [("augrc", "zero_one")]}
+    collection = torchmetrics.MetricCollection(
+        {
+            "rank": nn.SelectiveMetrics(["augrc", "aurc"]),
+            "points": nn.SelectiveMetrics(["selective_risk(coverage=0.7)"]),
+            "acc": torchmetrics.classification.MulticlassAccuracy(6, average="micro"),
+        },
+        prefix="val/",
+    )
+    for rows in torch.arange(400).split(90):
+        collection.update(logits[rows], labels[rows])
+        single["augrc"].update(logits[rows], labels[rows])
+    found = collection.compute()
+    assert {"val/augrc", "val/aurc", "val/selective_risk(coverage=0.7)", "val/acc"} == set(found)
+    assert found["val/augrc"] == single["augrc"].compute()["augrc"]
+
+
+def test_half_keeps_the_state_in_float64():
+    """model.half() reaches metrics that belong to the model; counts in float16 end at 2048."""
+    metric = nn.SelectiveMetrics(bins=256).half()
+    metric.set_dtype(torch.float16)
+    assert metric.count.dtype == torch.float64
+
+
+def test_undefined_is_nan_with_a_reason():
+    """No failure: AUROC is NaN and ``reasons`` says why, exact and binned."""
+    for bins in (None, 256):
+        metric = nn.SelectiveMetrics(["auroc_f"], bins=bins)
+        metric.update(torch.tensor([0.9, 0.8]), torch.tensor([0.0, 0.0]))
+        assert bool(metric.compute()["auroc_f"].isnan())
+        assert "no failure" in metric.reasons["auroc_f"]
+
+
+@pytest.mark.parametrize("bins", [None, 256])
+@pytest.mark.parametrize(
+    ("confidence", "loss", "message"),
+    [
+        ([0.5, float("nan")], [0.0, 1.0], "confidence holds NaN in 1 samples"),
+        ([0.5, 0.6], [0.0, -1.0], "loss is negative or not finite in 1 samples"),
+        ([0.5, 0.6], [float("nan"), float("inf")], "loss is negative or not finite in 2 samples"),
+    ],
+)
+def test_bad_batches_are_refused_when_computing(bins, confidence, loss, message):
+    """Bad numbers are counted in update and named by compute."""
+    metric = nn.SelectiveMetrics(bins=bins)
+    metric.update(torch.tensor(confidence), torch.tensor(loss))
+    with pytest.raises(ValueError, match=message):
+        metric.compute()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nn.SelectiveMetrics(["augrcc"]), "did you mean"),
+        (lambda: nn.SelectiveMetrics(["brier_score"]), "class probabilities"),
+        (lambda: nn.SelectiveMetrics(bins=10), "bins must lie between"),
+        (lambda: nn.SelectiveMetrics(loss="hinge"), "loss='hinge' is not known"),
+        (lambda: nn.SelectiveMetrics().update(torch.zeros(2), torch.zeros(3)), "shapes differ"),
+        (lambda: nn.SelectiveMetrics(bins=256).update(torch.zeros(2), torch.zeros(2), torch.ones(2)), "bins=None"),
+        (lambda: nn.SelectiveMetrics(scale="probability", bins=256)(torch.tensor([2.0]), torch.zeros(1)), "outside"),
+    ],
+)
+def test_errors(call, message):
+    """Wrong arguments are named with the remedy."""
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.filterwarnings("ignore:The ``compute`` method")
+def test_computing_without_a_sample_is_an_error():
+    """Nothing seen, nothing to say."""
+    with pytest.raises(ValueError, match="no sample has been seen"):
+        nn.SelectiveMetrics().compute()
