@@ -35,7 +35,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         command.main(args=None if arguments is None else list(arguments), prog_name="recuse", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except BrokenPipeError:  # the reader, e.g. head, has enough
+    except (BrokenPipeError, SystemExit):  # the reader, e.g. head, has enough: click and rich leave by SystemExit
         _close_stdout()
         return 0
     except click.exceptions.Abort:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -112,16 +113,17 @@ def columns(evaluation: Evaluation) -> dict[str, list[Any]]:
 
 def as_csv(evaluation: Evaluation) -> str:
     """Return one line per measurement, safe to open in a spreadsheet."""
+    table = columns(evaluation)
+    return "".join(map(_line, [list(table), *zip(*table.values(), strict=True)]))
+
+
+def _line(row: Iterable[Any]) -> str:
     import csv
     import io
 
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    table = columns(evaluation)
-    writer.writerow(table)
-    for row in zip(*table.values(), strict=True):
-        writer.writerow([_harmless(cell) for cell in row])
-    return stream.getvalue()
+    stream = io.StringIO(newline="")
+    csv.writer(stream).writerow([_harmless(cell) for cell in row])  # ended by \r\n, so that it quotes both
+    return stream.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _harmless(cell: Any) -> Any:

@@ -90,7 +90,8 @@ def key_figures(evaluation: Evaluation) -> list[tuple[str, str, str]]:
         percent = spec == "accuracy" or spec.startswith("coverage_at_risk")
         shown = f"{100.0 * best.value:.1f} %" if percent else number(best.value)
         if not remark and len(evaluation.scores) > 1:
-            remark = f"best: {short(best.score)}" if _best(row) is not None else "all scores"
+            same = len(values) == len(row) and _best(row) is None
+            remark = "all scores" if same else f"best: {short(best.score)}"
         found.append((clean(best.metric), shown, remark))
     return found
 

@@ -1,0 +1,175 @@
+"""The installed command as users run it: pipes, colours, widths, encodings, missing extras, large files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import COLUMNS
+
+COMMAND = [sys.executable, "-m", "recuse"]
+
+
+def start(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, without a terminal."""
+    environment = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR", "FORCE_COLOR"}}
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True, text=True, encoding="utf-8", timeout=120, env=environment | variables,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a small archive of predictions."""
+    path = tmp_path_factory.mktemp("small") / "preds.npz"
+    np.savez(path, **{name: COLUMNS[name] for name in ("y", "yhat", "conf", "vague", "votes")})
+    return path
+
+
+def test_exit_codes_and_streams(path: Path) -> None:
+    """0 with the result on stdout; 2 with one line on stderr; files are announced on stderr."""
+    done = start("evaluate", path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "AUGRC" in done.stdout
+    done = start("evaluate", path, "--scores", "nothing")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"recuse: {path}: 'nothing' is neither")
+    assert done.stderr.count("\n") == 1
+    done = start("evaluate", path, "--json", path.with_name("r.json"))
+    assert done.stderr == f"wrote {path.with_name('r.json')}\n"
+    done = start()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Commands:" in done.stderr
+
+
+def test_the_script_is_installed(path: Path) -> None:
+    """``recuse`` and ``python -m recuse`` are one."""
+    script = Path(sys.executable).with_name("recuse")
+    if not script.exists():
+        pytest.skip("the package is not installed in this environment")
+    done = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout == start("--version").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+@pytest.mark.parametrize("arguments", [["metrics"], ["evaluate", "{path}", "--json", "-"], ["evaluate", "{path}"]])
+def test_a_reader_that_stops(path: Path, arguments: list[str]) -> None:
+    """A pipe that closes at once (as head does) is no error, and nothing is said about it."""
+    words = [word.format(path=path) for word in arguments]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [*COMMAND, *words], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_files_are_complete_when_the_reader_stops(path: Path, tmp_path: Path) -> None:
+    """``recuse evaluate … --report page.html | head -1`` leaves the page."""
+    page = tmp_path / "page.html"
+    line = f"{sys.executable} -m recuse evaluate {path} --report {page} | head -1"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.startswith("120 samples")
+    assert "Traceback" not in done.stderr
+    assert page.read_text("utf-8").rstrip().endswith("</html>")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk(path: Path) -> None:
+    """Output that cannot be written is an error, said once."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "evaluate", str(path)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("recuse: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_width_without_a_terminal(path: Path) -> None:
+    """120 columns unless COLUMNS says otherwise; a note is never broken, however long."""
+    scores = ["--scores", "conf,vague", "--metrics", "augrc,coverage_at_risk(risk=0)"]
+    for variables, width in (({}, 120), ({"COLUMNS": "40"}, 40), ({"COLUMNS": "x"}, 120)):
+        lines = start("evaluate", path, *scores, **variables).stdout.splitlines()
+        assert max(len(line) for line in lines if not line.startswith("note:")) <= width
+        assert sum("conf" in line for line in lines) >= 1
+    ties = start("evaluate", path, "--scores", "votes", "--metrics", "augrc", COLUMNS="40").stdout
+    assert "note: votes: 5.0 % of the scores are distinct, the largest tie holds" in ties
+
+
+def test_colours(path: Path) -> None:
+    """None without a terminal; FORCE_COLOR asks for them, and NO_COLOR has the last word."""
+    scores = ["--scores", "conf,vague"]
+    assert "\x1b" not in start("evaluate", path, *scores).stdout
+    assert "\x1b[1;32m" in start("evaluate", path, *scores, FORCE_COLOR="1", TERM="xterm").stdout
+    without = start("evaluate", path, *scores, FORCE_COLOR="1", NO_COLOR="1", TERM="xterm").stdout
+    assert "32m" not in without
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_old_encodings(path: Path, encoding: str) -> None:
+    """Signs that an encoding lacks become question marks, not errors."""
+    done = subprocess.run(
+        [*COMMAND, "evaluate", str(path)],
+        capture_output=True, timeout=120, check=True, env=os.environ | {"PYTHONIOENCODING": encoding},
+    )  # fmt: skip
+    text = done.stdout.decode(encoding)
+    assert ("AUGRC  ↓" if encoding == "utf-8" else "AUGRC  ?") in text
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_without_the_extra(missing: str) -> None:
+    """The command says what to install; the library itself works."""
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['recuse', 'demo']\n"
+        "import recuse; print(recuse.augrc([0, 1], [0.9, 0.1]))\n"
+        "from recuse.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (2, "0.125\n")
+    assert done.stderr.startswith(f'recuse: the command line needs {missing}: pip install "recuse[cli]"')
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_polars(path: Path) -> None:
+    """Archives need NumPy only; for a table the message says what to install."""
+    table = path.with_name("a.csv")
+    table.write_text("y,yhat,conf\n0,0,1\n")
+    code = (
+        "import sys; sys.modules['polars'] = None; from recuse.cli._run import run\n"
+        "print([run(['evaluate', name, '--scores', 'conf', '--csv', '-']) for name in sys.argv[1:]])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path), str(table)], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[0, 2]"
+    assert done.stderr.startswith(f'recuse: {table}: reading .csv files needs polars: pip install "recuse[cli]"')
+
+
+def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
+    """Two scores, all forms of output: far less than the limit here, which is for slow machines."""
+    polars = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    n = 10**6
+    confidence = rng.random(n)
+    wrong = (rng.random(n) > confidence).astype(int)
+    frame = {"y": np.zeros(n, int), "yhat": wrong, "conf": confidence, "vague": confidence + 0.1 * rng.random(n)}
+    polars.DataFrame(frame).write_parquet(tmp_path / "big.parquet")
+    before = time.perf_counter()
+    options = [word for name in ("report", "plot", "json", "csv") for word in (f"--{name}", tmp_path / f"r.{name}.png")]
+    done = start("evaluate", tmp_path / "big.parquet", "--scores", "conf,vague", *options)
+    assert done.returncode == 0, done.stderr
+    assert time.perf_counter() - before < 20
+    assert done.stdout.startswith("1000000 samples")
+    assert (tmp_path / "r.report.png").stat().st_size < 200_000

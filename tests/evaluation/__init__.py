@@ -1,0 +1,1 @@
+"""Tests of ``evaluate`` and its result."""

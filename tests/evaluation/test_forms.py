@@ -1,0 +1,129 @@
+"""An evaluation in other forms: what is read back is what was measured, whatever the names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recuse
+from recuse.evaluation import Measurement
+from tests.report import hostile
+
+OUTPUTS = recuse.Outputs(
+    loss=[0, 1, 0, 1, 0],
+    scores={"a": [0.9, 0.1, 0.8, 0.1, 0.1], "b": [9.0, 1.0, 8.0, 7.0, 2.0]},
+    groups={"site": ["x", "x", "x", "y", "y"]},
+)
+RESULT = recuse.evaluate(OUTPUTS, ["a", "b"], by="site")
+FIELDS = list(Measurement.__dataclass_fields__)
+
+
+def strict(text: str) -> Any:
+    """Read JSON that holds neither NaN nor Infinity."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_dict_and_json() -> None:
+    """Strict JSON holds every number to the last digit, None for NaN, and the reason."""
+    read = strict(RESULT.to_json())
+    assert read == RESULT.to_dict()
+    assert list(read) == ["provenance", "scores", "measurements", "notes"]
+    for row, entry in zip(read["measurements"], RESULT.measurements, strict=True):
+        assert list(row) == FIELDS
+        assert row["value"] == (None if np.isnan(entry.value) else entry.value)
+        assert (row["value"] is None) == (row["reason"] is not None)
+    assert None in [row["value"] for row in read["measurements"]]
+    assert [row["score"] for row in read["scores"] if row["group"] is None] == ["a", "b"]
+    assert read["scores"][0]["largest_tie"] == 3
+    assert "curve" not in read["scores"][0]
+    assert read["provenance"]["fingerprint"] == OUTPUTS.fingerprint
+
+
+def test_infinity_is_not_json() -> None:
+    """An infinite value becomes None with a reason of its own."""
+    infinite = recuse.Evaluation(
+        (Measurement("s", None, "M", "m", "m/x", "lower", float("inf"), None),), RESULT.summaries, RESULT.provenance
+    )
+    row = strict(infinite.to_json())["measurements"][0]
+    assert (row["value"], row["reason"]) == (None, "the value is +infinity")
+
+
+def test_csv() -> None:
+    """One line per measurement; numbers read back to the last digit."""
+    rows = list(csv.DictReader(io.StringIO(RESULT.to_csv())))
+    assert list(rows[0]) == FIELDS
+    values = np.array([float(row["value"]) for row in rows])
+    np.testing.assert_array_equal(values, [entry.value for entry in RESULT.measurements])
+    assert [row["group"] for row in rows] == [entry.group or "" for entry in RESULT.measurements]
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_data_frames(library: str) -> None:
+    """Both libraries give the same columns and values; a column without any text is still text."""
+    pytest.importorskip(library)
+    for result in (RESULT, recuse.evaluate(OUTPUTS, "a", "augrc")):
+        frame = result.to_polars() if library == "polars" else result.to_pandas()
+        assert list(frame.columns) == FIELDS
+        np.testing.assert_array_equal(frame["value"].to_numpy(), [entry.value for entry in result.measurements])
+        assert list(frame["metric"]) == [entry.metric for entry in result.measurements]
+        if library == "polars":
+            assert str(frame.schema["reason"]) == str(frame.schema["group"]) == "String"
+
+
+def test_files(tmp_path: Path) -> None:
+    """A path gets the same text, and nothing else stays in the folder."""
+    json_text, csv_text = RESULT.to_json(tmp_path / "r.json"), RESULT.to_csv(str(tmp_path / "r.csv"))
+    RESULT.report(tmp_path / "r.html")
+    assert (tmp_path / "r.json").read_text("utf-8") == json_text + "\n"
+    assert (tmp_path / "r.csv").read_text("utf-8") == csv_text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.csv", "r.html", "r.json"]
+
+
+def test_a_failing_report_keeps_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error in the middle leaves the old page and no other file."""
+    path = tmp_path / "r.html"
+    path.write_text("old")
+    monkeypatch.setattr("recuse.report.as_html_page", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        RESULT.report(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("kind", hostile.NAMES)
+def test_hostile_names_in_json_and_csv(kind: str, tmp_path: Path) -> None:
+    """Names survive JSON unchanged; a CSV reader finds as many cells, and none that a spreadsheet would run."""
+    name = hostile.NAMES[kind]
+    result = hostile.evaluation(name)
+    result.to_json(tmp_path / "r.json")
+    read = strict((tmp_path / "r.json").read_text("utf-8"))
+    assert read["scores"][0]["score"] == name
+    result.to_csv(tmp_path / "r.csv")
+    text = (tmp_path / "r.csv").read_bytes().decode("utf-8")
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert {len(row) for row in rows} == {len(FIELDS)}
+    assert len(rows) == len(result.measurements) + 1
+    assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "@", "\t", "\r"))]
+    assert not [row[0] for row in rows if row[0].startswith("-")]
+    if kind not in {"surrogate", "formula", "plus", "minus", "at", "tab", "comment"}:
+        assert rows[1][0] == name
+    elif kind != "surrogate":
+        assert rows[1][0] == f"'{name}"
+
+
+def test_numbers_in_csv_are_never_quoted() -> None:
+    """A negative value is a number, not a formula."""
+    worst = recuse.Outputs(loss=[1, 0], confidence=[0.9, 0.8])
+    rows = list(csv.DictReader(io.StringIO(recuse.evaluate(worst, metrics="cwsa").to_csv())))
+    assert float(rows[0]["value"]) < 0
+    assert rows[0]["value"].startswith("-")

@@ -1,0 +1,175 @@
+"""Groups, look-ups and notes of an evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import recuse
+
+RNG = np.random.default_rng(3)
+N = 240
+LOSS = (RNG.random(N) < 0.3).astype(float)
+SCORE = RNG.random(N)
+SITE = RNG.choice(["north", "south", "west"], N)
+AGE = RNG.integers(30, 32, N)
+WEIGHT = RNG.integers(1, 5, N).astype(float)
+
+
+def outputs(**fields: object) -> recuse.Outputs:
+    """Return outputs with two group columns and whatever else is wanted."""
+    return recuse.Outputs(**({"loss": LOSS, "confidence": SCORE, "groups": {"site": SITE, "age": AGE}} | fields))
+
+
+def test_groups_are_evaluated_like_their_rows_alone() -> None:
+    """Text and numbers make groups; the value in a group is that of its rows, weights included."""
+    result = recuse.evaluate(outputs(weights=WEIGHT), metrics="augrc", by=["site", "age"])
+    assert result.groups == [None, "site = north", "site = south", "site = west", "age = 30", "age = 31"]
+    for group, rows in (("site = south", SITE == "south"), ("age = 31", AGE == 31), (None, slice(None))):
+        wanted = recuse.augrc(LOSS[rows], SCORE[rows], sample_weight=WEIGHT[rows])
+        assert result.value("augrc", group=group) == wanted
+    assert recuse.evaluate(outputs(), metrics="augrc", by="age").groups == [None, "age = 30", "age = 31"]
+    assert recuse.evaluate(outputs(), metrics="augrc", by=["age", "age"]).groups == [None, "age = 30", "age = 31"]
+
+
+def test_metrics_of_the_probabilities_within_groups() -> None:
+    """The probability vectors are those of the group, too."""
+    probabilities = RNG.dirichlet(np.ones(2), N)
+    labels = RNG.integers(0, 2, N)
+    given = recuse.Outputs(labels=labels, probabilities=probabilities, groups={"age": AGE}, weights=WEIGHT)
+    result = recuse.evaluate(given, metrics="nll", by="age")
+    rows = AGE == 30
+    wanted = recuse.nll(labels[rows], probabilities[rows], sample_weight=WEIGHT[rows])
+    assert result.value("nll", group="age = 30") == pytest.approx(wanted, rel=1e-12)
+
+
+def test_unknown_groups_get_the_nearest_name() -> None:
+    """A wrong column in ``by=`` is an error."""
+    with pytest.raises(ValueError, match="by='sit' is no group column; did you mean 'site'"):
+        recuse.evaluate(outputs(), by="sit")
+
+
+def test_an_identifier_is_no_group() -> None:
+    """A column of more than a thousand values would give a report that nobody reads."""
+    given = recuse.Outputs(loss=np.zeros(1001), confidence=np.arange(1001.0), groups={"id": np.arange(1001)})
+    with pytest.raises(ValueError, match="by='id' has 1001 distinct values, more than 1000; give a column with fewer"):
+        recuse.evaluate(given, by="id")
+
+
+def test_groups_of_the_same_label_stay_apart() -> None:
+    """Column "a" with value "b = c" and column "a = b" with value "c" are two groups."""
+    groups = {"a": ["b = c", "b = c", "x"], "a = b": ["c", "x", "x"]}
+    result = recuse.evaluate(
+        recuse.Outputs(loss=[0, 1, 1], confidence=[3, 2, 1], groups=groups), metrics="risk", by=["a", "a = b"]
+    )
+    assert len(result.groups) == 5
+    assert result.value("risk", group="a = b = c") == 0.5
+    assert result.value("risk", group="'a = b' = 'c'") == 0.0
+
+
+@pytest.mark.parametrize("policy", ["drop", "reject"])
+def test_a_group_where_nothing_counts(policy: str) -> None:
+    """A group without weight, or without a score left, is undefined and does not spoil the rest."""
+    given = recuse.Outputs(
+        loss=[0, 1, 1, 0],
+        scores={"s": [0.9, 0.8, np.nan, np.nan]},
+        weights=[1, 1, 1, 0],
+        groups={"site": ["a", "a", "b", "c"]},
+    )
+    result = recuse.evaluate(given, "s", "risk", by="site", nan_policy=policy)
+    values = {group: result.value("risk", group=group) for group in result.groups}
+    assert values["site = a"] == 0.5
+    assert np.isnan(values["site = c"])
+    assert np.isnan(values["site = b"]) == (policy == "drop")
+    reasons = {entry.group: entry.reason for entry in result.measurements}
+    assert reasons["site = c"] == "no sample of the group has a score and a positive weight"
+    with pytest.raises(KeyError, match="no sample of it has a score and a weight"):
+        result.curve("s", "site = c")
+    assert "site = c (n = 0)" in str(result)
+
+
+# ---------------------------------------------------------------------- look-ups
+
+
+def test_value_by_spec_and_by_printed_name() -> None:
+    """A number is found under the text that asked for it and under the name in the table."""
+    result = recuse.evaluate(outputs(), metrics="coverage_at_risk(risk=0.25), augrc")
+    assert result.value("coverage_at_risk(risk=0.25)") == result.value("Coverage at risk 25 %")
+    assert result.value("AUGRC") == result.value("augrc")
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ({"metric": "augcr"}, "no metric 'augcr' here; did you mean 'augrc'"),
+        ({"metric": "augrc", "score": "confidenc"}, "no score 'confidenc' here; did you mean 'confidence'"),
+        ({"metric": "augrc", "group": "site = nort"}, "no group 'site = nort' here; did you mean 'site = north'"),
+    ],
+)
+def test_failed_look_ups_name_what_is_wrong(what: dict[str, str], message: str) -> None:
+    """Metric, score or group: the message is about the one that is wrong."""
+    result = recuse.evaluate(outputs(), metrics="augrc", by="site")
+    with pytest.raises(KeyError, match=message):
+        result.value(**what)
+    if "metric" not in message:
+        with pytest.raises(KeyError, match=message):
+            result.curve(what.get("score"), what.get("group"))
+
+
+def test_look_up_of_a_group_without_groups() -> None:
+    """The message says how groups are made."""
+    with pytest.raises(KeyError, match=r"no group 'site = a' here; .*by=<group column>"):
+        recuse.evaluate(outputs()).curve(group="site = a")
+
+
+# ---------------------------------------------------------------------- notes
+
+
+def test_notes_on_ties() -> None:
+    """Heavy ties are said once for the whole, not for every small group; light ones are not."""
+    tied = np.repeat([0.25, 0.5, 0.75], N // 3)
+    result = recuse.evaluate(outputs(confidence=tied), metrics="augrc", by="site")
+    assert result.notes() == ["confidence: 1.2 % of the scores are distinct, the largest tie holds 80 of 240 samples"]
+    assert result.summaries[0].saturated
+    assert recuse.evaluate(outputs(), metrics="augrc").notes() == []
+    assert not recuse.evaluate(recuse.Outputs(loss=[1], confidence=[1.0])).summaries[0].saturated
+
+
+def test_notes_on_undefined_values() -> None:
+    """One line per metric and reason; a group is named only where the whole has the value."""
+    all_right = np.where(SITE == "west", 0.0, LOSS)
+    result = recuse.evaluate(outputs(loss=all_right), metrics=["auroc_f", "augrc"], by="site")
+    assert result.notes() == [
+        "AUROC of failures is not defined for confidence in site = west: there is no failure to detect: every loss is 0"
+    ]
+    nothing = recuse.evaluate(outputs(loss=np.zeros(N)), metrics="auroc_f", by="site")
+    assert nothing.notes() == ["AUROC of failures is not defined: there is no failure to detect: every loss is 0"]
+
+
+def test_notes_stay_few() -> None:
+    """Many groups without a value are counted, not listed."""
+    group = np.arange(N) // 12
+    given = recuse.Outputs(loss=(group == 0) * LOSS, confidence=SCORE, groups={"g": group})
+    notes = recuse.evaluate(given, metrics=["auroc_f", "coverage_at_risk(risk=0)"], by="g").notes()
+    assert sum("AUROC of failures is not defined" in line for line in notes) == 1
+    assert any(line.endswith("and 15 more: there is no failure to detect: every loss is 0") for line in notes)
+
+
+def test_provenance_identifies_the_input() -> None:
+    """Equal input has equal hashes; another loss, score or group has another."""
+    again = recuse.evaluate(outputs()).provenance
+    assert recuse.evaluate(outputs(), metrics="augrc").provenance == again
+    assert again["recuse"] == recuse.__version__
+    assert (again["n"], again["binary_loss"], again["weighted"]) == (N, True, False)
+    assert again["mean_loss"] == pytest.approx(LOSS.mean())
+    others = [
+        outputs(loss=1 - LOSS),
+        outputs(confidence=np.nextafter(SCORE, 1)),
+        outputs(groups={"site": SITE}),
+        outputs(weights=WEIGHT),
+        outputs(scores={"s": SCORE}),
+    ]
+    hashes = {recuse.evaluate(each).provenance["fingerprint"] for each in others} | {again["fingerprint"]}
+    assert len(hashes) == 6
+    weighted = recuse.evaluate(outputs(weights=WEIGHT)).provenance
+    assert weighted["mean_loss"] == pytest.approx(np.average(LOSS, weights=WEIGHT))

@@ -1,0 +1,1 @@
+"""Tests of the tables, the page and the pictures."""

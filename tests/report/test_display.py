@@ -1,0 +1,210 @@
+"""``RiskCoverageDisplay``: scikit-learn's conventions, the right lines, and few points that lose nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recuse
+from recuse.report._display import POINTS, _points
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+pyplot.switch_backend("Agg")
+
+RNG = np.random.default_rng(2)
+N = 400
+LABELS = RNG.integers(0, 3, N)
+CONFIDENCE = RNG.random(N)
+PREDICTIONS = np.where(RNG.random(N) < CONFIDENCE, LABELS, (LABELS + 1) % 3)
+LOSS = (LABELS != PREDICTIONS).astype(float)
+CURVE = recuse.risk_coverage_curve(LOSS, CONFIDENCE)
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    """Close all figures after each test."""
+    yield
+    pyplot.close("all")
+
+
+def test_from_predictions() -> None:
+    """Lines, axes and figure are kept under the names that scikit-learn gives them."""
+    display = recuse.RiskCoverageDisplay.from_predictions(LABELS, PREDICTIONS, CONFIDENCE, name="mine")
+    assert [ax.get_ylabel() for ax in display.ax_] == ["Selective risk", "Generalized risk"]
+    assert {ax.get_xlabel() for ax in display.ax_} == {"Coverage"}
+    assert display.figure_ is display.ax_[0].figure is display.ax_[1].figure
+    left, right = display.line_
+    np.testing.assert_array_equal(left.get_xdata(), CURVE.coverage)
+    np.testing.assert_array_equal(left.get_ydata(), CURVE.selective_risk)
+    np.testing.assert_array_equal(right.get_xdata(), np.append(0.0, CURVE.coverage))
+    np.testing.assert_array_equal(right.get_ydata(), np.append(0.0, CURVE.generalized_risk))
+    assert left.get_label() == f"mine (AURC {recuse.aurc(LOSS, CONFIDENCE):.3g})"
+    assert right.get_label() == f"mine (AUGRC {recuse.augrc(LOSS, CONFIDENCE):.3g})"
+
+
+def test_from_predictions_with_weights_and_names() -> None:
+    """Text labels and weights pass through."""
+    weight = RNG.integers(1, 4, N)
+    words = np.array(["ant", "bee", "cat"])
+    display = recuse.RiskCoverageDisplay.from_predictions(
+        words[LABELS], words[PREDICTIONS], CONFIDENCE, sample_weight=weight, kind="selective"
+    )
+    wanted = recuse.risk_coverage_curve(LOSS, CONFIDENCE, sample_weight=weight)
+    np.testing.assert_array_equal(display.line_[0].get_ydata(), wanted.selective_risk)
+    assert display.line_[0].get_label().startswith("confidence (AURC ")
+
+
+def test_from_estimator() -> None:
+    """A fitted classifier is asked for predictions and its largest probability, and lends its name."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X = RNG.normal(size=(N, 4)) + LABELS[:, None]
+    model = linear_model.LogisticRegression().fit(X[:200], LABELS[:200])
+    display = recuse.RiskCoverageDisplay.from_estimator(model, X[200:], LABELS[200:], kind="generalized")
+    loss = (model.predict(X[200:]) != LABELS[200:]).astype(float)
+    wanted = recuse.risk_coverage_curve(loss, model.predict_proba(X[200:]).max(axis=1))
+    np.testing.assert_array_equal(display.line_[0].get_ydata()[1:], wanted.generalized_risk)
+    assert display.line_[0].get_label().startswith("LogisticRegression (AUGRC ")
+    named = recuse.RiskCoverageDisplay.from_estimator(model, X, LABELS, name="linear")
+    assert named.line_[0].get_label().startswith("linear (")
+
+
+def test_an_estimator_without_probabilities() -> None:
+    """The message says what to use instead."""
+    svm = pytest.importorskip("sklearn.svm")
+    model = svm.LinearSVC().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba .* use from_predictions"):
+        recuse.RiskCoverageDisplay.from_estimator(model, [[0.0]], [0])
+
+
+@pytest.mark.parametrize(("kind", "n_axes"), [("selective", 1), ("generalized", 1), ("both", 2)])
+def test_kinds_and_axes(kind: Any, n_axes: int) -> None:
+    """New axes, or those that are given, in any shape that holds as many."""
+    fresh = CURVE.plot(kind=kind)
+    assert len(fresh.line_) == n_axes
+    _, axes = pyplot.subplots(1, n_axes, squeeze=False)
+    for given in (axes, axes.ravel(), list(axes.ravel()), *([axes[0, 0]] if n_axes == 1 else [])):
+        display = recuse.RiskCoverageDisplay(CURVE).plot(ax=given, kind=kind)
+        assert display.ax_ is given
+        assert [line.axes for line in display.line_] == list(axes.ravel())
+    before = pyplot.get_fignums()
+    CURVE.plot(ax=axes.ravel(), kind=kind)
+    assert pyplot.get_fignums() == before
+
+
+def test_one_axes_shows_the_selective_risk() -> None:
+    """Whoever gives one axes and no kind wants the usual curve."""
+    display = CURVE.plot(ax=pyplot.subplots()[1])
+    assert display.ax_.get_ylabel() == "Selective risk"
+
+
+def test_errors() -> None:
+    """A wrong kind, a wrong number of axes and no curve are named."""
+    _, three = pyplot.subplots(1, 3)
+    with pytest.raises(ValueError, match="kind='both' draws 2 axes, but ax holds 3"):
+        CURVE.plot(ax=three)
+    with pytest.raises(ValueError, match="kind='selective' draws 1 axes, but ax holds 3"):
+        CURVE.plot(ax=three, kind="selective")
+    with pytest.raises(ValueError, match="kind='generalised' is not known; did you mean 'generalized'"):
+        CURVE.plot(kind="generalised")
+    with pytest.raises(ValueError, match="curves is empty; give at least one"):
+        recuse.RiskCoverageDisplay({})
+
+
+def test_references() -> None:
+    """The oracle and the random score enclose the curve, end where it ends, and can be left out."""
+    ax = CURVE.plot(kind="selective", ax=pyplot.subplots()[1]).ax_
+    curve, oracle, random = ax.get_lines()
+    assert [line.get_label() for line in (oracle, random)] == ["oracle", "random"]
+    assert np.all(random.get_ydata() == LOSS.mean())
+    grid = np.asarray(oracle.get_xdata())
+    rejected = np.maximum(0.0, LOSS.mean() - (1.0 - grid)) / grid
+    np.testing.assert_allclose(oracle.get_ydata(), rejected, atol=1e-12)
+    assert oracle.get_ydata()[-1] == pytest.approx(curve.get_ydata()[-1], abs=1e-12)
+    plain = CURVE.plot(kind="selective", ax=pyplot.subplots()[1], plot_references=False)
+    assert len(plain.ax_.get_lines()) == 1
+
+
+def test_styles_and_several_curves() -> None:
+    """Each curve has its line in the order given; styles go to curves and to references."""
+    curves = {"a": CURVE, "b": recuse.risk_coverage_curve(LOSS, -CONFIDENCE)}
+    display = recuse.RiskCoverageDisplay(curves)
+    display.plot(kind="generalized", curve_kwargs={"linewidth": 4.0}, reference_kwargs={"color": "red"})
+    assert [line.get_label()[0] for line in display.line_] == ["a", "b"]
+    assert {line.get_linewidth() for line in display.line_} == {4.0}
+    others = [line for line in display.ax_.get_lines() if line not in display.line_]
+    assert {line.get_color() for line in others} == {"red"}
+    display.plot(kind="generalized")
+    assert len(display.line_) == 2  # of the last drawing, not of all
+
+
+def test_an_evaluation_plots_its_scores() -> None:
+    """All scores on all samples, no groups."""
+    outputs = recuse.Outputs(loss=LOSS, scores={"a": CONFIDENCE, "b": -CONFIDENCE}, groups={"g": LABELS})
+    display = recuse.evaluate(outputs, ["a", "b"], "augrc", by="g").plot(kind="selective")
+    assert [line.get_label().split(" ")[0] for line in display.line_] == ["a", "b"]
+
+
+@pytest.mark.parametrize("loss", [[0.0], [1.0], [0.0, 0.0], [1.0, 1.0], [3.0, 0.5]])
+@pytest.mark.parametrize("tied", [True, False])
+def test_small_curves_can_be_drawn(loss: list[float], tied: bool) -> None:
+    """One sample, all right, all wrong, all tied: a picture without a warning."""
+    score = np.zeros(len(loss)) if tied else np.arange(len(loss))
+    display = recuse.risk_coverage_curve(loss, score).plot()
+    display.figure_.canvas.draw()
+    assert display.ax_[0].get_ylim()[0] == 0.0
+
+
+def test_infinite_scores_can_be_drawn() -> None:
+    """Thresholds are not drawn, so infinite ones do no harm."""
+    recuse.risk_coverage_curve([0, 1, 0], [np.inf, 0.0, -np.inf]).plot().figure_.canvas.draw()
+
+
+# ---------------------------------------------------------------------- thinning
+
+
+@pytest.fixture(scope="module")
+def million() -> recuse.RiskCoverageCurve:
+    """Return a curve of a million distinct scores."""
+    rng = np.random.default_rng(0)
+    score = rng.random(10**6)
+    return recuse.risk_coverage_curve((rng.random(10**6) > score).astype(float), score)
+
+
+@pytest.mark.parametrize("kind", ["selective", "generalized"])
+def test_thinning_keeps_the_curve(million: recuse.RiskCoverageCurve, kind: Any) -> None:
+    """Of a million points at most two thousand are drawn; both ends stay, and nobody can see the difference."""
+    x, y = _points(million, kind)
+    assert 1000 < len(x) <= POINTS + 1
+    risk = million.selective_risk if kind == "selective" else million.generalized_risk
+    first = 1 if kind == "generalized" else 0
+    assert (x[first], y[first]) == (million.coverage[0], risk[0])
+    assert (x[-1], y[-1]) == (1.0, risk[-1])
+    assert np.all(np.diff(x) > 0)
+    assert np.isin(x[first:], million.coverage).all()
+    error = np.abs(np.interp(million.coverage, x, y) - risk)
+    assert error[million.coverage >= 0.001].max() < 2e-3 * risk.max()
+
+
+def test_thinning_leaves_short_curves_alone() -> None:
+    """Up to two thousand points every one is drawn."""
+    curve = recuse.risk_coverage_curve(np.arange(POINTS) % 2, np.arange(POINTS))
+    assert len(_points(curve, "selective")[0]) == POINTS
+
+
+def test_thinning_sees_the_low_end(million: recuse.RiskCoverageCurve) -> None:
+    """At small coverages, where the selective risk moves fast, points lie denser than evenly."""
+    x, _ = _points(million, "selective")
+    assert np.sum(x < 0.01) > 200
+
+
+def test_thinning_of_skewed_weights() -> None:
+    """A sample that outweighs all others leaves a long step, and both of its ends are drawn."""
+    weight = np.ones(10**4)
+    weight[5000] = 10.0**6
+    curve = recuse.risk_coverage_curve(np.arange(10**4) % 2, np.arange(10**4), sample_weight=weight)
+    x, _ = _points(curve, "generalized")
+    assert (x[0], x[-1]) == (0.0, 1.0)
+    assert np.max(np.diff(x)) == pytest.approx(10**6 / weight.sum(), rel=1e-2)

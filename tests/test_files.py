@@ -1,0 +1,126 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from recuse._files import write_file, write_text
+
+
+def failing(file: BinaryIO) -> None:
+    """Write a part and fail."""
+    file.write(b"half")
+    raise RuntimeError("in the middle")
+
+
+def test_a_new_file(tmp_path: Path) -> None:
+    """The text is there as UTF-8 with its own line ends, given as text or path, and nothing else."""
+    write_text(tmp_path / "a.txt", "é\n置\r\n")
+    write_text(str(tmp_path / "b.txt"), "")
+    assert (tmp_path / "a.txt").read_bytes() == "é\n置\r\n".encode()
+    assert (tmp_path / "b.txt").read_bytes() == b""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_a_lone_surrogate_is_escaped(tmp_path: Path) -> None:
+    """Text that is no Unicode is still written."""
+    write_text(tmp_path / "a.txt", "a\ud800b")
+    assert (tmp_path / "a.txt").read_bytes() == b"a\\ud800b"
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_failing_writer_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
+    """Neither half a file nor a temporary one, also when interrupted from the keyboard."""
+
+    def write(file: BinaryIO) -> None:
+        file.write(b"half")
+        raise error
+
+    with pytest.raises(error):
+        write_file(tmp_path / "a.txt", write)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failing_writer_keeps_the_old_file(tmp_path: Path) -> None:
+    """The old contents stay until the new ones are complete."""
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError, match="in the middle"):
+        write_file(path, failing)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    write_text(path, "new")
+    assert path.read_text() == "new"
+
+
+def test_nobody_sees_a_part(tmp_path: Path) -> None:
+    """While the writer is at work, the path holds the old file, and the new one is hidden beside it."""
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    seen = []
+
+    def write(file: BinaryIO) -> None:
+        file.write(b"new")
+        file.flush()
+        seen.append((path.read_text(), [each.name for each in tmp_path.iterdir() if not each.name.startswith(".")]))
+
+    write_file(path, write)
+    assert seen == [("old", ["a.txt"])]
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    """Folder, missing folder and a file as folder are named with the remedy."""
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(IsADirectoryError, match=f"{tmp_path}: is a folder; give the name of a file in it"):
+        write_text(tmp_path, "x")
+    with pytest.raises(FileNotFoundError, match=r"nowhere/a.txt: the folder does not exist; create it first"):
+        write_text(tmp_path / "nowhere" / "a.txt", "x")
+    with pytest.raises(FileNotFoundError, match=r"file/a.txt: the folder does not exist"):
+        write_text(tmp_path / "file" / "a.txt", "x")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        write_text(f"{tmp_path}/new/", "x")
+
+
+def test_an_error_of_the_system_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk or a forbidden folder keeps its kind and gets a name."""
+
+    def full(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "temporary")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(PermissionError, match=r"a.txt: cannot be written \(Permission denied\); choose another place"):
+        write_text(tmp_path / "a.txt", "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_names_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    """The temporary name is not longer than the name that is asked for."""
+    write_text(tmp_path / ("x" * 255), "x")
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_links_and_permissions_stay(tmp_path: Path) -> None:
+    """A link still points to its file, which has the new contents and the old permissions."""
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_device_is_written_to_not_replaced() -> None:
+    """Whoever writes to /dev/null finds it there afterwards."""
+    write_text(os.devnull, "x")
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
