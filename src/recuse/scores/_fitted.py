@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -158,6 +158,12 @@ class FittedScore:
                     f"{name} has {column.shape[1]} columns, but {self.name} was fitted on "
                     f"{int(self.arrays[key])}; use outputs of the same model"
                 )
+
+    def using(self, entry: Score) -> FittedScore:
+        """Return the same fit with other hyper-parameters of scoring; those of the fit must be the same."""
+        if entry.name != self.name or entry.fit_settings != self.entry.fit_settings:
+            raise ValueError(f"{entry.spec} is not fitted as {self.entry.spec}; fit it")
+        return replace(self, entry=entry)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted score to one ``.npz`` file, without pickle; :func:`recuse.scores.load` reads it.

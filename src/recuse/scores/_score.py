@@ -115,6 +115,11 @@ class Score:
         return self.defaults | dict(self.options)
 
     @property
+    def fit_settings(self) -> dict[str, Any]:
+        """The hyper-parameters that the fit depends on; the others only matter when samples are scored."""
+        return {key: self.settings[key] for key in _keywords(self.fit_function)}
+
+    @property
     def spec(self) -> str:
         """Name with the options that are not the defaults, as :func:`recuse.scores.parse` reads it."""
         inner = ", ".join(f"{key}={value}" for key, value in self.options.items())

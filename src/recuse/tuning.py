@@ -1,0 +1,228 @@
+"""``tune``: choose the hyper-parameters of a score on a validation split, and show the whole table."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recuse import joint, metrics, scores
+from recuse._checks import UnmetNeed, closest
+from recuse._typing import FloatArray
+from recuse.blocks import TieBlocks
+from recuse.outputs import Outputs
+from recuse.scores import FittedScore, Score
+
+__all__ = ["Candidate", "Tuning", "tune"]
+
+#: Criteria that need out-of-distribution data, and whether more is better.
+_JOINT = {"auroc": "higher", "ds_f1": "higher", "ds_aurc": "lower", "ds_augrc": "lower"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One point of the grid: the hyper-parameters, the value, and the reason if there is none.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> outputs = recuse.datasets.load("cifar10_vgg16")
+    >>> recuse.tune("gen", outputs, grid={"gamma": [0.5]}).candidates[0].options
+    {'gamma': 0.5}
+    """
+
+    options: Mapping[str, Any]
+    value: float
+    reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning:
+    """The result of :func:`tune`: the whole table, and the fitted score of the best candidate.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> outputs = recuse.datasets.load("cifar10_vgg16")
+    >>> result = recuse.tune("gen", outputs, grid={"gamma": [0.1, 0.5, 2.0], "top": [10]})
+    >>> print(result)
+    gen by augrc (lower is better)
+        gamma=0.1, top=10  0.00626067
+    *   gamma=0.5, top=10  0.00595919
+        gamma=2.0, top=10  0.00602636
+    >>> result.best.score(outputs).shape
+    (10000,)
+    """
+
+    score: str
+    metric: str
+    direction: str
+    candidates: tuple[Candidate, ...]
+    best: FittedScore
+    index: int
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Hyper-parameters of the best candidate."""
+        return self.candidates[self.index].options
+
+    @property
+    def value(self) -> float:
+        """Its value on the validation split: the best of several, so look at another split for an estimate."""
+        return self.candidates[self.index].value
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict per candidate: hyper-parameters, value, reason, and whether it is the best."""
+        return [
+            {**candidate.options, "value": candidate.value, "reason": candidate.reason, "best": i == self.index}
+            for i, candidate in enumerate(self.candidates)
+        ]
+
+    def __str__(self) -> str:
+        texts = [", ".join(f"{key}={value}" for key, value in each.options.items()) for each in self.candidates]
+        width = max(map(len, texts))
+        lines = [f"{self.score} by {self.metric} ({self.direction} is better)"]
+        for i, (text, each) in enumerate(zip(texts, self.candidates, strict=True)):
+            value = f"{each.value:.6g}" if each.reason is None else f"-  {each.reason}"
+            lines.append(f"{'*' if i == self.index else ' '}   {text:<{width}}  {value}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def tune(
+    score: str | Score,
+    validation: Outputs,
+    *,
+    fit: Outputs | None = None,
+    ood: Outputs | None = None,
+    metric: str = "augrc",
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    confidence: str | FittedScore = "neg_log_error",
+) -> Tuning:
+    """Choose the hyper-parameters of a confidence score on a validation split.
+
+    Every combination of the grid is fitted, scored and measured; what is fitted is shared by candidates that differ
+    in how they score only (the bank of ``knn`` is built once for all numbers of neighbours).
+
+    Parameters
+    ----------
+    score : str or Score
+        Name (with options, if some are to be fixed), or the score itself.
+    validation : Outputs
+        Labelled in-distribution samples that neither the network nor the score was fitted on.
+    fit : Outputs, optional
+        Fit data, for scores that are fitted.
+    ood : Outputs, optional
+        Out-of-distribution samples for the criteria that need them; neither those nor the kind of the final test.
+    metric : str
+        A metric of ``recuse.metrics`` such as ``"augrc"``, ``"aurc"`` or ``"auroc_f"``, with options in parentheses;
+        or with ``ood``: ``"auroc"`` (in against out of distribution), ``"ds_f1"``, ``"ds_aurc"``, ``"ds_augrc"``
+        with the score as the OOD score beside ``confidence``.
+    grid : dict of str to sequence, optional
+        Values by hyper-parameter; default the grid of the registry.
+    confidence : str or FittedScore
+        The confidence score beside it, for the DS criteria.
+
+    Returns
+    -------
+    Tuning
+        Ties are won by the first candidate. A candidate that is refused (more neighbours than rows) or has no value
+        stays in the table with its reason.
+
+    Raises
+    ------
+    UnmetNeed
+        Fit data, out-of-distribution data or a column that is missing.
+    ValueError
+        An unknown score or metric; an empty grid; no candidate with a value.
+    TypeError
+        An unknown hyper-parameter.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> outputs = recuse.datasets.load("cifar10_vgg16")
+    >>> recuse.tune("gen", outputs, grid={"gamma": [0.1, 0.5, 2.0]}, metric="aurc").options
+    {'gamma': 0.5}
+    """
+    entry = scores.parse(score) if isinstance(score, str) else score
+    grid = entry.grid if grid is None else grid
+    if not grid or not all(len(values) for values in grid.values()):
+        raise ValueError(f"{entry.name} has no grid to try; give grid={{option: [values]}}")
+    entry.using(**{name: values[0] for name, values in grid.items()})  # unknown names fail here, not as candidates
+    measure, direction = _criterion(metric, validation, ood, confidence)
+    if entry.fit_function is not None and fit is None:
+        raise UnmetNeed(f"{entry.name} is fitted: give fit=outputs, its {entry.fit_split} split")
+    for outputs in (validation, ood):
+        if outputs is not None:
+            entry.require(outputs)
+    fitted: dict[str, FittedScore] = {}
+    candidates: list[Candidate] = []
+    found: list[FittedScore | None] = []
+    for values in itertools.product(*grid.values()):
+        options = dict(zip(grid, values, strict=True))
+        try:
+            chosen = _fit(entry.using(**options), fit, fitted)
+            value, reason = measure(chosen)
+        except UnmetNeed:
+            raise
+        except ValueError as error:
+            chosen, value, reason = None, math.nan, str(error)
+        candidates.append(Candidate(options, value, reason))
+        found.append(chosen)
+    sign = 1.0 if direction == "lower" else -1.0
+    index = min(range(len(candidates)), key=lambda i: _rank(sign * candidates[i].value))
+    best = found[index]
+    if best is None or math.isnan(candidates[index].value):
+        raise ValueError(f"no candidate of {entry.name} has a value; the first: {candidates[0].reason}")
+    return Tuning(entry.name, metric, direction, tuple(candidates), best, index)
+
+
+def _criterion(
+    metric: str, validation: Outputs, ood: Outputs | None, confidence: str | FittedScore
+) -> tuple[Callable[[FittedScore], tuple[float, str | None]], str]:
+    """Return the value of a fitted score (with the reason if it has none), and the better direction."""
+    if metric in _JOINT:
+        if ood is None:
+            raise UnmetNeed(f"metric={metric!r} needs out-of-distribution data; give ood=outputs")
+        return _with_ood(metric, validation, ood, confidence), _JOINT[metric]
+    name = metric.split("(")[0].strip()
+    if name not in metrics.names():
+        raise ValueError(f"metric {metric!r} is not known; {closest(name, [*metrics.names(), *_JOINT])}")
+    chosen = metrics.parse(metric)
+    loss, weights = validation.loss_per_sample(), validation.weights
+
+    def measure(fitted: FittedScore) -> tuple[float, str | None]:
+        return chosen.evaluate(TieBlocks.from_samples(loss, fitted.score(validation), weights, oracle=True))
+
+    return measure, chosen.direction
+
+
+def _with_ood(
+    metric: str, validation: Outputs, ood: Outputs, confidence: str | FittedScore
+) -> Callable[[FittedScore], tuple[float, str | None]]:
+    function = getattr(joint, metric)
+    if metric == "auroc":
+        return lambda fitted: (function(fitted.score(validation), fitted.score(ood)), None)
+    loss = validation.loss_per_sample()
+    inside, outside = (_compute(confidence, outputs) for outputs in (validation, ood))
+    return lambda fitted: (float(function(loss, inside, fitted.score(validation), outside, fitted.score(ood))), None)
+
+
+def _compute(confidence: str | FittedScore, outputs: Outputs) -> FloatArray:
+    return confidence.score(outputs) if isinstance(confidence, FittedScore) else scores.compute(confidence, outputs)
+
+
+def _fit(entry: Score, outputs: Outputs | None, known: dict[str, FittedScore]) -> FittedScore:
+    """Fit once per setting of what the fit itself depends on."""
+    key = repr(entry.fit_settings)
+    if key not in known:
+        known[key] = entry.fit(outputs)
+    return known[key].using(entry)
+
+
+def _rank(value: float) -> float:
+    return math.inf if math.isnan(value) else value

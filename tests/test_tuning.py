@@ -1,0 +1,98 @@
+"""``tune``: the whole table, the best fitted score, shared fits, criteria with and without OOD data."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import recuse
+from recuse import Outputs, UnmetNeed, joint, scores, tune
+from recuse.scores import _knn
+from tests.scores.toy import TRAIN, outputs_of, split
+
+VALIDATION = split(300, 2, 2.5)
+NOISE = np.abs(np.random.default_rng(0).normal(size=(80, 10)))
+OOD = dataclasses.replace(outputs_of(NOISE, np.zeros(80, int)), labels=None, unlabelled=True)
+
+
+@pytest.mark.parametrize("metric", ["augrc", "aurc", "auroc_f", "coverage_at_risk(risk=0.3)"])
+def test_the_best_candidate_is_the_best_of_a_loop(metric):
+    """Every value is that of the metric on the score; the best is the best in the metric's direction."""
+    result = tune("knn", VALIDATION, fit=TRAIN, metric=metric, grid={"neighbours": [1, 5, 50, 200]})
+    m = recuse.metrics.parse(metric)
+    expected = [
+        m.of(VALIDATION.error, scores.get("knn", neighbours=k).fit(TRAIN).score(VALIDATION)) for k in (1, 5, 50, 200)
+    ]
+    np.testing.assert_allclose([each.value for each in result.candidates], expected, rtol=1e-9)
+    best = np.argmin(expected) if m.direction == "lower" else np.argmax(expected)
+    assert result.index == best
+    assert result.direction == m.direction
+    np.testing.assert_array_equal(
+        result.best.score(VALIDATION), scores.compute(result.best.entry.spec, VALIDATION, fit=TRAIN)
+    )
+
+
+@pytest.mark.parametrize("metric", ["auroc", "ds_f1", "ds_aurc", "ds_augrc"])
+def test_criteria_with_ood_data(metric):
+    """The score is the OOD score beside the confidence; values are those of recuse.joint."""
+    result = tune("scale", VALIDATION, ood=OOD, metric=metric, grid={"percentile": [0.3, 0.9]})
+    first, second = (scores.compute("neg_log_error", outputs) for outputs in (VALIDATION, OOD))
+    for candidate in result.candidates:
+        entry = scores.get("scale", **candidate.options)
+        inside, outside = entry(VALIDATION), entry(OOD)
+        if metric == "auroc":
+            expected = joint.auroc(inside, outside)
+        else:
+            expected = float(getattr(joint, metric)(VALIDATION.error, first, inside, second, outside))
+        assert candidate.value == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(UnmetNeed, match="needs out-of-distribution data; give ood="):
+        tune("scale", VALIDATION, metric=metric)
+
+
+def test_the_bank_is_built_once(monkeypatch):
+    """Candidates that differ in how they score share what was fitted."""
+    calls = []
+    original = _knn.bank_of
+    monkeypatch.setattr(_knn, "bank_of", lambda *args: calls.append(1) or original(*args))
+    tune("knn", VALIDATION, fit=TRAIN, grid={"neighbours": [1, 2, 3], "dtype": ["float32", "float64"]})
+    assert len(calls) == 2
+
+
+def test_refused_candidates_stay_in_the_table():
+    """More neighbours than rows: no value, a reason, and never the best; ties are won by the first."""
+    result = tune("knn", VALIDATION, fit=TRAIN, grid={"neighbours": [1000, 50, 50]})
+    assert "knn needs 1 <= neighbours <= 400" in result.candidates[0].reason
+    assert np.isnan(result.candidates[0].value)
+    assert result.index == 1
+    assert [row["best"] for row in result.to_dicts()] == [False, True, False]
+    assert "neighbours=1000  -  knn needs" in str(result)
+    with pytest.raises(ValueError, match="no candidate of knn has a value; the first: knn needs"):
+        tune("knn", VALIDATION, fit=TRAIN, grid={"neighbours": [1000]})
+
+
+def test_the_registered_grids_are_tried():
+    """Without a grid, that of the registry: all combinations; options in the name stay fixed."""
+    assert len(tune("gen", VALIDATION).candidates) == 42
+    result = tune("nnguide(dtype=float64)", VALIDATION, fit=TRAIN)
+    assert result.best.settings["dtype"] == "float64"
+    assert len(result.candidates) == 4
+
+
+def test_errors_name_what_is_missing():
+    """No fit data, no grid, unknown options, metrics and scores."""
+    with pytest.raises(UnmetNeed, match="knn is fitted: give fit=outputs, its train split"):
+        tune("knn", VALIDATION)
+    with pytest.raises(ValueError, match="msp has no grid to try"):
+        tune("msp", VALIDATION)
+    with pytest.raises(ValueError, match="msp has no grid to try"):
+        tune("msp", VALIDATION, grid={"gamma": []})
+    with pytest.raises(TypeError, match="gen has no option 'g'"):
+        tune("gen", VALIDATION, grid={"g": [1]})
+    with pytest.raises(ValueError, match="metric 'augr' is not known; did you mean 'augrc'"):
+        tune("gen", VALIDATION, metric="augr")
+    with pytest.raises(UnmetNeed, match="scale needs features"):
+        tune("scale", Outputs(labels=[0], logits=[[1.0, 0.0]]))
+    with pytest.raises(ValueError, match="is not fitted as"):
+        scores.get("knn").fit(TRAIN).using(scores.get("knn", dtype="float64"))
