@@ -75,14 +75,14 @@ def test_both_parts_are_estimated_without_bias():
 
 def test_components_by_hand():
     values = np.array([1.0, 2.0, 4.0])
-    terms = np.array([[0.1, 0.2, 0.3], [-0.1, -0.2, -0.3]])
+    terms = np.array([[0.1, -0.1], [0.2, -0.2], [0.3, -0.3]])
     parts = components(values, terms, np.inf)
     inside = 2 * (0.01 + 0 + 0.01) / 2
     assert parts.test == pytest.approx(2 * 0.2**2)
     assert parts.seed == pytest.approx((np.var(values, ddof=1) - inside) / 3)
     shared, between = parts.test - inside / 3, np.var(values, ddof=1) / 3
     assert parts.df == pytest.approx((shared + between) ** 2 / (between**2 / 2))
-    one = components(values[:1], terms[:, :1], 7.0)
+    one = components(values[:1], terms[:1], 7.0)
     assert np.isnan(one.seed)
     assert (one.total, one.df) == (pytest.approx(0.02), 7.0)
     flat = components(np.ones(3), terms, 9.0)
@@ -92,12 +92,12 @@ def test_components_by_hand():
 def test_welch_and_satterthwaite_as_in_scipy():
     """Without test-set noise the unpaired difference is Welch's t-test, the paired one Student's."""
     rng = np.random.default_rng(0)
-    a, b, none = rng.standard_normal(5), 3 * rng.standard_normal(8), np.zeros((4, 1))
-    parts = of_pair((a, b), (none.repeat(5, 1), none.repeat(8, 1)), np.inf, False)
+    a, b, none = rng.standard_normal(5), 3 * rng.standard_normal(8), np.zeros((1, 4))
+    parts = of_pair((a, b), (none.repeat(5, 0), none.repeat(8, 0)), np.inf, False)
     welch = stats.ttest_ind(a, b, equal_var=False)
     assert parts.df == pytest.approx(welch.df)
     assert (a.mean() - b.mean()) / np.sqrt(parts.total) == pytest.approx(welch.statistic)
-    parts = of_pair((a, b[:5]), (none.repeat(5, 1),) * 2, np.inf, True)
+    parts = of_pair((a, b[:5]), (none.repeat(5, 0),) * 2, np.inf, True)
     assert parts.df == pytest.approx(4)
     assert np.sqrt(parts.total) == pytest.approx(stats.sem(a - b[:5]))
     assert satterthwaite((1.0, np.inf), (0.0, 3.0)) == np.inf

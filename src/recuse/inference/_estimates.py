@@ -30,10 +30,10 @@ Route = Literal["influence", "bootstrap"]
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Per score: ``values`` of shape (n_runs,), ``terms`` of shape (n_terms, n_runs), and its interval.
+    """Per score: ``values`` of shape (n_runs,), ``terms`` of shape (n_runs, n_terms), and its interval.
 
     The terms are influences over W, one per sample or cluster, or centred bootstrap replicates over sqrt(B - 1):
-    either way products of columns sum to covariances due to the test set, on ``df`` degrees of freedom.
+    either way products of rows sum to covariances due to the test set, on ``df`` degrees of freedom.
     """
 
     metric: Metric
@@ -52,7 +52,7 @@ class Estimates:
     @property
     def mean_terms(self) -> FloatArray:
         """Terms averaged over runs, of shape (n_terms, n_scores)."""
-        return np.stack([term.mean(axis=1) for term in self.terms], axis=1)
+        return np.stack([term.mean(axis=0) for term in self.terms], axis=1)
 
 
 def route_of(metric: Metric, method: str) -> Route:
@@ -86,7 +86,7 @@ def by_influence(
     )
     raw = [_raw(metric, table, name) for name, row in zip(panel.names, blocks, strict=True) for table in row]
     summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
-    terms = tuple(np.split(summed, np.cumsum(panel.n_runs)[:-1], axis=1))
+    terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
     df = np.inf if clusters is None else len(summed) - 1.0
     plain = strata is None and clusters is None
     intervals = tuple(
@@ -124,8 +124,8 @@ def _interval(
             return found
         if norm <= (1e-12 * max(1.0, abs(mean))) ** 2:
             return without_spread(metric, row[0], mean, level)
-        return from_terms(metric, mean, terms[:, 0], level, clustered)
-    shared = terms.mean(axis=1)
+        return from_terms(metric, mean, terms[0], level, clustered)
+    shared = terms.mean(axis=0)
     inner = min(degrees_of_freedom(shared), df)
     parts = components(values, terms, inner)
     if parts.total <= (1e-12 * max(1.0, abs(mean))) ** 2:
@@ -164,7 +164,7 @@ def by_bootstrap(
             )
         drawn = kept
     centred = (drawn - drawn.mean(axis=0)) / np.sqrt(len(drawn) - 1.0)
-    terms = np.split(centred, np.cumsum(panel.n_runs)[:-1], axis=1)
+    terms = np.split(np.ascontiguousarray(centred.T), np.cumsum(panel.n_runs)[:-1])
     means = np.split(drawn, np.cumsum(panel.n_runs)[:-1], axis=1)
     intervals = tuple(
         _of_replicates(metric, value, term, mean.mean(axis=1), level)

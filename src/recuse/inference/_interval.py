@@ -51,10 +51,11 @@ class Interval(NamedTuple):
 
 def degrees_of_freedom(terms: FloatArray) -> float:
     """Satterthwaite degrees of freedom of a sum of squares: 2n / (kurtosis - 1)."""
-    square = float(np.sum(terms**2))
+    squares = terms * terms
+    square = float(np.sum(squares))
     if square == 0.0:
         return 0.0
-    kurtosis = terms.size * float(np.sum(terms**4)) / square**2
+    kurtosis = terms.size * float(np.sum(squares * squares)) / square**2
     return 2.0 * terms.size / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
 
 

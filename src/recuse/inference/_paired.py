@@ -125,7 +125,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     values, terms = (estimates.values[i], estimates.values[j]), (estimates.terms[i], estimates.terms[j])
     parts = of_pair(values, terms, estimates.df, together)
     difference = float(values[0].mean() - values[1].mean())
-    scale = max(float(np.sum(term**2)) / term.shape[1] for term in terms)
+    scale = max(float(np.sum(term**2)) / len(term) for term in terms)
     notes = []
     if parts.total <= 1e-24 * max(scale, difference**2):
         error_test = error_seed = error = 0.0
@@ -139,7 +139,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     else:
         error_test, error_seed, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
         p = p_of(abs(difference) / error, parts.df)
-        apart = terms[0].mean(axis=1) - terms[1].mean(axis=1)
+        apart = terms[0].mean(axis=0) - terms[1].mean(axis=0)
         informative = degrees_of_freedom(apart)
         if estimates.route == "influence" and informative < FEW:
             notes.append(f"only {informative:.1f} degrees of freedom: too few samples on which the two differ")

@@ -35,7 +35,7 @@ def components(values: FloatArray, terms: FloatArray, df: float) -> Components:
     Parameters
     ----------
     values : ndarray of shape (n_runs,)
-    terms : ndarray of shape (n_terms, n_runs)
+    terms : ndarray of shape (n_runs, n_terms)
         Squares sum to the test-set variance of each run.
     df : float
         Degrees of freedom of the test-set part.
@@ -48,12 +48,12 @@ def components(values: FloatArray, terms: FloatArray, df: float) -> Components:
     6.5 %; from three runs on it rejects 3.2 to 5.6 % with it.
     """
     runs = values.size
-    mean = terms.mean(axis=1)
+    mean = terms[0] if runs == 1 else terms.mean(axis=0)
     test = float(mean @ mean)
     if runs == 1:
         return Components(test, np.nan, df)
     between = float(np.var(values, ddof=1)) / runs
-    inside = 0.0 if runs == 2 else float(np.sum((terms - mean[:, None]) ** 2)) / (runs - 1) / runs
+    inside = 0.0 if runs == 2 else float(np.sum((terms - mean) ** 2)) / (runs - 1) / runs
     if between <= inside:
         return Components(test, 0.0, df)
     return Components(test, between - inside, satterthwaite((max(test - inside, 0.0), df), (between, runs - 1.0)))
@@ -79,7 +79,7 @@ def of_pair(
     """
     if paired:
         return components(values[0] - values[1], terms[0] - terms[1], df)
-    difference = terms[0].mean(axis=1) - terms[1].mean(axis=1)
+    difference = terms[0].mean(axis=0) - terms[1].mean(axis=0)
     test = float(difference @ difference)
     first, second = (components(value, term, df) for value, term in zip(values, terms, strict=True))
     if np.isnan(first.seed) or np.isnan(second.seed):
