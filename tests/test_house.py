@@ -26,7 +26,7 @@ FLOORS = {
     **dict.fromkeys(["metrics", "scores"], 3),
     "inference": 4,
     **dict.fromkeys(["joint", "thresholds"], 5),
-    **dict.fromkeys(["comparison", "evaluation", "selection"], 6),
+    **dict.fromkeys(["comparison", "evaluation", "selection", "tuning"], 6),
     "report": 7,
     "study": 8,
     **dict.fromkeys(["sklearn", "cli"], 9),
@@ -39,6 +39,7 @@ ROOF = {"sklearn", "cli", "nn", "recuse", "__main__"}
 NEIGHBOURS = {
     ("outputs", "losses"): "saved outputs without a loss column compute it",
     ("datasets", "outputs"): "a data set is read as Outputs",
+    ("scores", "metrics"): "the p of the p-norm score is that of the least AURC",
 }
 
 #: Imports from a floor above, inside the method that needs them, and what for. Entries out of use must go.

@@ -41,12 +41,16 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from recuse.report import RiskCoverageDisplay as RiskCoverageDisplay
     from recuse.selection import Selection as Selection
     from recuse.selection import select as select
+    from recuse.tuning import Candidate as Candidate
+    from recuse.tuning import Tuning as Tuning
+    from recuse.tuning import tune as tune
 
 __version__ = "0.1.0"
 
 _MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores")
 _WINGS = ("nn",)  # need an optional library, so `from recuse import *` leaves them out
 _HOMES = {
+    "Candidate": "tuning",
     "Comparison": "comparison",
     "Evaluation": "evaluation",
     "Interval": "inference",
@@ -61,6 +65,7 @@ _HOMES = {
     "ScoreSummary": "evaluation",
     "Selection": "selection",
     "TieBlocks": "blocks",
+    "Tuning": "tuning",
     "UndefinedMetricWarning": "_checks",
     "UnmetNeed": "_checks",
     "compare": "comparison",
@@ -71,6 +76,7 @@ _HOMES = {
     "risk_coverage_curve": "curve",
     "select": "selection",
     "standard_error": "inference",
+    "tune": "tuning",
     "write_outputs": "outputs",
 }
 
