@@ -161,10 +161,12 @@ def _build(
     texts: list[list[str]] = [[] for _ in rows]
     ranks: list[list[tuple[int, ...]]] = [[] for _ in rows]
     header = [corner]
+    one_metric = len({column[0] for column in columns} - {"accuracy"}) == 1  # then the columns are scores
     for metric, score, strategy, groups in columns:
-        several = len({column[0] for column in columns}) == 1 or metric == "accuracy"
-        name = score if several and score is not None and metric != "accuracy" else _title(metric)
-        header.append(f"{groups[0]}" if by_set else str(name))
+        if by_set:
+            header.append(str(groups[0]))
+        else:
+            header.append(score if one_metric and score is not None and metric != "accuracy" else _title(metric))
         pairs = [
             [
                 result.mean(

@@ -1,0 +1,161 @@
+"""The guards: null calibration, transfer, intervals, prevalence side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import recuse
+from recuse import joint
+from tests.joint.references import Columns, random_problem, value
+
+
+def with_noise(columns: Columns, seed: int = 10) -> Columns:
+    """Replace the OOD score by noise."""
+    rng = np.random.default_rng(seed)
+    return columns._replace(id_ood_score=rng.normal(size=columns.n_id), ood_score=rng.normal(size=columns.n_ood))
+
+
+@pytest.mark.parametrize("metric", ["ds_f1", "ds_aurc", "ds_augrc"])
+def test_noise_gains_what_the_null_says(metric: str) -> None:
+    """A useless second score gains, but no more than permuted ones; a useful one gains much more."""
+    useful = random_problem(400, 400)
+    noise = joint.null_gain(*with_noise(useful), metric=metric, n_runs=19)
+    assert noise.gain >= 0.0
+    assert noise.p_value > 0.05
+    assert abs(noise.excess) < 4 * noise.null_sd
+    real = joint.null_gain(*useful, metric=metric, n_runs=19)
+    assert real.p_value == 0.05
+    assert real.excess > 10 * real.null_sd
+
+
+def test_the_gain_is_the_difference_of_the_two_metrics() -> None:
+    """Signs are such that positive is better; the single value is that of the confidence."""
+    columns = random_problem(300, 200)
+    found = joint.null_gain(*columns, metric="ds_f1", n_runs=2)
+    assert found.double == value("ds_f1", columns)
+    assert found.single == joint.f1(columns.id_loss, columns.id_confidence, columns.ood_confidence).value
+    assert found.gain == found.double - found.single
+    area = joint.null_gain(*columns, metric="ds_aurc", n_runs=2)
+    assert area.gain == area.single - value("ds_aurc", columns, method="semi", T=100)
+
+
+def test_a_copy_of_the_confidence_fails_the_sharper_null() -> None:
+    """A noisy copy shares everything with the confidence: permuted within groups it gains as much."""
+    columns = random_problem(600, 600)
+    rng = np.random.default_rng(3)
+    copy = columns._replace(
+        id_ood_score=columns.id_confidence + rng.normal(size=600),
+        ood_score=columns.ood_confidence + rng.normal(size=600),
+    )
+    assert joint.null_gain(*copy, scheme="conditional", n_runs=19).p_value > 0.05
+    assert joint.null_gain(*columns, scheme="conditional", n_runs=19).p_value == 0.05
+
+
+def test_same_seed_same_numbers() -> None:
+    """Randomness is an argument."""
+    columns = random_problem(100, 80)
+    for function in (joint.null_gain, joint.transfer):
+        first, second, other = (function(*columns, rng=seed) for seed in (1, 1, 2))
+        arrays = [each.null if function is joint.null_gain else each.transferred for each in (first, second, other)]
+        assert np.array_equal(arrays[0], arrays[1])
+        assert not np.array_equal(arrays[0], arrays[2])
+
+
+def test_transfer_costs_little_at_the_same_mix_and_more_at_another() -> None:
+    """Thresholds of a calibration part on the rest; and thresholds chosen at another share of OOD samples."""
+    columns = random_problem(4000, 6000)
+    same = joint.transfer(*columns, n_splits=5)
+    assert (same.transferred <= same.oracle).all()
+    assert 0.0 < same.loss < 0.01
+    foreign = joint.ds_f1(*columns, prevalence=0.05).thresholds
+    moved = joint.f1_at(*columns, foreign)
+    assert value("ds_f1", columns) - moved.value > 5 * same.loss
+
+
+def test_natural_balanced_and_given_are_side_by_side() -> None:
+    """F1 depends on the share of OOD samples; the printed result shows more than one."""
+    result = joint.evaluate(*random_problem(200, 600), prevalence=0.1)
+    f1 = [each.ds_f1.value for each in (result, result.balanced, result.natural)]
+    assert f1[0] > f1[1] > f1[2]
+    assert [round(each.prevalence, 3) for each in (result, result.balanced, result.natural)] == [0.1, 0.5, 0.75]
+    text = str(result)
+    for part in ("0.750, as in the data", "0.500, balanced", "0.100, given", "null gain", "200 ID", "600 OOD"):
+        assert part in text
+    assert "ds_f1/exact, ds_aurc/at_least, ds_augrc/at_least" in text
+
+
+def test_the_evaluation_repeats_the_functions() -> None:
+    """Every value of the result is that of its function, also at a prevalence, and as a dictionary."""
+    columns = random_problem(150, 100)
+    result = joint.evaluate(*columns, prevalence=0.5)
+    assert result.ds_f1 == joint.ds_f1(*columns, prevalence=0.5)
+    assert float(result.ds_aurc) == value("ds_aurc", columns, prevalence=0.5)
+    assert float(result.ds_augrc) == value("ds_augrc", columns, prevalence=0.5)
+    pair = columns.id_ood_score, columns.ood_score
+    assert result.f1["ood_score"] == joint.f1(columns.id_loss, *pair, prevalence=0.5)
+    assert result.aurc["ood_score"] == joint.aurc(columns.id_loss, *pair, prevalence=0.5)
+    plain = result.to_dict()
+    assert plain["double"]["f1"] == result.ds_f1.value
+    assert plain["single"]["confidence"]["augrc"] == result.augrc["confidence"]
+
+
+def test_without_ood_samples_there_is_still_an_evaluation() -> None:
+    """The text needs no balanced share then."""
+    text = str(joint.evaluate([0, 1, 0, 0], [4, 1, 3, 2], [4, 3, 2, 1], [], []))
+    assert "balanced" not in text
+    assert "0 OOD samples" in text
+
+
+# ---------------------------------------------------------------------- intervals
+
+
+def test_the_analytic_error_of_f1_is_that_of_repeated_samples() -> None:
+    """At fixed thresholds, over fresh samples: standard deviation and mean standard error agree."""
+    values, errors = [], []
+    for seed in range(400):
+        point = joint.f1_at(*random_problem(150, 100, seed), (0.5, 0.0), prevalence=0.3)
+        values.append(point.value)
+        errors.append(point.standard_error)
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.1)
+
+
+def test_bootstrap_and_analytic_errors_agree() -> None:
+    """DS-F1 on 1,000 + 1,000 samples: choosing the thresholds anew adds little."""
+    columns = random_problem(1000, 1000)
+    found = joint.confidence_intervals(*columns, n_resamples=60)
+    point = joint.ds_f1(*columns)
+    assert found["ds_f1"].estimate == point.value
+    assert found["ds_f1"].standard_error == pytest.approx(point.standard_error, rel=0.3)
+    assert found["ds_f1"].low < point.value < found["ds_f1"].high
+    gain = found["ds_f1 - f1"]
+    assert gain.estimate == found["ds_f1"].estimate - found["f1"].estimate
+    assert gain.standard_error < found["ds_f1"].standard_error  # paired
+
+
+def test_all_samples_have_the_librarys_intervals() -> None:
+    """What is a metric of one table, over the coverage of all samples, has an analytic interval already."""
+    columns = random_problem(300, 300)
+    loss = np.append(columns.id_loss, np.ones(300))
+    score = np.append(columns.id_confidence, columns.ood_confidence)
+    interval = recuse.confidence_interval("aurc", loss, score)
+    found = joint.aurc(columns.id_loss, columns.id_confidence, columns.ood_confidence, coverage="all", operator="exact")
+    assert interval.estimate == pytest.approx(found)
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "message"),
+    [
+        ("null_gain", {"metric": "f1"}, "metric='f1' is not known"),
+        ("null_gain", {"n_runs": 0}, "n_runs must be at least 1"),
+        ("transfer", {"share": 0.999}, "leaves a part empty"),
+        ("transfer", {"n_splits": 0}, "n_splits must be at least 1"),
+        ("confidence_intervals", {"n_resamples": 1}, "n_resamples must be at least 2"),
+        ("confidence_intervals", {"level": 95}, "level"),
+        ("evaluate", {"n_runs": 0}, "n_runs must be at least 1"),
+    ],
+)
+def test_bad_options_are_named(function: str, options: dict[str, object], message: str) -> None:
+    """Argument, value and remedy are in the message."""
+    with pytest.raises(ValueError, match=message):
+        getattr(joint, function)(*random_problem(10, 10), **options)

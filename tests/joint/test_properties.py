@@ -1,0 +1,206 @@
+"""What must hold whatever the data: dominance, reductions, invariances, and the edges."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import recuse
+from tests.joint.references import Columns, joint_problems, one_score, random_problem, value
+
+DS = [("ds_f1", 1.0), ("ds_aurc", -1.0), ("ds_augrc", -1.0)]
+MANY = settings(max_examples=300)
+
+
+def single(function: str, columns: Columns, **options: object) -> float:
+    """Value of the single-score counterpart on the confidence."""
+    loss, inside, _, outside, _ = columns
+    return float(getattr(recuse.joint, function.removeprefix("ds_"))(loss, inside, outside, **options))
+
+
+@MANY
+@given(joint_problems())
+def test_two_scores_are_never_worse_than_either(columns: Columns) -> None:
+    """DS-F1 >= F1, DS-AURC <= AURC and DS-AUGRC <= AUGRC for both scores, ties included: no tolerance for F1."""
+    for function, sign in DS:
+        for each in (columns, columns.swapped()):
+            slack = 0.0 if function == "ds_f1" else 1e-15
+            assert sign * value(function, columns) >= sign * single(function, each) - slack
+
+
+@MANY
+@given(joint_problems())
+def test_identical_scores_are_one_score(columns: Columns) -> None:
+    """Pairing a score with itself, or with a constant, gives the values of that score, for every operator."""
+    twice = Columns(columns[0], columns[1], columns[1], columns[3], columns[3])
+    for each in (twice, one_score(columns), one_score(columns).swapped()):
+        assert value("ds_f1", each) == single("ds_f1", columns)
+        for operator in ("at_least", "exact"):
+            for function in ("ds_aurc", "ds_augrc"):
+                assert value(function, each, operator=operator) == single(function, columns, operator=operator)
+
+
+@MANY
+@given(joint_problems())
+def test_only_the_order_of_the_scores_counts(columns: Columns) -> None:
+    """Strictly increasing transforms, the order of the samples and the roles of the scores change nothing."""
+    ranks = [np.unique(np.append(a, b)) for a, b in ((columns[1], columns[3]), (columns[2], columns[4]))]
+    moved = columns.mapped(
+        lambda c: np.searchsorted(ranks[0], c) ** 3 - 7.0, lambda a: np.exp(np.searchsorted(ranks[1], a))
+    )
+    backwards = Columns(*(column[::-1] for column in columns))
+    for function, _ in DS:
+        for each in (moved, backwards, columns.swapped()):
+            assert value(function, each) == value(function, columns)
+
+
+@MANY
+@given(joint_problems(max_ood=0))
+def test_without_ood_samples_the_id_metrics_remain(columns: Columns) -> None:
+    """One score and no OOD sample: AURC and AUGRC of the library, ties included; F1 is that of the ID samples."""
+    alone = one_score(columns)
+    loss, confidence = columns.id_loss, columns.id_confidence
+    assert value("ds_aurc", alone, operator="exact") == pytest.approx(recuse.aurc(loss, confidence), abs=1e-14)
+    assert value("ds_augrc", alone, operator="exact") == pytest.approx(recuse.augrc(loss, confidence), abs=1e-14)
+    for coverage in ("id", "all"):
+        found = recuse.joint.aurc(loss, confidence, [], coverage=coverage, operator="exact")
+        assert found == pytest.approx(recuse.aurc(loss, confidence), abs=1e-14)
+
+
+@MANY
+@given(joint_problems())
+def test_a_weight_of_the_natural_share_changes_nothing(columns: Columns) -> None:
+    """Prevalence n_ood / n weighs every sample alike, exactly; 0 leaves the ID samples."""
+    share = columns.n_ood / (columns.n_id + columns.n_ood)
+    inside = Columns(*columns[:3], [], [])
+    for function, _ in DS:
+        assert value(function, columns, prevalence=share) == pytest.approx(value(function, columns), abs=1e-14)
+        assert value(function, columns, prevalence=0.0) == pytest.approx(value(function, inside), abs=1e-14)
+
+
+@settings(max_examples=100)
+@given(joint_problems(max_id=4, max_ood=3, min_ood=1))
+def test_a_weight_is_a_repetition(columns: Columns) -> None:
+    """OOD samples written three times are OOD samples that weigh three."""
+    thrice = Columns(*columns[:3], np.tile(columns[3], 3), np.tile(columns[4], 3))
+    share = 3 * columns.n_ood / (columns.n_id + 3 * columns.n_ood)
+    for function, _ in DS:
+        assert value(function, thrice) == pytest.approx(value(function, columns, prevalence=share), abs=1e-14)
+
+
+def test_semi_is_close_to_exact() -> None:
+    """On 2,000 + 2,000 samples with two useful scores, 100 thresholds miss less than 0.001."""
+    columns = random_problem(2000, 2000)
+    for function in ("ds_aurc", "ds_augrc"):
+        exact, semi = value(function, columns), value(function, columns, method="semi", T=100)
+        assert exact <= semi < exact + 0.001
+
+
+# ---------------------------------------------------------------------- edges
+
+
+def test_all_wrong() -> None:
+    """Nothing can be accepted rightly: F1 0 with both thresholds at infinity, risk 1 everywhere."""
+    columns = Columns([1, 1], [0.2, 0.9], [1.0, 2.0], [0.5, 0.4], [0.1, 0.2])
+    best = recuse.joint.ds_f1(*columns)
+    assert (best.value, best.thresholds, best.true_accept, best.false_reject) == (0.0, (np.inf, np.inf), 0, 2)
+    assert np.isnan(best.precision)
+    assert value("ds_aurc", columns) == 1.0
+    assert recuse.joint.evaluate(*columns).transfer.transferred.max() == 0.0
+
+
+def test_all_correct() -> None:
+    """A perfect pair of thresholds gives F1 1; without OOD samples the areas are 0."""
+    assert value("ds_f1", Columns([0, 0], [0.2, 0.9], [1.0, 2.0], [0.5], [0.1])) == 1.0
+    columns = Columns([0, 0], [0.2, 0.9], [1.0, 2.0], [], [])
+    assert [value(function, columns) for function, _ in DS] == [1.0, 0.0, 0.0]
+
+
+def test_constant_scores_accept_all_or_nothing() -> None:
+    """One pair of thresholds is left: F1 = 2 TA / (N + n_ID), risk (W + O) / N at every coverage."""
+    columns = Columns([0, 0, 1], [5.0] * 3, [7.0] * 3, [5.0] * 2, [7.0] * 2)
+    assert value("ds_f1", columns) == 4 / 8
+    assert value("ds_aurc", columns) == pytest.approx(3 / 5)
+    assert value("ds_augrc", columns, operator="exact") == pytest.approx(3 / 5 / 2)
+
+
+def test_one_sample() -> None:
+    """A single ID sample, right or wrong."""
+    assert value("ds_f1", Columns([0], [0.1], [0.2], [], [])) == 1.0
+    assert value("ds_aurc", Columns([1], [0.1], [0.2], [], [])) == 1.0
+
+
+def test_f1_is_zero_where_no_id_sample_is_accepted() -> None:
+    """Accepting OOD samples only, and accepting nothing."""
+    columns = Columns([0, 0], [0.2, 0.1], [1.0, 2.0], [0.5], [3.0])
+    for pair in ((0.4, 2.5), (np.inf, np.inf)):
+        point = recuse.joint.f1_at(*columns, pair)
+        assert (point.value, point.true_accept) == (0.0, 0)
+
+
+def test_infinite_scores_and_both_zeros_are_ordered() -> None:
+    """-0.0 ties with 0.0, and infinite scores are like any others."""
+    columns = Columns([0, 1], [np.inf, -np.inf], [0.0, -0.0], [-np.inf], [-0.0])
+    assert recuse.joint.ds_f1(*columns).value == 2 * 1 / (1 + 2)
+    assert recuse.joint.ds_f1(*columns).thresholds == (np.inf, 0.0)
+
+
+def test_the_caller_keeps_his_arrays() -> None:
+    """Nothing is written to."""
+    columns = Columns(*map(np.array, random_problem(50, 40)))
+    before = [column.copy() for column in columns]
+    recuse.joint.evaluate(*columns, prevalence=0.3).null_gain  # noqa: B018
+    assert all(np.array_equal(a, b) for a, b in itertools.zip_longest(before, columns))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"id_loss": []}, "id_loss is empty"),
+        ({"id_loss": [0.5, 0]}, "id_loss must be 0 (right) or 1 (wrong), but 0.5 occurs; use losses.zero_one"),
+        ({"id_confidence": [1, np.nan]}, "id_confidence holds NaN: id_confidence[1] = nan"),
+        ({"id_ood_score": [1]}, "lengths differ (id_loss: 2, id_confidence: 2, id_ood_score: 1)"),
+        ({"ood_score": [1]}, "lengths differ (ood_confidence: 2, ood_score: 1)"),
+        ({"ood_confidence": None}, "ood_confidence is missing"),
+        ({"prevalence": 1.0}, "prevalence must lie in [0, 1)"),
+        ({"prevalence": 0.5, "ood_confidence": [], "ood_score": []}, "needs OOD samples, but there are none"),
+        ({"method": "grid"}, "T is missing; a grid has no natural size"),
+        ({"method": "best"}, "method='best' is not known"),
+        ({"T": 100}, 'T=100 is an option of method="grid"'),
+        ({"method": "grid", "T": 0}, "T must be a whole number >= 1"),
+    ],
+)
+def test_bad_input_is_named(change: dict[str, object], message: str) -> None:
+    """Argument, value and remedy are in the message."""
+    given = {"id_loss": [0, 1], "id_confidence": [1, 2], "id_ood_score": [1, 2]}
+    given |= {"ood_confidence": [1, 2], "ood_score": [2, 3], **change}
+    with pytest.raises((ValueError, TypeError)) as caught:
+        recuse.joint.ds_f1(**given)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"K": 3}, 'K=3 is an option of method="paper"'),
+        ({"T": 3}, 'T=3 is an option of method="semi" or "paper"'),
+        ({"method": "paper", "T": 10}, "K is missing"),
+        ({"operator": "exactly"}, "operator='exactly' is not known"),
+    ],
+)
+def test_options_that_do_not_belong_are_refused(options: dict[str, object], message: str) -> None:
+    """An option without effect would be believed to have one."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        recuse.joint.ds_aurc(*random_problem(5, 5), **options)
+    assert message in str(caught.value)
+
+
+def test_tensors_are_taken() -> None:
+    """Tensors, also with a gradient, give what arrays give."""
+    torch = pytest.importorskip("torch")
+    columns = random_problem(20, 20)
+    tensors = [torch.tensor(column, requires_grad=True) for column in columns]
+    assert float(recuse.joint.ds_f1(*tensors)) == value("ds_f1", columns)

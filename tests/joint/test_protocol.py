@@ -1,0 +1,138 @@
+"""The protocol and its tables."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from recuse import joint
+from tests.joint.references import random_problem
+
+GROUPS = {"near": ["a", "b"], "far": ["c"]}
+
+
+def run(seed: int, sizes: tuple[int, int, int] = (80, 40, 60)) -> joint.ScoredRun:
+    """One network with two scores on three OOD sets."""
+    first = random_problem(120, max(sizes), seed)
+    outside = {}
+    for number, (name, size) in enumerate(zip("abc", sizes, strict=True)):
+        rng = np.random.default_rng([seed, number])
+        outside[name] = {"msp": rng.normal(0.3, 1, size), "knn": rng.normal(-number, 1, size)}
+    return joint.ScoredRun(first.id_loss, {"msp": first.id_confidence, "knn": first.id_ood_score}, outside)
+
+
+@pytest.fixture(scope="module")
+def result() -> joint.ProtocolResult:
+    """Two strategies with two runs each."""
+    return joint.protocol({"basic": [run(0), run(1)], "mixup": [run(2), run(3)]}, GROUPS, confidence="msp")
+
+
+def test_values_are_those_of_the_functions(result: joint.ProtocolResult) -> None:
+    """Per set, with the confidence beside each score; groups are unweighted means, never pooled."""
+    per_set = []
+    for name in "ab":
+        first = run(0)
+        inside, outside = first.id_scores, first.ood_scores[name]
+        columns = first.id_loss, inside["msp"], inside["knn"], outside["msp"], outside["knn"]
+        expected = float(joint.ds_aurc(*columns))
+        (record,) = (
+            r
+            for r in result.records
+            if (r.strategy, r.run, r.score, r.set, r.metric) == ("basic", 0, "knn", name, "ds_aurc")
+        )
+        assert (record.value, record.n_id, record.n_ood) == (expected, 120, len(outside["msp"]))
+        per_set.append(expected)
+    one = joint.protocol(run(0), GROUPS, confidence="msp")
+    assert one.mean("ds_aurc", score="knn", group="near")[0] == pytest.approx(np.mean(per_set))
+
+
+def test_spread_is_over_runs(result: joint.ProtocolResult) -> None:
+    """Mean and standard deviation of the per-run means, divisor runs - 1."""
+    each = [joint.protocol(run(seed), GROUPS, confidence="msp").mean("f1", group="near")[0] for seed in (0, 1)]
+    mean, sd = result.mean("f1", group="near")
+    assert (mean, sd) == (pytest.approx(np.mean(each)), pytest.approx(np.std(each, ddof=1)))
+
+
+def test_a_score_beside_itself_is_one_score(result: joint.ProtocolResult) -> None:
+    """The row of the confidence repeats its single values."""
+    for double, single in (("ds_f1", "f1"), ("ds_aurc", "aurc"), ("ds_augrc", "augrc")):
+        assert result.mean(double) == result.mean(single)
+
+
+def test_a_prevalence_makes_sets_of_different_sizes_comparable() -> None:
+    """The same scores, written twice: natural F1 changes, F1 at a share does not."""
+    once = run(0)
+    twice = joint.ScoredRun(
+        once.id_loss,
+        once.id_scores,
+        {name: {score: np.tile(column, 2) for score, column in sets.items()} for name, sets in once.ood_scores.items()},
+    )
+    natural = [joint.protocol(each, GROUPS, confidence="msp").mean("ds_f1")[0] for each in (once, twice)]
+    balanced = [
+        joint.protocol(each, GROUPS, confidence="msp", prevalence=0.5).mean("ds_f1")[0] for each in (once, twice)
+    ]
+    assert natural[1] < natural[0] - 0.03
+    assert balanced[1] == pytest.approx(balanced[0], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("layout", "options", "header"),
+    [
+        ("single-double", {}, ("Score", "F1 ↑", "AURC ↓", "DS-F1 ↑", "DS-AURC ↓")),
+        ("strategies", {"metric": "ds_aurc", "group": "far"}, ("Training strategy", "msp", "knn", "Acc. ↑")),
+        ("tasks", {}, ("Training strategy", "AUROC ↑", "FPR@95 % ID recall ↓", "ID-only AURC ↓", "Acc. ↑")),
+        ("sets", {"metric": "auroc"}, ("Score", "a", "b", "c")),
+    ],
+)
+def test_layouts(
+    result: joint.ProtocolResult, layout: str, options: dict[str, str], header: tuple[str, ...]
+) -> None:  # fmt: skip
+    """Every layout has its columns, and says the sizes, the scales and the share of OOD samples."""
+    table = result.table(layout, **options)
+    assert table.header == header
+    text = str(table)
+    for part in ("n: ID 120, a 80, b 40, c 60", "as in the data; confidence: msp", "runs: 2"):
+        assert part in text
+    assert len(table.cells) == len(table.names) == 2
+
+
+def test_cells_and_ranks(result: joint.ProtocolResult) -> None:
+    """Per cent and per mille, groups behind slashes, the best of each column ranked 1."""
+    table = result.table("single-double")
+    near, far = (result.mean("ds_aurc", score="knn", group=group)[0] for group in ("near", "far"))
+    row = table.names.index("knn")
+    assert table.cells[row][3] == f"{1000 * near:.2f} / {1000 * far:.2f}"
+    best = min("msp", "knn", key=lambda score: result.mean("ds_aurc", score=score, group="near")[0])
+    assert [ranks[3][0] for ranks in table.ranks] == [1 if name == best else 2 for name in table.names]
+    assert "±" in result.table("detection").cells[0][0]
+
+
+def test_tables_in_every_format(result: joint.ProtocolResult) -> None:
+    """Markdown is bold, LaTeX and HTML are shaded, and names are never markup."""
+    table = result.table("detection")
+    assert re.search(r"\| \*\*\d", table.to_markdown())
+    latex = table.to_latex()
+    assert "\\colorbox{rank1}" in latex
+    assert "\\definecolor{rank1}{HTML}{9ECAE1}" in latex
+    assert "background:#9ecae1" in table.to_html()
+    odd = joint.JointTable("<b>", ("Score", "F1 ↑"), ("a_b & <i>|",), (("1.00",),), (((1,),),), ("50 %",))
+    assert "&lt;i&gt;" in odd.to_html()
+    assert "a\\_b \\& <i>|" in odd.to_latex()
+    assert "<i>\\|" in odd.to_markdown()
+
+
+def test_names_that_do_not_occur_are_refused(result: joint.ProtocolResult) -> None:
+    """Nearest names are given."""
+    cases = {
+        "confidence='mps' is no score of the run": lambda: joint.protocol(run(0), GROUPS, confidence="mps"),
+        "OOD set 'd' is not in the run": lambda: joint.protocol(run(0), {"far": ["d"]}, confidence="msp"),
+        "each only once": lambda: joint.protocol(run(0), {"near": ["a"], "far": ["a"]}, confidence="msp"),
+        "'ds-f1' is not known": lambda: result.mean("ds-f1"),
+        "group='fra' is not known": lambda: result.mean("f1", group="fra"),
+        "layout='table1' is not known": lambda: result.table("table1"),
+    }
+    for message, call in cases.items():
+        with pytest.raises(ValueError, match=re.escape(message)):
+            call()

@@ -1,0 +1,93 @@
+"""One score on ID and OOD samples: against scikit-learn, against counting, and in limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from sklearn import metrics as sklearn_metrics
+
+import recuse
+from recuse import joint
+from tests.joint.references import Columns, joint_problems, random_problem
+
+SCORES = settings(max_examples=200)
+
+
+def stacked(columns: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """Return is-ID and the confidence of all samples."""
+    is_id = np.append(np.ones(columns.n_id), np.zeros(columns.n_ood))
+    return is_id, np.append(columns.id_confidence, columns.ood_confidence)
+
+
+def test_detection_agrees_with_scikit_learn() -> None:
+    """AUROC, both AUPR by lines and by steps, on tied scores."""
+    columns = random_problem(300, 200, decimals=1)
+    is_id, score = stacked(columns)
+    pair = columns.id_confidence, columns.ood_confidence
+    assert joint.auroc(*pair) == pytest.approx(sklearn_metrics.roc_auc_score(is_id, score), abs=1e-12)
+    for found, positive, ranking in ((joint.aupr_in, is_id, score), (joint.aupr_out, 1 - is_id, -score)):
+        precision, recall, _ = sklearn_metrics.precision_recall_curve(positive, ranking)
+        assert found(*pair) == pytest.approx(sklearn_metrics.auc(recall, precision), abs=1e-12)
+        step = sklearn_metrics.average_precision_score(positive, ranking)
+        assert found(*pair, interpolation="step") == pytest.approx(step, abs=1e-12)
+
+
+@SCORES
+@given(joint_problems(min_ood=1))
+def test_fpr_ccr_and_oscr_count(columns: Columns) -> None:
+    """Trying every threshold, and every pair of an ID and an OOD sample."""
+    loss, inside, _, outside, _ = columns
+    thresholds = sorted({*inside.tolist(), *outside.tolist(), np.inf})
+    rates = [(np.mean(inside >= t), np.mean(outside >= t), np.mean((inside >= t) & (loss == 0))) for t in thresholds]
+    assert joint.fpr_at_id_recall(inside, outside) == min(fpr for tpr, fpr, _ in rates if tpr >= 0.95)
+    rejected = [(np.mean(outside < t), np.mean(inside < t)) for t in thresholds]
+    rejected.append((1.0, np.mean(inside <= outside.max())))
+    expected = min(lost for caught, lost in rejected if caught >= 0.95)
+    assert joint.fpr_at_ood_recall(inside, outside) == pytest.approx(expected)
+    for fpr in (0.0, 0.3, 1.0):
+        assert joint.ccr_at_fpr(loss, inside, outside, fpr=fpr) == max([0.0, *(ccr for _, f, ccr in rates if f <= fpr)])
+    pairs = [(s > o) + 0.5 * (s == o) for s, wrong in zip(inside, loss, strict=True) if not wrong for o in outside]
+    assert joint.oscr(loss, inside, outside) == pytest.approx(sum(pairs) / (columns.n_id * columns.n_ood))
+
+
+@SCORES
+@given(joint_problems())
+def test_areas_over_all_samples_are_those_of_the_library(columns: Columns) -> None:
+    """Coverage of all samples: OOD samples are failures like any others."""
+    loss = np.append(columns.id_loss, np.ones(columns.n_ood))
+    _, score = stacked(columns)
+    arguments = columns.id_loss, columns.id_confidence, columns.ood_confidence
+    found = joint.aurc(*arguments, coverage="all", operator="exact")
+    assert found == pytest.approx(recuse.aurc(loss, score), abs=1e-13)
+    assert joint.augrc(*arguments, coverage="all") == pytest.approx(recuse.augrc(loss, score), abs=1e-13)
+    assert joint.scod_risk(*arguments) == pytest.approx(found / 2, abs=1e-13)
+    assert joint.aurc(*arguments, coverage="all") <= found + 1e-15
+
+
+def test_scod_risk_by_hand() -> None:
+    """Four ID samples, one wrong, two OOD samples; half of the ID samples accepted."""
+    arguments = [0, 0, 1, 0], [0.9, 0.8, 0.85, 0.5], [0.86, 0.2]
+    assert joint.scod_risk(*arguments, ood_cost=1.0, coverage=0.5) == pytest.approx(1 / 3)  # .9, .86, .85
+    assert joint.scod_risk(*arguments, ood_cost=0.0, coverage=0.5) == pytest.approx(1 / 3)
+    assert joint.scod_risk(*arguments, ood_cost=0.25, coverage=1.0) == pytest.approx((0.75 + 0.25) / 5)
+    with pytest.raises(ValueError, match="accepts nothing, so that there is no risk"):
+        joint.scod_risk(*arguments, coverage=0.0)
+
+
+@SCORES
+@given(joint_problems())
+def test_no_order_beats_the_optimum(columns: Columns) -> None:
+    """The perfect order attains it, and no score does better."""
+    best = joint.aurc_optimum(columns.id_loss)
+    assert joint.aurc(columns.id_loss, -columns.id_loss, np.full(columns.n_ood, -2.0)) >= best - 1e-15
+    ranked = -columns.id_loss * 100 - np.arange(columns.n_id)
+    assert joint.aurc(columns.id_loss, ranked, np.full(columns.n_ood, -1e9)) == pytest.approx(best)
+    assert float(joint.ds_aurc(*columns)) >= best - 1e-15
+
+
+def test_detection_needs_ood_samples() -> None:
+    """An empty OOD set is an error that says so."""
+    for function in (joint.auroc, joint.aupr_in, joint.fpr_at_id_recall):
+        with pytest.raises(ValueError, match="ood_score is empty; detection needs at least one OOD sample"):
+            function([0.1], [])
