@@ -82,7 +82,7 @@ def wilcoxon_over_resamples(replicates: ArrayLike, direction: str = "lower") -> 
 
 def _signed_rank(differences: FloatArray) -> float | None:
     """Return the standardised signed-rank statistic; large where differences are positive."""
-    kept = differences[differences != 0.0]
+    kept = differences[(differences != 0.0) & ~np.isnan(differences)]
     if kept.size == 0:
         return None
     size = np.abs(kept)

@@ -52,7 +52,7 @@ def plot_study(study: RankingStudy, left: Ranking, right: Ranking) -> Any:
     text = 0.5 + 0.08 * max(len(name) for name in study.names)  # inches that a name with its rank takes
     middle = FLOW + 2.0 * text
     figure, axes = pyplot.subplots(
-        1, 3, figsize=(2.0 * side + middle, side + 1.0), layout="constrained", width_ratios=[side, middle, side]
+        1, 3, figsize=(2.0 * side + middle, side + 0.4), layout="constrained", width_ratios=[side, middle, side]
     )
     colours = _colours(left)
     _map(axes[0], left)
@@ -94,7 +94,7 @@ def _map(ax: Any, ranking: Ranking) -> None:
     """Draw the significance map: a stable ranking is filled above its diagonal and nowhere else."""
     ax.imshow(ranking.better, cmap="Blues", vmin=0.0, vmax=1.3, aspect="equal")
     size = len(ranking.names)
-    ax.set_xticks(np.arange(size), [shown(name) for name in ranking.names], rotation=90, fontsize="x-small")
+    ax.set_xticks(np.arange(size), ranking.rank.tolist(), fontsize="x-small")
     ax.set_yticks(np.arange(size), [shown(name) for name in ranking.names], fontsize="x-small")
     ax.set_xticks(np.arange(-0.5, size), minor=True)
     ax.set_yticks(np.arange(-0.5, size), minor=True)
