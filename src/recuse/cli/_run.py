@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from recuse.cli import _commands, _compare  # noqa: F401  (they add their commands)
+from recuse.cli import _commands, _compare, _joint  # noqa: F401  (they add their commands)
 from recuse.cli._group import command
 from recuse.report import clean
 

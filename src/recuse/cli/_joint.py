@@ -1,0 +1,175 @@
+"""``recuse joint``: saved outputs of an ID test set and of OOD sets, evaluated together with two scores."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recuse import scores as known
+from recuse.cli._group import command, example_lines, words
+from recuse.cli._input import read, with_row
+from recuse.cli._show import check_destinations
+from recuse.outputs import Outputs, read_outputs
+
+if TYPE_CHECKING:
+    from recuse.joint import ProtocolResult, ScoredRun
+
+LAYOUTS = ["single-double", "detection", "sets"]
+_FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
+
+
+@command.command(
+    "joint",
+    epilog=example_lines(
+        "recuse joint id.npz cifar10.npz mnist.npz --near cifar10 --far mnist",
+        "recuse joint id.npz mnist.npz --scores energy,knn --fit train.npz --prevalence 0.5 --table table.tex",
+    ),
+)
+@click.argument("id_file", type=Path)
+@click.argument("ood_files", type=Path, nargs=-1, required=True)
+@click.option("--near", help="OOD sets close to the ID data, separated by commas: file names without ending.")
+@click.option("--far", help="OOD sets far from the ID data.")
+@click.option("--confidence", help="The ID score of the pair.  [the given confidence, else msp]")
+@click.option("--scores", help="OOD scores to pair it with.  [all that the files allow]")
+@click.option("--fit", "fit_file", type=Path, help="Training outputs, for scores that are fitted, such as knn.")
+@click.option("--prevalence", type=float, help="Share of OOD samples to weigh to, in [0, 1).  [as in the data]")
+@click.option("--layout", default="single-double", show_default=True, type=click.Choice(LAYOUTS), help="Of the table.")
+@click.option("--metric", default="ds_f1", show_default=True, help="Of --layout sets.")
+@click.option("--null-runs", default=10, show_default=True, help="Useless scores to compare gains with; 0: none.")
+@click.option("--label", help="Column of true classes.")
+@click.option("--logits", help="Columns or array of logits.")
+@click.option("--probs", help="Columns or array of class probabilities.")
+@click.option("--features", help="Columns or array of features.")
+@click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
+@click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
+def joint_command(
+    id_file: Path, ood_files: tuple[Path, ...], near: str | None, far: str | None, confidence: str | None,
+    scores: str | None, fit_file: Path | None, prevalence: float | None, layout: str, metric: str, null_runs: int,
+    label: str | None, logits: str | None, probs: str | None, features: str | None, json_path: Path | None,
+    table_path: Path | None,
+) -> None:  # fmt: skip
+    """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
+
+    Every OOD score alone, and paired with the confidence; values per set, then means of groups.
+    """
+    from recuse.joint import protocol
+
+    if table_path is not None and table_path.suffix.lower() not in _FORMATS:
+        raise ValueError(f"{table_path}: extension {table_path.suffix!r} is no table; use {', '.join(_FORMATS)}")
+    check_destinations({"json_path": json_path, "table_path": table_path}, id_file if id_file.is_file() else None)
+    groups = _groups([file.stem for file in ood_files], words(near), words(far))
+    columns: dict[str, Any] = {"logits": logits, "probs": probs, "features": features}
+    wanted = words(scores)
+    inside, _, _ = read(id_file, wanted, [], label=label, **columns)
+    fit = None if fit_file is None else read_outputs(fit_file, label=label, **columns)
+    first = confidence or known.default(inside)
+    names = list(dict.fromkeys([first, *(wanted or _available(inside, fit))]))
+    outside = {file.stem: read(file, wanted, [], unlabelled=True, **columns)[0] for file in ood_files}
+    scored = _scored(inside, outside, names, fit)
+    try:
+        result = protocol(scored, groups, confidence=first, prevalence=prevalence)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{id_file}: {with_row(str(error))}") from error
+    table = result.table(layout, **({"metric": metric} if layout == "sets" else {}))
+    gains = _gains(scored, result, null_runs) if null_runs else []
+    if json_path is not None:
+        _write_json(result, gains, json_path)
+    if table_path is not None:
+        from recuse._files import write_text
+
+        write_text(table_path, getattr(table, _FORMATS[table_path.suffix.lower()])() + "\n")
+    if str(json_path) != "-":
+        click.echo(str(table))
+        for line in _gain_lines(gains):
+            click.echo(line)
+    for path in (json_path, table_path):
+        if path is not None and str(path) != "-":
+            click.echo(f"wrote {path}", err=True)
+
+
+def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[str]]:
+    """Return the named groups; sets in no group are one of their own."""
+    if len(set(sets)) < len(sets):
+        raise ValueError("two OOD files have the same name; rename one, names tell sets apart")
+    for name in near + far:
+        if name not in sets:
+            from recuse._checks import closest
+
+            raise ValueError(f"{name!r} is no OOD file; {closest(name, sets)}")
+    rest = [name for name in sets if name not in near + far]
+    named = {"near": near, "far": far, "OOD" if not near + far else "other": rest}
+    return {group: names for group, names in named.items() if names}
+
+
+def _available(outputs: Outputs, fit: Outputs | None) -> list[str]:
+    return known.available(outputs, fit) if fit is not None else known.available(outputs)
+
+
+def _scored(
+    inside: Outputs, outside: dict[str, Outputs], names: list[str], fit: Outputs | None
+) -> ScoredRun:  # fmt: skip
+    from recuse.joint import ScoredRun
+
+    id_scores = {name: known.compute(name, inside, fit) for name in names}
+    ood_scores = {}
+    for group, outputs in outside.items():
+        if sys.stderr is not None and sys.stderr.isatty():
+            click.echo(f"scoring {group}", err=True)
+        ood_scores[group] = {name: known.compute(name, outputs, fit) for name in names}
+    return ScoredRun(inside.loss_per_sample(), id_scores, ood_scores)
+
+
+def _gains(run: ScoredRun, result: ProtocolResult, n_runs: int) -> list[dict[str, Any]]:
+    """Gain of each second score on each set, beside that of the same score permuted."""
+    from recuse.joint import null_gain
+
+    first, found = result.confidence, []
+    for name, outside in run.ood_scores.items():
+        for score in run.id_scores:
+            if score == first:
+                continue
+            columns = (run.id_loss, run.id_scores[first], run.id_scores[score], outside[first], outside[score])
+            for metric in ("ds_f1", "ds_aurc"):
+                each = null_gain(*columns, metric=metric, n_runs=n_runs, prevalence=result.prevalence)
+                row = {"set": name, "score": score, "metric": metric, "gain": each.gain}
+                found.append(row | {"null_mean": each.null_mean, "null_sd": each.null_sd, "p": each.p_value})
+    return found
+
+
+def _gain_lines(gains: list[dict[str, Any]]) -> list[str]:
+    if not gains:
+        return []
+    first = max(len(f"{row['set']}, {row['score']}") for row in gains)
+    lines = ["", "Gain over the confidence alone, and that of the same score permuted (noise)",
+             f"{'':<{first}}  DS-F1 (%)            DS-AURC (x 1000)"]  # fmt: skip
+    for f1, area in zip(gains[::2], gains[1::2], strict=True):
+        cells = [
+            f"{scale * row['gain']:8.3f} ({scale * row['null_mean']:6.3f})"
+            for scale, row in ((100, f1), (1000, area))
+        ]  # fmt: skip
+        lines.append(f"{f1['set'] + ', ' + f1['score']:<{first}}  " + "     ".join(cells))
+    return lines
+
+
+def _write_json(result: ProtocolResult, gains: list[dict[str, Any]], path: Path) -> None:
+    import json
+    from dataclasses import asdict
+
+    from recuse._files import write_text
+
+    plain = {
+        "confidence": result.confidence,
+        "prevalence": result.prevalence,
+        "groups": result.groups,
+        "sizes": result.sizes,
+        "records": [asdict(record) for record in result.records],
+        "gains": [{key: None if value != value else value for key, value in row.items()} for row in gains],
+    }
+    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    if str(path) == "-":
+        click.echo(text)
+    else:
+        write_text(path, text + "\n")

@@ -1,0 +1,83 @@
+"""``recuse joint``: files in, tables and gains out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+import recuse
+from recuse.cli._run import run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An ID test set and two OOD sets with logits."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, 150)
+    np.savez(tmp_path / "test.npz", labels=labels, logits=rng.normal(size=(150, 4)) + 3.0 * np.eye(4)[labels])
+    for name, size, scale in (("close", 60, 1.5), ("far", 90, 0.5)):
+        np.savez(tmp_path / f"{name}.npz", logits=scale * rng.normal(size=(size, 4)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_table_and_gains(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table of the protocol, the sizes, and the gains beside those of noise."""
+    arguments = ["joint", "test.npz", "close.npz", "far.npz", "--near", "close", "--far", "far"]
+    assert run([*arguments, "--scores", "energy,neg_entropy", "--null-runs", "3"]) == 0
+    shown = capsys.readouterr().out
+    for part in ("DS-AURC ↓", "n: ID 150, close 60, far 90", "groups: near / far", "close, energy", "permuted (noise)"):
+        assert part in shown
+
+
+def test_json_holds_the_values_of_the_functions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One record per score, set and metric; nothing else on standard output."""
+    arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--null-runs", "2", "--prevalence", "0.25"]
+    assert run([*arguments, "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    inside = recuse.read_outputs("test.npz")
+    outside = recuse.read_outputs("far.npz", unlabelled=True)
+    columns = [inside.loss_per_sample()]
+    columns += [recuse.scores.compute(name, part) for part in (inside, outside) for name in ("msp", "energy")]
+    expected = float(recuse.joint.ds_aurc(*columns, prevalence=0.25))
+    (value,) = (r["value"] for r in found["records"] if (r["score"], r["metric"]) == ("energy", "ds_aurc"))
+    assert value == expected
+    assert found["groups"] == {"OOD": ["far"]}
+    assert {row["metric"] for row in found["gains"]} == {"ds_f1", "ds_aurc"}
+
+
+def test_tables_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Markdown, LaTeX and HTML by their endings."""
+    for ending, mark in ((".md", "|---|"), (".tex", "\\toprule"), (".html", "<table>")):
+        target = folder / f"table{ending}"
+        assert run(["joint", "test.npz", "far.npz", "--null-runs", "0", "--table", str(target)]) == 0
+        assert mark in target.read_text(encoding="utf-8")
+    assert run(["joint", "test.npz", "far.npz", "--layout", "sets", "--metric", "oscr", "--null-runs", "0"]) == 0
+    assert "OSCR ↑ per OOD set" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["far.npz", "--near", "fr"], "'fr' is no OOD file; did you mean 'far'?"),
+        (["far.npz", "far.npz"], "two OOD files have the same name"),
+        (["far.npz", "--table", "table.doc"], "extension '.doc' is no table; use .md, .tex, .html"),
+        (["far.npz", "--prevalence", "1"], "prevalence must lie in [0, 1)"),
+        (["nothing.npz"], "nothing.npz"),
+    ],
+)
+def test_wrong_usage_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    """Exit code 2, one line on standard error, with the remedy."""
+    assert run(["joint", "test.npz", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert message in shown.err
+    assert len(shown.err.strip().splitlines()) == 1
