@@ -1,0 +1,297 @@
+"""Bands of the risk-coverage curve: formulas against slow ones, coverage by simulation with known truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.special import ndtr
+
+import recuse
+from recuse.inference import clopper_pearson, risk_band
+from recuse.inference._bands import _graded
+from recuse.inference._influence import aggregated
+from recuse.inference._interval import degrees_of_freedom
+from recuse.inference._spread import points_of, spread
+from tests.inference.populations import POPULATIONS, Population, allowance
+from tests.strategies import Problem, problems
+
+# ---------------------------------------------------------------------- formulas
+
+
+@given(
+    problem=problems(losses=["binary", "graded", "repeated"], weights=["none", "positive", "with_zeros"], min_size=4)
+)
+def test_points_are_those_of_the_curve(problem: Problem) -> None:
+    """Thresholds, coverages and risks of a band are the attainable points, ties and empty weights included."""
+    curve = recuse.risk_coverage_curve(problem.loss, problem.confidence, sample_weight=problem.weight)
+    for kind, wanted in (("selective", curve.selective_risk), ("generalized", curve.generalized_risk)):
+        band = risk_band(problem.loss, problem.confidence, sample_weight=problem.weight, risk=kind)
+        np.testing.assert_array_equal(band.threshold, curve.threshold)
+        np.testing.assert_allclose(band.coverage, curve.coverage, rtol=1e-12)
+        np.testing.assert_allclose(band.risk, wanted, rtol=1e-12, atol=1e-15)
+        assert (band.low <= band.risk + 1e-12).all()
+        assert (band.high >= band.risk - 1e-12).all()
+
+
+@pytest.mark.parametrize("generalized", [False, True])
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_spread_is_that_of_the_terms(generalized: bool, clustered: bool, weighted: bool) -> None:
+    """Standard errors and degrees of freedom equal those of w (l A - R B)/D, written out for every threshold."""
+    rng = np.random.default_rng(0)
+    n = 60
+    loss, score = rng.exponential(size=n) * (rng.random(n) < 0.7), np.round(3.0 * rng.normal(size=n)) / 3.0
+    weight = rng.gamma(2.0, size=n) if weighted else None
+    cluster = rng.integers(0, 12, n) if clustered else None
+    points = points_of(loss, score, weight, cluster, generalized)
+    error, df = spread(points)
+    w = np.ones(n) if weight is None else weight
+    for j, threshold in enumerate(points.threshold):
+        accepted = score >= threshold
+        within = np.ones(n) if generalized else accepted
+        terms = w * (loss * accepted - points.risk[j] * within) / np.sum(w * within)
+        summed = aggregated(terms, None, cluster)[:, 0]
+        np.testing.assert_allclose(error[j], np.sqrt(np.sum(summed**2)), rtol=1e-9, atol=1e-12)
+        if not clustered and error[j] > 1e-9:
+            np.testing.assert_allclose(df[j], degrees_of_freedom(terms), rtol=1e-6)
+
+
+def test_losses_far_from_zero_keep_their_spread() -> None:
+    """Losses 1e4 +- 1e-2: sums of raw squares would cancel."""
+    rng = np.random.default_rng(1)
+    loss, score = 1e4 + 1e-2 * rng.normal(size=500), rng.random(500)
+    error, _ = spread(points_of(loss, score, None, None, False))
+    np.testing.assert_allclose(error[-1], np.std(loss) / np.sqrt(500), rtol=1e-6)
+
+
+def test_pointwise_is_clopper_pearson_for_plain_errors() -> None:
+    """Each threshold as the scalar function says; without errors the tail stays two-sided."""
+    loss, score = POPULATIONS[3].draw(80, np.random.default_rng(2))
+    band = risk_band(loss, score, level=0.9)
+    assert band.method == "Clopper-Pearson"
+    for threshold in band.threshold[::7]:
+        accepted = score >= threshold
+        low, high = clopper_pearson(int(loss[accepted].sum()), int(accepted.sum()), 0.9)
+        np.testing.assert_allclose(band.at(threshold)[:2], (low, high), rtol=1e-9, atol=1e-12)
+    whole = risk_band(loss, score, level=0.9, risk="generalized").at(-1.0)
+    np.testing.assert_allclose(whole[:2], clopper_pearson(int(loss.sum()), 80, 0.9), rtol=1e-9)
+
+
+def test_influence_is_the_interval_of_the_selective_risk() -> None:
+    """Log-t at each threshold, as confidence_interval gives it for a real loss at a fixed threshold."""
+    loss, score = POPULATIONS[6].draw(200, np.random.default_rng(3))
+    band = risk_band(loss, score)
+    assert band.method == "log-t"
+    for threshold in band.threshold[[20, 100, 199]]:
+        metric = recuse.metrics.get("selective_risk", coverage=None, threshold=float(threshold))
+        wanted = recuse.confidence_interval(metric, loss, score)
+        np.testing.assert_allclose(band.at(float(threshold))[:2], wanted[:2], rtol=1e-5)
+
+
+def test_dkw_is_its_formula() -> None:
+    """(G +- e)/(c -+ e), clipped; nothing is known where less than e is accepted."""
+    n = 400
+    loss, score = POPULATIONS[3].draw(n, np.random.default_rng(4))
+    band = risk_band(loss, score, kind="simultaneous", method="dkw")
+    around = np.sqrt(np.log(80.0) / (2.0 * n))
+    generalized = band.risk * band.coverage
+    np.testing.assert_allclose(
+        band.low, np.maximum(generalized - around, 0.0) / np.minimum(band.coverage + around, 1.0)
+    )
+    few = band.coverage <= around
+    assert (band.high[few] == 1.0).all()
+    high = np.minimum((generalized + around)[~few] / (band.coverage - around)[~few], 1.0)
+    np.testing.assert_allclose(band.high[~few], high)
+    whole = risk_band(loss, score, kind="simultaneous", method="dkw", risk="generalized")
+    np.testing.assert_allclose(whole.high, np.minimum(whole.risk + np.sqrt(np.log(40.0) / (2.0 * n)), 1.0))
+
+
+def test_the_graded_deviation_is_a_valid_tail() -> None:
+    """A little above Massart's: between 1 and 1.2 times, and its bound on the tail is met."""
+    for alpha in (0.2, 0.05, 0.001):
+        plain = np.sqrt(np.log(2.0 / alpha) / 2.0)
+        x = _graded(alpha)
+        assert plain < x < 1.25 * plain
+        s = np.linspace(0.6, x, 50, endpoint=False)
+        t = np.linspace(0.0, 8.0, 200_001)
+        tail = 2.0 * np.exp(-2.0 * t**2)
+        bounds = [np.trapezoid(tail[t >= each], t[t >= each]) / (x - each) for each in s]
+        np.testing.assert_allclose(min(bounds), alpha, rtol=0.01)
+
+
+# ---------------------------------------------------------------------- coverage
+
+
+def truth(population: Population, band: Any) -> np.ndarray:
+    """The population's risk at the thresholds of a band."""
+    coverage = -band.threshold / (population.levels or 1)
+    generalized = population.accumulated(coverage)
+    return generalized if band.risk_kind == "generalized" else generalized / coverage
+
+
+def share_covered(population: Population, n: int, repetitions: int, at: Any = slice(None), **options: Any) -> float:
+    """Share of bands that hold the truth at all the points asked for."""
+    rng, hits = np.random.default_rng(5), 0
+    for _ in range(repetitions):
+        band = risk_band(*population.draw(n, rng), rng=rng, **options)
+        true = truth(population, band)
+        hits += int(((band.low <= true + 1e-12) & (true <= band.high + 1e-12))[at].all())
+    return hits / repetitions
+
+
+@pytest.mark.parametrize(
+    ("which", "n", "options"),
+    [
+        (0, 300, {}),
+        (1, 600, {}),
+        (3, 300, {"risk": "generalized"}),
+        (3, 300, {"min_coverage": 0.02}),
+        (4, 300, {}),
+        (5, 300, {}),
+    ],
+)
+def test_simultaneous_bands_cover(which: int, n: int, options: dict[str, Any]) -> None:
+    """All thresholds at once, at the nominal level up to 2.6 Monte Carlo errors."""
+    share = share_covered(POPULATIONS[which], n, 200, kind="simultaneous", n_draws=200, **options)
+    assert share >= 0.95 - allowance(0.95, 200), share
+
+
+def test_simultaneous_bands_of_real_losses_cover() -> None:
+    """Exponential losses, n = 1000: Student's t stands in for the binomial, two points short at most."""
+    share = share_covered(POPULATIONS[6], 1000, 150, kind="simultaneous", n_draws=200)
+    assert share >= 0.93 - allowance(0.93, 150), share
+
+
+def test_dkw_bands_cover() -> None:
+    """At every sample size, 0/1 and graded; n = 30 here."""
+    options: dict[str, Any] = {"kind": "simultaneous", "method": "dkw"}
+    for risk in ("selective", "generalized"):
+        assert share_covered(POPULATIONS[3], 30, 200, risk=risk, **options) >= 0.95
+    rng, hits = np.random.default_rng(6), 0
+    for _ in range(200):
+        score = rng.random(40)
+        band = risk_band(rng.beta(1.0, 3.0, 40) * (1.0 - score), score, level=0.8, **options)
+        true = 0.25 * (1.0 - (1.0 + band.threshold) / 2.0)
+        hits += int(((band.low <= true) & (true <= band.high)).all())
+    assert hits / 200 >= 0.8
+
+
+def test_pointwise_bands_cover_at_a_fixed_threshold() -> None:
+    """The threshold is fixed before the data: rank .5 of the population; not all thresholds at once."""
+    rng, hits, whole = np.random.default_rng(7), 0, 0
+    population = POPULATIONS[3]
+    for _ in range(400):
+        band = risk_band(*population.draw(300, rng))
+        interval = band.at(-0.5)
+        hits += int(interval.low <= float(population.accumulated(0.5)) / 0.5 <= interval.high)
+        true = truth(population, band)
+        whole += int(((band.low <= true) & (true <= band.high)).all())
+    assert hits / 400 >= 0.95 - allowance(0.95, 400)
+    assert whole / 400 < 0.85
+
+
+def test_clustered_bands_cover_where_iid_ones_do_not() -> None:
+    """Ten copies of each image share their fate; selective risk at all thresholds over a fifth of the coverage."""
+    rng, repetitions = np.random.default_rng(8), 120
+
+    def images(n: int) -> Any:
+        effect = np.repeat(rng.normal(size=n), 10)
+        score = effect + 0.3 * rng.normal(size=effect.size)
+        return (rng.random(effect.size) < ndtr(-3.0 - 3.0 * effect)).astype(float), score
+
+    curve = recuse.risk_coverage_curve(*images(40_000))
+    cluster, hits = np.repeat(np.arange(100), 10), {"iid": 0, "clustered": 0}
+    for _ in range(repetitions):
+        loss, score = images(100)
+        for kind in hits:
+            given = cluster if kind == "clustered" else None
+            band = risk_band(loss, score, kind="simultaneous", clusters=given, n_draws=200, min_coverage=0.2, rng=rng)
+            at = np.searchsorted(-curve.threshold, -band.threshold)
+            true, valid = curve.selective_risk[np.minimum(at, len(curve) - 1)], band.coverage >= 0.2
+            hits[kind] += int(((band.low <= true) & (true <= band.high))[valid].all())
+    assert hits["clustered"] / repetitions > 0.92 - allowance(0.92, repetitions)
+    assert hits["iid"] / repetitions < 0.75
+
+
+@pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
+def test_coverage_at_risk_is_covered_by_inversion(kind: Any) -> None:
+    """R(c) = .2 c^2 rises through .08 at c = sqrt(.4)."""
+    rng, hits = np.random.default_rng(9), 0
+    for _ in range(200):
+        band = risk_band(*POPULATIONS[3].draw(300, rng), kind=kind, n_draws=100, rng=rng)
+        interval = band.coverage_at_risk_interval(0.08)
+        hits += int(interval.low <= np.sqrt(0.4) <= interval.high)
+    assert hits / 200 >= 0.94 - allowance(0.94, 200)
+
+
+# ---------------------------------------------------------------------- thin data and bad input
+
+
+def test_nothing_accepted_no_error_and_few_clusters() -> None:
+    """Reasons instead of silent NaN; bounds instead of width zero."""
+    band = risk_band(np.zeros(40), range(40), kind="simultaneous")
+    assert (band.low == 0.0).all()
+    assert (band.high[band.coverage >= 0.1] < 1.0).all()
+    assert (np.diff(band.high[4:]) < 0.0).all()
+    nothing = band.at(41.0)
+    assert np.isnan(nothing.low)
+    assert nothing.warning == "nothing is accepted at this threshold"
+    clustered = risk_band([0, 1, 0, 1], [4, 3, 2, 1], clusters=[0, 0, 1, 1])
+    assert clustered.warning == "only 2 clusters: the band is a rough guide"
+    assert (clustered.low[0], clustered.high[0]) == (0.0, 1.0)
+    real = risk_band([0.0, 2.0, 0.0], [3, 2, 1])
+    assert (real.low[0], real.high[0]) == (0.0, np.inf)
+
+
+def test_inversion_where_nothing_is_certain_or_everything() -> None:
+    """No threshold whole below the risk: 0; a risk above the band: full coverage."""
+    band = risk_band([1, 0, 1, 0], [4, 3, 2, 1])
+    assert band.coverage_at_risk_interval(0.01)[:3] == (0.0, 1.0, 0.0) or band.low[-1] > 0.01
+    assert band.coverage_at_risk_interval(1.0)[:3] == (1.0, 1.0, 1.0)
+    assert set(band.table()) == {"threshold", "coverage", "risk", "low", "high"}
+
+
+def test_the_same_seed_gives_the_same_band() -> None:
+    """Also with clusters, whose multipliers are shared."""
+    loss, score = POPULATIONS[3].draw(120, np.random.default_rng(0))
+    for clusters in (None, np.arange(120) // 3):
+        first, again = (
+            risk_band(loss, score, kind="simultaneous", clusters=clusters, n_draws=100, rng=rng)
+            for rng in (4, np.random.default_rng(4))
+        )
+        np.testing.assert_array_equal(first.high, again.high)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "dkw"}, "method='dkw' gives no pointwise band; choose from auto, clopper-pearson, influence"),
+        ({"kind": "simultaneous", "method": "influence"}, "gives no simultaneous band; choose from auto, multiplier"),
+        ({"kind": "uniform"}, "kind='uniform' is not known"),
+        ({"risk": "excess"}, "risk='excess' is not known"),
+        ({"level": 1.0}, "level must lie inside"),
+        ({"clusters": [1, 1, 1, 1]}, "clusters holds a single cluster"),
+        ({"method": "clopper-pearson", "sample_weight": [1, 2, 1, 1]}, 'needs a 0/1 loss .* use method="influence"'),
+        ({"kind": "simultaneous", "method": "dkw", "clusters": [1, 2, 1, 1]}, 'use method="multiplier"'),
+        ({"kind": "simultaneous", "n_draws": 10}, "n_draws must be at least 100, got 10"),
+        ({"kind": "simultaneous", "min_coverage": 10}, r"min_coverage must lie in \[0, 1\]"),
+    ],
+)
+def test_bad_input_is_refused_with_a_remedy(options: dict[str, Any], message: str) -> None:
+    """Each message names the argument and what to do."""
+    with pytest.raises(ValueError, match=message):
+        risk_band([0, 1, 0, 1], [5, 6, 7, 8], **options)
+
+
+def test_bad_questions_are_refused() -> None:
+    """NaN thresholds, negative risks, losses beyond DKW's range."""
+    band = risk_band([0, 1], [1, 2])
+    with pytest.raises(ValueError, match="threshold is NaN"):
+        band.at(np.nan)
+    with pytest.raises(ValueError, match="give a fraction, not per cent"):
+        band.coverage_at_risk_interval(-1.0)
+    with pytest.raises(recuse.UnmetNeed, match=r"needs losses in \[0, 1\], but the largest is 3"):
+        risk_band([0, 3], [1, 2], kind="simultaneous", method="dkw")
