@@ -1,8 +1,11 @@
-"""Tests marked slow run only when they are asked for: ``pytest tests/nn -m slow``."""
+"""One thread, since tests run side by side; tests marked slow only when asked for: ``pytest tests/nn -m slow``."""
 
 from __future__ import annotations
 
 import pytest
+import torch
+
+torch.set_num_threads(1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -76,7 +76,7 @@ def test_logs_and_keeps_the_best(tmp_path):
 
 def test_errors():
     """A metric to monitor that is not computed, and a validation step that returns nothing useful."""
-    with pytest.raises(ValueError, match="monitor='auroc' is not among the metrics; did you mean .*'auroc_f'"):
+    with pytest.raises(ValueError, match=r"monitor='auroc' is not among the metrics; did you mean .*'auroc_f'"):
         nn.SelectiveCheckpoint(monitor="auroc")
     callback = nn.SelectiveCheckpoint()
     with pytest.raises(TypeError, match="validation_step returned Tensor"):

@@ -18,6 +18,11 @@ from recuse.nn._crl import CorrectnessRankingLoss, crl_loss
 from recuse.nn._cwsa import CWSALoss, smooth_cwsa
 from recuse.nn._deep_gamblers import DeepGamblersLoss, deep_gamblers_loss, reservation_confidence
 from recuse.nn._devries import DeVriesLoss, devries_losses
+from recuse.nn._extract import extract, final_linear
+from recuse.nn._gradnorm import gradnorm
+from recuse.nn._gram import GramStatistics, fit_gram, gram_score
+from recuse.nn._odin import odin
+from recuse.nn._passes import dropout_active, ensemble_logits, mc_dropout, passes_confidence
 from recuse.nn._rank_losses import AUGRCLoss, AURCLoss, SELELoss, rank_weighted_loss
 from recuse.nn._weights import loss_weights
 
@@ -29,6 +34,8 @@ __all__ = ["AUGRCLoss", "AURCLoss", "CWSALoss", "ConfidenceHead", "CorrectnessRa
 __all__ += ["DeepGamblersLoss", "SELELoss", "bayesian_aurc_loss", "confidnet_loss", "crl_loss"]
 __all__ += ["deep_gamblers_loss", "devries_losses", "loss_weights", "rank_weighted_loss", "reservation_confidence"]
 __all__ += ["SelectiveCheckpoint", "SelectiveMetrics", "smooth_cwsa"]
+__all__ += ["GramStatistics", "dropout_active", "ensemble_logits", "extract", "final_linear", "fit_gram", "gradnorm"]
+__all__ += ["gram_score", "mc_dropout", "odin", "passes_confidence"]
 
 #: Names that need another library: their leaf, and what to install.
 _LATE = {"SelectiveCheckpoint": ("_callback", "lightning"), "SelectiveMetrics": ("_live", "torchmetrics")}

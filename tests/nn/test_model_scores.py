@@ -1,0 +1,309 @@
+"""Scores that need the model, against slow references; the extractor, interrupted and resumed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn as tnn
+
+import recuse
+from recuse import nn
+from tests.nn import references
+
+
+def network(dropout=0.0):
+    torch.manual_seed(0)
+    return tnn.Sequential(
+        tnn.Conv2d(2, 5, 3), tnn.BatchNorm2d(5), tnn.ReLU(), tnn.Dropout(dropout), tnn.Flatten(), tnn.Linear(180, 7),
+        tnn.ReLU(), tnn.Linear(7, 4),
+    )  # fmt: skip
+
+
+def pictures(n=23, seed=1):
+    return torch.randn(n, 2, 8, 8, generator=torch.Generator().manual_seed(seed))
+
+
+# ---------------------------------------------------------------------- several passes
+
+
+def test_only_dropout_trains_and_modes_come_back():
+    """Batch norm keeps its statistics during the passes; every module gets its own mode back, also after an error."""
+    model = network(0.5).train()
+    model[1].eval()
+    before = [module.training for module in model.modules()]
+    statistics = model[1].running_mean.clone()
+    with nn.dropout_active(model):
+        assert [module.training for module in model] == [isinstance(module, tnn.Dropout) for module in model]
+        model(pictures())
+    assert [module.training for module in model.modules()] == before
+    assert torch.equal(model[1].running_mean, statistics)
+    with pytest.raises(RuntimeError), nn.dropout_active(model):
+        raise RuntimeError
+    assert [module.training for module in model.modules()] == before
+
+
+def test_passes_vary_and_a_seed_repeats_them():
+    """Passes differ from each other, not from a second call with the seed; the global generator is left alone."""
+    model, x = network(0.5), pictures()
+    state = torch.get_rng_state()
+    first, again, other = (nn.mc_dropout(model, x, 3, seed=seed) for seed in (5, 5, 6))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert first.shape == (3, 23, 4)
+    assert first.dtype == torch.float32
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert not torch.equal(first[0], first[1])
+
+
+def test_passes_average_to_the_plain_network():
+    """Dropout on the input of a linear layer is unbiased: many passes have the plain logits as their mean."""
+    model = tnn.Sequential(tnn.Dropout(0.5), tnn.Linear(6, 3))
+    x = torch.ones(2, 6)
+    mean = nn.mc_dropout(model, x, 20000, seed=0).mean(0)
+    torch.testing.assert_close(mean, model.eval()(x), atol=0.02, rtol=0)
+
+
+def test_ensemble_stacks_members_in_evaluation_mode():
+    """One slice per member."""
+    models, x = [network(0.5).train(), network(0.1).train()], pictures()
+    logits = nn.ensemble_logits(models, x)
+    for slice_, model in zip(logits, models, strict=True):
+        assert all(module.training for module in model.modules())
+        torch.testing.assert_close(slice_, model.eval()(x))
+
+
+@pytest.mark.parametrize("kind", ["msp", "neg_entropy", "neg_expected_entropy", "neg_mutual_information"])
+def test_confidence_of_passes(kind):
+    """The four formulas in NumPy; a float16 file is good enough a source."""
+    logits = 3.0 * np.random.default_rng(0).normal(size=(6, 9, 4))
+    p = np.exp(references.log_softmax(logits))
+    mean = p.mean(axis=0)
+    entropy, expected = -(mean * np.log(mean)).sum(-1), -(p * np.log(p)).sum(-1).mean(0)
+    values = {
+        "msp": mean.max(-1),
+        "neg_entropy": -entropy,
+        "neg_expected_entropy": -expected,
+        "neg_mutual_information": expected - entropy,
+    }
+    np.testing.assert_allclose(nn.passes_confidence(torch.tensor(logits), kind), values[kind], rtol=1e-10)
+    rough = nn.passes_confidence(torch.tensor(logits).half(), kind)
+    np.testing.assert_allclose(rough, values[kind], atol=5e-3)
+
+
+# ---------------------------------------------------------------------- gradients
+
+
+def test_odin():
+    """Step against the sign of a numerical gradient, per-channel std, then the largest log-probability at T."""
+    model, x = network().double().eval(), pictures(4).double()
+    std = torch.tensor([0.5, 2.0], dtype=torch.float64).reshape(2, 1, 1)
+    score = nn.odin(model, x, temperature=10.0, epsilon=0.01, std=std)
+
+    def objective(z):
+        with torch.no_grad():
+            log_p = references.log_softmax(model(torch.tensor(z)).numpy() / 10.0)
+        return -log_p.max(axis=1).sum()
+
+    gradient = torch.tensor(references.numerical_gradient(objective, x.numpy(), step=1e-5))
+    moved = x - 0.01 * gradient.sign() / std
+    with torch.no_grad():
+        expected = references.log_softmax(model(moved).numpy() / 10.0).max(axis=1)
+    np.testing.assert_allclose(score, expected, rtol=1e-9)
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_odin_raises_the_confidence():
+    """A small step towards the predicted class does, and epsilon 0 is the plain temperature-scaled maximum."""
+    model, x = network().eval(), pictures()
+    plain = nn.odin(model, x, epsilon=0.0, temperature=5.0)
+    torch.testing.assert_close(plain, (model(x).double() / 5.0).log_softmax(1).amax(1), rtol=1e-6, atol=1e-8)
+    assert bool((nn.odin(model, x, epsilon=1e-3, temperature=5.0) > plain).all())
+
+
+@pytest.mark.parametrize("chunk_size", [None, 4])
+def test_gradnorm_equals_one_backward_per_sample(chunk_size):
+    """The vectorised gradients equal those of a loop over samples and parameters."""
+    model, x = network(0.3), pictures(7)
+    score = nn.gradnorm(model, x, chunk_size=chunk_size)
+    assert model.training
+    model.eval()
+    for value, sample in zip(score, x, strict=True):
+        loss = -model(sample[None]).log_softmax(1).sum()
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        assert value.item() == pytest.approx(sum(each.abs().sum().item() for each in gradients), rel=1e-4)
+
+
+def test_gradnorm_of_the_last_layer_has_a_closed_form():
+    """||h||_1 sum_k |K p_k - 1|."""
+    model, x = network().eval(), pictures()
+    score = nn.gradnorm(model, x, parameters=lambda name: name == "7.weight")
+    with torch.no_grad():
+        h = model[:7](x)
+        expected = h.abs().sum(1) * (4 * model[7](h).softmax(1) - 1).abs().sum(1)
+    torch.testing.assert_close(score, expected, rtol=1e-4, atol=1e-5)
+
+
+# ---------------------------------------------------------------------- Gram matrices
+
+
+def gram_reference(activation, order):
+    """Row sums of the Gram matrix, formed in full."""
+    powers = activation.reshape(activation.shape[0], -1) ** order
+    rows = (powers @ powers.T).sum(axis=1)
+    return np.sign(rows) * np.abs(rows) ** (1.0 / order)
+
+
+def test_gram_equals_loops_over_samples():
+    """Ranges, scales and scores from full Gram matrices, one sample, layer and order at a time."""
+    model, orders = network().double().eval(), (1, 2, 3)
+    train, held, test = (pictures(n, seed).double() for n, seed in [(60, 1), (20, 2), (15, 3)])
+    labels = torch.arange(60) % 4
+    statistics = nn.fit_gram(model, [(train[:25], labels[:25]), (train[25:], labels[25:])], [(held, None)], n_classes=4,
+                             orders=orders)  # fmt: skip
+    assert statistics.layers == ("0", "2", "6")
+
+    def values(x):
+        with torch.no_grad():
+            return [[gram_reference(model[: stop + 1](x[None])[0].numpy(), p) for p in orders] for stop in (0, 2, 6)]
+
+    known = [values(x) for x in train]
+
+    def deviations(x):
+        with torch.no_grad():
+            predicted = int(model(x[None]).argmax())
+        found, own = [], values(x)
+        for layer in range(3):
+            total = 0.0
+            for order in range(3):
+                same = [each[layer][order] for each, label in zip(known, labels, strict=True) if label == predicted]
+                low, high, g = np.min(same, axis=0), np.max(same, axis=0), own[layer][order]
+                total += np.sum(np.maximum(low - g, 0) / np.abs(low + 1e-6))
+                total += np.sum(np.maximum(g - high, 0) / np.abs(high + 1e-6))
+            found.append(total)
+        return np.array(found)
+
+    scale = np.mean([deviations(x) for x in held], axis=0)
+    with torch.no_grad():
+        top = model(test).softmax(1).amax(1).numpy()
+    expected = -np.array([(deviations(x) / scale).sum() for x in test]) / top
+    np.testing.assert_allclose(nn.gram_score(model, test, statistics), expected, rtol=1e-9)
+
+
+def test_a_relu_that_serves_twice_is_watched_twice():
+    """Residual blocks use one ReLU module for several activations."""
+
+    class Twice(tnn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.relu = tnn.Linear(3, 6), tnn.Linear(6, 2), tnn.ReLU()
+
+        def forward(self, x):
+            return self.relu(self.b(self.relu(self.a(x)))) + 0.1
+
+    x = torch.randn(30, 3, generator=torch.Generator().manual_seed(0))
+    data = [(x, torch.arange(30) % 2)]
+    statistics = nn.fit_gram(Twice(), data, data, n_classes=2)
+    assert [each.shape[-1] for each in statistics.low] == [6, 2]
+
+
+# ---------------------------------------------------------------------- the extractor
+
+
+class Interrupted(Exception):
+    pass
+
+
+def loader(n=23, stop=None, batch_size=2):
+    x, labels = pictures(n), torch.arange(n) % 4
+
+    class Data(torch.utils.data.Dataset):
+        def __len__(self):
+            return n
+
+        def __getitem__(self, index):
+            if stop is not None and index >= stop:
+                raise Interrupted
+            return x[index], labels[index]
+
+    return torch.utils.data.DataLoader(Data(), batch_size=batch_size), x, labels
+
+
+def test_extract_keeps_logits_features_and_head():
+    """Features times head are the logits; labels and modes are as before."""
+    model = network(0.5).train()
+    data, x, labels = loader()
+    outputs = nn.extract(model, data)
+    assert all(module.training for module in model.modules())
+    with torch.no_grad():
+        torch.testing.assert_close(torch.tensor(outputs.logits).float(), model.eval()(x))
+    weight, bias = outputs.head
+    np.testing.assert_allclose(outputs.features @ weight.T + bias, outputs.logits, atol=1e-5)
+    assert outputs.labels.tolist() == labels.tolist()
+
+
+def test_extract_resumes(tmp_path, monkeypatch):
+    """An interrupted run leaves whole parts; the next run goes on and writes what one run would have written."""
+    monkeypatch.setattr("recuse.nn._extract._BATCHES_PER_PART", 3)
+    model = network(0.5)
+    nn.extract(model, loader()[0], tmp_path / "whole.npz", passes=4)
+    with pytest.raises(Interrupted):
+        nn.extract(model, loader(stop=15)[0], tmp_path / "cut.npz", passes=4)
+    assert not (tmp_path / "cut.npz").exists()
+    assert len(list((tmp_path / "cut.npz.parts").glob("*.npz"))) == 2
+    called = []
+    model[7].register_forward_hook(lambda *_: called.append(1))
+    outputs = nn.extract(model, loader()[0], tmp_path / "cut.npz", passes=4)
+    assert len(called) == 6 * (1 + 4) + 1  # 12 batches less 6 that were done, and one to find the head
+    assert not (tmp_path / "cut.npz.parts").exists()
+    whole = recuse.read_outputs(tmp_path / "whole.npz")
+    assert outputs.fingerprint == whole.fingerprint == recuse.read_outputs(tmp_path / "cut.npz").fingerprint
+    passes = np.load(tmp_path / "cut.npz.passes.npy")
+    assert passes.shape == (4, 23, 4)
+    assert passes.dtype == np.float32
+    np.testing.assert_array_equal(passes, np.load(tmp_path / "whole.npz.passes.npy"))
+
+
+def test_extract_does_not_mix_models(tmp_path, monkeypatch):
+    """Parts of another model are refused, or thrown away on request; a finished file is not replaced silently."""
+    monkeypatch.setattr("recuse.nn._extract._BATCHES_PER_PART", 3)
+    with pytest.raises(Interrupted):
+        nn.extract(network(), loader(stop=15)[0], tmp_path / "a.npz")
+    other = network()
+    with torch.no_grad():
+        other[7].bias.add_(1.0)
+    with pytest.raises(ValueError, match="parts of another model"):
+        nn.extract(other, loader()[0], tmp_path / "a.npz")
+    outputs = nn.extract(other, loader()[0], tmp_path / "a.npz", resume=False)
+    assert outputs.fingerprint == nn.extract(other, loader()[0]).fingerprint
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        nn.extract(other, loader()[0], tmp_path / "a.npz")
+
+
+def test_a_model_that_does_not_end_in_a_linear_layer():
+    """Logits and labels only."""
+    model = tnn.Sequential(tnn.Flatten(), tnn.Linear(128, 4), tnn.Softplus())
+    outputs = nn.extract(model, loader()[0])
+    assert outputs.features is None
+    assert outputs.head is None
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nn.mc_dropout(network(), pictures()), "no dropout layer"),
+        (lambda: nn.mc_dropout(network(0.5), pictures(), 0), "passes must be at least 1"),
+        (lambda: nn.ensemble_logits([], pictures()), "at least one member"),
+        (lambda: nn.passes_confidence(torch.zeros(3, 2)), "n_passes, n_samples, n_classes"),
+        (lambda: nn.odin(network(), pictures(), temperature=0), "temperature must be positive"),
+        (lambda: nn.gradnorm(network(), pictures(), parameters=lambda name: False), "needs one at least"),
+        (lambda: nn.fit_gram(network(), [], [], n_classes=4, layers=["x"]), r"layers \['x'\] are not modules"),
+        (lambda: nn.fit_gram(network(), [(pictures(), torch.arange(23) % 3)], [], n_classes=4), r"classes \[3\]"),
+        (lambda: nn.extract(network(), torch.utils.data.DataLoader(pictures(), shuffle=True)), "shuffle=False"),
+        (lambda: nn.extract(network(), loader()[0], passes=2), "give path="),
+    ],
+)
+def test_errors(call, message):
+    """Wrong arguments are named with the remedy."""
+    with pytest.raises(ValueError, match=message):
+        call()
