@@ -1,0 +1,92 @@
+"""The compiled kernels and NumPy's scan read the same formulas; run here as plain Python too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from recuse.inference import replicates
+from recuse.inference._lanes import TINY, Column, _tied, _untied, choose, scan, scan_lanes, to_lanes
+from recuse.inference._resample import LANES, plan
+from tests.strategies import Problem, problems
+
+
+def sums_by_definition(column: Column, count: np.ndarray) -> np.ndarray:
+    """Weight, loss sum, sum_k M_k S_k / N_k and sum_k M_k (S_k - s_k / 2) of one replicate."""
+    table = column.table(count)
+    if table is None:
+        return np.zeros(4)
+    scale = 1.0 if column.weight is None else column.weight.size / column.weight.sum()
+    M, s = table.weight * scale, table.loss * scale
+    N, S = np.cumsum(M), np.cumsum(s)
+    return np.array([N[-1], S[-1], M @ (S / N), M @ (S - 0.5 * s)])
+
+
+@given(
+    problem=problems(losses=["binary", "graded", "repeated"], weights=["none", "positive", "with_zeros"], min_size=2)
+)
+def test_kernels_in_python_equal_the_definition(problem: Problem) -> None:
+    """Ties, weights, zero counts first, remainders of four: without a compiler."""
+    column = Column.of(problem.loss, problem.confidence, problem.weight, oracle=False)
+    n = column.order.size
+    _, counts = next(plan(n).chunks(2, np.random.default_rng(0)))
+    lanes = to_lanes(counts)
+    wanted = np.array([sums_by_definition(column, count) for count in counts]).T
+    weight = np.ones(n) if column.even is None else column.even
+    N, S, A, G = np.full(LANES, TINY), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+    _tied(lanes, column.order, weight, column.loss, column.last, N, S, A, G)
+    np.testing.assert_allclose(np.array([N, S, A, G])[:, :2], wanted, rtol=1e-12, atol=1e-12 * n)
+    np.testing.assert_allclose(np.array(scan(column, counts, True)), wanted, rtol=1e-12, atol=1e-12 * n)
+    if column.starts is None and column.even is None:
+        N, S, A, G = np.full(LANES, TINY), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+        _untied(lanes, column.order, column.loss, N, S, A, G)
+        np.testing.assert_allclose(np.array([N, S, A, G])[:, :2], wanted, rtol=1e-12, atol=1e-12 * n)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("kind", ["binary", "real"])
+def test_compiled_equals_numpy_on_many_samples(tied: bool, kind: str) -> None:
+    """20,000 samples: the sums stay within 1e-12, and lanes without a replicate stay out of the result."""
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(0)
+    score = rng.random(20_000)
+    loss = (rng.random(20_000) > score).astype(float) if kind == "binary" else rng.exponential(size=20_000)
+    column = Column.of(loss, np.round(score, 2) if tied else score, None, oracle=False)
+    _, counts = next(plan(20_000).chunks(7, rng))
+    compiled, numpy = scan_lanes(column, to_lanes(counts), 7), scan(column, counts, True)
+    for one, other in zip(compiled, numpy, strict=True):
+        assert one.shape == (7,)
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_what_is_summed_in_integers_is_exact() -> None:
+    """Totals and AUGRC sums of 0/1 losses are integers and halves: equal bit for bit."""
+    rng = np.random.default_rng(1)
+    loss, score = (rng.random(3000) < 0.2).astype(float), rng.random(3000)
+    column = Column.of(loss, score, None, oracle=False)
+    _, counts = next(plan(3000).chunks(20, rng))
+    found = scan(column, counts, True)
+    for r, count in enumerate(counts):
+        weight, total, _, generalized = sums_by_definition(column, count)
+        assert (found.weight[r], found.loss[r], found.generalized[r]) == (weight, total, generalized)
+
+
+def test_auto_takes_numba_for_large_work_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below what loading the kernels costs NumPy is faster."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    assert not choose("auto", 1e8)
+    assert choose("auto", 1e9)
+    assert choose("numba", 1.0)
+    assert not choose("numpy", 1e12)
+
+
+def test_a_metric_off_the_scan_does_not_load_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that cannot be compiled does not count as worth it."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the compiled kernels were used")
+
+    monkeypatch.setattr("recuse.inference._lanes.WORTHWHILE", 1.0)
+    monkeypatch.setattr("recuse.inference._replicates.scan_lanes", refuse)
+    replicates(["sele"], [([0, 1, 0], [3, 2, 1])], n_resamples=5)
