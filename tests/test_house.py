@@ -49,6 +49,7 @@ UPWARD = {
     ("joint", "report"): ".plot() and how results and tables print themselves",
     ("evaluation", "recuse"): "the version that a result carries",
     ("comparison", "report"): ".plot() and how a result prints itself",
+    ("thresholds", "recuse"): "the version that a policy carries",
     ("comparison", "recuse"): "the version that a result carries",
     ("inference", "report"): "the same of a ranking study",
     ("selection", "report"): "how a result prints itself",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from recuse import metrics as metrics
     from recuse import nn as nn
     from recuse import scores as scores
+    from recuse import thresholds as thresholds
     from recuse._checks import UndefinedMetricWarning as UndefinedMetricWarning
     from recuse._checks import UnmetNeed as UnmetNeed
     from recuse.blocks import Moments as Moments
@@ -41,17 +42,23 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from recuse.report import RiskCoverageDisplay as RiskCoverageDisplay
     from recuse.selection import Selection as Selection
     from recuse.selection import select as select
+    from recuse.thresholds import CertifiedThreshold as CertifiedThreshold
+    from recuse.thresholds import EmpiricalThreshold as EmpiricalThreshold
+    from recuse.thresholds import choose_threshold as choose_threshold
+    from recuse.thresholds import load_policy as load_policy
     from recuse.tuning import Candidate as Candidate
     from recuse.tuning import Tuning as Tuning
     from recuse.tuning import tune as tune
 
 __version__ = "0.1.0"
 
-_MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores")
+_MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores", "thresholds")
 _WINGS = ("nn",)  # need an optional library, so `from recuse import *` leaves them out
 _HOMES = {
     "Candidate": "tuning",
+    "CertifiedThreshold": "thresholds",
     "Comparison": "comparison",
+    "EmpiricalThreshold": "thresholds",
     "Evaluation": "evaluation",
     "Interval": "inference",
     "Measurement": "evaluation",
@@ -68,9 +75,11 @@ _HOMES = {
     "Tuning": "tuning",
     "UndefinedMetricWarning": "_checks",
     "UnmetNeed": "_checks",
+    "choose_threshold": "thresholds",
     "compare": "comparison",
     "confidence_interval": "inference",
     "evaluate": "evaluation",
+    "load_policy": "thresholds",
     "ranking_study": "inference",
     "read_outputs": "outputs",
     "risk_coverage_curve": "curve",

@@ -1,0 +1,15 @@
+"""Operating points, empirical and certified; policies; monitoring."""
+
+from recuse.thresholds._apply import Applied, apply_policy
+from recuse.thresholds._band import RiskBand, risk_band
+from recuse.thresholds._choose import choose_threshold
+from recuse.thresholds._conformal import conformal_threshold
+from recuse.thresholds._groups import GroupThresholds
+from recuse.thresholds._monitor import Monitoring, monitor
+from recuse.thresholds._policy import Policy, load_policy
+from recuse.thresholds._report import Audit, ReusedCalibrationWarning, audit
+from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+
+__all__ = ["Applied", "Audit", "CertifiedThreshold", "EmpiricalThreshold", "GroupThresholds", "Monitoring", "Policy"]
+__all__ += ["ReusedCalibrationWarning", "RiskBand", "apply_policy", "audit", "choose_threshold"]
+__all__ += ["conformal_threshold", "load_policy", "monitor", "risk_band"]

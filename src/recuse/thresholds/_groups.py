@@ -1,0 +1,81 @@
+"""One threshold per group or predicted class."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recuse._checks import same_length, vector
+from recuse._typing import ArrayLike, BoolArray
+from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+
+if TYPE_CHECKING:
+    from recuse.thresholds._policy import Policy
+
+
+def group_column(groups: ArrayLike) -> Any:
+    """Return the groups as text; a missing group is an error."""
+    column = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+    if column.ndim != 1:
+        raise ValueError(f"groups must be one-dimensional, one value per sample, got shape {column.shape}")
+    for position, value in enumerate(column):
+        if value is None or value != value:
+            raise ValueError(f"groups[{position}] is missing; name a group for every row, for example 'unknown'")
+    return np.array([str(value) for value in column])
+
+
+@dataclass(frozen=True)
+class GroupThresholds:
+    """One threshold per group; a row of a group that was not calibrated is rejected.
+
+    Parameters
+    ----------
+    groups : dict of str to EmpiricalThreshold or CertifiedThreshold
+        The groups by name, each with its own threshold or reason.
+    delta : float or None
+        Error probability that was asked for.
+    multiplicity : {"all", "each"}
+        Whether it is that of all promises together or that of each.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> found = recuse.choose_threshold([0, 0, 1, 0], [4, 3, 2, 1], coverage=0.5, groups=["a", "b", "a", "b"])
+    >>> {name: each.threshold for name, each in found.groups.items()}
+    {'a': 4.0, 'b': 3.0}
+    >>> found.accept([3.5, 3.5, 9.0], ["a", "b", "new"]).tolist()
+    [False, True, False]
+    """
+
+    groups: Mapping[str, EmpiricalThreshold | CertifiedThreshold]
+    delta: float | None
+    multiplicity: str
+
+    @property
+    def attainable(self) -> bool:
+        """Whether every group reached the objective."""
+        return all(each.attainable for each in self.groups.values())
+
+    def accept(self, confidence: ArrayLike, groups: ArrayLike) -> BoolArray:
+        """Return the accept mask of new rows."""
+        scores, column = vector(confidence, "confidence", np, None), group_column(groups)
+        same_length(confidence=scores, groups=column)
+        limits = {name: each.threshold if each.attainable else np.nan for name, each in self.groups.items()}
+        return np.asarray(scores >= np.array([limits.get(name, np.nan) for name in column]))
+
+    def policy(self, *, score: str, group: str, temperature: float | None = None) -> Policy:
+        """Return the policy that a deployment needs; ``group`` names the column of the groups."""
+        from recuse.thresholds._policy import Policy
+
+        return Policy.of_groups(self, score=score, group=group, temperature=temperature)
+
+    def save(self, path: str | os.PathLike[str], *, score: str, group: str, temperature: float | None = None) -> None:
+        """Write the policy as a small JSON file."""
+        self.policy(score=score, group=group, temperature=temperature).save(path)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {each}" for name, each in self.groups.items())

@@ -1,0 +1,88 @@
+"""The calibration sample of a certificate: checked columns, scaled losses, and the split into pilot and rest.
+
+Everything here is independent of the order of the rows: rows are sorted by score and loss before anything is drawn.
+A random set of positions in any fixed order of exchangeable rows is a random set of rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+
+from recuse._checks import check_loss, check_weight, one_of, refuse, same_length, vector
+from recuse._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows sorted by descending score; NaN scores became -inf and are never accepted."""
+
+    score: FloatArray
+    loss: FloatArray
+    weight: FloatArray | None
+    n_unscored: int
+    n_dropped: int
+
+    @property
+    def n(self) -> int:
+        """Rows, with those that lack a score."""
+        return len(self.score)
+
+    @property
+    def binary(self) -> bool:
+        """Whether every loss is 0 or 1."""
+        return bool(np.all((self.loss == 0.0) | (self.loss == 1.0)))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the sorted rows: the same calibration rows have the same, in any order."""
+        digest = hashlib.sha256(b"recuse.calibration/1")
+        for column in (self.score, self.loss, self.weight):
+            digest.update(b"-" if column is None else np.ascontiguousarray(column + 0.0, dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def rows(self, index: BoolArray) -> Sample:
+        """Return some rows, in their order."""
+        weight = None if self.weight is None else self.weight[index]
+        return Sample(self.score[index], self.loss[index], weight, 0, 0)
+
+
+def read(
+    loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
+) -> Sample:
+    """Check the columns and sort them; the caller's arrays are never changed."""
+    one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
+    losses = vector(loss, "loss", np, None)
+    scores = vector(confidence, "confidence", np, None) + 0.0
+    weights = None if sample_weight is None else vector(sample_weight, "sample_weight", np, None)
+    same_length(loss=losses, confidence=scores, sample_weight=weights)
+    check_loss(losses, np)
+    if weights is not None:
+        check_weight(weights, np)
+    missing = np.isnan(scores)
+    if nan_policy == "raise":
+        remedy = 'compute the score, or give nan_policy="reject" (never accepted) or "drop"'
+        refuse(missing, scores, "confidence", "holds NaN", remedy, np)
+    kept = ~missing if nan_policy == "drop" else np.ones(len(scores), dtype=bool)
+    if not kept.any():
+        raise ValueError("every confidence is NaN, and nan_policy='drop' leaves no sample; compute the score first")
+    scores, losses = np.where(missing, -np.inf, scores)[kept], losses[kept]
+    weights = None if weights is None else weights[kept]
+    order = np.lexsort((losses, -scores) if weights is None else (weights, losses, -scores))
+    return Sample(
+        scores[order],
+        losses[order],
+        None if weights is None else weights[order],
+        n_unscored=int(missing[kept].sum()),
+        n_dropped=int((~kept).sum()),
+    )
+
+
+def pilot_rows(n: int, rng: np.random.Generator) -> BoolArray:
+    r"""Return the mask of :math:`\lceil\sqrt n\rceil` random rows: their scores fix the tests."""
+    mask = np.zeros(n, dtype=bool)
+    mask[rng.permutation(n)[: ceil(sqrt(n))]] = True
+    return mask

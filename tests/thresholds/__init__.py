@@ -1,0 +1,1 @@
+"""Tests of operating points, certificates, policies and monitoring."""
