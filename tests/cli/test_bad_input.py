@@ -87,7 +87,7 @@ def test_no_rows(recuse_: Run, tmp_path: Path) -> None:
         (["--by", "z*"], ["no column matches --by 'z*'"]),
         (["--probs", "q_*"], ["no column matches --probs 'q_*'; columns: y, yhat"]),
         (["--scores", "vage"], ["'vage' is neither a score nor a column; did you mean 'vague'", "recuse scores"]),
-        (["--scores", "mps"], ["'mps' is neither a score nor a column; did you mean 'msp'?"]),
+        (["--scores", "mps"], ["'mps' is neither a score nor a column; did you mean 'msp'"]),
         (["--scores", "z*"], ["no column matches --scores 'z*'"]),
         (["--scores", "energy"], ["energy needs logits"]),
         (["--confidence", "site"], ["column 'site' must hold numbers, but data row 1 holds"]),

@@ -105,6 +105,7 @@ def test_the_page_says_what_is_needed(page: str) -> None:
     assert f"{evaluation.value('augrc', score='max_logit'):.4g}" in text
     assert all(note in text for note in evaluation.notes())
     assert repr(evaluation.curve("msp").at(coverage=0.8).threshold) in text
+    assert "In brackets: 95 % confidence interval. Best of a row in bold." in text
     assert "augrc/trapezoid" in text
     assert recuse.metrics.get("aurc").source in text
     assert evaluation.provenance["fingerprint"] in text

@@ -166,3 +166,5 @@ def test_intervals_stand_beside_their_values() -> None:
     shown = [row[0] for row in tables(result)[0].rows[:2]]
     assert shown == [f"{area.value:.4g} [{area.low:.3g}, {area.high:.3g}]", f"{coverage.value:.4g}"]
     assert area.low < area.value < area.high
+    assert "In brackets: 95 % confidence interval." in terminal(result, 100)
+    assert "In brackets" not in terminal(recuse.evaluate(OUTPUTS, NAMES[0], "augrc", level=None), 100)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from recuse.report._display import RiskCoverageDisplay, quiet
 from recuse.report._extras import need
-from recuse.report._tables import clean, headline, key_figures, operating_points, tables
+from recuse.report._tables import brackets, clean, headline, key_figures, operating_points, tables
 
 if TYPE_CHECKING:
     from recuse.evaluation import Evaluation
@@ -18,7 +18,6 @@ _KINDS: dict[Literal["selective", "generalized"], str] = {
     "selective": "Selective risk",
     "generalized": "Generalized risk",
 }
-_DIRECTION = "↓ lower is better, ↑ higher is better. Values are fractions. Best of a row in bold."
 
 
 def as_html_page(evaluation: Evaluation, title: str | None = None) -> str:
@@ -32,11 +31,20 @@ def as_html_page(evaluation: Evaluation, title: str | None = None) -> str:
         points=operating_points(evaluation),
         notes=[clean(line) for line in evaluation.notes()],
         plots=[_plot(evaluation, kind) for kind in _KINDS],
-        direction=_DIRECTION if len(evaluation.scores) > 1 else _DIRECTION.rpartition(" Best")[0],
+        direction=_legend(evaluation),
         conventions=_conventions(evaluation),
         provenance={key: clean(str(value)) for key, value in evaluation.provenance.items()},
     )
     return page.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _legend(evaluation: Evaluation) -> str:
+    """What arrows, brackets and bold type mean, as far as they occur."""
+    inside = brackets(evaluation)
+    parts = ["↓ lower is better, ↑ higher is better. Values are fractions."]
+    parts += [f"{inside}."] if inside else []
+    parts += ["Best of a row in bold."] if len(evaluation.scores) > 1 else []
+    return " ".join(parts)
 
 
 def as_html_table(evaluation: Evaluation) -> str:

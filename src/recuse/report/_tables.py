@@ -70,6 +70,13 @@ def cell(entry: Measurement) -> str:
     return f"{number(entry.value)} [{entry.low:.3g}, {entry.high:.3g}]"
 
 
+def brackets(evaluation: Evaluation) -> str | None:
+    """Return what the brackets behind a value are, if there are any."""
+    if all(np.isnan(entry.low) or np.isnan(entry.high) for entry in evaluation.measurements):
+        return None
+    return f"In brackets: {100.0 * evaluation.provenance['level']:g} % confidence interval"
+
+
 def headline(evaluation: Evaluation) -> str:
     """Return one line that says what was evaluated."""
     facts = evaluation.provenance

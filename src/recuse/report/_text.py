@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recuse.report._tables import COLUMNS, Table, clean, headline, tables
+from recuse.report._tables import COLUMNS, Table, brackets, clean, headline, tables
 
 if TYPE_CHECKING:
     from recuse.evaluation import Evaluation
@@ -48,6 +48,8 @@ def as_rich(evaluation: Evaluation, width: int = 120) -> list[Any]:
             cells = [Text(cell, style="bold green" if (i, j) in table.best else "") for j, cell in enumerate(row)]
             rich.add_row(Text(name), *cells)
         result.append(rich)
+    inside = brackets(evaluation)
+    result += [Text(f"{inside}.", style="dim")] if inside else []
     result += [Text(f"note: {clean(line)}", style="yellow") for line in evaluation.notes()]
     return result
 
