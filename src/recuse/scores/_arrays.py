@@ -73,6 +73,9 @@ def largest(values: Any, k: int, xp: Any) -> Any:
 
 def kth_largest(values: Any, k: int, xp: Any) -> Any:
     """Return the k-th largest entry of each row, counted from 1."""
+    if xp is np:
+        place = values.shape[1] - k
+        return np.partition(values, place, axis=1)[:, place]
     return xp.min(largest(values, k, xp), axis=1)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recuse._checks import fraction
-from recuse.scores._arrays import kth_largest, logsumexp
+from recuse.scores._arrays import astype, kth_largest, logsumexp
 from recuse.scores._batch import Batch
 from recuse.scores._score import Score
 
@@ -28,8 +28,10 @@ def ash_b(batch: Batch, *, percentile: float = 0.9) -> Any:
     """LSE(W h' + b), h' = s1/k where h is among the k largest of its row, else 0; s1 = sum of the row before."""
     xp = batch.xp
     kept, total, k = _kept(batch, percentile, "ash_b")
-    level = xp.zeros_like(kept) + (total / k)[:, None]
-    return logsumexp(batch.logits_of(xp.where(kept > 0.0, level, xp.zeros_like(kept))), xp)
+    weight, bias = batch.head
+    # one level per row commutes with W
+    logits = (astype(kept > 0.0, "float64", xp) @ batch.double(weight).T) * (total / k)[:, None] + batch.double(bias)
+    return logsumexp(logits, xp)
 
 
 def ash_s(batch: Batch, *, percentile: float = 0.9) -> Any:
@@ -63,9 +65,10 @@ def scale(batch: Batch, *, percentile: float = 0.85) -> Any:
 
 def _checked(batch: Batch, percentile: float, name: str) -> tuple[Any, int]:
     features = batch.features
-    if bool(batch.xp.any(features < 0.0)):
+    smallest = float(batch.xp.min(features))
+    if smallest < 0.0:
         raise ValueError(
-            f"{name} needs features >= 0 (after a ReLU), but the smallest is {float(batch.xp.min(features)):.4g}: a "
+            f"{name} needs features >= 0 (after a ReLU), but the smallest is {smallest:.4g}: a "
             "share of a sum means nothing for signed features; use another score, or features clipped at 0"
         )
     d = features.shape[1]
@@ -77,14 +80,13 @@ def _kept(batch: Batch, percentile: float, name: str) -> tuple[Any, Any, int]:
     xp = batch.xp
     features, k = _checked(batch, percentile, name)
     edge = kth_largest(features, k, xp)[:, None]
-    zero = xp.zeros_like(features)
-    above, tied = features > edge, features == edge
-    one = zero + 1.0
-    room = k - xp.sum(xp.where(above, one, zero), axis=1)
-    ties = xp.where(tied, one, zero)
-    if bool(xp.any((xp.sum(ties, axis=1) > room) & (edge[:, 0] > 0.0))):
-        tied = tied & (xp.cumulative_sum(ties, axis=1) <= room[:, None])
-    return xp.where(above | tied, features, zero), xp.sum(features, axis=1), k
+    kept = features >= edge
+    surplus = xp.sum(astype(kept, "int32", xp), axis=1) - k
+    if bool(xp.any((surplus > 0) & (edge[:, 0] > 0.0))):  # zeros at the edge stay zero whether kept or not
+        tied = features == edge
+        place = xp.cumulative_sum(astype(tied, "int64", xp), axis=1)
+        kept = kept & ~(tied & (place > place[:, -1:] - surplus[:, None]))
+    return xp.where(kept, features, xp.zeros_like(features)), xp.sum(features, axis=1), k
 
 
 def _factor(total: Any, strongest: Any, xp: Any) -> Any:
