@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -158,7 +157,7 @@ def test_without_polars(path: Path) -> None:
 
 
 def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
-    """Two scores, all forms of output: far less than the limit here, which is for slow machines."""
+    """Two scores, all forms of output: about two seconds; the limit is for slow machines."""
     polars = pytest.importorskip("polars")
     rng = np.random.default_rng(0)
     n = 10**6
@@ -166,10 +165,11 @@ def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
     wrong = (rng.random(n) > confidence).astype(int)
     frame = {"y": np.zeros(n, int), "yhat": wrong, "conf": confidence, "vague": confidence + 0.1 * rng.random(n)}
     polars.DataFrame(frame).write_parquet(tmp_path / "big.parquet")
-    before = time.perf_counter()
+    before = os.times()
     options = [word for name in ("report", "plot", "json", "csv") for word in (f"--{name}", tmp_path / f"r.{name}.png")]
     done = start("evaluate", tmp_path / "big.parquet", "--scores", "conf,vague", *options)
     assert done.returncode == 0, done.stderr
-    assert time.perf_counter() - before < 20
+    after = os.times()  # processor time of the command: a busy machine is not a slow command
+    assert after.children_user - before.children_user + after.children_system - before.children_system < 20
     assert done.stdout.startswith("1000000 samples")
     assert (tmp_path / "r.report.png").stat().st_size < 200_000

@@ -26,8 +26,7 @@ def read(file: Path, wanted: Sequence[str], by: Sequence[str], **options: Any) -
             external.append(name)
         elif columns and name not in known.names():
             raise ValueError(
-                f"{file}: {name!r} is neither a score nor a column; {closest(name, {*known.names(), *columns})}; "
-                "see 'recuse scores'"
+                f"{file}: {name!r} is neither a score nor a column; {_nearest(name, columns)}; see 'recuse scores'"
             )
     outputs = read_outputs(file, scores=external, groups=by, **options)
     return outputs, _expanded(wanted, outputs.scores), _expanded(by, outputs.groups)
@@ -59,6 +58,13 @@ def with_row(message: str) -> str:
     """Add the row counted from 1, as an editor shows it, to a message that names a position."""
     position = re.search(r"\w\[(\d+)\]", message)
     return message if position is None else f"{message} [data row {int(position[1]) + 1}]"
+
+
+def _nearest(name: str, columns: list[str]) -> str:
+    """The nearest scores and columns; else the columns, because there are many scores."""
+    hint = closest(name, {*known.names(), *columns})
+    more = ", …" if len(columns) > 12 else ""
+    return hint if hint.startswith("did you") else f"columns: {', '.join(columns[:12])}{more}"
 
 
 def _is_pattern(name: str) -> bool:

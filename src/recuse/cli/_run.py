@@ -23,6 +23,11 @@ _OPTIONS = {
     "groups": "--by",
     "nan_policy": "--nan-policy",
 }
+_PHRASES = {
+    " (or unlabelled=True)": "",
+    "class_names=[...]": "--class-names a,b,...",
+    "n_resamples": "--bootstrap",
+}
 _ARGUMENT = re.compile(rf"(?<![\w(-])({'|'.join(_OPTIONS)})=(?=(<|['\"])|[\s,;:)]|$)")
 
 
@@ -62,7 +67,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def as_options(message: str) -> str:
     """Return a message of the library in the words of the command line: ``label=`` becomes ``--label``."""
-    message = message.replace(" (or unlabelled=True)", "").replace("class_names=[...]", "--class-names a,b,...")
+    for words, ours in _PHRASES.items():
+        message = message.replace(words, ours)
     return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + (" " if found[2] else ""), message)
 
 
