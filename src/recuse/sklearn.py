@@ -1,0 +1,372 @@
+"""scikit-learn: a classifier with a reject option, scorers, and a confusion matrix with a column for the rejected."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import _safe_indexing, assert_all_finite, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
+
+from recuse._checks import one_of, same_length
+from recuse._typing import ArrayLike, BoolArray, FloatArray
+from recuse.thresholds import CertifiedThreshold, EmpiricalThreshold, Policy, choose_threshold
+
+__all__ = ["SelectiveClassifier", "confusion_matrix_with_reject", "selective_scorer"]
+
+_SCORES = ("msp", "margin", "neg_entropy")
+
+
+def _confidence(estimator: Any, X: Any, score: str | Callable[[Any], Any]) -> FloatArray:
+    """Return the confidence of a fitted classifier, from probabilities, else from its decision function."""
+    if callable(score):
+        return np.asarray(score(estimator.predict_proba(X)), dtype=np.float64)
+    one_of(score, _SCORES, "confidence_score")
+    if hasattr(estimator, "predict_proba"):
+        proba = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        if score == "msp" or proba.shape[1] < 2:
+            return np.asarray(proba.max(axis=1))
+        if score == "neg_entropy":
+            return np.asarray(np.sum(proba * np.log(np.maximum(proba, np.finfo(float).tiny)), axis=1))
+    else:
+        proba = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        if proba.ndim == 1:
+            return np.abs(proba)
+    top = np.sort(proba, axis=1)
+    return np.asarray(top[:, -1] - top[:, -2])
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    def check(self: Any) -> bool:
+        inner = getattr(self, "estimator_", None) or self._unfitted()
+        return hasattr(inner, name)
+
+    return check
+
+
+class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Any classifier with a reject option: labels for every row, and an explicit mask of those it stands by.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Default: logistic regression. A ``FrozenEstimator`` is not fitted again; all rows then calibrate.
+    risk, delta, coverage, capacity, cost
+        The objective, as in :func:`recuse.choose_threshold`; default coverage 0.8.
+    confidence_score : {"msp", "margin", "neg_entropy"} or callable
+        Confidence from the class probabilities; without ``predict_proba`` the margin of the decision function.
+    calibration : float in (0, 1) or "cv"
+        Share of the rows that is held out to choose the threshold; or out-of-fold predictions of all rows, after which
+        the classifier is fitted on all. A certificate is exact for held-out rows only.
+    cv : int
+        Folds of ``calibration="cv"``.
+    reject_value : object, optional
+        What ``predict`` returns for a rejected row; None: the label all the same, see :meth:`accept`.
+    random_state : int
+        Of the split and the certificate.
+
+    Attributes
+    ----------
+    estimator_ : the fitted classifier
+    threshold_ : EmpiricalThreshold or CertifiedThreshold
+    classes_ : ndarray
+    n_calibration_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import recuse.sklearn
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    >>> clf = recuse.sklearn.SelectiveClassifier(tree, coverage=0.7).fit(X, y)
+    >>> clf.predict(X).shape, clf.accept(X).dtype, clf.threshold_.coverage >= 0.7
+    ((569,), dtype('bool'), True)
+    """
+
+    def __init__(
+        self, estimator: Any = None, *, risk: float | None = None, delta: float | None = None,
+        coverage: float | None = None, capacity: Any = None, cost: Any = None, confidence_score: Any = "msp",
+        calibration: float | str = 0.25, cv: int = 5, reject_value: Any = None, random_state: int = 0,
+    ) -> None:  # fmt: skip
+        self.estimator = estimator
+        self.risk = risk
+        self.delta = delta
+        self.coverage = coverage
+        self.capacity = capacity
+        self.cost = cost
+        self.confidence_score = confidence_score
+        self.calibration = calibration
+        self.cv = cv
+        self.reject_value = reject_value
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ fit
+
+    def _unfitted(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression()
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Route what ``fit`` is given to the classifier."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=type(self).__name__).add(estimator=self._unfitted(), method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        tags, inner = super().__sklearn_tags__(), get_tags(self._unfitted())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.classifier_tags.multi_class = inner.classifier_tags is None or inner.classifier_tags.multi_class
+        return tags
+
+    def fit(self, X: Any, y: ArrayLike, **params: Any) -> SelectiveClassifier:
+        """Fit the classifier, and choose the threshold on rows that it was not fitted on.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        **params
+            Passed to the classifier's ``fit``; columns with one value per sample are split like X.
+        """
+        from sklearn.frozen import FrozenEstimator
+
+        X, y = indexable(X, y)
+        y = column_or_1d(np.asarray(y), warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        inner = self._unfitted()
+        fit_params = self._routed(params)
+        if isinstance(inner, FrozenEstimator):
+            self.estimator_, rows = inner, np.arange(len(y))
+            confidence, predicted = _confidence(inner, X, self.confidence_score), inner.predict(X)
+        elif self.calibration == "cv":
+            confidence, predicted, rows = self._cross_fitted(inner, X, y, fit_params)
+            self.estimator_ = clone(inner).fit(X, y, **fit_params)
+        else:
+            train, rows = self._split(y)
+            part = _check_method_params(X, fit_params, indices=train)
+            self.estimator_ = clone(inner).fit(_safe_indexing(X, train), y[train], **part)
+            held_out = _safe_indexing(X, rows)
+            confidence = _confidence(self.estimator_, held_out, self.confidence_score)
+            predicted = self.estimator_.predict(held_out)
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        self.n_calibration_ = len(rows)
+        loss = (np.asarray(predicted) != y[rows]).astype(np.float64)
+        found = choose_threshold(loss, confidence, rng=self.random_state, **self._objective())
+        assert isinstance(found, EmpiricalThreshold | CertifiedThreshold)
+        self.threshold_ = found
+        return self
+
+    def _routed(self, params: dict[str, Any]) -> dict[str, Any]:
+        from sklearn import get_config
+
+        if params and get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **params).estimator.fit)
+        return params
+
+    def _objective(self) -> dict[str, Any]:
+        names = ("risk", "delta", "coverage", "capacity", "cost")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return given or {"coverage": 0.8}
+
+    def _split(self, y: Any) -> tuple[Any, Any]:
+        from sklearn.model_selection import train_test_split
+
+        share = self.calibration
+        if isinstance(share, str) or not 0.0 < share < 1.0:
+            raise ValueError(f"calibration must lie inside (0, 1) or be 'cv', got {share!r}; 0.25 is usual")
+        if len(y) < 4:
+            word = "sample" if len(y) == 1 else "samples"
+            raise ValueError(f"{len(y)} {word} cannot be split for calibration: at least 4 are needed")
+        rows = np.arange(len(y))
+        counts = np.unique(y, return_counts=True)[1]
+        fits = counts.min() >= 2 and min(len(y) * share, len(y) * (1.0 - share)) >= len(counts)
+        train, held_out = train_test_split(
+            rows, test_size=share, random_state=self.random_state, stratify=y if fits else None
+        )
+        return train, held_out
+
+    def _cross_fitted(self, inner: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any, Any, Any]:
+        from sklearn.model_selection import StratifiedKFold
+
+        if self.delta is not None:
+            warnings.warn(
+                "with calibration='cv' the certificate is about the out-of-fold classifiers, not about the one that is "
+                "deployed; hold rows out (calibration=0.25) for an exact one",
+                stacklevel=3,
+            )
+        confidence, predicted = np.empty(len(y)), np.empty(len(y), dtype=y.dtype)
+        folds = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
+        for train, test in folds.split(np.zeros(len(y)), y):
+            part = _check_method_params(X, fit_params, indices=train)
+            fold = clone(inner).fit(_safe_indexing(X, train), y[train], **part)
+            confidence[test] = _confidence(fold, _safe_indexing(X, test), self.confidence_score)
+            predicted[test] = fold.predict(_safe_indexing(X, test))
+        return confidence, predicted, np.arange(len(y))
+
+    # ------------------------------------------------------------------ decide
+
+    def predict(self, X: Any) -> Any:
+        """Return a label for every row; ``reject_value`` takes the place of rejected ones if it is given."""
+        check_is_fitted(self, "threshold_")
+        labels = np.asarray(self.estimator_.predict(X))
+        if self.reject_value is None:
+            return labels
+        accepted = self.accept(X)
+        kind = (
+            np.result_type(labels, np.asarray(self.reject_value)) if _same_kind(labels, self.reject_value) else object
+        )
+        decided = labels.astype(kind)
+        decided[~accepted] = self.reject_value
+        return decided
+
+    def confidence(self, X: Any) -> FloatArray:
+        """Return the confidence score of every row."""
+        check_is_fitted(self, "threshold_")
+        return _confidence(self.estimator_, X, self.confidence_score)
+
+    def accept(self, X: Any) -> BoolArray:
+        """Return the mask of the rows that the classifier stands by."""
+        confidence = self.confidence(X)
+        return self.threshold_.accept(confidence)
+
+    def policy(self, *, score: str) -> Policy:
+        """Return the policy for other programs; ``score`` names the column of the confidence in their files."""
+        check_is_fitted(self, "threshold_")
+        return self.threshold_.policy(score=score)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Return the class probabilities of the classifier."""
+        check_is_fitted(self, "threshold_")
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Return the decision function of the classifier."""
+        check_is_fitted(self, "threshold_")
+        return self.estimator_.decision_function(X)
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of the class probabilities."""
+        check_is_fitted(self, "threshold_")
+        return self.estimator_.predict_log_proba(X)
+
+
+def _same_kind(labels: Any, value: Any) -> bool:
+    kinds = {labels.dtype.kind, np.asarray(value).dtype.kind}
+    return kinds <= set("iuf") or kinds <= set("U")
+
+
+def selective_scorer(metric: str, *, confidence_score: Any = "msp", **options: Any) -> Callable[..., float]:
+    """Return a scorer for ``cross_validate``, ``GridSearchCV``, …: a metric of the reject option, higher = better.
+
+    Parameters
+    ----------
+    metric : str
+        A metric of ``recuse.metrics``: ``"augrc"``, ``"aurc"``, ``"coverage_at_risk"``, …
+    confidence_score : {"msp", "margin", "neg_entropy"} or callable
+        Used unless the estimator brings its own ``confidence`` method.
+    **options
+        Of the metric, such as ``risk=0.05``.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y, sample_weight=None)``; metrics where lower is better get a minus sign.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from recuse.sklearn import selective_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    >>> bool((cross_val_score(tree, X, y, scoring=selective_scorer("augrc")) <= 0).all())
+    True
+    """
+    from recuse import metrics
+    from recuse.blocks import TieBlocks
+
+    leaf = metrics.get(metric, **options)
+    sign = -1.0 if leaf.direction == "lower" else 1.0
+
+    def scorer(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        own = isinstance(estimator, SelectiveClassifier)
+        confidence = estimator.confidence(X) if own else _confidence(estimator, X, confidence_score)
+        labels = estimator.estimator_.predict(X) if own else estimator.predict(X)
+        loss = (np.asarray(labels) != np.asarray(y)).astype(np.float64)
+        return sign * leaf.evaluate(TieBlocks.from_samples(loss, confidence, sample_weight, oracle=True))[0]
+
+    scorer.__name__ = f"selective_{metric}"
+    return scorer
+
+
+def confusion_matrix_with_reject(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    accept: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> FloatArray:
+    """Return the confusion matrix of what is accepted, with one more column for what is rejected.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        ``y_pred`` counts where accepted only, so any value may stand for a rejected row.
+    accept : array-like of bool of shape (n_samples,)
+    labels : array-like of shape (n_classes,), optional
+        Order of the classes; default sorted.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes + 1)
+        Rows: true classes. Columns: predicted classes, then rejected.
+
+    Raises
+    ------
+    ValueError
+        Lengths differ; a class that is not among ``labels``.
+
+    Examples
+    --------
+    >>> from recuse.sklearn import confusion_matrix_with_reject
+    >>> confusion_matrix_with_reject([0, 0, 1, 1], [0, 1, 1, 0], [True, True, True, False])
+    array([[1., 1., 0.],
+           [0., 1., 1.]])
+    """
+    truth, predicted, mask = np.asarray(y_true), np.asarray(y_pred), np.asarray(accept).astype(bool)
+    weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    same_length(y_true=truth, y_pred=predicted, accept=mask, sample_weight=weight)
+    answered = predicted[mask]
+    known = list(
+        np.unique(np.concatenate([truth, answered.astype(truth.dtype)])) if labels is None else np.asarray(labels)
+    )
+    place = {value: k for k, value in enumerate(known)}
+    for value in {*truth.tolist(), *answered.tolist()} - place.keys():
+        raise ValueError(f"class {value!r} occurs but is not in labels; give all classes")
+    result = np.zeros((len(known), len(known) + 1))
+    rows = np.array([place[value] for value in truth.tolist()], dtype=int)
+    columns = np.full(len(truth), len(known))
+    columns[mask] = [place[value] for value in answered.tolist()]
+    np.add.at(result, (rows, columns), weight)
+    return result

@@ -1,0 +1,136 @@
+"""SelectiveClassifier, scorers and the confusion matrix, inside scikit-learn's own machinery."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import recuse
+from recuse.sklearn import SelectiveClassifier, confusion_matrix_with_reject, selective_scorer
+from sklearn import config_context
+
+X, Y = make_classification(2000, n_informative=4, flip_y=0.1, random_state=0)
+
+
+@parametrize_with_checks([SelectiveClassifier(), SelectiveClassifier(calibration="cv", cv=2)])
+def test_scikit_learn_accepts_it(estimator: SelectiveClassifier, check) -> None:  # type: ignore[no-untyped-def]
+    """Every check that scikit-learn has for classifiers."""
+    check(estimator)
+
+
+@pytest.mark.parametrize("make", ["numpy", "pandas", "polars"])
+def test_any_table_gives_the_same(make: str) -> None:
+    """NumPy arrays, pandas and polars frames in, the same labels and the same mask out."""
+    names = [f"x{i}" for i in range(X.shape[1])]
+    data = X
+    if make != "numpy":
+        library = pytest.importorskip(make)
+        data = library.DataFrame(dict(zip(names, X.T, strict=True)))
+    expected = SelectiveClassifier(coverage=0.6).fit(X, Y)
+    found = SelectiveClassifier(coverage=0.6).fit(data, Y)
+    np.testing.assert_array_equal(found.accept(data), expected.accept(X))
+    np.testing.assert_array_equal(found.predict(data), expected.predict(X))
+
+
+def test_the_threshold_comes_from_rows_that_were_held_out() -> None:
+    """The calibration share is not fitted on, and a certificate is about it."""
+    found = SelectiveClassifier(risk=0.08, delta=0.05).fit(X[:1000], Y[:1000])
+    assert isinstance(found.threshold_, recuse.CertifiedThreshold)
+    assert found.threshold_.n == found.n_calibration_ == 250
+    fresh = X[1000:]
+    if found.threshold_.attainable:
+        accepted = found.accept(fresh)
+        assert np.mean(found.predict(fresh)[accepted] != Y[1000:][accepted]) < 0.1
+
+
+def test_a_frozen_estimator_is_not_fitted_again() -> None:
+    """All rows calibrate."""
+    inner = LogisticRegression().fit(X[:500], Y[:500])
+    found = SelectiveClassifier(FrozenEstimator(inner), capacity=0.3).fit(X[500:], Y[500:])
+    assert found.n_calibration_ == 1500
+    np.testing.assert_array_equal(found.predict_proba(X), inner.predict_proba(X))
+
+
+def test_reject_values() -> None:
+    """None: labels everywhere; a number, or a word, where rejected."""
+    base = SelectiveClassifier(coverage=0.5).fit(X, Y)
+    accepted = base.accept(X)
+    assert set(base.predict(X)) == {0, 1}
+    for value in (-1, "reject", np.nan):
+        decided = SelectiveClassifier(coverage=0.5, reject_value=value).fit(X, Y).predict(X)
+        assert decided[accepted].tolist() == base.predict(X)[accepted].tolist()
+        assert all(one == value or one != one for one in decided[~accepted].tolist())
+
+
+def test_without_probabilities_the_margin_decides() -> None:
+    """Ridge has a decision function only."""
+    found = SelectiveClassifier(RidgeClassifier(), coverage=0.5).fit(X, Y)
+    assert not hasattr(found, "predict_proba")
+    assert 0.4 < found.accept(X).mean() < 0.6
+
+
+def test_pipelines_and_searches() -> None:
+    """In a pipeline, around a pipeline, in cross_validate with several scorers and in a grid search."""
+    inner = SelectiveClassifier(make_pipeline(StandardScaler(), LogisticRegression()), coverage=0.7)
+    outer = make_pipeline(StandardScaler(), SelectiveClassifier(coverage=0.7))
+    scorers = {
+        "augrc": selective_scorer("augrc"),
+        "aurc": selective_scorer("aurc"),
+        "coverage": selective_scorer("coverage_at_risk", risk=0.1),
+    }
+    for estimator in (inner, outer):
+        result = cross_validate(estimator, X, Y, cv=3, scoring=scorers)
+        assert (result["test_augrc"] < 0).all()
+        assert (result["test_coverage"] > 0).all()
+    search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=selective_scorer("augrc"), cv=3)
+    assert search.fit(X, Y).best_params_ == {"C": 1.0}
+
+
+def test_metadata_reaches_the_classifier() -> None:
+    """Weights are split with the rows, with and without routing."""
+    weight = np.where(Y == 1, 10.0, 1.0)
+    plain = SelectiveClassifier().fit(X, Y)
+    weighted = SelectiveClassifier().fit(X, Y, sample_weight=weight)
+    assert weighted.predict(X).mean() > plain.predict(X).mean()
+    with config_context(enable_metadata_routing=True):
+        inner = LogisticRegression().set_fit_request(sample_weight=True)
+        routed = SelectiveClassifier(inner).fit(X, Y, sample_weight=weight)
+    np.testing.assert_array_equal(routed.predict(X), weighted.predict(X))
+
+
+def test_cross_fitting_warns_about_the_certificate() -> None:
+    """Out-of-fold classifiers are others than the one that is deployed."""
+    with pytest.warns(UserWarning, match="out-of-fold"):
+        SelectiveClassifier(risk=0.1, delta=0.05, calibration="cv").fit(X, Y)
+
+
+def test_the_scorer_is_the_metric() -> None:
+    """Up to the sign."""
+    model = LogisticRegression().fit(X, Y)
+    expected = recuse.augrc(model.predict(X) != Y, model.predict_proba(X).max(axis=1))
+    assert selective_scorer("augrc")(model, X, Y) == -expected
+
+
+def test_the_confusion_matrix_counts_every_row_once() -> None:
+    """Row sums are the class counts; a class that labels lack is named."""
+    rng = np.random.default_rng(0)
+    truth, guess, mask = rng.integers(0, 3, 100), rng.integers(0, 3, 100), rng.random(100) < 0.7
+    matrix = confusion_matrix_with_reject(truth, guess, mask)
+    np.testing.assert_array_equal(matrix.sum(axis=1), np.bincount(truth))
+    assert matrix[:, -1].sum() == (~mask).sum()
+    with pytest.raises(ValueError, match="class 2 occurs but is not in labels"):
+        confusion_matrix_with_reject(truth, guess, mask, labels=[0, 1])
+
+
+@pytest.mark.parametrize("share", [0.0, 1.5, "half"])
+def test_a_wrong_share_is_refused(share: object) -> None:
+    """The message names the argument and the remedy."""
+    with pytest.raises(ValueError, match=r"calibration must lie inside"):
+        SelectiveClassifier(calibration=share).fit(X, Y)
