@@ -167,13 +167,15 @@ def plot_frontiers(frontiers: Mapping[str, RiskCoverageFrontier], ax: Any = None
         from matplotlib import pyplot
 
         _, ax = pyplot.subplots(figsize=(5.5, 4.0), layout="constrained")
+    top = 0.0
     for name, curve in frontiers.items():
         risk = np.minimum.accumulate(curve.selective_risk[::-1])[::-1]
+        top = max(top, float(risk[-1]))
         label = f"{name} ({'DS-' if _two(curve) else ''}AURC {curve.aurc():.4f})"
         (line,) = ax.step(curve.coverage, risk, where="pre", **{"label": label, "linewidth": 1.6, **kwargs})
         ax.plot(curve.coverage, curve.selective_risk, color=line.get_color(), alpha=0.3, linewidth=0.8)
     ax.set(xlim=(0.0, 1.0), xlabel="Coverage of ID samples", ylabel="Selective risk, ID errors and OOD samples")
-    ax.set_ylim(bottom=0.0)
+    ax.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)  # the first levels of a curve may be much higher
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.legend(frameon=False, fontsize="small")

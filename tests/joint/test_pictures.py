@@ -1,0 +1,40 @@
+"""The pictures: what is drawn is what was computed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.figure import Figure
+
+from recuse import joint
+from recuse.report._joint import plot_f1_surface, plot_frontiers
+from tests.joint.references import one_score, random_problem
+
+
+def test_the_frontier_is_drawn_with_its_area() -> None:
+    """One stair per curve, down to the left, and the exact levels behind it."""
+    columns = random_problem(80, 60)
+    both, alone = joint.ds_aurc(*columns), joint.ds_aurc(*one_score(columns))
+    assert both.frontier is not None
+    assert alone.frontier is not None
+    ax = plot_frontiers({"MSP": alone.frontier, "both": both.frontier}, ax=Figure().subplots())
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == [f"MSP (AURC {alone.value:.4f})", f"both (DS-AURC {both.value:.4f})"]
+    stair = ax.lines[2].get_ydata()
+    assert (np.diff(stair) >= 0).all()
+    assert len(ax.lines) == 4
+    assert both.frontier.plot(ax=Figure().subplots()).get_xlabel() == "Coverage of ID samples"
+
+
+def test_the_surface_marks_the_best_points() -> None:
+    """The star is the exact optimum, and no cell of the grid is above it; constant scores are drawn as well."""
+    columns = random_problem(80, 60)
+    ax = plot_f1_surface(*columns, T=30, ax=Figure().subplots())
+    grid = ax.collections[0].get_array()
+    best = joint.ds_f1(*columns).value
+    assert grid.max() <= best
+    assert ax.get_legend().get_texts()[0].get_text() == f"both {best:.4f}"
+    plot_f1_surface(*one_score(columns), T=30, ax=Figure().subplots())
