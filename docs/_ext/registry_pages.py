@@ -1,10 +1,11 @@
-"""Write one page per registered metric, the metric index, the score table and the requirements table.
+"""Write one page per registered metric and score, their lists, and the requirements table.
 
 Everything comes from the registries and from docstrings, so that nothing about a metric is written twice.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
 import typing
 from collections.abc import Iterable
@@ -143,16 +144,55 @@ def index_page(entries: list[Metric]) -> str:
     return "\n".join([*parts, ".. toctree::\n   :hidden:\n", pages, ""])
 
 
+def escaped(text: str) -> str:
+    """Return plain text with the marks of reStructuredText escaped, but for what stands in double backquotes."""
+    parts = text.split("``")
+    for i in range(0, len(parts), 2):
+        parts[i] = "".join(f"\\{sign}" if sign in "\\*|_`" else sign for sign in parts[i])
+    return "``".join(parts)
+
+
 def scores_table() -> str:
     """Return the table of all confidence scores."""
     rows = []
     for name in scores.names():
         score = scores.get(name)
         formula = (score.function.__doc__ or "").strip().splitlines()
-        rows.append(
-            (f"``{name}``", score.title, formula[0] if formula else "—", score.needs, score.range, score.source)
-        )
+        page = f":doc:`{score.title} </scores/generated/{name}>`"
+        rows.append((f"``{name}``", page, escaped(formula[0]), score.needs, score.range, score.source))
     return list_table(("Name", "Title", "Value", "Needs", "Range", "Source"), rows, "14 16 26 12 12 20")
+
+
+def score_page(score: scores.Score) -> str:
+    """Return the page of one score."""
+    options = [f"``{name}={value!r}``" for name, value in score.defaults.items()]
+    grid = [f"``{name}``: {', '.join(map(str, values))}" for name, values in score.grid.items()]
+    fit = f"on the {score.fit_split} split: {', '.join(score.fit_requires)}" if score.fit_split else "nothing to fit"
+    rows = [
+        ("Direction", "higher is surer"),
+        ("Range", score.range),
+        ("Needs", ", ".join(score.requires) or "what its scores need"),
+        ("Fit", fit),
+        ("Options", ", ".join(options) or "none"),
+        ("Grid of ``recuse.tune``", "; ".join(grid) or "none"),
+        ("Operations per sample", f"{score.cost} (K classes, d features, n fit rows, R passes)"),
+        ("Version of the definition", str(score.version)),
+        ("Source", escaped(score.source)),
+    ]
+    fitted = "fit_outputs" if score.fit_split else ""
+    return "\n".join(
+        [
+            f".. _score-{score.name}:\n",
+            heading(score.title, "="),
+            f"``{score.name}`` · :doc:`all scores </scores>` · :doc:`which score when </scores/which>`\n",
+            escaped(inspect.getdoc(score.function) or "") + "\n",
+            heading("Facts", "-"),
+            list_table(None, rows, "28 72"),
+            "In Python::\n",
+            f"   fitted = recuse.scores.get({score.name!r}).fit({fitted})",
+            "   confidence = fitted.score(outputs)\n",
+        ]
+    )
 
 
 def write(path: Path, text: str) -> None:
@@ -171,6 +211,19 @@ def generate(folder: Path) -> None:
     pages["index.rst"] = index_page(entries)
     pages["_scores.rst"] = scores_table()
     pages["_requirements.rst"] = requirements.as_rst(requirements.table())
+    _write_all(folder, pages)
+
+
+def generate_scores(folder: Path) -> None:
+    """Write one page per score into a folder, and a list of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {f"{name}.rst": score_page(scores.get(name)) for name in scores.names()}
+    listed = "\n".join(f"   {name}" for name in scores.names())
+    pages["index.rst"] = "\n".join([heading("Pages of all scores", "="), ".. toctree::\n   :maxdepth: 1\n", listed, ""])
+    _write_all(folder, pages)
+
+
+def _write_all(folder: Path, pages: dict[str, str]) -> None:
     for old in folder.iterdir():
         if old.name not in pages:
             old.unlink()
@@ -181,4 +234,5 @@ def generate(folder: Path) -> None:
 def setup(app: Any) -> dict[str, Any]:
     """Register the hook."""
     app.connect("builder-inited", lambda app: generate(Path(app.srcdir) / "metrics" / "generated"))
+    app.connect("builder-inited", lambda app: generate_scores(Path(app.srcdir) / "scores" / "generated"))
     return {"version": recuse.__version__, "parallel_read_safe": True}

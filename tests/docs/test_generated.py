@@ -61,6 +61,19 @@ def test_every_score_is_in_the_table(generated: Path) -> None:
     assert re.findall(r"^   \* - ``(\w+)``", table, re.MULTILINE) == recuse.scores.names()
 
 
+def test_every_score_has_a_page(tmp_path: Path) -> None:
+    """One page per registered score with formula, needs, options and source; formulas survive the markup."""
+    registry_pages.generate_scores(tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.rst")} == {*recuse.scores.names(), "index"}
+    for name in recuse.scores.names():
+        score, page = recuse.scores.get(name), (tmp_path / f"{name}.rst").read_text(encoding="utf-8")
+        formula = (score.function.__doc__ or "").splitlines()[0]
+        assert formula in page.replace("\\", "")
+        assert all(f"``{option}={value!r}``" in page for option, value in score.defaults.items())
+        assert score.source in page.replace("\\", "")
+    assert registry_pages.escaped("||h||_1 with ``a_b`` and x*y") == r"\|\|h\|\|\_1 with ``a_b`` and x\*y"
+
+
 # ---------------------------------------------------------------------- the built pages
 
 
