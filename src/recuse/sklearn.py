@@ -249,19 +249,19 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         check_is_fitted(self, "threshold_")
         return self.threshold_.policy(score=score)
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the class probabilities of the classifier."""
         check_is_fitted(self, "threshold_")
         return self.estimator_.predict_proba(X)
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Return the decision function of the classifier."""
         check_is_fitted(self, "threshold_")
         return self.estimator_.decision_function(X)
 
-    @available_if(_has("predict_log_proba"))
+    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the class probabilities."""
         check_is_fitted(self, "threshold_")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from recuse.cli import _commands, _compare, _joint  # noqa: F401  (they add their commands)
+from recuse.cli import _commands, _compare, _joint, _thresholds  # noqa: F401  (they add their commands)
 from recuse.cli._group import command
 from recuse.report import clean
 
@@ -32,12 +32,13 @@ _ARGUMENT = re.compile(rf"(?<![\w(-])({'|'.join(_OPTIONS)})=(?=(<|['\"])|[\s,;:)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0 (done) or 2 (wrong usage or bad input, one line on stderr)."""
+    """Run the command; return 0 (done), 1 (a check failed) or 2 (wrong usage or bad input, one line on stderr)."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks
     try:
-        command.main(args=None if arguments is None else list(arguments), prog_name="recuse", standalone_mode=False)
+        given = None if arguments is None else list(arguments)
+        code = command.main(args=given, prog_name="recuse", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # the reader, e.g. head, has enough: click and rich leave by SystemExit
@@ -62,7 +63,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"recuse: {as_options(_line(_words(error)))}", err=True)
         _close_stdout()
         return 2
-    return 0
+    return code if isinstance(code, int) else 0  # what a command gave to context.exit
 
 
 def as_options(message: str) -> str:

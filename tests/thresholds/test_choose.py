@@ -1,0 +1,137 @@
+"""Objectives without a promise, groups, and bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import recuse
+from recuse.thresholds import ReusedCalibrationWarning, audit
+from tests.strategies import Problem, problems
+
+LOSS = [0, 0, 1, 0, 1, 1]
+SCORE = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
+
+
+@given(problems(losses=["binary"], scores=["untied", "tied", "heavily_tied"]))
+def test_objectives_match_a_search_over_all_thresholds(problem: Problem) -> None:
+    """Risk, coverage, capacity and cost against the obvious loop over the distinct scores."""
+    loss, score, _ = problem
+    points = [(t, np.mean(score >= t), np.mean(loss[score >= t])) for t in np.unique(score)[::-1]]
+    by_risk = [point for point in points if point[2] <= 0.25]
+    found = recuse.choose_threshold(loss, score, risk=0.25)
+    assert found.attainable == bool(by_risk)
+    assert found.threshold == (by_risk[-1][0] if by_risk else np.inf)
+    by_coverage = [point for point in points if point[1] >= 0.6 - 1e-12]
+    assert recuse.choose_threshold(loss, score, coverage=0.6).threshold == by_coverage[0][0]
+    assert recuse.choose_threshold(loss, score, capacity=0.4).threshold == by_coverage[0][0]
+    costs = [5.0 * r * c + 1.0 * (1 - c) for _, c, r in points]
+    chosen = recuse.choose_threshold(loss, score, cost=(5.0, 1.0))
+    cost = 5.0 * np.nan_to_num(chosen.risk) * chosen.coverage + (1.0 - chosen.coverage)
+    assert cost == pytest.approx(min([*costs, 1.0]))
+
+
+@given(problems(losses=["graded"], scores=["tied"], weights=["positive"]))
+def test_weights_count_on_both_axes(problem: Problem) -> None:
+    """Coverage and risk are those of the curve."""
+    found = recuse.choose_threshold(problem.loss, problem.confidence, coverage=0.5, sample_weight=problem.weight)
+    point = recuse.risk_coverage_curve(*problem[:2], sample_weight=problem.weight).at(coverage=0.5)
+    assert (found.coverage, found.risk) == pytest.approx((point.coverage, point.selective_risk))
+    assert found.threshold == point.threshold
+
+
+def test_the_largest_cwsa() -> None:
+    """Over all attainable thresholds, as a loop over them says."""
+    values = {t: recuse.cwsa(LOSS, SCORE, threshold=t) for t in SCORE}
+    found = recuse.choose_threshold(LOSS, SCORE, metric="cwsa")
+    assert values[found.threshold] == pytest.approx(max(values.values()))
+
+
+def test_not_attainable_is_an_answer() -> None:
+    """A reason, the best point, and a threshold that accepts nothing."""
+    found = recuse.choose_threshold([1, 0, 1], [0.9, 0.8, 0.7], risk=0.1)
+    assert (found.attainable, found.threshold) == (False, np.inf)
+    assert found.reason == "no threshold has a selective risk of 0.1 or less; the lowest is 0.5"
+    assert found.best is not None
+    assert found.best.coverage == pytest.approx(2 / 3)
+    assert not found.accept([np.inf, 1.0]).any()
+    assert "not attainable" in str(found)
+
+
+def test_empirical_and_certified_are_different_types() -> None:
+    """No isinstance relation either way; only one carries a promise."""
+    loss, score = np.zeros(500), np.arange(500.0)
+    empirical = recuse.choose_threshold(loss, score, risk=0.05)
+    certified = recuse.choose_threshold(loss, score, risk=0.05, delta=0.05)
+    assert type(empirical) is recuse.EmpiricalThreshold
+    assert type(certified) is recuse.CertifiedThreshold
+    assert empirical.guarantee() is None
+    assert certified.guarantee()["risk"] == 0.05
+    assert "promise: with probability at least 0.95" in str(certified)
+
+
+def test_groups_share_delta() -> None:
+    """Two groups at delta each need more rows than one; unknown groups are rejected."""
+    loss, score = np.zeros(800), np.arange(800.0)
+    group = np.where(np.arange(800) % 2, "a", "b")
+    found = recuse.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=group)
+    assert [each.delta for each in found.groups.values()] == [0.025, 0.025]
+    each = recuse.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=group, multiplicity="each")
+    assert each.groups["a"].delta == 0.05
+    assert found.accept([1e9, 1e9], ["a", "c"]).tolist() == [True, False]
+
+
+def test_missing_scores() -> None:
+    """An error by default; never accepted; or left out."""
+    with pytest.raises(ValueError, match=r"confidence holds NaN: confidence\[1\]"):
+        recuse.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=0.5)
+    found = recuse.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="reject")
+    assert not found.attainable
+    assert recuse.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="drop").n == 2
+    assert not recuse.choose_threshold([0], [1.0], coverage=1.0).accept([np.nan]).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "give exactly one objective"),
+        ({"risk": 0.1, "coverage": 0.5}, "give exactly one objective"),
+        ({"coverage": 0.5, "delta": 0.1}, "delta= belongs to risk="),
+        ({"risk": 5}, None),
+        ({"risk": 0.1, "delta": 5}, r"delta must lie in \[0, 1\], got 5.0; give a fraction"),
+        ({"risk": 0.1, "delta": 0.05, "procedure": "best"}, "procedure='best' is not known"),
+        ({"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6)}, "give max_weight="),
+        ({"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6), "max_weight": 0.5}, "give a true bound"),
+        (
+            {"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6), "max_weight": 2, "bound": "binomial"},
+            "exact for 0/1 losses without weights only",
+        ),
+        ({"capacity": (5, 2)}, "0 <= reviews <= volume"),
+        ({"cost": (0, 1)}, "needs error > 0"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, object], message: str | None) -> None:
+    """The message names the argument and the remedy; an empirical risk above 1 is fine for real losses."""
+    if message is None:
+        assert recuse.choose_threshold(LOSS, SCORE, **options).coverage == 1.0
+        return
+    with pytest.raises((ValueError, TypeError), match=message):
+        recuse.choose_threshold(LOSS, SCORE, **options)
+
+
+def test_real_losses_need_their_bound() -> None:
+    """The largest loss that was seen is none."""
+    with pytest.raises(ValueError, match="give max_loss="):
+        recuse.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05)
+    with pytest.raises(ValueError, match="below a loss that occurs"):
+        recuse.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05, max_loss=1.0)
+
+
+def test_reporting_on_calibration_rows_warns() -> None:
+    """In any order of the rows; other rows are silent."""
+    found = recuse.choose_threshold(LOSS, SCORE, coverage=0.5)
+    with pytest.warns(ReusedCalibrationWarning, match="optimistic"):
+        audit(found, LOSS[::-1], SCORE[::-1])
+    seen = audit(found, [0, 1, 1, 0], [0.95, 0.85, 0.1, np.nan])
+    assert (seen.n, seen.n_accepted, seen.risk, seen.keeps_promise) == (4, 2, 0.5, None)

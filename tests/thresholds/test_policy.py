@@ -1,0 +1,138 @@
+"""Policies: saved, loaded, edited by hand, applied to files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import recuse
+from recuse.thresholds import Policy, apply_policy
+
+RNG = np.random.default_rng(0)
+SCORE = RNG.random(1000)
+LOSS = (RNG.random(1000) > SCORE**0.1).astype(float)
+
+
+def policy() -> Policy:
+    """Return a certified policy."""
+    return recuse.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05).policy(score="msp", temperature=1.5)
+
+
+def grouped() -> Policy:
+    """Return a policy with a threshold for each of two sites."""
+    site = np.where(np.arange(1000) % 2, "north", "south")
+    return recuse.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site).policy(score="msp", group="site")
+
+
+@pytest.mark.parametrize("make", [policy, grouped])
+def test_what_is_saved_is_loaded(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    """Bit for bit, thresholds included."""
+    make().save(tmp_path / "policy.json")
+    assert recuse.load_policy(tmp_path / "policy.json") == make()
+
+
+def test_infinite_thresholds_survive(tmp_path: Path) -> None:
+    """What accepts nothing accepts nothing after loading."""
+    recuse.choose_threshold([1, 1], [1, 2], risk=0.1).save(tmp_path / "p.json", score="s")
+    assert not recuse.load_policy(tmp_path / "p.json").accept([np.inf, 1e300]).any()
+
+
+def edit(path: Path, **changes: object) -> None:
+    """Change fields of the file as an editor would; a field "a.b" is inside "a"."""
+    content = json.loads(path.read_text())
+    for name, value in changes.items():
+        place, *rest = name.split("__")
+        if rest:
+            content[place][rest[0]] = value
+        else:
+            content[place] = value
+    path.write_text(json.dumps(content))
+
+
+def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
+    """Refused; or loaded without its guarantee if one insists."""
+    path = tmp_path / "policy.json"
+    policy().save(path)
+    edit(path, thresholds={"": 0.1})
+    with pytest.raises(ValueError, match="was edited after it was saved, so its guarantee is void"):
+        recuse.load_policy(path)
+    loaded = recuse.load_policy(path, edited=True)
+    assert loaded.guarantee is None
+    assert loaded.thresholds == {"": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"thresholds": {"": "high"}}, "must be a number"),
+        ({"thresholds": {"": None}}, "must be a number"),
+        ({"thresholds": {"a": 0.5}}, "one threshold, or one per group"),
+        ({"thresholds": {}}, "one threshold, or one per group"),
+        ({"score": ""}, "name the column"),
+        ({"guarantee__delta": 5}, "must be below 1"),
+        ({"guarantee__risk": "low"}, "must be a number > 0"),
+        ({"calibration__n": -3}, "whole number > 0"),
+        ({"format": "other/2"}, "is no policy of format"),
+        ({"extra": 1}, "fields missing or unknown: extra"),
+    ],
+)
+def test_edited_nonsense_is_refused_even_if_edits_are_allowed(
+    tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    """The message names the file, the field and the remedy."""
+    path = tmp_path / "policy.json"
+    policy().save(path)
+    edit(path, **changes)
+    with pytest.raises(ValueError, match=message) as error:
+        recuse.load_policy(path, edited=True)
+    assert str(path) in str(error.value)
+
+
+def test_no_json_and_no_file(tmp_path: Path) -> None:
+    """One line each."""
+    (tmp_path / "p.json").write_text("{")
+    with pytest.raises(ValueError, match="cannot be read as a policy"):
+        recuse.load_policy(tmp_path / "p.json")
+    with pytest.raises(FileNotFoundError, match="no such policy"):
+        recuse.load_policy(tmp_path / "q.json")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("make", [policy, grouped])
+def test_applying_to_a_file_is_accept(tmp_path: Path, kind: str, make) -> None:  # type: ignore[no-untyped-def]
+    """The new column is the mask; other columns are unchanged; nulls and NaN are rejected."""
+    score = [*RNG.random(500).tolist(), None, float("nan")]
+    site = [["north", "south", "west"][i % 3] for i in range(502)]
+    frame = pl.DataFrame({"msp": score, "site": site, "note": ["007"] * 502})
+    source, target = tmp_path / f"new.{kind}", tmp_path / f"decided.{kind}"
+    (frame.write_csv if kind == "csv" else frame.write_parquet)(source)
+    chosen = make()
+    done = apply_policy(chosen, source, target)
+    decided = pl.read_csv(target, infer_schema=False) if kind == "csv" else pl.read_parquet(target)
+    mask = decided["accepted"].cast(pl.String).to_numpy() == "true"
+    groups = None if chosen.group is None else site
+    expected = chosen.accept([np.nan if value is None else value for value in score], groups)
+    np.testing.assert_array_equal(mask, expected)
+    assert (done.n, done.n_accepted, done.n_unscored) == (502, expected.sum(), 2)
+    assert decided["note"].to_list() == ["007"] * 502
+
+
+def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
+    """A score column that is missing or no number, a column that exists, the input as output."""
+    source, target = tmp_path / "new.csv", tmp_path / "out.csv"
+    source.write_text("mps,site\n0.5,a\n")
+    with pytest.raises(ValueError, match="column 'msp' of the policy is missing; did you mean 'mps'"):
+        apply_policy(policy(), source, target)
+    source.write_text("msp,accepted\n0.5,a\n")
+    with pytest.raises(ValueError, match="column 'accepted' exists already"):
+        apply_policy(policy(), source, target)
+    source.write_text("msp\n0.5\nhigh\n")
+    with pytest.raises(ValueError, match="repair the file"):
+        apply_policy(policy(), source, target)
+    with pytest.raises(ValueError, match="is the input itself"):
+        apply_policy(policy(), source, source)
+    assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
