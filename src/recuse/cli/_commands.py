@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from recuse.cli._group import command, example_lines, words
 from recuse.cli._input import read, with_row
 from recuse.cli._show import check_destinations, show, show_list
 from recuse.evaluation import Evaluation, evaluate
+from recuse.outputs import Outputs
 
 
 def _output_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -36,6 +38,7 @@ def _metrics(text: str) -> Any:
     "evaluate",
     epilog=example_lines(
         "recuse evaluate preds.parquet --label y --logits 'logit_*' --scores msp,energy",
+        "recuse evaluate test.npz --scores 'msp,energy,knn(neighbours=10)' --fit train.npz",
         "recuse evaluate preds.csv --prediction yhat --confidence conf --by site --report report.html",
     ),
 )
@@ -54,6 +57,9 @@ def _metrics(text: str) -> Any:
 )
 @click.option("--by", help="Group columns, separated by commas: every metric also within each group.")
 @click.option("--scores", help="Scores, separated by commas: columns, or names of 'recuse scores'.")
+@click.option(
+    "--fit", "fit_file", type=Path, help="Outputs to fit scores on, such as knn and klm; see 'recuse scores'."
+)
 @click.option(
     "--metrics", default="default", show_default=True, help="'default', 'all', or names: 'augrc,aurc(estimator=log)'."
 )
@@ -76,7 +82,7 @@ def _metrics(text: str) -> Any:
 def evaluate_command(
     file: Path, label: str | None, logits: str | None, probs: str | None, prediction: str | None,
     confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, weight: str | None,
-    class_names: str | None, by: str | None, scores: str | None, metrics: str, nan_policy: Any,
+    class_names: str | None, by: str | None, scores: str | None, fit_file: Path | None, metrics: str, nan_policy: Any,
     level: float, n_resamples: int, **destinations: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions.
@@ -86,15 +92,35 @@ def evaluate_command(
     chosen = _metrics(metrics)
     check_destinations(destinations, file if file.is_file() else None)
     outputs, wanted, groups = read(
-        file, words(scores), words(by), label=label, logits=logits, probs=probs, prediction=prediction,
+        file, _scores(scores), words(by), label=label, logits=logits, probs=probs, prediction=prediction,
         confidence=confidence, loss=loss, id=id_, cluster=cluster, weight=weight,
         class_names=words(class_names) or None,
     )  # fmt: skip
+    if fit_file is not None:
+        outputs = _with_fitted(outputs, wanted, read(fit_file, [], [], label=label, logits=logits, probs=probs)[0])
     result = _evaluated(
         file, outputs, wanted or None, chosen, by=groups, nan_policy=nan_policy, level=level or None,
         n_resamples=n_resamples,
     )  # fmt: skip
     show(result, title=file.name, **destinations)
+
+
+def _scores(text: str | None) -> list[str]:
+    """Return the names in a list; commas inside parentheses separate options."""
+    from recuse import scores
+
+    return scores.parse_list(text or "")
+
+
+def _with_fitted(outputs: Outputs, wanted: list[str], fit: Outputs) -> Outputs:
+    """Return the outputs with the wanted scores that are fitted as columns."""
+    from recuse import scores
+
+    external = dict(outputs.scores or {})
+    for name in wanted:
+        if name not in external and scores.parse(name).fit_split is not None:
+            external[name] = scores.compute(name, outputs, fit)
+    return replace(outputs, scores=external)
 
 
 def _evaluated(file: Path, *arguments: Any, **options: Any) -> Evaluation:

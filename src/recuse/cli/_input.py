@@ -24,7 +24,7 @@ def read(file: Path, wanted: Sequence[str], by: Sequence[str], **options: Any) -
         is_column = name in columns or f"score_{name}" in columns
         if is_column or _is_pattern(name):
             external.append(name)
-        elif columns and name not in known.names():
+        elif columns and name.split("(")[0] not in known.names():  # knn(neighbours=10) is knn
             raise ValueError(
                 f"{file}: {name!r} is neither a score nor a column; {_nearest(name, columns)}; see 'recuse scores'"
             )

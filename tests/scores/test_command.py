@@ -1,0 +1,58 @@
+"""The command: fitted scores from a file, options in parentheses, the list of scores."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import recuse
+from recuse import scores
+from tests.scores.toy import TEST, TRAIN
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    for name, outputs in (("train", TRAIN), ("test", TEST)):
+        recuse.write_outputs(outputs, folder / f"{name}.npz")
+    return folder
+
+
+def test_evaluate_fits_scores_on_a_file(files, capsys):
+    """--fit gives fitted scores their data; the numbers are those of the library."""
+    from recuse.cli._run import run
+
+    code = run(
+        ["evaluate", str(files / "test.npz"), "--scores", "msp,knn(neighbours=5, dtype=float64),klm", "--fit",
+         str(files / "train.npz"), "--metrics", "augrc", "--json", "-"]
+    )  # fmt: skip
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    found = {row["score"]: row["value"] for row in json.loads(printed.out)["measurements"]}
+    assert list(found) == ["msp", "knn(neighbours=5, dtype=float64)", "klm"]
+    for name, value in found.items():
+        assert value == pytest.approx(recuse.augrc(TEST.error, scores.compute(name, TEST, fit=TRAIN)))
+
+
+def test_evaluate_says_that_a_score_is_fitted(files, capsys):
+    """Without --fit the message names it."""
+    from recuse.cli._run import run
+
+    assert run(["evaluate", str(files / "test.npz"), "--scores", "knn"]) == 2
+    assert "knn is fitted: give fit data, the train split with features" in capsys.readouterr().err
+
+
+def test_the_list_says_what_is_needed(capsys):
+    """All scores with needs and source."""
+    from recuse.cli._run import run
+
+    assert run(["scores", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in listed] == scores.names()
+    assert {row["name"]: row["needs"] for row in listed}["vim"] == "logits, features + fit: logits, features, head"
+    assert np.all([row["source"] for row in listed])
