@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
+import pickle
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -101,6 +103,16 @@ def test_a_fitted_score_cannot_be_changed(name):
         assert not array.flags.writeable, key
         with pytest.raises(TypeError):
             score.arrays[key] = array
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fitted_score_goes_to_worker_processes(name):
+    """Pickled and copied scores are the same and as immutable."""
+    score = fitted(name)
+    for again in (pickle.loads(pickle.dumps(score)), copy.deepcopy(score)):
+        np.testing.assert_array_equal(again.score(TEST), score.score(TEST))
+        assert again.fingerprint == score.fingerprint
+        assert not any(array.flags.writeable for array in again.arrays.values())
 
 
 @pytest.mark.parametrize("name", FITTED)

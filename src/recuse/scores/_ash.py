@@ -25,7 +25,10 @@ def ash_p(batch: Batch, *, percentile: float = 0.9) -> Any:
 
 
 def ash_b(batch: Batch, *, percentile: float = 0.9) -> Any:
-    """LSE(W h' + b), h' = s1/k where h is among the k largest of its row, else 0; s1 = sum of the row before."""
+    """LSE(W h' + b), h' = s1/k where h is among the k largest of its row, else 0; s1 = sum of the row before.
+
+    Entries that are 0 stay 0, also where fewer than k are positive; published code then raises some of them.
+    """
     xp = batch.xp
     kept, total, k = _kept(batch, percentile, "ash_b")
     weight, bias = batch.head

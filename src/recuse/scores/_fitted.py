@@ -178,9 +178,17 @@ class FittedScore:
         text = np.array(json.dumps(header, allow_nan=False))
         write_file(path, lambda file: np.savez(file, allow_pickle=False, **{_HEADER: text}, **contents))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy, for worker processes; files hold no pickle."""
+        return _rebuilt, (self.entry, dict(self.arrays), self.fingerprint, self.n_fit, self.parts)
+
     def __repr__(self) -> str:
         fitted = f", fitted on {self.n_fit} rows" if self.fingerprint is not None else ""
         return f"FittedScore({self.entry.spec}{fitted})"
+
+
+def _rebuilt(entry: Score, arrays: dict[str, Any], fingerprint: str | None, n_fit: int, parts: Any) -> FittedScore:
+    return FittedScore(entry, _frozen(arrays), fingerprint, n_fit, parts)
 
 
 def fit(score: Score, outputs: Outputs | None) -> FittedScore:

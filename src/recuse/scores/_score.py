@@ -135,6 +135,10 @@ class Score:
         bound = {**self.options, **options}
         return replace(self, options=MappingProxyType({key: bound[key] for key in known if key in bound}))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by name and options, for worker processes; files hold no pickle."""
+        return _by_name, (self.name, dict(self.options))
+
     # ------------------------------------------------------------------ use
 
     def fit(self, outputs: Outputs | None = None, **options: Any) -> FittedScore:
@@ -184,6 +188,10 @@ class Score:
 
 
 SCORES: Registry[Score] = Registry("score")
+
+
+def _by_name(name: str, options: dict[str, Any]) -> Score:
+    return SCORES[name].using(**options)
 
 
 def holds(outputs: Any, need: Need, settings: Mapping[str, Any]) -> bool:
