@@ -81,7 +81,7 @@ def ratio(columns: Columns, prevalence: Fraction | None) -> Fraction:
 
 
 def all_pairs(columns: Columns) -> list[tuple[int, int, int]]:
-    """Return accepted right, wrong and OOD samples for every pair of thresholds."""
+    """Return the distinct numbers of accepted right, wrong and OOD samples for every pair of thresholds."""
     loss, c_in, a_in, c_out, a_out = columns
     found = set()
     for t in {*a_in.tolist(), *a_out.tolist(), -INF, INF}:

@@ -62,9 +62,13 @@ def confidence_intervals(
 
     Notes
     -----
-    Paired, stratified by ID and OOD, so that the mix stays fixed. Estimate plus and minus a quantile of Student's
-    distribution times the standard deviation of the resamples; not their percentiles, because choosing thresholds on a
-    resample is even more optimistic than on the sample. Areas: "at least", 100 thresholds per score.
+    Paired, stratified by ID and OOD, so that the mix stays fixed. Choosing thresholds on the sample is optimistic, and
+    on a resample of it once more so: the centre is the estimate minus that second optimism, the mean of the resamples
+    minus the estimate. ``warning`` says how much that was. Around it a quantile of Student's distribution times the
+    standard deviation of the resamples. Areas: "at least", 100 thresholds per score.
+
+    On 300 ID and 300 OOD samples nominal 95 % intervals hold the truth in 80 % (DS-AURC) to 88 % (DS-F1) of simulated
+    samples: the correction takes back half of the optimism. Read them as lower bounds of the uncertainty.
 
     Examples
     --------
@@ -92,15 +96,17 @@ def of_problem(data: Problem, level: float, n_resamples: int, rng: np.random.Gen
     drawn = np.array(
         [_all(data.rows(_resample(data.n_id, rng), _resample(data.n_ood, rng))) for _ in range(n_resamples)]
     )
-    errors = drawn.std(axis=0, ddof=1)
+    errors, optimism = drawn.std(axis=0, ddof=1), drawn.mean(axis=0) - estimates
     quantile = t_quantile(level, n_resamples - 1.0)
     method = f"bootstrap-t, {n_resamples} resamples, ID and OOD apart"
     found = {}
-    for name, value, error in zip(_names(), estimates.tolist(), errors.tolist(), strict=True):
-        low, high = value - quantile * error, value + quantile * error
+    columns = (estimates.tolist(), errors.tolist(), optimism.tolist())
+    for name, value, error, shift in zip(_names(), *columns, strict=True):
+        low, high = value - shift - quantile * error, value - shift + quantile * error
         if " - " not in name:
             low, high = max(low, 0.0), min(high, 1.0)
-        found[name] = Interval(low, high, value, error, level, method, n_resamples - 1.0)
+        warning = f"the interval is moved by {-shift:+.2g} for the optimism of chosen thresholds"
+        found[name] = Interval(low, high, value, error, level, method, n_resamples - 1.0, warning)
     return found
 
 
