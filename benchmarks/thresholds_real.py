@@ -70,10 +70,8 @@ def _show(name: str, risk: float, rows: list[list[float]]) -> None:
 
 def imagenet(folder: Path) -> None:
     data = np.load(folder / "outputs/imagenet_val_msp.npz")
-    names = sorted(key.removeprefix("conf_") for key in data.files if key.startswith("conf_"))
-    for name in names:
-        loss = (data[f"pred_{name}"] != data["labels"]).astype(float)
-        halves(f"ImageNet {name}", loss, data[f"conf_{name}"].astype(float), 0.05)
+    for name, pred, conf in zip(data["models"], data["pred"], data["conf"], strict=True):
+        halves(f"ImageNet {name}", (pred != data["labels"]).astype(float), conf.astype(float), 0.05)
 
 
 def cifar_shift(folder: Path) -> None:

@@ -84,7 +84,7 @@ def apply_policy(
         raise FileNotFoundError(f"{name}: no such file; check the path")
     try:
         frame = _scan(pl, name, kinds[0], policy)
-        score, unscored, decided = _columns(pl, name, frame.collect_schema(), policy, column)
+        unscored, decided = _columns(pl, name, frame.collect_schema(), policy, column)
         result = frame.with_columns(decided.alias(column))
         write = result.sink_csv if kinds[1] == ".csv" else result.sink_parquet
         write_file(out, write)
@@ -92,7 +92,6 @@ def apply_policy(
         row = counts.collect(engine="streaming").row(0)
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"{name}: {' '.join(str(error).split())[:300]}; repair the file") from None
-    del score
     return Applied(*(int(value) for value in row))
 
 
@@ -103,7 +102,7 @@ def _scan(pl: Any, name: str, kind: str, policy: Policy) -> Any:
     return pl.scan_csv(name, infer_schema=False)
 
 
-def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tuple[Any, Any, Any]:
+def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tuple[Any, Any]:
     for wanted in (policy.score, policy.group):
         if wanted is not None and wanted not in schema:
             raise ValueError(f"{name}: column {wanted!r} of the policy is missing; {closest(wanted, schema.names())}")
@@ -113,7 +112,10 @@ def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tu
     if not (kind.is_numeric() or kind == pl.String):
         raise ValueError(f"{name}: column {policy.score!r} must be numeric, but it is {kind}; convert it first")
     text = pl.col(policy.score)
-    score = (text.str.strip_chars().replace("", None) if kind == pl.String else text).cast(pl.Float64)
+    if kind == pl.String:  # `when` streams, `replace` would hold the column
+        text = text.str.strip_chars()
+        text = pl.when(text != "").then(text)
+    score = text.cast(pl.Float64)
     unscored = score.is_null() | score.is_nan()
     limit: Any = pl.lit(policy.thresholds.get(""), dtype=pl.Float64)
     if policy.group is not None:
@@ -122,4 +124,4 @@ def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tu
             names, [policy.thresholds[each] for each in names], default=None, return_dtype=pl.Float64
         )  # fmt: skip
     reachable = limit < float("inf")
-    return score, unscored, (~unscored & (score >= limit) & reachable).fill_null(False)
+    return unscored, (~unscored & (score >= limit) & reachable).fill_null(False)

@@ -127,7 +127,7 @@ def monitor(
     Notes
     -----
     Labelled rows must be a random part of the accepted ones (audits), or the risk that is tested is another one.
-    A promise of 5 % that has become 10 % is noticed after about 300 labelled accepted rows
+    A promise of 5 % that has become 10 % is noticed after about 140 labelled accepted rows (90 %: 380)
     (``benchmarks/thresholds_monitor.py``).
 
     References
