@@ -192,6 +192,7 @@ def gram_score(model: nn.Module, inputs: Tensor, statistics: GramStatistics) -> 
     --------
     >>> import torch
     >>> from recuse import nn
+    >>> _ = torch.manual_seed(6)
     >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
     >>> x = torch.randn(200, 4, generator=torch.Generator().manual_seed(0))
     >>> data = [(x, model(x).argmax(1))]

@@ -14,6 +14,7 @@ from recuse.nn._distributed import gather_vector, global_mean_factor, own_part
 from recuse.nn._weights import RankEstimator, Ties, loss_weights
 
 Reduction = Literal["mean", "none"]
+_NO_LABEL = -(2**31)  # cross-entropy would skip -100 in silence
 #: From logits (n, K) and labels (n,) to losses (n,) with gradient.
 SampleLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 
@@ -136,8 +137,8 @@ class _RankLoss(nn.Module):
 
 
 def nll(log_p: Tensor, target: Tensor) -> Tensor:
-    """Return -log p of the true class per sample."""
-    return -log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    """Return -log p of the true class per sample; one kernel, and a label of -100 is out of range like any other."""
+    return nn.functional.nll_loss(log_p, target, reduction="none", ignore_index=_NO_LABEL)
 
 
 def check_batch(logits: Tensor, target: Tensor) -> None:
@@ -155,7 +156,7 @@ class AURCLoss(_RankLoss):
     Parameters
     ----------
     estimator : {"harmonic", "log", "plugin"}
-        Weights :math:`H_n - H_{n-r}`, :math:`-\ln(1 - r/(n+1))`, or those of the tie-exact plug-in.
+        Weights :math:`H_n - H_{n-r}`, :math:`-\ln(1 - r/(n+1))`, or those of the plug-in, whose ties are always exact.
     confidence : str or callable
         What ranks the samples: ``"msp"`` (the maximum of the same log-softmax), ``"neg_entropy"``,
         ``"softmax_margin"``, ``"neg_gini"``, ``"max_logit"``, ``"energy"``, or a function of the logits.

@@ -41,7 +41,7 @@ def by_size(records: Sequence[Record], folder: Path) -> None:
     for family in dict.fromkeys(each.family for each in records):
         own = [each for each in records if each.family == family and each.score == "MSP"]
         models = list(dict.fromkeys(each.model for each in own))
-        models = sorted(models, key=lambda m: -len({each.loss for each in own if each.model == m}))[:6]  # noqa: B023
+        models = sorted(models, key=lambda m: -len({each.loss for each in own if each.model == m}))[:6]
         for quantity in QUANTITIES:
             losses = list(dict.fromkeys(each.loss for each in own))
             figure, axes = _axes(len(losses), len(models))
@@ -62,7 +62,7 @@ def by_size(records: Sequence[Record], folder: Path) -> None:
 def _cell(axis: Any, cell: Sequence[Record], quantity: str) -> None:
     attribute, _, logarithmic = QUANTITIES[quantity]
     axis.set_xscale("log", base=2)
-    axis.tick_params(labelsize=6)
+    axis.tick_params(labelsize=6, which="both")
     if logarithmic:
         axis.set_yscale("log")
     for name in ESTIMATORS:
@@ -114,7 +114,7 @@ def weights(source: Source, folder: Path, sizes: Sequence[int], rounds: int) -> 
         for row in (1, 2):
             axes[row, column].set_yscale("log")
         for row in range(3):
-            axes[row, column].tick_params(labelsize=6)
+            axes[row, column].tick_params(labelsize=6, which="both")
             axes[row, column].set_xlabel(("percentile β", "percentile β", "rank r / n")[row], fontsize=7)
     for row, label in enumerate(("bias of the weight at β", "MSE of the weight at β", "MSE of the weight at rank r")):
         axes[row, 0].set_ylabel(label, fontsize=8)
@@ -168,7 +168,7 @@ def equal(rows: Sequence[Any], folder: Path) -> None:
         axis.plot([low, high], [low, high], "k-", linewidth=0.6)
         axis.set_xlabel("AURC_p", fontsize=8)
         axis.set_title(loss, fontsize=8)
-        axis.tick_params(labelsize=6)
+        axis.tick_params(labelsize=6, which="both")
     axes[0, 0].set_ylabel("AURC_a", fontsize=8)
     axes[0, 0].legend(fontsize=6)
     _save(figure, folder, "equal")
@@ -198,6 +198,6 @@ def rate(records: Sequence[Record], sources: Sequence[Source], folder: Path) -> 
         axis.set_xscale("log", base=2)
         axis.set_xlabel("n", fontsize=8)
         axis.set_title(f"{loss}: RMSE of harmonic × √n, 1 at n = {int(n[2])}", fontsize=8)
-        axis.tick_params(labelsize=6)
+        axis.tick_params(labelsize=6, which="both")
         axis.legend(fontsize=7)
     _save(figure, folder, "rate")

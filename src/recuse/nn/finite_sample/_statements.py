@@ -98,6 +98,11 @@ def statements(records: Sequence[Record], equal: Sequence[Any], rates: Sequence[
         f"- AURC exceeds 2 x SELE in some batches in {count} settings, most often for {share.family} {share.model} "
         f"({share.loss}, n = {share.size}): {100 * share.above_twice_sele:.1f} % of the batches."
     )
+    share = max(records, key=lambda each: each.above_twice_sele)
+    lines.append(
+        f"- Over all scores: {100 * share.above_twice_sele:.1f} % of the batches of {share.size} for {share.family} "
+        f"{share.model} ranked by {share.score} ({share.loss}), where errors gather at the top of the ranking."
+    )
     example = counter_example()
     lines.append(
         f"- Counter-example to 'AURC <= 2 SELE' (five samples): AURC = {example['aurc']:.4f} > "

@@ -6,8 +6,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import polygamma
-from scipy.stats import binom, hypergeom
 
 from recuse._typing import FloatArray
 from recuse.metrics import rank_weights
@@ -23,6 +21,8 @@ def expected_weight(n: int, population: int, estimator: str) -> FloatArray:
     """
     if estimator == "sele":
         return np.asarray((1.0 + (n - 1.0) * np.arange(population) / (population - 1.0)) / n)
+    from scipy.stats import hypergeom
+
     above = np.unique(np.concatenate([np.arange(60), np.geomspace(60, population - 1, 240)]).astype(int))
     above = above[above < population]
     weight = rank_weights(n, "harmonic" if estimator == "harmonic" else "log")
@@ -46,6 +46,8 @@ def weight_mse_given_percentile(n: int, beta: FloatArray, estimator: str) -> Flo
 
     Not what Proposition 3.5 gives, which is the error at a known rank in the batch.
     """
+    from scipy.stats import binom
+
     weight = rank_weights(n, "harmonic" if estimator == "harmonic" else "log")
     chance = binom.pmf(np.arange(n), n - 1, beta[:, None])
     return np.asarray(np.sum(chance * (weight + np.log1p(-beta)[:, None]) ** 2, axis=1))
@@ -53,6 +55,8 @@ def weight_mse_given_percentile(n: int, beta: FloatArray, estimator: str) -> Flo
 
 def weight_mse_given_rank(n: int) -> FloatArray:
     """Proposition 3.5: psi'(n + 1 - r) - psi'(n + 1) at r = 1..n; the mean over r is exactly H_n / n."""
+    from scipy.special import polygamma
+
     rank = np.arange(1, n + 1)
     return np.asarray(polygamma(1, n + 1.0 - rank) - polygamma(1, n + 1.0))
 
