@@ -47,5 +47,7 @@ def check_confidence(confidence: Confidence) -> None:
 
 def confidence_of(confidence: Confidence, logits: Tensor, log_p: Tensor) -> Tensor:
     """Return one confidence per sample, without gradient."""
+    if not callable(confidence):
+        return NAMED[confidence](log_p.detach(), logits.detach())
     with torch.no_grad():
-        return confidence(logits) if callable(confidence) else NAMED[confidence](log_p.detach(), logits.detach())
+        return confidence(logits)

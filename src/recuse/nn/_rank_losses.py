@@ -14,6 +14,7 @@ from recuse.nn._distributed import gather_vector, global_mean_factor, own_part
 from recuse.nn._weights import RankEstimator, Ties, loss_weights
 
 Reduction = Literal["mean", "none"]
+_REDUCTIONS = get_args(Reduction)
 _NO_LABEL = -(2**31)  # cross-entropy would skip -100 in silence
 #: From logits (n, K) and labels (n,) to losses (n,) with gradient.
 SampleLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
@@ -78,7 +79,8 @@ def rank_weighted_loss(
     >>> recuse.nn.rank_weighted_loss(loss, confidence), recuse.aurc(loss, confidence)
     (tensor(0.1458), 0.14583333333333331)
     """
-    one_of(reduction, get_args(Reduction), "reduction")
+    if reduction not in _REDUCTIONS:
+        one_of(reduction, _REDUCTIONS, "reduction")
     if loss.shape != confidence.shape:
         shapes = f"loss: {tuple(loss.shape)}, confidence: {tuple(confidence.shape)}"
         raise ValueError(f"shapes differ ({shapes}); give one of each per sample")

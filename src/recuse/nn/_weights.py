@@ -16,6 +16,7 @@ from recuse.nn._distributed import gather_vector, own_part
 
 RankEstimator = Literal["harmonic", "log", "plugin", "sele", "augrc"]
 Ties = Literal["order", "exact"]
+_ESTIMATORS, _TIES = get_args(RankEstimator), get_args(Ties)
 
 _TABLES: dict[Any, Tensor] = {}
 _MOST_TABLES = 64  # batch sizes are few; a caller with changing sizes must not collect tables for ever
@@ -58,17 +59,16 @@ def _exact(confidence: Tensor, estimator: RankEstimator, dtype: torch.dtype) -> 
     high = torch.searchsorted(ascending, confidence, right=True)
     if estimator == "sele":
         return high.to(dtype) / n
+    wide = dtype if confidence.device.type == "mps" else torch.float64
+    if estimator == "plugin":  # sum over this block and those below of m_j / W_j, with W_j = n - lo_j accepted
+        start = torch.searchsorted(ascending, ascending)
+        steps = (n - start).to(wide).reciprocal_().cumsum(dim=-1)
+        return steps.gather(-1, high - 1).to(dtype)
     low = torch.searchsorted(ascending, confidence)
     if estimator == "augrc":
         return (low + high).to(dtype) / (2 * n)
-    if estimator == "plugin":  # sum over this block and those below of m_j / W_j, with W_j = n - lo_j accepted
-        start = torch.searchsorted(ascending, ascending)
-        wide = dtype if confidence.device.type == "mps" else torch.float64
-        steps = (1.0 / (n - start).to(wide)).cumsum(dim=-1)
-        return steps.gather(-1, high - 1).to(dtype)
-    wide = dtype if confidence.device.type == "mps" else torch.float64
     total = _table(estimator, n, wide, confidence.device, True)
-    return ((total[high] - total[low]) / (high - low)).to(dtype)
+    return ((total.take(high) - total.take(low)) / (high - low)).to(dtype)
 
 
 def loss_weights(
@@ -131,8 +131,9 @@ def loss_weights(
     >>> nn.loss_weights(torch.tensor([0.9, 0.5, 0.5, 0.1]), "augrc", ties="exact")
     tensor([0.8750, 0.5000, 0.5000, 0.1250])
     """
-    one_of(estimator, get_args(RankEstimator), "estimator")
-    one_of(ties, get_args(Ties), "ties")
+    if estimator not in _ESTIMATORS or ties not in _TIES:  # one_of in every step costs as much as a kernel
+        one_of(estimator, _ESTIMATORS, "estimator")
+        one_of(ties, _TIES, "ties")
     confidence = confidence.detach()
     if confidence.ndim == 0 or confidence.shape[-1] == 0:
         raise ValueError(f"confidence has shape {tuple(confidence.shape)}; at least one sample is needed")

@@ -88,10 +88,15 @@ def statements(records: Sequence[Record], equal: Sequence[Any], rates: Sequence[
         and by[*c, large, "harmonic"].mae < by[*c, large, "2 x SELE"].mae
         for c in cells if large in all_sizes(c)
     ])  # fmt: skip
-    lines.append(f"- At n = {large} the MAE of 2 x SELE exceeds that of harmonic, and is its bias, for {stuck} models.")
+    lines.append(
+        f"- At n = {large} the MAE of 2 x SELE exceeds that of harmonic, and is its bias: {stuck} pairs of model "
+        "and loss."
+    )
     better = _share([by[*c, large, "SELE"].mae < by[*c, large, "harmonic"].mae for c in cells if large in all_sizes(c)])
     small = _share([by[*c, 8, "SELE"].mae < by[*c, 8, "harmonic"].mae for c in cells if 8 in all_sizes(c)])
-    lines.append(f"- MAE of SELE below that of harmonic: {small} models at n = 8, {better} at n = {large}.")
+    lines.append(
+        f"- MAE of SELE below that of harmonic: {small} pairs of model and loss at n = 8, {better} at n = {large}."
+    )
     share = max(msp, key=lambda each: each.above_twice_sele)
     count = _share([by[*c, n, "harmonic"].above_twice_sele > 0 for c, n in pairs])
     lines.append(
