@@ -273,7 +273,7 @@ class Metric:
                 f"{self.name} takes {wanted.__name__}, got {type(data).__name__}; "
                 f"call recuse.{self.name}{inspect.signature(self.function)} on samples"
             )
-        for need in self.needs:  # only metrics on tables have needs
+        for need in sorted(self.needs):  # only metrics on tables have needs
             missing = _missing(need, cast(TieBlocks, data))
             if missing:
                 raise UnmetNeed(f"{self.name} needs {missing}")
