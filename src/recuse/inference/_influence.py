@@ -17,7 +17,7 @@ from recuse._checks import UnmetNeed, same_length, to_numpy, vector
 from recuse._typing import ArrayLike, FloatArray, IntArray
 from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
-from recuse.metrics import Gradient, Metric, get
+from recuse.metrics import Gradient, Metric, get, parse
 
 __all__ = ["covariance", "influence", "standard_error"]
 
@@ -26,8 +26,8 @@ _SMOOTH_TWIN = {"augrc_unbiased": "augrc"}
 
 
 def as_metric(metric: str | Metric) -> Metric:
-    """Return a metric given by name or as it is."""
-    return get(metric) if isinstance(metric, str) else metric
+    """Return a metric given by name, with options in parentheses if wanted, or as it is."""
+    return parse(metric) if isinstance(metric, str) else metric
 
 
 def smooth_form(metric: Metric) -> Metric:
