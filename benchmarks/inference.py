@@ -15,13 +15,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from tests.inference.populations import POPULATIONS, Population, allowance, exchangeable
-from tests.inference.test_compare_sizes import augrc_of_resamples, columns, sizes
-from tests.inference.test_runs import models
 
 import recuse
 from recuse.inference._paired import paired
 from recuse.inference._panel import panel
+from tests.inference.populations import POPULATIONS, Population, allowance, exchangeable
+from tests.inference.test_compare_sizes import augrc_of_resamples, columns, sizes
+from tests.inference.test_runs import models
 
 #: Sample size -> repetitions at scale 1.
 SIZES = {200: 4000, 1000: 2000, 10_000: 500}

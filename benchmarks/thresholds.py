@@ -20,11 +20,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.thresholds.populations import GRADED, POPULATIONS, Population
-
 from recuse.thresholds._certify import search
 from recuse.thresholds._p_values import binomial
 from recuse.thresholds._sample import read
+from tests.thresholds.populations import GRADED, POPULATIONS, Population
 
 DELTA = 0.05
 

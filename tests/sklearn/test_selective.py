@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -14,7 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import recuse
 from recuse.sklearn import SelectiveClassifier, confusion_matrix_with_reject, selective_scorer
-from sklearn import config_context
 
 X, Y = make_classification(2000, n_informative=4, flip_y=0.1, random_state=0)
 
