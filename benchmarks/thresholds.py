@@ -1,18 +1,32 @@
-"""Long simulation of certificates: how often a promise is broken, and how much coverage each procedure obtains.
+"""Long simulation of every certificate: how often a promise is broken, and how much coverage it obtains.
 
-    python benchmarks/thresholds.py [--repetitions 2000] [--mapie]
+    python benchmarks/thresholds.py --only default [--repetitions 2000] [--sizes 100 1000 10000]
 
-Each cell: mean coverage (share of repetitions in which the promise was broken). It needs the tests' populations, so run
-it in the checkout. ``--mapie`` adds MAPIE's Learn-then-Test (1.6, in an environment that has it): "the model is right"
-is the positive class, so that precision is one minus the selective risk. Scores are uniform on [0, 1], as its grids
-want them: its default grid of 100 thresholds with Bonferroni-Holm, and a fixed sequence from coverage 0.1 upwards in
-steps of 0.01. Where a threshold of the grid accepts nothing (tied scores), its p-value is NaN and Holm stops there.
+``--only`` picks studies; each takes up to four minutes on one core:
+
+- ``default``: the default procedure beside the naive rule, 0/1 losses;
+- ``others``: a fixed sequence, Bonferroni and SGR;
+- ``graded``: losses that are not 0/1, by betting and by Hoeffding-Bentkus;
+- ``weighted``: 0/1 and graded losses from a shifted sample with known weights;
+- ``band``: the simultaneous band; broken if it fails at any threshold;
+- ``conformal``: conformal risk control, whose promise is about the mean over repetitions;
+- ``mapie``: MAPIE's Learn-then-Test (1.6, in an environment that has it) beside the default and SGR. "The model is
+  right" is its positive class, so that precision is one minus the selective risk. Scores are uniform on [0, 1], as its
+  grids want them: its default grid of 100 thresholds with Bonferroni-Holm, and a fixed sequence from coverage 0.1
+  upwards in steps of 0.01. Where a threshold of the grid accepts nothing (tied scores), its p-value is NaN and Holm
+  stops there.
+
+Each cell is the mean coverage (share of repetitions in which the promise was broken). At the end of a size: the worst
+share over the populations, and the mean coverage. It needs the tests' populations, so run it in the checkout.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,91 +34,146 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from recuse.thresholds import certified_band, conformal_threshold
 from recuse.thresholds._certify import search
 from recuse.thresholds._p_values import binomial
 from recuse.thresholds._sample import read
-from tests.thresholds.populations import GRADED, POPULATIONS, Population
+from tests.thresholds.populations import GRADED, MAX_WEIGHT, POPULATIONS, Population
 
 DELTA = 0.05
+#: Where the band is compared with the truth: between its own thresholds, at them, and at every tied score.
+THRESHOLDS = -np.linspace(0.005, 1.0, 200)
+
+#: One repetition: (population, n, generator, number) -> the threshold that a rule chooses.
+Rule = Callable[[Population, Any, int], float]
 
 
-def naive(loss: Any, score: Any, limit: float) -> float:
+def naive(population: Population, sample: Any, i: int) -> float:
     """Lowest threshold whose own exact upper bound is below the limit."""
-    sample = read(loss, score)
     ends = np.append(sample.score[1:] != sample.score[:-1], True)
     count, errors = np.arange(1.0, sample.n + 1.0)[ends], np.cumsum(sample.loss)[ends]
-    passed = np.flatnonzero(binomial(count, errors, limit) <= DELTA)
+    passed = np.flatnonzero(binomial(count, errors, population.limit) <= DELTA)
     return float(sample.score[ends][passed[-1]]) if passed.size else np.inf
 
 
-def mapie(loss: Any, score: Any, limit: float, fwer: str) -> float:
-    """Lowest threshold that MAPIE's controller holds valid, or +inf."""
-    import warnings
+def ours(population: Population, sample: Any, i: int, procedure: str = "fallback", bound: str | None = None) -> float:
+    """A procedure of the library."""
+    largest = 1.0 if population.graded else None
+    heaviest = None if sample.weight is None else MAX_WEIGHT
+    return search(sample, population.limit, DELTA, procedure, bound, largest, heaviest, None, i).threshold
 
+
+def conformal(population: Population, sample: Any, i: int) -> float:
+    """Conformal risk control with half the overall loss as its limit."""
+    limit = 0.5 * float(population.risk(1.0))
+    return conformal_threshold(sample.loss, sample.score, limit, max_loss=1.0).threshold
+
+
+def mapie(population: Population, sample: Any, i: int, fwer: str) -> float:
+    """Lowest threshold that MAPIE's controller holds valid, or +inf."""
     from mapie.risk_control import BinaryClassificationController, precision
 
-    right = 1.0 + score  # u in [0, 1], most confident 0; the controller's grid is on [0, 0.99]
+    right = 1.0 + sample.score  # u in [0, 1], most confident 0; the controller's grid is on [0, 0.99]
     controller = BinaryClassificationController(
         predict_function=lambda x: np.column_stack([1.0 - x[:, 0], x[:, 0]]),
         risk=precision,
-        target_level=1.0 - limit,
+        target_level=1.0 - population.limit,
         confidence_level=1.0 - DELTA,
         fwer_method=fwer,
         list_predict_params=np.linspace(0.0, 0.99, 100) if fwer != "fixed_sequence" else np.linspace(0.9, 0.0, 91),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        controller.calibrate(right[:, None], (loss == 0).astype(int))
+        controller.calibrate(right[:, None], (sample.loss == 0).astype(int))
     valid = np.asarray(controller.valid_predict_params, dtype=float)
     return float(valid.min()) - 1.0 if valid.size else np.inf
 
 
-def rules(population: Population, with_mapie: bool) -> dict[str, Any]:
-    """Return the procedures that apply."""
-    if population.graded:
-        return {
-            f"fallback/{bound}": lambda a, g, i, bound=bound: (
-                search(read(a, g), population.limit, DELTA, "fallback", bound, 1.0, None, None, i).threshold
-            )
-            for bound in ("betting", "hoeffding-bentkus")
-        }
-    found: dict[str, Any] = {"naive": lambda a, g, i: naive(a, g, population.limit)}
-    for name in ("fallback", "fixed_sequence", "bonferroni", "sgr"):
-        found[name] = lambda a, g, i, name=name: (
-            search(read(a, g), population.limit, DELTA, name, None, None, None, None, i).threshold
-        )
-    if with_mapie:
-        for fwer in ("bonferroni_holm", "fixed_sequence"):
-            found[f"mapie/{fwer}"] = lambda a, g, i, fwer=fwer: mapie(a, g, population.limit, fwer)
-    return found
+BOUNDS = {f"fallback/{bound}": partial(ours, bound=bound) for bound in ("betting", "hoeffding-bentkus")}
+#: Study -> (rules by name, populations).
+STUDIES: dict[str, tuple[dict[str, Rule], tuple[Population, ...]]] = {
+    "default": ({"naive": naive, "fallback": ours}, POPULATIONS),
+    "others": (
+        {name: partial(ours, procedure=name) for name in ("fixed_sequence", "bonferroni", "sgr")},
+        POPULATIONS,
+    ),
+    "graded": (BOUNDS, GRADED),
+    "weighted": (BOUNDS, tuple(each for each in (*POPULATIONS, *GRADED) if each.name in (
+        "middling", "rare errors", "just above the limit", "ten levels", "graded, just above", "graded, bad top"
+    ))),
+    "conformal": ({"conformal": conformal}, (*POPULATIONS, *GRADED)),
+    "mapie": (
+        {"fallback": ours, "sgr": partial(ours, procedure="sgr")}
+        | {f"mapie/{fwer}": partial(mapie, fwer=fwer) for fwer in ("bonferroni_holm", "fixed_sequence")},
+        POPULATIONS,
+    ),
+}  # fmt: skip
+
+
+def samples(population: Population, n: int, repetitions: int, shifted: bool) -> Iterator[tuple[int, Any]]:
+    """Draw the repetitions; the same ones for every rule."""
+    rng = np.random.default_rng(n)
+    for i in range(repetitions):
+        yield i, read(*(population.draw_shifted(n, rng) if shifted else population.draw(n, rng)))
+
+
+def choose(study: str, n: int, repetitions: int) -> None:
+    """Print how often the thresholds of a study break their promise."""
+    rules, populations = STUDIES[study]
+    means: dict[str, list[tuple[float, float]]] = {name: [] for name in rules}
+    for population in populations:
+        found: dict[str, list[float]] = {name: [] for name in rules}
+        for i, sample in samples(population, n, repetitions, study == "weighted"):
+            for name, rule in rules.items():
+                found[name].append(rule(population, sample, i))
+        cells = []
+        for name, values in found.items():
+            threshold = np.array(values)
+            coverage = population.coverage(threshold)
+            if study == "conformal":  # the promise is about the mean: the ratio to its limit, with its standard error
+                risk = np.where(coverage > 0.0, coverage * population.risk(coverage), 0.0)
+                ratio = risk / (0.5 * float(population.risk(1.0)))
+                broken, more = float(ratio.mean()), f" +- {ratio.std() / len(ratio) ** 0.5:.4f}"
+            else:
+                broken, more = float(np.mean(population.violated(threshold))), ""
+            means[name].append((float(coverage.mean()), broken))
+            cells.append(f"{name} {coverage.mean():.3f} ({broken:.4f}{more})")
+        print(f"n={n} {population.name}, limit {population.limit}: " + "; ".join(cells), flush=True)
+    for name, pairs in means.items():
+        coverage, broken = np.array(pairs).T
+        print(f"n={n} {study} {name}: worst {broken.max():.4f}, mean coverage {coverage.mean():.4f}", flush=True)
+
+
+def band(n: int, repetitions: int) -> None:
+    """Print how often the simultaneous band fails anywhere."""
+    worst = 0.0
+    for population in (*POPULATIONS, *GRADED):
+        coverage = population.coverage(THRESHOLDS)
+        truth = np.where(coverage > 0.0, population.risk(coverage), 0.0)
+        failed, width = 0, []
+        for i, sample in samples(population, n, repetitions, False):
+            found = certified_band(sample.loss, sample.score, delta=DELTA, max_loss=1.0, rng=i)
+            upper = found.upper_at(THRESHOLDS)
+            failed += int(np.any(truth > upper + 1e-9))
+            width.append(upper[100] - truth[100])
+        worst = max(worst, failed / repetitions)
+        print(f"n={n} {population.name}: band fails {failed / repetitions:.4f}, room at coverage 1/2 "
+              f"{np.mean(width):.4f}", flush=True)  # fmt: skip
+    print(f"n={n} band: worst {worst:.4f}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10000])
-    parser.add_argument("--mapie", action="store_true")
-    parser.add_argument("--only", nargs="+", help="names of procedures")
+    parser.add_argument("--only", nargs="+", choices=[*STUDIES, "band"], default=["default"])
     options = parser.parse_args()
-    for n in options.sizes:
-        means: dict[str, list[float]] = {}
-        for population in (*POPULATIONS, *GRADED):
-            found: dict[str, list[float]] = {}
-            rng = np.random.default_rng(n)
-            for i in range(options.repetitions):
-                loss, score = population.draw(n, rng)
-                for name, rule in rules(population, options.mapie).items():
-                    if options.only and name.split("/")[0] not in options.only:
-                        continue
-                    found.setdefault(name, []).append(rule(loss, score, i))
-            cells = []
-            for name, values in found.items():
-                coverage = float(np.mean(population.coverage(np.array(values))))
-                cells.append(f"{name} {coverage:.3f} ({np.mean(population.violated(np.array(values))):.4f})")
-                if not population.graded:
-                    means.setdefault(name, []).append(coverage)
-            print(f"n={n} {population.name}, limit {population.limit}: " + "; ".join(cells), flush=True)
-        print(f"n={n} MEAN COVERAGE: " + "; ".join(f"{k} {np.mean(v):.4f}" for k, v in means.items()), flush=True)
+    for study in options.only:
+        for n in options.sizes:
+            if study == "band":
+                band(n, options.repetitions)
+            else:
+                choose(study, n, options.repetitions)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,9 @@ import numpy as np
 
 GRID = np.linspace(0.0, 1.0, 20001)
 
+#: Largest weight of a shifted draw, at u = 1.
+MAX_WEIGHT = 1.5
+
 
 @dataclass(frozen=True)
 class Population:
@@ -27,9 +30,19 @@ class Population:
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
         """Return losses and scores of n rows; a graded loss has the same mean and is not 0/1."""
-        u = rng.random(n)
+        return self._observe(rng.random(n), rng)
+
+    def draw_shifted(self, n: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
+        """Return losses, scores and weights of n rows with too many easy ones: u has the density 1/2 + u^(-2/3)/6."""
+        u = np.where(rng.random(n) < 0.5, rng.random(n), rng.random(n) ** 3)
+        weight = 1.0 / (0.5 + np.maximum(u, 1e-300) ** (-2.0 / 3.0) / 6.0)
+        return *self._observe(u, rng), weight
+
+    def _observe(self, u: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         p = self.error(u)
-        loss = rng.beta(2.0 * p + 1e-9, 2.0 * (1.0 - p) + 1e-9) if self.graded else (rng.random(n) < p).astype(float)
+        loss = (
+            rng.beta(2.0 * p + 1e-9, 2.0 * (1.0 - p) + 1e-9) if self.graded else (rng.random(len(u)) < p).astype(float)
+        )
         if self.levels:
             u = np.ceil(u * self.levels) / self.levels
         return loss, -u
@@ -69,4 +82,6 @@ GRADED = (
     Population("graded, good", lambda u: 0.4 * u**3, 0.1, graded=True),
     Population("graded, just above", lambda u: 0.1001 + 0.0 * u, 0.1, graded=True),
     Population("graded, bad top", lambda u: np.where(u < 0.1, 0.3, 0.2 * u), 0.1, graded=True),
+    Population("graded, ten levels", lambda u: 0.2 * np.ceil(10 * u) / 10, 0.1, levels=10, graded=True),
+    Population("graded, rare losses", lambda u: 0.02 * u**2, 0.005, graded=True),
 )

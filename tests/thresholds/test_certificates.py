@@ -121,7 +121,7 @@ def test_the_band_holds_at_all_thresholds_together() -> None:
         truth = population.risk(population.coverage(grid))
         failed = 0
         for i in range(300):
-            band = recuse.thresholds.risk_band(*population.draw(500, rng), delta=0.05, rng=i)
+            band = recuse.thresholds.certified_band(*population.draw(500, rng), delta=0.05, rng=i)
             limits = np.where(population.coverage(grid) > 0.0, band.upper_at(grid), 1.0)
             failed += int(np.any(truth > limits + 1e-9))
         assert failed <= 300 * worst(300), population.name

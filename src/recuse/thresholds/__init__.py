@@ -1,7 +1,7 @@
 """Operating points, empirical and certified; policies; monitoring."""
 
 from recuse.thresholds._apply import Applied, apply_policy
-from recuse.thresholds._band import RiskBand, risk_band
+from recuse.thresholds._band import CertifiedBand, certified_band
 from recuse.thresholds._choose import choose_threshold
 from recuse.thresholds._conformal import conformal_threshold
 from recuse.thresholds._groups import GroupThresholds
@@ -10,6 +10,6 @@ from recuse.thresholds._policy import Policy, load_policy
 from recuse.thresholds._report import Audit, ReusedCalibrationWarning, audit
 from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 
-__all__ = ["Applied", "Audit", "CertifiedThreshold", "EmpiricalThreshold", "GroupThresholds", "Monitoring", "Policy"]
-__all__ += ["ReusedCalibrationWarning", "RiskBand", "apply_policy", "audit", "choose_threshold"]
-__all__ += ["conformal_threshold", "load_policy", "monitor", "risk_band"]
+__all__ = ["Applied", "Audit", "CertifiedBand", "CertifiedThreshold", "EmpiricalThreshold", "GroupThresholds"]
+__all__ += ["Monitoring", "Policy", "ReusedCalibrationWarning", "apply_policy", "audit", "certified_band"]
+__all__ += ["choose_threshold", "conformal_threshold", "load_policy", "monitor"]

@@ -12,12 +12,14 @@ Source: Angelopoulos, Bates, Fisch, Lei & Schuster (2024), *Conformal risk contr
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from recuse._typing import ArrayLike, NanPolicy
 from recuse.curve import OperatingPoint
 from recuse.thresholds._points import Points
-from recuse.thresholds._sample import read
+from recuse.thresholds._sample import largest_loss, read
 
 
 def conformal_threshold(
@@ -25,7 +27,7 @@ def conformal_threshold(
     confidence: ArrayLike,
     risk: float,
     *,
-    max_loss: float = 1.0,
+    max_loss: float | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> OperatingPoint:
     r"""Return the threshold of conformal risk control: the expected *generalized* risk is at most ``risk``.
@@ -38,10 +40,10 @@ def conformal_threshold(
         Calibration rows.
     risk : float
         Limit of the accepted loss per sample of the whole population, rejected ones included.
-    max_loss : float
-        Largest possible loss B.
+    max_loss : float, optional
+        Largest possible loss B; needed if the loss is not 0/1.
     nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means.
+        A NaN score: an error; never accepted, stays in n; left out.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def conformal_threshold(
     Raises
     ------
     ValueError, TypeError
-        Bad columns; a loss above ``max_loss``; a risk that is not positive.
+        Bad columns; ``max_loss`` missing or below what occurs; a risk that is not positive.
 
     References
     ----------
@@ -66,14 +68,15 @@ def conformal_threshold(
     sample = read(loss, confidence, None, nan_policy)
     if not risk > 0.0:
         raise ValueError(f"risk must be a number > 0, got {risk!r}; give a fraction, not per cent")
-    if sample.loss.max() > max_loss:
-        raise ValueError(f"max_loss={max_loss:g} is below a loss that occurs, {sample.loss.max():g}; give a true bound")
+    largest = largest_loss(sample, max_loss)
     points = Points.of(sample)
-    bound = (sample.n * points.generalized + max_loss) / (sample.n + 1)
+    bound = (sample.n * points.generalized + largest) / (sample.n + 1)
     met = np.flatnonzero(bound <= risk * (1.0 + 1e-12))
     if met.size:
         return points.point(int(met[-1]))
-    why = f"{sample.n} rows cannot show a generalized risk of {risk:g}: at least {max_loss / risk - 1:.0f} are needed"
-    if max_loss / (sample.n + 1) <= risk:
+    why = (
+        f"{sample.n} rows cannot show a generalized risk of {risk:g}: at least {ceil(largest / risk - 1.0)} are needed"
+    )
+    if largest / (sample.n + 1) <= risk:
         why = "already the most confident rows carry too much loss"
     return OperatingPoint(np.inf, 0.0, np.nan, 0.0, 0, sample.n, why)

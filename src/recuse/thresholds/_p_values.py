@@ -30,7 +30,7 @@ def binomial(count: FloatArray, total: FloatArray, limit: float) -> FloatArray:
     return np.where(count > 0, p, 1.0)
 
 
-def hoeffding_bentkus(count: FloatArray, total: FloatArray, limit: float) -> FloatArray:
+def hoeffding_bentkus(count: FloatArray, total: FloatArray, limit: float | FloatArray) -> FloatArray:
     """Return a valid p-value of each (count, sum of values in [0, 1]); 1 where the count is 0."""
     from scipy.special import bdtr, xlogy
 

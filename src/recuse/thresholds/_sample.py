@@ -81,6 +81,23 @@ def read(
     )
 
 
+def largest_loss(sample: Sample, max_loss: float | None) -> float:
+    """Return the largest possible loss: 1 for a 0/1 loss, else what the caller knows; what was seen is no bound."""
+    seen = float(sample.loss.max())
+    if max_loss is None:
+        if sample.binary:
+            return 1.0
+        raise ValueError(
+            "a guarantee for a loss that is not 0/1 needs its largest possible value; give max_loss= "
+            f"(the largest seen, {seen:g}, is no bound)"
+        )
+    if not 0.0 < max_loss < np.inf:
+        raise ValueError(f"max_loss must be a finite number > 0, got {max_loss!r}; give the largest possible loss")
+    if seen > max_loss:
+        raise ValueError(f"max_loss={max_loss:g} is below a loss that occurs, {seen:g}; give a true bound")
+    return float(max_loss)
+
+
 def pilot_rows(n: int, rng: np.random.Generator) -> BoolArray:
     r"""Return the mask of :math:`\lceil\sqrt n\rceil` random rows: their scores fix the tests."""
     mask = np.zeros(n, dtype=bool)
