@@ -16,6 +16,14 @@ settings.register_profile("thorough", max_examples=3000, **_SHARED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip tests marked slow unless an expression of marks names them: ``pytest -m slow``."""
+    if "slow" not in config.getoption("-m"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow: run with -m slow"))
+
+
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])
 def xp(request: pytest.FixtureRequest) -> Any:
     """Return an array library: NumPy, the strict reference of the Array API standard, or PyTorch."""
