@@ -218,8 +218,9 @@ def test_undefined_is_nan_with_a_reason():
     ("confidence", "loss", "message"),
     [
         ([0.5, float("nan")], [0.0, 1.0], "confidence holds NaN in 1 samples"),
-        ([0.5, 0.6], [0.0, -1.0], "loss is negative or not finite in 1 samples"),
-        ([0.5, 0.6], [float("nan"), float("inf")], "loss is negative or not finite in 2 samples"),
+        ([0.5, 0.6], [0.0, -1.0], "loss is negative or not finite, or a label is no class, in 1 samples"),
+        ([0.5, 0.6], [float("nan"), float("inf")], "loss is negative or not finite, .* in 2 samples"),
+        ([[0.0, 1.0]] * 3, [1, 2, -100], "a label is no class, in 2 samples"),
     ],
 )
 def test_bad_batches_are_refused_when_computing(bins, confidence, loss, message):

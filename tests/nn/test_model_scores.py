@@ -190,6 +190,16 @@ def test_gram_equals_loops_over_samples():
     np.testing.assert_allclose(nn.gram_score(model, test, statistics), expected, rtol=1e-9)
 
 
+def test_a_relu_that_works_in_place_hides_nothing():
+    """It overwrites the output of the convolution before it, whose statistics stay those of the output."""
+    data = [(pictures(60), torch.arange(60) % 4)]
+    plain, in_place = network(), network()
+    in_place[1], plain[1] = tnn.Identity(), tnn.Identity()
+    in_place[2] = tnn.ReLU(inplace=True)
+    expected, found = (nn.fit_gram(model, data, data, n_classes=4) for model in (plain, in_place))
+    torch.testing.assert_close(found.low, expected.low)
+
+
 def test_a_relu_that_serves_twice_is_watched_twice():
     """Residual blocks use one ReLU module for several activations."""
 
@@ -229,6 +239,11 @@ def loader(n=23, stop=None, batch_size=2):
     return torch.utils.data.DataLoader(Data(), batch_size=batch_size), x, labels
 
 
+def drawn_at_random():
+    sampler = torch.utils.data.WeightedRandomSampler([1.0] * 23, 23)
+    return torch.utils.data.DataLoader(pictures(), sampler=sampler)
+
+
 def test_extract_keeps_logits_features_and_head():
     """Features times head are the logits; labels and modes are as before."""
     model = network(0.5).train()
@@ -264,6 +279,35 @@ def test_extract_resumes(tmp_path, monkeypatch):
     np.testing.assert_array_equal(passes, np.load(tmp_path / "whole.npz.passes.npy"))
 
 
+def test_extract_does_not_mix_data_sets(tmp_path, monkeypatch):
+    """Parts of as many other rows are refused; a folder of somebody else is left alone."""
+    monkeypatch.setattr("recuse.nn._extract._BATCHES_PER_PART", 3)
+    model, x = network(), pictures()
+    with pytest.raises(Interrupted):
+        nn.extract(model, loader(stop=15)[0], tmp_path / "a.npz")
+    other = torch.utils.data.TensorDataset(x + 1.0, torch.arange(23) % 4)
+    with pytest.raises(ValueError, match="parts of another model, data set"):
+        nn.extract(model, torch.utils.data.DataLoader(other, batch_size=2), tmp_path / "a.npz")
+    (tmp_path / "b.npz.parts").mkdir()
+    (tmp_path / "b.npz.parts" / "thesis.txt").write_text("precious")
+    for resume in (True, False):
+        with pytest.raises(FileExistsError, match="in the way"):
+            nn.extract(model, loader()[0], tmp_path / "b.npz", resume=resume)
+
+
+def test_hooks_go_when_the_model_fails():
+    """An error in the middle of the data leaves the model as it was."""
+    model = network()
+
+    def batches():
+        yield pictures(4), torch.arange(4)
+        yield torch.zeros(4, 3, 8, 8), torch.arange(4)
+
+    with pytest.raises(RuntimeError):
+        nn.extract(model, batches())
+    assert not any(module._forward_pre_hooks or module._forward_hooks for module in model.modules())
+
+
 def test_extract_does_not_mix_models(tmp_path, monkeypatch):
     """Parts of another model are refused, or thrown away on request; a finished file is not replaced silently."""
     monkeypatch.setattr("recuse.nn._extract._BATCHES_PER_PART", 3)
@@ -282,10 +326,21 @@ def test_extract_does_not_mix_models(tmp_path, monkeypatch):
 
 def test_a_model_that_does_not_end_in_a_linear_layer():
     """Logits and labels only."""
-    model = tnn.Sequential(tnn.Flatten(), tnn.Linear(128, 4), tnn.Softplus())
-    outputs = nn.extract(model, loader()[0])
-    assert outputs.features is None
-    assert outputs.head is None
+    for last in (tnn.Softplus(), tnn.ReLU(inplace=True)):
+        outputs = nn.extract(tnn.Sequential(tnn.Flatten(), tnn.Linear(128, 4), last), loader()[0])
+        assert outputs.features is None
+        assert outputs.head is None
+
+
+def test_a_model_that_returns_no_tensor():
+    """Many libraries wrap logits in a dictionary; the message says what to do."""
+
+    class Wrapped(tnn.Sequential):
+        def forward(self, x):
+            return {"logits": super().forward(x)}
+
+    with pytest.raises(TypeError, match="returned dict; wrap it in a module"):
+        nn.extract(Wrapped(tnn.Linear(3, 2)), [(torch.zeros(4, 3), torch.zeros(4))])
 
 
 @pytest.mark.parametrize(
@@ -300,6 +355,7 @@ def test_a_model_that_does_not_end_in_a_linear_layer():
         (lambda: nn.fit_gram(network(), [], [], n_classes=4, layers=["x"]), r"layers \['x'\] are not modules"),
         (lambda: nn.fit_gram(network(), [(pictures(), torch.arange(23) % 3)], [], n_classes=4), r"classes \[3\]"),
         (lambda: nn.extract(network(), torch.utils.data.DataLoader(pictures(), shuffle=True)), "shuffle=False"),
+        (lambda: nn.extract(network(), drawn_at_random()), "shuffle=False"),
         (lambda: nn.extract(network(), loader()[0], passes=2), "give path="),
     ],
 )

@@ -231,6 +231,32 @@ def _compare_compiled(estimator, ties, backend):
         torch.testing.assert_close(found, expected)
 
 
+def test_ranks_of_a_column():
+    """A column of a matrix is not contiguous; exact ties take it as it is, without a warning."""
+    scores = torch.rand(12, 2, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(
+        nn.loss_weights(scores[:, 0], ties="exact"), nn.loss_weights(scores[:, 0].clone(), ties="exact")
+    )
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_vmap_ranks_every_slice():
+    """torch.func.vmap over an ensemble gives each member its own ranks."""
+    logits = torch.stack([batch(seed=seed)[0].detach() for seed in range(3)])
+    target = batch()[1]
+    found = torch.func.vmap(lambda z: nn.AURCLoss()(z, target))(logits)
+    torch.testing.assert_close(found, torch.stack([nn.AURCLoss()(z, target) for z in logits]))
+
+
+def test_fake_tensors_leave_nothing_behind():
+    """A dry run, which has no numbers, must not fill the memory of weights for real steps."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        nn.AURCLoss()(torch.randn(41, 3), torch.zeros(41, dtype=torch.long))
+    assert nn.AURCLoss()(*batch(41)).item() > 0.0
+
+
 def test_tables_made_in_inference_mode_serve_training():
     """A validation step before the first training step must not leave inference tensors behind."""
     with torch.inference_mode():

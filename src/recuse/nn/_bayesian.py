@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
-import torch
 from torch import Tensor
 
 from recuse._checks import one_of
@@ -76,6 +76,6 @@ def bayesian_aurc_loss(
     if ranking == "own":
         score = confidence_of(confidence, logits, log_p)
     else:
-        mean = log_p.detach().logsumexp(dim=0) - torch.tensor(float(len(logits))).log()
+        mean = log_p.detach().logsumexp(dim=0) - math.log(len(logits))
         score = confidence_of(confidence, mean, mean).expand_as(loss)
-    return rank_weighted_loss(loss, score.contiguous(), estimator, ties=ties)
+    return rank_weighted_loss(loss, score, estimator, ties=ties)

@@ -54,8 +54,8 @@ class SelectiveCheckpoint(ModelCheckpoint):
 
     Notes
     -----
-    Metrics cover the whole validation set and, under DDP, all processes. The sanity check before training is
-    neither logged nor kept.
+    Metrics cover the whole validation set, all loaders together, and under DDP all processes. The sanity check before
+    training is neither logged nor kept.
 
     Examples
     --------
@@ -88,14 +88,14 @@ class SelectiveCheckpoint(ModelCheckpoint):
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         """Start over."""
         self.live.reset()
-        self.live.to(pl_module.device)
+        self.live.to("cpu" if pl_module.device.type == "mps" else pl_module.device)  # it needs float64
 
     def on_validation_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int, dataloader_idx: int = 0
     ) -> None:
         """Add a batch."""
         if not trainer.sanity_checking:
-            self.live.update(*self.read(outputs, batch))
+            self.live.update(*(part.to(self.live.device) for part in self.read(outputs, batch)))
 
     def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """Log all metrics; ``ModelCheckpoint`` then finds the one that it monitors."""

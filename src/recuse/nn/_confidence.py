@@ -19,6 +19,11 @@ def at_least_float32(tensor: Tensor) -> Tensor:
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
+def in_float64(tensor: Tensor) -> Tensor:
+    """Return a tensor in float64; on the CPU if its device, an Apple GPU, has none."""
+    return (tensor.cpu() if tensor.device.type == "mps" else tensor).double()
+
+
 def _negative_entropy(log_p: Tensor, logits: Tensor) -> Tensor:
     return (log_p.exp() * log_p.clamp_min(torch.finfo(log_p.dtype).min)).sum(dim=-1)
 

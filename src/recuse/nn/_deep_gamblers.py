@@ -55,7 +55,8 @@ def deep_gamblers_loss(logits: Tensor, target: Tensor, reward: float) -> Tensor:
         )
     log_p = at_least_float32(logits).log_softmax(dim=-1)
     hedge = log_p[:, -1] - math.log(reward)
-    return -(-nll(log_p, target)).logaddexp(hedge).mean()
+    log_true = -nll(log_p[:, :-1], target)  # without its last column, so that abstention is no label
+    return -log_true.logaddexp(hedge).mean()
 
 
 def reservation_confidence(logits: Tensor) -> Tensor:

@@ -34,11 +34,3 @@ def own_part(everything: Tensor, sizes: list[int]) -> Tensor:
     rank = dist.get_rank() if len(sizes) > 1 else 0
     start = sum(sizes[:rank])
     return everything[start : start + sizes[rank]]
-
-
-def global_mean_factor(n: int, sizes: list[int]) -> float:
-    """Return what turns a local mean into this process's share of the global one, under gradient averaging.
-
-    DDP averages gradients over processes; with batches of different size the global mean needs n * world / total.
-    """
-    return n * len(sizes) / sum(sizes)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from recuse._files import write_file
-from recuse.nn._passes import evaluation_mode, mc_dropout
+from recuse.nn._passes import device_of, evaluation_mode, mc_dropout
 from recuse.outputs import Outputs, write_outputs
 
 _BATCHES_PER_PART = 50
@@ -59,12 +59,11 @@ def final_linear(model: nn.Module, inputs: Any) -> nn.Linear | None:
     linear = [module for module in model.modules() if isinstance(module, nn.Linear)]
 
     def keep(module: nn.Linear, inputs: Any, output: Tensor) -> None:
-        called.append((module, output))
+        called.append((module, output.clone()))  # what follows may work in place
 
     handles = [module.register_forward_hook(keep) for module in linear]
     try:
-        with torch.no_grad(), evaluation_mode(model):
-            result = model(inputs)
+        result = _logits(model, inputs)
     finally:
         for handle in handles:
             handle.remove()
@@ -72,13 +71,37 @@ def final_linear(model: nn.Module, inputs: Any) -> nn.Linear | None:
     return same[-1] if same else None
 
 
-def _identity(model: nn.Module, loader: Any, *settings: Any) -> str:
-    """A digest of what a part must agree with: parameters, buffers, batches and settings."""
+@torch.no_grad()
+def _logits(model: nn.Module, inputs: Any) -> Tensor:
+    """What the model says in evaluation mode."""
+    with evaluation_mode(model):
+        result = model(inputs)
+    if not isinstance(result, Tensor):
+        raise TypeError(f"the model returned {type(result).__name__}; wrap it in a module that returns logits alone")
+    return result
+
+
+def _answers(model: nn.Module, head: nn.Linear | None, inputs: Any, labels: Any) -> dict[str, Any]:
+    """What is kept of a batch: logits, labels and, as features, the inputs of the head."""
+    row = {"labels": np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels)}
+    if head is None:
+        return row | {"logits": _host(_logits(model, inputs))}
+    seen: list[Tensor] = []
+    handle = head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    try:
+        return row | {"logits": _host(_logits(model, inputs)), "features": _host(seen[-1])}
+    finally:
+        handle.remove()
+
+
+def _identity(model: nn.Module, loader: Any, first: tuple[Any, Any], *settings: Any) -> str:
+    """A digest of what parts must agree with: parameters, buffers, the batches' number, size and first, settings."""
     batches = [getattr(loader, "batch_size", None), len(loader) if isinstance(loader, Sized) else None]
     digest = hashlib.sha256(json.dumps([batches, settings]).encode())
-    for name, value in sorted(model.state_dict().items()):
+    for name, value in [*sorted(model.state_dict().items()), *zip(("inputs", "labels"), first, strict=True)]:
         digest.update(name.encode())
-        digest.update(value.detach().cpu().reshape(-1).contiguous().view(torch.uint8).numpy().tobytes())
+        if isinstance(value, Tensor):
+            digest.update(value.detach().cpu().reshape(-1).contiguous().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -100,13 +123,16 @@ class _Parts:
         if self.folder is None:
             return
         key = self.folder / "model"
-        if self.folder.exists() and (not resume or not key.exists() or key.read_text() != identity):
-            if resume and key.exists():
+        if key.exists():
+            if not resume:
+                shutil.rmtree(self.folder)
+            elif key.read_text() != identity:
                 raise ValueError(
-                    f"{self.folder} holds parts of another model, batch size, seed or number of passes; "
+                    f"{self.folder} holds parts of another model, data set, batch size, seed or number of passes; "
                     "remove it or pass resume=False"
                 )
-            shutil.rmtree(self.folder)
+        elif self.folder.exists() and any(self.folder.iterdir()):
+            raise FileExistsError(f"{self.folder} is in the way: it is no folder of parts; rename it or choose a path")
         self.folder.mkdir(exist_ok=True)
         write_file(str(key), lambda file: file.write(identity.encode()))
         for number in itertools.count():
@@ -170,7 +196,7 @@ def extract(
     features : bool
         Also keep the inputs of the final linear layer, and the layer itself as ``head``.
     device : torch.device or str, optional
-        Where to run; default where the model's first parameter lies.
+        Where to run, and where the model stays; default where its first parameter lies.
     resume : bool
         Go on from the parts of an interrupted run of the same model.
     overwrite : bool
@@ -186,11 +212,11 @@ def extract(
     Raises
     ------
     ValueError
-        A loader that shuffles; parts of another model; passes without a path; no batch.
+        A loader that shuffles; parts of another model or data set; passes without a path; no batch.
     FileExistsError
         The file is there and ``overwrite`` is not given.
     TypeError
-        A batch is no pair.
+        A batch is no pair; the model returns something else than a tensor.
 
     Notes
     -----
@@ -205,38 +231,27 @@ def extract(
     >>> nn.extract(model, torch.utils.data.DataLoader(data, batch_size=4))
     Outputs(n=10, n_classes=3, labels, logits, features, head)
     """
-    if isinstance(getattr(loader, "sampler", None), torch.utils.data.RandomSampler):
+    if _shuffles(getattr(loader, "sampler", None)):
         raise ValueError("the loader shuffles, so rows could not be told apart; use DataLoader(..., shuffle=False)")
     if passes and path is None:
         raise ValueError("passes are written beside the file; give path=, or call mc_dropout on your batches")
     if path is not None and os.path.exists(path) and not overwrite:
         raise FileExistsError(f"{os.fspath(path)} is there already; pass overwrite=True to replace it")
-    place = torch.device(device) if device is not None else next(model.parameters()).device
+    place = device_of(model) if device is None else torch.device(device)
     model.to(place)
-    identity = "" if path is None else _identity(model, loader, passes, seed, features)
-    parts = _Parts(path, identity, resume)
     total = len(loader) if isinstance(loader, Sized) else None
-    head: nn.Linear | None = None
+    head, parts = None, None
     waiting: list[dict[str, Any]] = []
-    seen: list[Tensor] = []
     for number, batch in enumerate(loader):
-        if number == 0:
-            inputs = _moved(read(batch)[0], place)
-            head = final_linear(model, inputs) if features else None
+        if parts is None:
+            first = read(batch)
+            head = final_linear(model, _moved(first[0], place)) if features else None
+            parts = _Parts(path, _identity(model, loader, first, passes, seed, features) if path else "", resume)
         if number < parts.batches:
             continue
         inputs, labels = read(batch)
         inputs = _moved(inputs, place)
-        seen.clear()
-        handle = None if head is None else head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-        with torch.no_grad(), evaluation_mode(model):
-            row = {
-                "logits": _host(model(inputs)),
-                "labels": np.asarray(labels.cpu() if torch.is_tensor(labels) else labels),
-            }
-        if handle is not None:
-            handle.remove()
-            row["features"] = _host(seen[-1])
+        row = _answers(model, head, inputs, labels)
         if passes:
             row["passes"] = _host(mc_dropout(model, inputs, passes, seed=seed + number))
         waiting.append(row)
@@ -244,11 +259,18 @@ def extract(
             parts.add(waiting)
             waiting = []
         _report(number + 1, total)
+    if parts is None:
+        raise ValueError("the loader holds no batch; at least one is needed")
     if waiting:
         parts.add(waiting)
-    if not parts.held:
-        raise ValueError("the loader holds no batch; at least one is needed")
     return _finished(_joined(parts.held), head, path, parts)
+
+
+def _shuffles(sampler: Any) -> bool:
+    """Whether a sampler is known to draw at random."""
+    data = torch.utils.data
+    random = (data.RandomSampler, data.SubsetRandomSampler, data.WeightedRandomSampler)
+    return isinstance(sampler, random) or (isinstance(sampler, data.DistributedSampler) and sampler.shuffle)
 
 
 def _finished(

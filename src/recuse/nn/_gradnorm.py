@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
+from recuse.nn._confidence import at_least_float32
 from recuse.nn._passes import evaluation_mode
 
 
@@ -66,11 +67,11 @@ def gradnorm(
 
     def to_uniform(varied: dict[str, Tensor], x: Tensor) -> Tensor:
         logits = functional_call(model, {**fixed, **varied}, (x[None],))
-        value: Tensor = -logits.log_softmax(dim=-1).sum()
+        value: Tensor = -at_least_float32(logits).log_softmax(dim=-1).sum()
         return value
 
     def norm(varied: dict[str, Tensor], x: Tensor) -> Tensor:
-        return torch.stack([each.abs().sum() for each in grad(to_uniform)(varied, x).values()]).sum()
+        return torch.stack([at_least_float32(each).abs().sum() for each in grad(to_uniform)(varied, x).values()]).sum()
 
     with evaluation_mode(model):
         score: Tensor = vmap(norm, in_dims=(None, 0), chunk_size=chunk_size)(chosen, inputs.detach())

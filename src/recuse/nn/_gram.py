@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from recuse.nn._passes import evaluation_mode
+from recuse.nn._confidence import in_float64
+from recuse.nn._passes import device_of, evaluation_mode
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +49,8 @@ def _statistics(activation: Tensor, orders: Sequence[int]) -> Tensor:
 
     sum_d (F^p F^pT)_cd = F^p_c . sum_d F^p_d, then the signed p-th root.
     """
-    channels = (
-        activation.detach().double().flatten(2) if activation.ndim > 2 else activation.detach().double()[..., None]
-    )
+    values = in_float64(activation.detach())
+    channels = values.flatten(2) if values.ndim > 2 else values[..., None]
     found = []
     for order in orders:
         powers = channels**order
@@ -60,11 +60,18 @@ def _statistics(activation: Tensor, orders: Sequence[int]) -> Tensor:
 
 
 @contextmanager
-def _watched(model: nn.Module, names: Sequence[str]) -> Iterator[list[Tensor]]:
-    """Collect what the named modules return, in order of their calls: one ReLU may serve a whole block."""
+def _watched(model: nn.Module, names: Sequence[str], orders: Sequence[int]) -> Iterator[list[Tensor]]:
+    """Collect statistics of what the named modules return, in order of their calls: one ReLU may serve a whole block.
+
+    They are computed at once, since an activation that works in place overwrites what came before it.
+    """
     seen: list[Tensor] = []
+
+    def keep(module: nn.Module, inputs: object, output: Tensor) -> None:
+        seen.append(_statistics(output, orders))
+
     modules = dict(model.named_modules())
-    handles = [modules[name].register_forward_hook(lambda _, inputs, output: seen.append(output)) for name in names]
+    handles = [modules[name].register_forward_hook(keep) for name in names]
     try:
         yield seen
     finally:
@@ -74,7 +81,7 @@ def _watched(model: nn.Module, names: Sequence[str]) -> Iterator[list[Tensor]]:
 
 def _deviation(stats: GramStatistics, which: int, values: Tensor, predicted: Tensor) -> Tensor:
     """Relative distance from the range of the predicted class, summed over orders and channels."""
-    low, high = stats.low[which][predicted], stats.high[which][predicted]
+    low, high = (bound[which].to(values.device)[predicted.to(values.device)] for bound in (stats.low, stats.high))
     below = (low - values).relu() / (low + 1e-6).abs()
     above = (values - high).relu() / (high + 1e-6).abs()
     return (below + above).sum(dim=(1, 2))
@@ -133,17 +140,16 @@ def fit_gram(
         raise ValueError(f"{problem}; give layers=, some of {', '.join(name for name in modules if name)}")
     low: list[Tensor] = []
     high: list[Tensor] = []
-    device = next(model.parameters()).device
-    with evaluation_mode(model), _watched(model, names) as seen:
+    device = device_of(model)
+    with evaluation_mode(model), _watched(model, names, orders) as seen:
         for inputs, labels in train:
             seen.clear()
             model(inputs.to(device))
-            for which, output in enumerate(seen):
-                values = _statistics(output, orders)
+            for which, values in enumerate(seen):
                 if len(low) <= which:
                     low.append(values.new_full((n_classes, *values.shape[1:]), torch.inf))
                     high.append(values.new_full((n_classes, *values.shape[1:]), -torch.inf))
-                index = labels.to(device)[:, None, None].expand_as(values)
+                index = labels.to(values.device)[:, None, None].expand_as(values)
                 low[which].scatter_reduce_(0, index, values, "amin")
                 high[which].scatter_reduce_(0, index, values, "amax")
         if not low:
@@ -151,13 +157,13 @@ def fit_gram(
         absent = low[0].flatten(1)[:, 0].isinf().nonzero().flatten().tolist()
         if absent:
             raise ValueError(f"train holds no sample of the classes {absent}; without a range nothing can leave it")
-        stats = GramStatistics(names, tuple(orders), tuple(low), tuple(high), torch.ones(len(low)))
-        total, n = torch.zeros(len(low), dtype=torch.float64), 0
+        stats = GramStatistics(names, tuple(orders), tuple(low), tuple(high), low[0].new_ones(len(low)))
+        total, n = low[0].new_zeros(len(low)), 0
         for inputs, _ in held_out:
             seen.clear()
             predicted = model(inputs.to(device)).argmax(dim=-1)
-            for which, output in enumerate(seen):
-                total[which] += _deviation(stats, which, _statistics(output, orders), predicted).sum().cpu()
+            for which, values in enumerate(seen):
+                total[which] += _deviation(stats, which, values, predicted).sum()
             n += len(predicted)
     scale = torch.where(total > 0.0, total / max(n, 1), 1.0)
     return GramStatistics(names, tuple(orders), tuple(low), tuple(high), scale)
@@ -201,12 +207,10 @@ def gram_score(model: nn.Module, inputs: Tensor, statistics: GramStatistics) -> 
     >>> bool((near == 0).all()), bool((far < 0).all())
     (True, True)
     """
-    with evaluation_mode(model), _watched(model, statistics.layers) as seen:
-        logits = model(inputs.to(next(model.parameters()).device))
+    with evaluation_mode(model), _watched(model, statistics.layers, statistics.orders) as seen:
+        logits = in_float64(model(inputs.to(device_of(model))))
     predicted = logits.argmax(dim=-1)
-    total = torch.zeros(len(logits), dtype=torch.float64, device=logits.device)
-    for which, output in enumerate(seen):
-        values = _statistics(output, statistics.orders)
+    total = torch.zeros_like(logits[:, 0])
+    for which, values in enumerate(seen):
         total += _deviation(statistics, which, values, predicted) / statistics.scale[which].to(total.device)
-    probability: Tensor = logits.double().softmax(dim=-1).amax(dim=-1)
-    return -total / probability
+    return -total / logits.softmax(dim=-1).amax(dim=-1)

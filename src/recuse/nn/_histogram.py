@@ -8,6 +8,14 @@ import torch
 from torch import Tensor
 
 Scale = Literal["probability", "real"]
+#: Columns of a histogram: what an empty bin holds, and how those of two processes combine.
+COLUMNS = {
+    "count": (0.0, "sum"),
+    "loss_sum": (0.0, "sum"),
+    "lowest": (float("inf"), "min"),
+    "highest": (float("-inf"), "max"),
+    "largest": (0.0, "max"),
+}
 _ONE = 0x3F800000  # the bits of 1.0f
 _SIGN = 0x80000000
 
@@ -35,21 +43,6 @@ def bin_of(score: Tensor, bins: int, scale: Scale) -> Tensor:
     bits = (score.float() + 0.0).view(torch.int32).to(torch.int64) & 0xFFFFFFFF
     ascending = torch.where(bits >= _SIGN, 0xFFFFFFFF - bits, bits + _SIGN)
     return (0xFFFFFFFF - ascending) >> shift
-
-
-def empty(bins: int) -> dict[str, tuple[Tensor, str]]:
-    """Return the columns of an empty histogram with how those of two processes combine."""
-
-    def column(value: float) -> Tensor:
-        return torch.full((bins,), value, dtype=torch.float64)
-
-    return {
-        "count": (column(0.0), "sum"),
-        "loss_sum": (column(0.0), "sum"),
-        "lowest": (column(float("inf")), "min"),
-        "highest": (column(float("-inf")), "max"),
-        "largest": (column(0.0), "max"),
-    }
 
 
 def add(columns: dict[str, Tensor], index: Tensor, score: Tensor, loss: Tensor) -> None:

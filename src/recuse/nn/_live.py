@@ -16,7 +16,7 @@ from recuse.blocks import TieBlocks
 from recuse.metrics import Metric
 from recuse.nn import _histogram as histogram
 from recuse.nn._bounds import Bins, Bounds, certified
-from recuse.nn._confidence import NAMED, Confidence, check_confidence
+from recuse.nn._confidence import NAMED, Confidence, check_confidence, in_float64
 from recuse.nn._rank_losses import SampleLoss, check_batch, nll
 
 _COMPACT = 1 << 16
@@ -56,8 +56,9 @@ class SelectiveMetrics(TorchMetric):
     Raises
     ------
     ValueError
-        Unknown metrics or options; at ``compute``: NaN scores, losses that are negative or not finite, scores outside
-        [0, 1] on the scale "probability". Counting them costs no synchronisation in ``update``.
+        Unknown metrics or options; at ``compute``: NaN scores, losses that are negative or not finite, labels that
+        are no class, scores outside [0, 1] on the scale "probability". Counting them costs no synchronisation in
+        ``update``.
     UnmetNeed
         At ``compute``: a metric needs what is not there.
 
@@ -65,7 +66,8 @@ class SelectiveMetrics(TorchMetric):
     -----
     ``update(confidence, loss)`` takes two vectors, ``update(logits, labels)`` a matrix and labels. Ties across
     batches and processes are ties. States add up, so two processes give what one gives: to rounding in general, to
-    the last bit for 0/1 losses. Everything is summed in float64, which Apple's GPUs lack: move tensors to the CPU.
+    the last bit for 0/1 losses. Everything is summed in float64, which Apple's GPUs lack: leave the metric on the CPU
+    then, it takes batches from there.
 
     Examples
     --------
@@ -124,8 +126,8 @@ class SelectiveMetrics(TorchMetric):
             self.add_state("rows", [], dist_reduce_fx="cat")
             self.add_state("oracle_rows", [], dist_reduce_fx="cat")
         else:
-            for name, (column, reduction) in histogram.empty(bins).items():
-                self.add_state(name, column, dist_reduce_fx=reduction)
+            for name, (value, reduction) in histogram.COLUMNS.items():
+                self.add_state(name, torch.full((bins,), value, dtype=torch.float64), dist_reduce_fx=reduction)
 
     def set_dtype(self, dst_type: Any) -> SelectiveMetrics:
         """Keep float64: a state in less loses samples from 2^24 on."""
@@ -144,7 +146,7 @@ class SelectiveMetrics(TorchMetric):
             Sample weights >= 0; exact mode only.
         """
         score, loss = self._columns(preds, target)
-        one = torch.ones_like(loss) if weight is None else weight.detach().to(torch.float64)
+        one = torch.ones_like(loss) if weight is None else in_float64(weight.detach())
         if self.bins is not None and weight is not None:
             raise UnmetNeed("the certified bounds are defined on counts; use bins=None for sample weights")
         if score.shape != loss.shape or score.shape != one.shape:
@@ -165,17 +167,16 @@ class SelectiveMetrics(TorchMetric):
             self._append(score, loss, one)
             return
         score = score.nan_to_num(0.0, torch.inf, -torch.inf)  # counted above, and refused by compute
-        columns = {name: getattr(self, name) for name in histogram.empty(1)}
+        columns = {name: getattr(self, name) for name in histogram.COLUMNS}
         histogram.add(columns, histogram.bin_of(score, self.bins, self.scale), score, loss)
 
     def _columns(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """Return confidences and losses in float64."""
-        if preds.device.type == "mps":
-            raise ValueError("this device has no float64, in which metrics are summed; update(preds.cpu(), ...)")
-        if preds.ndim == 1:
-            return preds.detach().to(torch.float64) + 0.0, target.detach().to(torch.float64)  # + 0.0: no -0.0
-        check_batch(preds, target)
-        logits = preds.detach().to(torch.float64)
+        """Return confidences and losses in float64; a label that is no class has a loss of NaN."""
+        logits = in_float64(preds.detach())
+        target = target.detach().to(logits.device)
+        if logits.ndim == 1:
+            return logits + 0.0, target.double()  # + 0.0: no -0.0
+        check_batch(logits, target)
         log_p = logits.log_softmax(dim=-1)
         if callable(self.confidence):
             score = self.confidence(logits)
@@ -184,8 +185,11 @@ class SelectiveMetrics(TorchMetric):
             score = score.exp() if self.confidence == "msp" else score
         if callable(self.loss):
             loss = self.loss(logits, target)
+        elif self.loss == "zero_one":
+            no_class = (target < 0) | (target >= logits.shape[1])
+            loss = (logits.argmax(dim=-1) != target).double().masked_fill(no_class, torch.nan)
         else:
-            loss = (logits.argmax(dim=-1) != target) if self.loss == "zero_one" else nll(log_p, target)
+            loss = nll(log_p, target)
         return score.to(torch.float64) + 0.0, loss.to(torch.float64)
 
     # ------------------------------------------------------------------ exact state
@@ -231,7 +235,7 @@ class SelectiveMetrics(TorchMetric):
     def _refuse(self) -> None:
         names = (
             "confidence holds NaN",
-            "loss is negative or not finite",
+            "loss is negative or not finite, or a label is no class,",
             "weight is negative or not finite",
             "confidence lies outside [0, 1]",
         )

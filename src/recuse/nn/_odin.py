@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from recuse.nn._confidence import at_least_float32, in_float64
 from recuse.nn._passes import evaluation_mode
 
 
@@ -60,11 +61,10 @@ def odin(
     with evaluation_mode(model):
         with torch.enable_grad():
             x = inputs.detach().clone().requires_grad_()
-            log_p = (model(x) / temperature).log_softmax(dim=-1)
+            log_p = (at_least_float32(model(x)) / temperature).log_softmax(dim=-1)
             (gradient,) = torch.autograd.grad(-log_p.amax(dim=-1).sum(), x)
         step = epsilon * gradient.sign()
         with torch.no_grad():
             logits = model(x.detach() - (step if std is None else step / torch.as_tensor(std, device=step.device)))
-        scaled = logits.double() / temperature
-        score: Tensor = scaled.log_softmax(dim=-1).amax(dim=-1)
+    score: Tensor = (in_float64(logits) / temperature).log_softmax(dim=-1).amax(dim=-1)
     return score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from recuse._checks import one_of
-from recuse.nn._confidence import at_least_float32
+from recuse.nn._confidence import in_float64
 
 _DROPOUT = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
 
@@ -25,6 +26,11 @@ def evaluation_mode(model: nn.Module) -> Iterator[None]:
     finally:
         for module, mode in modes.items():
             module.training = mode
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Return where the first parameter lies; the CPU if there is none."""
+    return next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
 
 
 @contextmanager
@@ -77,7 +83,7 @@ def mc_dropout(model: Callable[..., Tensor], inputs: Any, passes: int = 50, *, s
     passes : int
         Number of passes, at least 1.
     seed : int, optional
-        Of the masks. The state of the generators is as before afterwards.
+        Of the masks. The generators of the CPU and of CUDA are as before afterwards.
 
     Returns
     -------
@@ -198,8 +204,8 @@ def passes_confidence(logits: Tensor, kind: str = "msp") -> Tensor:
     one_of(kind, kinds, "kind")
     if logits.ndim != 3:
         raise ValueError(f"logits has shape {tuple(logits.shape)}; give (n_passes, n_samples, n_classes)")
-    log_p = at_least_float32(logits).double().log_softmax(dim=-1)
-    mean = log_p.logsumexp(dim=0) - torch.tensor(float(len(logits)), dtype=torch.float64).log()
+    log_p = in_float64(logits).log_softmax(dim=-1)
+    mean = log_p.logsumexp(dim=0) - math.log(len(logits))
     if kind == "msp":
         return mean.amax(dim=-1).exp()
     if kind == "neg_entropy":

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from recuse._checks import one_of
 from recuse.nn._confidence import Confidence, at_least_float32, check_confidence, confidence_of
-from recuse.nn._distributed import gather_vector, global_mean_factor, own_part
+from recuse.nn._distributed import gather_vector, own_part
 from recuse.nn._weights import RankEstimator, Ties, loss_weights
 
 Reduction = Literal["mean", "none"]
@@ -50,7 +50,7 @@ def rank_weighted_loss(
         no longer the metric: AUGRC's weights have mean 1/2.
     distributed : bool
         Rank over the batches of all processes. Under DDP, which averages gradients, the gradient is that of the
-        metric of the global batch, also with batches of different size.
+        metric of the global batch, also with batches of different size; a process may have none left.
     reduction : {"mean", "none"}
         ``"none"`` returns weight times loss per sample.
 
@@ -85,23 +85,18 @@ def rank_weighted_loss(
         shapes = f"loss: {tuple(loss.shape)}, confidence: {tuple(confidence.shape)}"
         raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
     loss = at_least_float32(loss)
-    sizes = [loss.shape[-1]]
-    if distributed:
-        everything, sizes = gather_vector(confidence.detach())
-        weights = loss_weights(everything, estimator, ties=ties, dtype=loss.dtype)
-        mean = weights.mean(dim=-1, keepdim=True)
-        weights = own_part(weights, sizes)
-    else:
-        weights = loss_weights(confidence, estimator, ties=ties, dtype=loss.dtype)
-        mean = weights.mean(dim=-1, keepdim=True) if unit_mean else weights
+    ranked, sizes = gather_vector(confidence.detach()) if distributed else (confidence, [loss.shape[-1]])
+    weights = loss_weights(ranked, estimator, ties=ties, dtype=loss.dtype)
     if unit_mean:
-        weights = weights / mean
+        weights = weights / weights.mean(dim=-1, keepdim=True)
+    if distributed:
+        weights = own_part(weights, sizes)
     if reduction == "none":
         return weights * loss
-    if loss.ndim == 1:  # one kernel for the product and the sum
-        value = torch.dot(weights, loss) / len(loss)
-        return value * global_mean_factor(len(loss), sizes) if len(sizes) > 1 else value
-    return (weights * loss).mean()
+    if loss.ndim > 1:
+        return (weights * loss).mean()
+    # one kernel for product and sum; DDP averages over processes, so each divides by the mean of their batch sizes
+    return torch.dot(weights, loss) / (sum(sizes) / len(sizes))
 
 
 class _RankLoss(nn.Module):

@@ -18,43 +18,50 @@ RankEstimator = Literal["harmonic", "log", "plugin", "sele", "augrc"]
 Ties = Literal["order", "exact"]
 _ESTIMATORS, _TIES = get_args(RankEstimator), get_args(Ties)
 
+_CPU = torch.device("cpu")
 _TABLES: dict[Any, Tensor] = {}
 _MOST_TABLES = 64  # batch sizes are few; a caller with changing sizes must not collect tables for ever
 
 
-def _build(estimator: RankEstimator, n: int, device: torch.device) -> Tensor:
-    """Weights by ascending rank r = 1..n, in float64 where the device has it."""
-    place = torch.device("cpu") if device.type == "mps" else device
-    rank = torch.arange(1, n + 1, dtype=torch.float64, device=place)
+def _build(estimator: RankEstimator, n: int, cumulative: bool, device: torch.device) -> Tensor:
+    """Weights by ascending rank r = 1..n, or their cumulative sums from 0, in float64."""
+    rank = torch.arange(1, n + 1, dtype=torch.float64, device=device)
     match estimator:
         case "harmonic" | "plugin":
-            return (1.0 / (n + 1.0 - rank)).cumsum(0)
+            weights = (1.0 / (n + 1.0 - rank)).cumsum(0)
         case "log":
-            return -torch.log1p(-rank / (n + 1.0))
+            weights = -torch.log1p(-rank / (n + 1.0))
         case "sele":
-            return rank / n
-    return (rank - 0.5) / n
+            weights = rank / n
+        case "augrc":
+            weights = (rank - 0.5) / n
+    return torch.cat([weights.new_zeros(1), weights.cumsum(0)]) if cumulative else weights
 
 
 def _table(estimator: RankEstimator, n: int, dtype: torch.dtype, device: torch.device, cumulative: bool) -> Tensor:
-    """Weights by rank, or their cumulative sums from 0, remembered: building them costs more than the loss."""
+    """What ``_build`` gives, remembered: building it costs more than the loss.
+
+    It is built on the CPU for every device: there are float64 and a deterministic ``cumsum``.
+    """
     if torch.compiler.is_compiling():  # a constant of the graph; a lookup would only guard on the dictionary
-        table = _build(estimator, n, device)
-        return (torch.cat([table.new_zeros(1), table.cumsum(0)]) if cumulative else table).to(device, dtype)
+        place = _CPU if device.type == "mps" else device
+        return _build(estimator, n, cumulative, place).to(device, dtype)
     key = (estimator, n, dtype, device, cumulative)
     if key not in _TABLES:
+        with torch.inference_mode(False):  # else the table could never serve a training step
+            table = _build(estimator, n, cumulative, _CPU).to(device, dtype)
+        if type(table) is not Tensor:  # fake tensors of a dry run must not serve real steps
+            return table
         if len(_TABLES) >= _MOST_TABLES:
             _TABLES.clear()
-        with torch.inference_mode(False):  # else the table could never serve a training step
-            table = _build(estimator, n, device)
-            table = torch.cat([table.new_zeros(1), table.cumsum(0)]) if cumulative else table
-            _TABLES[key] = table.to(device, dtype)
+        _TABLES[key] = table
     return _TABLES[key]
 
 
 def _exact(confidence: Tensor, estimator: RankEstimator, dtype: torch.dtype) -> Tensor:
     """Weights from the ranks lo + 1 .. hi that each tie spans; no loop and no data-dependent shape."""
     n = confidence.shape[-1]
+    confidence = confidence.contiguous()
     ascending = confidence.sort(dim=-1).values
     high = torch.searchsorted(ascending, confidence, right=True)
     if estimator == "sele":
@@ -146,5 +153,5 @@ def loss_weights(
         return _exact(confidence, estimator, dtype)
     order = confidence.argsort(dim=-1)
     weights = _table(estimator, confidence.shape[-1], dtype, confidence.device, False)
-    result = torch.empty(confidence.shape, dtype=dtype, device=confidence.device)
+    result = torch.empty_like(confidence, dtype=dtype)
     return result.scatter_(-1, order, weights if order.ndim == 1 else weights.expand(order.shape))
