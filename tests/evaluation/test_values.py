@@ -82,6 +82,22 @@ def test_metrics_of_the_probabilities() -> None:
         )
 
 
+def test_means_over_predictions_have_intervals() -> None:
+    """NLL and Brier score with weights, clusters and dropped scores; what gets no interval says why."""
+    weights, clusters = RNG.integers(1, 4, N), np.arange(N) // 3
+    score = np.where(RNG.random(N) < 0.1, np.nan, RNG.random(N))
+    outputs = recuse.Outputs(
+        labels=LABELS, probabilities=PROBABILITIES, weights=weights, clusters=clusters, scores={"gaps": score}
+    )
+    found = recuse.evaluate(outputs, "gaps", ["nll", "brier_score"], nan_policy="drop").measurements
+    for entry in found:
+        wanted = recuse.confidence_interval(entry.spec, LABELS, PROBABILITIES, sample_weight=weights, clusters=clusters)
+        assert (entry.low, entry.value, entry.high) == pytest.approx((wanted.low, wanted.estimate, wanted.high))
+    others = recuse.evaluate(outputs, "gaps", "all", nan_policy="drop", n_resamples=100).measurements
+    for entry in others:
+        assert entry.reason or entry.warning or np.isfinite([entry.low, entry.high]).all(), entry
+
+
 def test_default_and_all_list_what_the_data_do_not_allow() -> None:
     """With ``"default"`` and ``"all"`` nothing is raised: the reason stands beside the NaN."""
     outputs = recuse.Outputs(loss=[0.25, 0.5, 1.0], confidence=[30.0, 20.0, 10.0])

@@ -199,7 +199,12 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
         ({"strata": [0, 1, 2, 3]}, ValueError, "every stratum holds a single sample"),
         ({"n_resamples": 1}, ValueError, "n_resamples must be at least 2, got 1"),
         ({"backend": "cuda"}, ValueError, "backend='cuda' is not known"),
-        ({"metric": "brier_score"}, recuse.UnmetNeed, "brier_score is evaluated on probabilities"),
+        (
+            {"metric": "brier_score"},
+            recuse.UnmetNeed,
+            "brier_score depends on no confidence score; .* give it the labels",
+        ),
+        ({"metric": "oc_auc_classifier"}, recuse.UnmetNeed, "evaluated on probabilities, which the bootstrap does not"),
         ({"metric": "ece"}, recuse.UnmetNeed, "confidence scores that are probabilities"),
     ],
 )

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import recuse
-from recuse import TieBlocks, inference, metrics
-from recuse.inference._interval import degrees_of_freedom, of_table
+from recuse import inference, metrics
+from recuse.inference._interval import degrees_of_freedom, effective_losses
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 10), (10, 10), (7, 1000), (1, 1)])
@@ -85,14 +85,31 @@ def test_fixed_thresholds_are_exact():
 
 
 def test_no_errors_give_a_bound_and_say_so():
-    """Without a single error: a one-sided bound that the worst ranking could reach, never a NaN."""
+    """Without a single error: up to the two-sided end under the worst ranking; the one-sided bound is named."""
     score = np.linspace(0, 1, 100)
-    worst = 1 - 0.05**0.01
-    for name, bound in (("risk", worst), ("augrc", worst - worst**2 / 2), ("aurc", worst * (1 - np.log(worst)))):
+    worst, bound = 1 - 0.025**0.01, 1 - 0.05**0.01
+    areas = {"risk": lambda p: p, "augrc": lambda p: p - p**2 / 2, "aurc": lambda p: p * (1 - np.log(p))}
+    for name, area in areas.items():
         interval = recuse.confidence_interval(name, np.zeros(100), score)
         assert interval.low == 0.0
-        assert interval.high == pytest.approx(bound)
-        assert interval.warning is not None
+        assert interval.high == pytest.approx(area(worst))
+        assert f"at most {area(bound):.4g} at level 0.95 (one-sided bound" in interval.warning
+
+
+@pytest.mark.parametrize("n", [5, 59, 400])
+def test_exact_intervals_cover_at_every_risk(n):
+    """Coverage by enumeration of all counts, not by simulation; choosing the side by the data would fall short."""
+    counts, score = np.arange(n + 1), np.arange(n)
+    risks = np.concatenate([np.geomspace(1e-5, 0.1, 400), np.linspace(0.1, 0.9, 100)])
+    for metric in ("risk", "accuracy"):
+        found = [recuse.confidence_interval(metric, (score < k).astype(float), score) for k in counts]
+        ends = np.array([(1 - each.high, 1 - each.low) if metric == "accuracy" else each[:2] for each in found])
+        mass = stats.binom.pmf(counts, n, risks[:, None])
+        inside = (ends[:, 0] <= risks[:, None]) & (risks[:, None] <= ends[:, 1])
+        assert np.sum(mass * inside, axis=1).min() >= 0.95 - 1e-9
+    ends[0, 1] = inference.clopper_pearson(0, n, side="upper")[1]
+    inside = (ends[:, 0] <= risks[:, None]) & (risks[:, None] <= ends[:, 1])
+    assert np.sum(mass * inside, axis=1).min() < 0.95
 
 
 def test_bound_without_errors_is_reached_by_the_worst_ranking():
@@ -122,6 +139,58 @@ def test_few_errors_raise_the_warning_light():
     assert "too few informative errors" in interval.warning
 
 
+def test_metrics_relative_to_their_losses_count_the_errors():
+    """Given k errors AUROC_f varies like a mean of k values: k - 1 degrees of freedom, error k/(k - 1); one: none."""
+    rng = np.random.default_rng(2)
+    score, loss = rng.random(1000), np.zeros(1000)
+    assert effective_losses(np.eye(1, 1000)[0], None) == pytest.approx(1.0, abs=0.01)
+    loss[np.argsort(score)[[3, 40, 100, 250]]] = 1.0
+    number = effective_losses(loss, None)
+    assert number == pytest.approx(4.0, abs=0.05)
+    assert effective_losses(loss, np.full(1000, 3.0)) == pytest.approx(number)
+    for name in ("auroc_f", "naugrc", "prediction_rejection_ratio"):
+        interval = recuse.confidence_interval(name, loss, score)
+        assert interval.df == pytest.approx(number - 1)
+        assert "too few informative errors" in interval.warning
+    auroc = recuse.confidence_interval("auroc_f", loss, score)
+    width = stats.t.ppf(0.975, number - 1) * auroc.standard_error * number / (number - 1)
+    logit = np.log(auroc.estimate / (1 - auroc.estimate))
+    assert np.log(auroc.low / (1 - auroc.low)) == pytest.approx(logit - width / (auroc.estimate * (1 - auroc.estimate)))
+    alone = recuse.confidence_interval("auroc_f", np.eye(1, 1000)[0], score)
+    assert np.isnan(alone.low)
+    assert "a single error" in alone.warning
+
+
+def test_equal_metrics_have_equal_intervals():
+    """NAUGRC = 2 (1 - AUROC_f) = 1 - PRR for a 0/1 loss, and so are the ends of their intervals."""
+    loss, score = problem()
+    auroc, naugrc, ratio = (
+        recuse.confidence_interval(name, loss, score) for name in ("auroc_f", "naugrc", "prediction_rejection_ratio")
+    )
+    assert (2 - 2 * auroc.high, 2 - 2 * auroc.low) == pytest.approx(naugrc[:2])
+    assert (1 - naugrc.high, 1 - naugrc.low) == pytest.approx(ratio[:2])
+
+
+def test_means_over_predictions_have_intervals():
+    """NLL and Brier score of the vector: a mean, so the standard error is that of a mean; clusters and weights too."""
+    rng = np.random.default_rng(3)
+    labels, proba = rng.integers(0, 3, 200), rng.dirichlet(np.ones(3), 200)
+    for name, terms in (
+        ("nll", -np.log(proba[np.arange(200), labels])),
+        ("brier_score", np.sum((proba - np.eye(3)[labels]) ** 2, axis=1)),
+    ):
+        interval = recuse.confidence_interval(name, labels, proba)
+        assert interval.estimate == pytest.approx(terms.mean())
+        assert interval.standard_error == pytest.approx(np.std(terms) / np.sqrt(200))
+        assert interval.low < interval.estimate < interval.high
+        assert interval.method == "log-t"
+        of_the_loss = recuse.confidence_interval("risk", terms, np.zeros(200), clusters=np.arange(200) // 4)
+        clustered = recuse.confidence_interval(name, labels, proba, clusters=np.arange(200) // 4)
+        assert clustered.low == pytest.approx(of_the_loss.low)
+        drawn = recuse.confidence_interval(name, labels, proba, method="percentile")
+        assert drawn.high == pytest.approx(interval.high, rel=0.05)
+
+
 def test_metrics_without_interval_say_why():
     """Hull areas and ECE get none by default; the estimate is still there."""
     loss, score = problem()
@@ -139,16 +208,6 @@ def test_few_clusters_and_wide_ties_warn():
     assert "only 5 clusters" in clustered.warning
     tied = recuse.confidence_interval(metrics.get("selective_risk", coverage=0.5), loss, (score > 0.5) * 1.0)
     assert "edge of a wide tie" in tied.warning
-
-
-def test_the_table_alone_gives_nearly_the_same_interval():
-    """Without fourth moments the quantile is normal; the standard error is the same."""
-    loss, score = problem(2000)
-    full = recuse.confidence_interval("aurc", loss, score)
-    table = of_table(metrics.get("aurc"), TieBlocks.from_samples(loss, score), 0.95)
-    assert table.standard_error == pytest.approx(full.standard_error, rel=1e-12)
-    assert table.low == pytest.approx(full.low, rel=0.01)
-    assert of_table(metrics.get("risk"), TieBlocks.from_samples(loss, score), 0.95).method == "Clopper-Pearson"
 
 
 def test_degrees_of_freedom():

@@ -18,6 +18,7 @@ from recuse.evaluation._result import Evaluation, Measurement, ScoreSummary
 from recuse.inference import Interval, confidence_interval
 from recuse.inference._binomial import check_level
 from recuse.inference._interval import of_samples
+from recuse.inference._mean import as_risk
 from recuse.metrics import Metric, Predictions
 from recuse.outputs import Outputs
 
@@ -111,15 +112,17 @@ def evaluate(
                 measurements += [_nothing(metric, name, group) for metric in chosen]
                 continue
             blocks = _table(name, loss[rows], column[rows], weights, nan_policy, level is not None)
-            clusters = _kept(outputs.clusters, rows, column, nan_policy)
             summaries.append(_summary(name, group, blocks))
+            clusters = None if outputs.clusters is None else np.asarray(outputs.clusters)[rows]
+            scored = ~np.isnan(column[rows]) if nan_policy == "drop" else slice(None)
             for metric in chosen:
                 data: TieBlocks | Predictions | None = blocks
-                if metric.input == "probabilities":
-                    data = None if probabilities is None else _rows(probabilities, rows)
+                members = None if clusters is None else clusters[scored]
+                if metric.input == "probabilities":  # do not depend on the score, so nothing is dropped
+                    data, members = None if probabilities is None else _rows(probabilities, rows), clusters
                 found = _measure(metric, data, name, group, forgiving)
-                if level is not None and isinstance(data, TieBlocks) and found.reason is None:
-                    found = _with_interval(found, metric, data, level, clusters, n_resamples)
+                if level is not None and data is not None and found.reason is None:
+                    found = _with_interval(found, metric, data, level, members, n_resamples)
                 measurements.append(found)
     return Evaluation(tuple(measurements), tuple(summaries), _provenance(outputs, nan_policy, level))
 
@@ -233,16 +236,8 @@ def _measure(
     return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, value, reason)
 
 
-def _kept(clusters: Any, rows: Any, column: FloatArray, nan_policy: NanPolicy) -> Any:
-    """Return the clusters of the samples that the table holds."""
-    if clusters is None:
-        return None
-    mine = np.asarray(clusters)[rows]
-    return mine[~np.isnan(column[rows])] if nan_policy == "drop" else mine
-
-
 def _with_interval(
-    found: Measurement, metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n_resamples: int
+    found: Measurement, metric: Metric, data: TieBlocks | Predictions, level: float, clusters: Any, n_resamples: int
 ) -> Measurement:
     """Return the measurement with its confidence interval, or with the reason why it has none."""
     kind = metric.inference_kind
@@ -250,13 +245,23 @@ def _with_interval(
         why = "its bias does not vanish beside its spread" if kind == "none" else "needs a bootstrap: n_resamples"
         return replace(found, warning=f"no interval: {why}")
     if kind == "bootstrap":
-        interval = _resampled(metric, blocks, level, clusters, n_resamples)
+        if isinstance(data, Predictions):
+            return replace(found, warning="no interval: the bootstrap does not resample probabilities")
+        interval = _resampled(metric, data, level, clusters, n_resamples)
     else:
         try:
-            interval = of_samples(metric, blocks, level, clusters=clusters)
-        except (UnmetNeed, ValueError) as why_not:
+            interval = of_samples(*_on_table(metric, data), level, clusters=clusters)
+        except ValueError as why_not:
             return replace(found, warning=f"no interval: {why_not}")
     return replace(found, low=interval.low, high=interval.high, method=interval.method, warning=interval.warning)
+
+
+def _on_table(metric: Metric, data: TieBlocks | Predictions) -> tuple[Metric, TieBlocks]:
+    """Return the metric with its table; a mean over predictions has one of its own."""
+    if isinstance(data, TieBlocks):
+        return metric, data
+    risk, terms = as_risk(metric, data)
+    return risk, TieBlocks.from_samples(terms, np.zeros_like(terms), data.weight, keep_samples=True)
 
 
 def _resampled(metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n_resamples: int) -> Interval:

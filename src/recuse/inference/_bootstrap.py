@@ -11,8 +11,9 @@ from recuse._checks import Undefined, UnmetNeed, one_of, to_numpy
 from recuse._typing import ArrayLike, FloatArray
 from recuse.inference._binomial import check_level
 from recuse.inference._influence import as_metric, terms_of
-from recuse.inference._interval import FEW, FEW_CLUSTERS, Interval, degrees_of_freedom, without_spread
+from recuse.inference._interval import Interval, degrees_of_freedom, joined, no_interval, warning_light, without_spread
 from recuse.inference._lanes import Backend, Column, choose
+from recuse.inference._mean import on_columns
 from recuse.inference._replicates import evaluate, prepare, replicates, run, value_of, work_of
 from recuse.inference._resample import Plan, plan
 from recuse.metrics import Metric
@@ -110,7 +111,7 @@ class Bootstrap:
             )
         drawn, error = self.defined, self.standard_error
         if np.isnan(self.estimate) or drawn.size < 2:
-            return Interval(np.nan, np.nan, self.estimate, error, level, "none", 0.0, self.warning)
+            return no_interval(self.estimate, error, level, self.warning or "fewer than two replicates are defined")
         if error <= 1e-12 * max(1.0, abs(self.estimate)):
             return without_spread(self.metric, self._column.blocks, self.estimate, level)
         tails = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])
@@ -118,11 +119,11 @@ class Bootstrap:
         if method == "bca":
             moved = _bca(tails, _share_below(drawn, self.estimate), self._acceleration())
             if moved is None:
-                note = _joined(note, "BCa is undefined here (the estimate lies outside its replicates): percentile")
+                note = joined(note, "BCa is undefined here (the estimate lies outside its replicates): percentile")
             else:
                 tails, name = moved, "BCa"
         if tails[0] * (drawn.size + 1) < 1.0 or (1.0 - tails[1]) * (drawn.size + 1) < 1.0:
-            note = _joined(note, "an end is the most extreme replicate: use a larger n_resamples")
+            note = joined(note, "an end is the most extreme replicate: use a larger n_resamples")
         low, high = np.quantile(drawn, tails, method="weibull")
         return Interval(float(low), float(high), self.estimate, error, level, name, self.df, note)
 
@@ -161,9 +162,9 @@ def bootstrap(
     Parameters
     ----------
     metric : str or Metric
-        Any metric on a table, with or without a gradient.
-    loss : array-like of shape (n_samples,)
-    confidence : array-like of shape (n_samples,)
+        Any metric on a table, with or without a gradient, or a mean over predictions.
+    loss, confidence : array-like of shape (n_samples,)
+        As in :func:`confidence_interval`.
     sample_weight : array-like of shape (n_samples,), optional
         Fixed weights; a drawn sample brings its weight along.
     strata : array-like of shape (n_samples,), optional
@@ -209,7 +210,7 @@ def bootstrap(
     >>> result.interval(0.95).method
     'percentile'
     """
-    chosen = as_metric(metric)
+    chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     column = prepare(loss, confidence, sample_weight, [chosen])
     how = plan(column.order.size, strata, clusters)
     estimate, reason = evaluate(chosen, column)
@@ -219,28 +220,22 @@ def bootstrap(
     df = np.inf if terms is None else degrees_of_freedom(terms)
     n_undefined = int(np.count_nonzero(np.isnan(drawn)))
     notes = [
-        reason or "",
+        reason,
         f"{n_undefined} of {n_resamples} replicates are undefined and left out" if n_undefined else "",
         "too few failures or successes for a trustworthy interval" if n_undefined > 0.01 * n_resamples else "",
         f"only {n_resamples} resamples: use 1000" if n_resamples < FEW_RESAMPLES else "",
-        f"only {how.n_units} clusters: the interval is a rough guide"
-        if clusters is not None and how.n_units < FEW_CLUSTERS else "",
         f"{how.n_single} strata hold a single unit, which never varies" if how.n_single else "",
-        f"only {df:.1f} degrees of freedom: too few informative errors for a trustworthy interval" if df < FEW else "",
+        warning_light(df, None if clusters is None else how.n_units),
     ]  # fmt: skip
     kinds = [word for word, given in (("clustered", clusters), ("stratified", strata)) if given is not None]
     seed = rng if isinstance(rng, int) else None
     return Bootstrap(
         chosen, estimate, drawn, ", ".join(kinds) or "iid", "numba" if compiled else "numpy", seed, df,
-        _joined(*notes), column, how, terms,
+        joined(*notes), column, how, terms,
     )  # fmt: skip
 
 
 # ---------------------------------------------------------------------- intervals
-
-
-def _joined(*notes: str | None) -> str | None:
-    return "; ".join(note for note in notes if note) or None
 
 
 def _influence_terms(

@@ -14,10 +14,13 @@ from recuse.blocks import TieBlocks
 from recuse.inference._influence import aggregated, gradient, per_sample, tables
 from recuse.inference._interval import (
     Interval,
-    degrees_of_freedom,
-    exact,
-    from_terms,
+    edge_of_a_tie,
+    joined,
+    of_terms,
     on_scale,
+    possible,
+    trust,
+    warning_light,
     without_spread,
 )
 from recuse.inference._panel import Panel
@@ -30,7 +33,7 @@ Route = Literal["influence", "bootstrap"]
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Per score: ``values`` of shape (n_runs,), ``terms`` of shape (n_runs, n_terms), and its interval.
+    """Per score: ``values`` of shape (n_runs,), ``terms`` of shape (n_runs, n_terms), interval and tie warning.
 
     The terms are influences over W, one per sample or cluster, or centred bootstrap replicates over sqrt(B - 1):
     either way products of rows sum to covariances due to the test set, on ``df`` degrees of freedom.
@@ -41,6 +44,7 @@ class Estimates:
     values: tuple[FloatArray, ...]
     terms: tuple[FloatArray, ...]
     intervals: tuple[Interval, ...]
+    edges: tuple[str | None, ...]
     df: float
     route: Route
 
@@ -57,6 +61,11 @@ class Estimates:
 
 def route_of(metric: Metric, method: str) -> Route:
     """Return how the covariance is had: from influence functions, or from a bootstrap."""
+    if metric.input != "blocks":
+        raise UnmetNeed(
+            f"{metric.name} takes probabilities and is the same for every score; to compare models by a mean over "
+            'predictions give its terms as loss, such as losses.cross_entropy or losses.brier, with metric="risk"'
+        )
     kind = metric.inference_kind
     if method == "bootstrap":
         return "bootstrap"
@@ -88,12 +97,12 @@ def by_influence(
     summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
     terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
     df = np.inf if clusters is None else len(summed) - 1.0
-    plain = strata is None and clusters is None
     intervals = tuple(
-        _interval(metric, row, value, term, level, df, plain)
+        _interval(metric, row, value, term, level, strata is not None, clusters is not None)
         for row, value, term in zip(blocks, values, terms, strict=True)
     )
-    return Estimates(metric, panel.names, values, terms, intervals, df, "influence")
+    edges = tuple(_edge(metric, row) for row in blocks)
+    return Estimates(metric, panel.names, values, terms, intervals, edges, df, "influence")
 
 
 def _defined(metric: Metric, table: TieBlocks, name: str) -> float:
@@ -113,27 +122,33 @@ def _raw(metric: Metric, table: TieBlocks, name: str) -> FloatArray:
 
 
 def _interval(
-    metric: Metric, row: list[TieBlocks], values: FloatArray, terms: FloatArray, level: float, df: float, plain: bool
+    metric: Metric,
+    row: list[TieBlocks],
+    values: FloatArray,
+    terms: FloatArray,
+    level: float,
+    stratified: bool,
+    clustered: bool,
 ) -> Interval:
     """Return what ``confidence_interval`` gives for one run; for several the test set and training together."""
-    clustered = np.isfinite(df)
-    mean, norm = float(values.mean()), float(np.sum(terms**2))
+    mean = float(values.mean())
     if len(row) == 1:
-        found = exact(metric, row[0], level) if plain else None
-        if found is not None:
-            return found
-        if norm <= (1e-12 * max(1.0, abs(mean))) ** 2:
-            return without_spread(metric, row[0], mean, level)
-        return from_terms(metric, mean, terms[0], level, clustered)
-    shared = terms.mean(axis=0)
-    inner = min(degrees_of_freedom(shared), df)
-    parts = components(values, terms, inner)
-    if parts.total <= (1e-12 * max(1.0, abs(mean))) ** 2:
-        return without_spread(metric, row[0], mean, level)
+        return of_terms(metric, row[0], mean, terms[0], level, stratified, clustered)
+    factor, df = trust(metric, row[0], terms.mean(axis=0), clustered)
+    parts = components(values, terms, df)
     error = float(np.sqrt(parts.total))
-    base = from_terms(metric, mean, shared, level, clustered)
-    low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
-    return Interval(low, high, mean, error, level, f"{method}, runs", parts.df, base.warning)
+    if error <= 1e-12 * max(1.0, abs(mean)):
+        return without_spread(metric, row[0], mean, level)
+    widened = float(np.sqrt(parts.total + (factor**2 - 1.0) * parts.test))
+    low, high, method = on_scale(metric, mean, widened, t_quantile(level, parts.df))
+    low, high = possible(metric, row[0], low, high)
+    light = joined(warning_light(df, terms.shape[1] if clustered else None), _edge(metric, row))
+    return Interval(low, high, mean, error, level, f"{method}, runs", parts.df, light)
+
+
+def _edge(metric: Metric, row: list[TieBlocks]) -> str | None:
+    """Return the warning of the first run whose threshold flips at the edge of a wide tie."""
+    return next(filter(None, (edge_of_a_tie(metric, table) for table in row)), None)
 
 
 def by_bootstrap(
@@ -170,7 +185,8 @@ def by_bootstrap(
         _of_replicates(metric, value, term, mean.mean(axis=1), level)
         for value, term, mean in zip(values, terms, means, strict=True)
     )
-    return Estimates(metric, panel.names, tuple(values), tuple(terms), intervals, np.inf, "bootstrap")
+    edges = (None,) * len(panel.names)
+    return Estimates(metric, panel.names, tuple(values), tuple(terms), intervals, edges, np.inf, "bootstrap")
 
 
 def _of_replicates(

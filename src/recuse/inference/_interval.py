@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from recuse._checks import Undefined, one_of
+from recuse._checks import Undefined, one_of, to_numpy
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
 from recuse.inference._binomial import check_level, clopper_pearson
-from recuse.inference._influence import as_metric, table_variance, tables, terms_of
+from recuse.inference._influence import as_metric, tables, terms_of
+from recuse.inference._mean import on_columns
 from recuse.inference._quantiles import t_quantile
 from recuse.metrics import Metric
 
@@ -21,6 +24,11 @@ __all__ = ["Interval", "confidence_interval"]
 FEW = 5.0
 #: Fewer clusters than this estimate their variance badly.
 FEW_CLUSTERS = 10
+#: Metrics that are divided by what the losses allow, so that k errors vary them like a mean of k values: at most k - 1
+#: degrees of freedom, and the error k/(k - 1) times as large, as of a delete-one jackknife. The number is the share of
+#: the terms' own degrees of freedom that is granted: AURC's logarithmic weight lets one confident error carry
+#: the variance, and a sample that lacks it does not show that in its kurtosis.
+RELATIVE = {"auroc_f": 1.0, "naugrc": 1.0, "prediction_rejection_ratio": 1.0, "naurc": 0.5}
 
 
 class Interval(NamedTuple):
@@ -59,15 +67,25 @@ def degrees_of_freedom(terms: FloatArray) -> float:
     return 2.0 * terms.size / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
 
 
+def effective_losses(loss: FloatArray, weight: FloatArray | None) -> float:
+    """Return how many samples carry the spread of the losses: of a 0/1 loss about as many as the rarer kind."""
+    apart = loss - np.average(loss, weights=weight)
+    squares = np.square(apart if weight is None else weight * apart)
+    fourth = float(np.sum(squares**2))
+    return float(np.sum(squares)) ** 2 / fourth if fourth > 0.0 else 0.0
+
+
 def on_scale(metric: Metric, estimate: float, error: float, quantile: float) -> tuple[float, float, str]:
     """Return the ends of an interval on the metric's scale, and the scale that could be used."""
     if metric.scale == "log" and estimate > 0.0:
-        width = float(np.exp(quantile * error / estimate))
+        width = math.exp(min(quantile * error / estimate, 700.0))
         return estimate / width, estimate * width, "log-t"
-    if metric.scale == "logit" and 0.0 < estimate < 1.0:
-        centre, width = np.log(estimate / (1.0 - estimate)), quantile * error / (estimate * (1.0 - estimate))
-        low, high = 1.0 / (1.0 + np.exp(-np.array([centre - width, centre + width])))
-        return float(low), float(high), "logit-t"
+    least, most = metric.range
+    if metric.scale == "logit" and least < estimate < most:
+        odds = (estimate - least) / (most - estimate)
+        width = quantile * error * (1.0 / (estimate - least) + 1.0 / (most - estimate))
+        low, high = (1.0 / (1.0 + math.exp(shift) / odds) for shift in (min(width, 700.0), max(-width, -700.0)))
+        return least + (most - least) * low, least + (most - least) * high, "logit-t"
     return estimate - quantile * error, estimate + quantile * error, "t"
 
 
@@ -78,76 +96,97 @@ def possible(metric: Metric, blocks: TieBlocks, low: float, high: float) -> tupl
     return max(low, metric.range[0]), min(high, metric.range[1])
 
 
-def from_terms(metric: Metric, estimate: float, terms: FloatArray, level: float, clustered: bool) -> Interval:
-    """Return the interval of an estimate whose squared terms sum to its variance."""
-    error, df = float(np.sqrt(np.sum(terms**2))), degrees_of_freedom(terms)
+class Trust(NamedTuple):
+    """How far a standard error can be trusted: the factor by which it falls short, and its degrees of freedom."""
+
+    factor: float
+    df: float
+
+
+def trust(metric: Metric, blocks: TieBlocks, terms: FloatArray, clustered: bool) -> Trust:
+    """Return what the terms, and for a metric relative to its losses the number of errors, say of the error."""
+    factor, df = 1.0, degrees_of_freedom(terms)
     if clustered:
         df = min(df, terms.size - 1.0)
-    low, high, method = on_scale(metric, estimate, error, t_quantile(level, df))
+    if metric.name in RELATIVE:
+        assert blocks.samples is not None
+        weight = None if blocks.samples.weight is None else to_numpy(blocks.samples.weight)
+        number = effective_losses(to_numpy(blocks.samples.loss), weight)
+        factor, df = number / max(number - 1.0, 1e-9), min(RELATIVE[metric.name] * df, number - 1.0)
+    return Trust(factor, df)
+
+
+def warning_light(df: float, n_clusters: int | None) -> str | None:
+    """Return what to know of an interval with so few degrees of freedom or clusters, or None."""
     notes = []
     if df < FEW:
         notes.append(f"only {df:.1f} degrees of freedom: too few informative errors for a trustworthy interval")
-    if clustered and terms.size < FEW_CLUSTERS:
-        notes.append(f"only {terms.size} clusters: the interval is a rough guide")
-    return Interval(low, high, estimate, error, level, method, df, "; ".join(notes) or None)
+    if n_clusters is not None and n_clusters < FEW_CLUSTERS:
+        notes.append(f"only {n_clusters} clusters: the interval is a rough guide")
+    return joined(*notes)
+
+
+def joined(*notes: str | None) -> str | None:
+    """Return the notes as one text, or None without any."""
+    return "; ".join(note for note in notes if note) or None
+
+
+def no_interval(estimate: float, error: float, level: float, why: str) -> Interval:
+    """Return that there is no interval, and why."""
+    return Interval(np.nan, np.nan, estimate, error, level, "none", 0.0, why)
+
+
+#: Largest value that an error rate up to p allows: every error is ranked above every correct prediction.
+WORST: dict[str, Callable[[float], float]] = {
+    "risk": lambda p: p,
+    "sele": lambda p: p,
+    "aurc": lambda p: p * (1.0 - math.log(p)),
+    "augrc": lambda p: p - p**2 / 2.0,
+    "e_augrc": lambda p: min(p, 0.5) * (1.0 - min(p, 0.5)),
+}
 
 
 def without_spread(metric: Metric, blocks: TieBlocks, estimate: float, level: float) -> Interval:
     """Return what can be said where the standard error is 0: a bound from the binomial, or an honest refusal."""
-    plain = blocks.binary and np.array_equal(blocks.weight, blocks.count)
-    if plain and blocks.total_loss == 0.0:
-        _, worst = clopper_pearson(0, blocks.n, level, side="upper")
-        bound = {
-            "risk": worst,
-            "augrc": worst - worst**2 / 2.0,  # every error ranked above every correct prediction
-            "e_augrc": worst - worst**2,
-            "aurc": worst * (1.0 - np.log(worst)),
-            "sele": worst,
-        }.get(metric.name)
-        if bound is not None:
-            text = "no error occurred: one-sided bound from the binomial, with the worst ranking"
-            return Interval(0.0, float(bound), estimate, 0.0, level, "binomial bound", 0.0, text)
-    text = "the standard error is 0: no informative error occurred, so there is no interval"
-    return Interval(np.nan, np.nan, estimate, 0.0, level, "none", 0.0, text)
+    if blocks.total_loss == 0.0 and is_plain(blocks) and metric.name in WORST:
+        worst = WORST[metric.name]
+        high = worst(clopper_pearson(0, blocks.n, level)[1])
+        bound = worst(clopper_pearson(0, blocks.n, level, side="upper")[1])
+        text = f"no error occurred: at most {bound:.4g} at level {level:g} (one-sided bound, under the worst ranking)"
+        return Interval(0.0, high, estimate, 0.0, level, "binomial bound", 0.0, text)
+    return no_interval(estimate, 0.0, level, "no informative error occurred: the standard error is 0")
+
+
+def is_plain(blocks: TieBlocks) -> bool:
+    """Whether the table counts 0/1 losses, each sample once."""
+    return blocks.binary and np.array_equal(blocks.weight, blocks.count)
 
 
 def exact(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:
-    """Return the exact binomial interval of a 0/1 risk at a fixed threshold, or None where it does not apply."""
-    settings = metric.defaults | dict(metric.options)
-    fixed = metric.name in ("risk", "accuracy") or (
-        metric.name in ("selective_risk", "selective_accuracy") and settings.get("threshold") is not None
-    )
-    if not fixed or not blocks.binary or not np.array_equal(blocks.weight, blocks.count):
+    """Return the exact binomial interval of a 0/1 risk at a fixed threshold, or None where it does not apply.
+
+    Two-sided also without errors: a side that is chosen by the data would cover less than the level.
+    """
+    threshold = (metric.defaults | dict(metric.options)).get("threshold")
+    of_all = metric.name in ("risk", "accuracy")
+    if not (of_all or (metric.name in ("selective_risk", "selective_accuracy") and threshold is not None)):
         return None
-    threshold = settings.get("threshold")
-    point = RiskCoverageCurve(blocks).at(threshold=-np.inf if threshold is None else threshold)
-    if point.n_accepted == 0:
+    if not is_plain(blocks):
         return None
-    errors = round(point.selective_risk * point.n_accepted)
-    side: Literal["two-sided", "upper"] = "upper" if errors == 0 else "two-sided"
-    low, high = clopper_pearson(errors, point.n_accepted, level, side=side)
-    risk = errors / point.n_accepted
-    error = float(np.sqrt(risk * (1.0 - risk) / point.n_accepted))
-    note = "no error among the accepted: one-sided bound" if errors == 0 else None
+    point = RiskCoverageCurve(blocks).at(threshold=-np.inf if of_all else threshold)
+    n = point.n_accepted
+    if n == 0:
+        return None
+    errors = round(point.selective_risk * n)
+    low, high = clopper_pearson(errors, n, level)
+    risk, note = errors / n, None
+    if errors == 0:
+        bound = clopper_pearson(0, n, level, side="upper")[1]
+        note = f"no error among {n} accepted: the risk is at most {bound:.4g} at level {level:g} (one-sided bound)"
+    error = math.sqrt(risk * (1.0 - risk) / n)
     if metric.direction == "higher":
         low, high, risk = 1.0 - high, 1.0 - low, 1.0 - risk
-    return Interval(low, high, risk, error, level, "Clopper-Pearson", float(point.n_accepted), note)
-
-
-def of_table(metric: Metric, blocks: TieBlocks, level: float) -> Interval:
-    """Return the interval from the table alone; normal quantiles where fourth moments are not at hand."""
-    found = exact(metric, blocks, level)
-    if found is not None:
-        return found
-    estimate, reason = metric.evaluate(blocks)
-    if reason is not None:
-        return Interval(np.nan, np.nan, estimate, np.nan, level, "none", 0.0, reason)
-    error = float(np.sqrt(table_variance(metric, blocks)))
-    if error <= 1e-12 * max(1.0, abs(estimate)):
-        return without_spread(metric, blocks, estimate, level)
-    low, high, method = on_scale(metric, estimate, error, t_quantile(level, np.inf))
-    low, high = possible(metric, blocks, low, high)
-    return Interval(low, high, estimate, error, level, method.replace("t", "normal", 1), np.inf)
+    return Interval(low, high, risk, error, level, "Clopper-Pearson", float(n), note)
 
 
 def of_samples(
@@ -158,27 +197,42 @@ def of_samples(
     clusters: ArrayLike | None = None,
 ) -> Interval:
     """Return the interval of a table that kept its samples."""
-    if clusters is None and strata is None:
-        found = exact(metric, blocks, level)
-        if found is not None:
-            return found
     estimate, reason = metric.evaluate(blocks)
     if reason is not None:
-        return Interval(np.nan, np.nan, estimate, np.nan, level, "none", 0.0, reason)
+        return no_interval(estimate, np.nan, level, reason)
     try:
         terms = terms_of(metric, blocks, strata, clusters)
     except Undefined as why:
-        return Interval(np.nan, np.nan, estimate, np.nan, level, "none", 0.0, str(why))
-    if float(np.sum(terms**2)) <= (1e-12 * max(1.0, abs(estimate))) ** 2:
+        return no_interval(estimate, np.nan, level, str(why))
+    return of_terms(metric, blocks, estimate, terms, level, strata is not None, clusters is not None)
+
+
+def of_terms(
+    metric: Metric,
+    blocks: TieBlocks,
+    estimate: float,
+    terms: FloatArray,
+    level: float,
+    stratified: bool,
+    clustered: bool,
+) -> Interval:
+    """Return the interval of an estimate whose squared terms sum to its variance."""
+    binomial = None if stratified or clustered else exact(metric, blocks, level)
+    if binomial is not None:
+        return binomial
+    error = math.sqrt(float(np.sum(terms**2)))
+    if error <= 1e-12 * max(1.0, abs(estimate)):
         return without_spread(metric, blocks, estimate, level)
-    found = from_terms(metric, estimate, terms, level, clusters is not None)
-    low, high = possible(metric, blocks, found.low, found.high)
-    found = found._replace(low=low, high=high)
-    note = _at_the_edge_of_a_tie(metric, blocks)
-    return found if note is None else found._replace(warning="; ".join(filter(None, (found.warning, note))))
+    factor, df = trust(metric, blocks, terms, clustered)
+    if df < 1.0:
+        return no_interval(estimate, error, level, "a single error: how its rank would vary cannot be seen from one")
+    low, high, method = on_scale(metric, estimate, factor * error, t_quantile(level, df))
+    low, high = possible(metric, blocks, low, high)
+    light = warning_light(df, terms.size if clustered else None)
+    return Interval(low, high, estimate, error, level, method, df, joined(light, edge_of_a_tie(metric, blocks)))
 
 
-def _at_the_edge_of_a_tie(metric: Metric, blocks: TieBlocks) -> str | None:
+def edge_of_a_tie(metric: Metric, blocks: TieBlocks) -> str | None:
     """Warn where the asked coverage lies within two standard errors of the end of a wide tie."""
     if metric.inference_kind != "quantile":
         return None
@@ -213,14 +267,18 @@ def confidence_interval(
 
     .. math:: \theta\,\exp(\mp\, t_{\nu}\,\text{SE}/\theta),\qquad \nu = \frac{2n}{\kappa - 1}
 
-    (log scale for risks and areas, logit for shares, plain for signed values). Risk or accuracy of a 0/1 loss at
-    a fixed threshold: Clopper-Pearson. Coverage at a risk, FPR at 95 %, precision-recall areas: bootstrap.
+    (log scale for risks and areas, logit for shares, plain for signed values). Metrics that are divided by what
+    the losses allow (AUROC_f, normalised areas, prediction-rejection ratio) are, given k errors, like a mean of k
+    values: error times k/(k - 1), at most k - 1 degrees of freedom. Risk or accuracy of a 0/1 loss at a fixed
+    threshold: Clopper-Pearson. Coverage at a risk, FPR at 95 %, precision-recall areas: bootstrap.
 
     Parameters
     ----------
     metric : str or Metric
     loss : array-like of shape (n_samples,)
+        For NLL and Brier score of the probability vector: the labels.
     confidence : array-like of shape (n_samples,)
+        For these two: the class probabilities, of shape (n_samples, n_classes).
     level : float in (0, 1)
     method : {"auto", "influence", "percentile", "bca"}
         ``"auto"``: as above. A bootstrap may be forced.
@@ -243,7 +301,9 @@ def confidence_interval(
 
     Notes
     -----
-    Ties are exact. Hull areas and ECE get none: their bias exceeds their spread at every sample size.
+    Ties are exact. Without errors the interval reaches to the two-sided binomial end, because a side chosen by the
+    data would cover less than the level; ``warning`` gives the one-sided bound. Hull areas and ECE get no interval:
+    their bias exceeds their spread at every sample size.
 
     References
     ----------
@@ -258,7 +318,7 @@ def confidence_interval(
     """
     check_level(level)
     one_of(method, ("auto", "influence", "percentile", "bca"), "method")
-    chosen = as_metric(metric)
+    chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     kind = chosen.inference_kind
     if method in ("percentile", "bca") or (method == "auto" and kind == "bootstrap"):
         from recuse.inference._bootstrap import bootstrap
@@ -272,5 +332,5 @@ def confidence_interval(
     if kind == "none" and method == "auto":
         estimate, reason = chosen.evaluate(blocks)
         why = reason or f"{chosen.name} gets no interval by default: its bias does not vanish beside its spread"
-        return Interval(np.nan, np.nan, estimate, np.nan, level, "none", 0.0, why)
+        return no_interval(estimate, np.nan, level, why)
     return of_samples(chosen, blocks, level, strata, clusters)

@@ -11,7 +11,7 @@ import numpy as np
 
 from recuse._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from recuse.inference._estimates import Estimates, by_bootstrap, by_influence, route_of
-from recuse.inference._interval import FEW, FEW_CLUSTERS, degrees_of_freedom
+from recuse.inference._interval import FEW, FEW_CLUSTERS, degrees_of_freedom, joined
 from recuse.inference._multiple import holm, max_t
 from recuse.inference._panel import Panel
 from recuse.inference._permutation import swap_test
@@ -126,7 +126,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     parts = of_pair(values, terms, estimates.df, together)
     difference = float(values[0].mean() - values[1].mean())
     scale = max(float(np.sum(term**2)) / len(term) for term in terms)
-    notes = []
+    notes: list[str | None] = []
     if parts.total <= 1e-24 * max(scale, difference**2):
         error_test = error_seed = error = 0.0
         p = 1.0 if abs(difference) <= 1e-12 * max(abs(float(values[0].mean())), 1e-300) else np.nan
@@ -145,11 +145,12 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
             notes.append(f"only {informative:.1f} degrees of freedom: too few samples on which the two differ")
         if np.isfinite(estimates.df) and estimates.df + 1 < FEW_CLUSTERS:
             notes.append(f"only {estimates.df + 1:.0f} clusters: a rough guide")
+        notes += dict.fromkeys((estimates.edges[i], estimates.edges[j]))
     reach = t_quantile(level, parts.df) * error
     low, high = (np.nan, np.nan) if np.isnan(p) else (difference - reach, difference + reach)
     return Difference(
         estimates.names[i], estimates.names[j], difference, low, high, error, error_test, error_seed,
-        parts.df, p, p, False, "; ".join(notes) or None,
+        parts.df, p, p, False, joined(*notes),
     )  # fmt: skip
 
 

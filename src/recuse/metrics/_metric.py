@@ -139,9 +139,11 @@ class Metric:
     inference : {"smooth", "quantile", "bootstrap", "none"} or callable
         How its uncertainty can be had, or a function of the options that says it.
     scale : {"log", "logit", "identity"}
-        Scale of its interval.
+        Scale of its interval; ``"logit"`` of its place within ``range``.
     attribution : callable, optional
         ``attribution(blocks, **options) -> (a, b)``: sample i in block k contributes ``w_i (a_k + b_k l_i)``.
+    terms : callable, optional
+        ``terms(predictions, **options)``: for a mean over predictions, the value >= 0 of each of them.
     multi_threshold : bool
         Whether it sums up all thresholds.
     convention : str
@@ -171,6 +173,7 @@ class Metric:
     inference: Inference | Callable[..., Inference] = "smooth"
     scale: Scale = "identity"
     attribution: Callable[..., Attribution] | None = None
+    terms: Callable[..., FloatArray] | None = None
     multi_threshold: bool = False
     convention: str = "exact"
     options: Mapping[str, Any] = field(default_factory=dict)

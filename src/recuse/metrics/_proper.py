@@ -158,19 +158,28 @@ def nll_confidence(
     return NLL_CONFIDENCE.using(clip=clip).of(loss, confidence, sample_weight, nan_policy)
 
 
-def _average(values: FloatArray, weight: FloatArray | None) -> float:
-    return float(np.average(values, weights=weight))
+def _true(data: Predictions) -> FloatArray:
+    """Probability of the true class."""
+    found: FloatArray = data.probabilities[np.arange(len(data.labels)), data.labels]
+    return found
+
+
+def _brier_terms(data: Predictions) -> FloatArray:
+    terms: FloatArray = np.sum(data.probabilities**2, axis=1) - 2.0 * _true(data) + 1.0
+    return np.maximum(terms, 0.0, out=terms)  # a sum of squares, but for rounding
 
 
 def _brier_score(data: Predictions) -> float:
-    true = data.probabilities[np.arange(len(data.labels)), data.labels]
-    return _average(np.sum(data.probabilities**2, axis=1) - 2.0 * true + 1.0, data.weight)
+    return float(np.average(_brier_terms(data), weights=data.weight))
+
+
+def _nll_terms(data: Predictions, clip: float = CLIP) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.maximum(-np.log(np.maximum(_true(data), fraction(clip, "clip"))), 0.0)
 
 
 def _nll(data: Predictions, clip: float = CLIP) -> float:
-    true = data.probabilities[np.arange(len(data.labels)), data.labels]
-    with np.errstate(divide="ignore"):
-        return _average(-np.log(np.maximum(true, fraction(clip, "clip"))), data.weight)
+    return float(np.average(_nll_terms(data, clip), weights=data.weight))
 
 
 def brier_score(y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -291,6 +300,7 @@ BRIER_SCORE = METRICS.register(
         title="Brier score",
         function=brier_score,
         value=_brier_score,
+        terms=_brier_terms,
         input="probabilities",
         direction="lower",
         range=(0.0, 2.0),
@@ -305,6 +315,7 @@ NLL = METRICS.register(
         title="NLL",
         function=nll,
         value=_nll,
+        terms=_nll_terms,
         input="probabilities",
         direction="lower",
         range=(0.0, -np.log(CLIP)),

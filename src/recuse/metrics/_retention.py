@@ -222,6 +222,7 @@ PREDICTION_REJECTION_RATIO = METRICS.register(
         direction="higher",
         range=(-1.0, 1.0),
         needs=frozenset({"oracle"}),
+        scale="logit",
         multi_threshold=True,
         convention="trapezoid",
         source="Malinin et al. 2020",
