@@ -37,6 +37,8 @@ def test_evaluate_fits_scores_on_a_file(files, capsys):
     assert list(found) == ["msp", "knn(neighbours=5, dtype=float64)", "klm"]
     for name, value in found.items():
         assert value == pytest.approx(recuse.augrc(TEST.error, scores.compute(name, TEST, fit=TRAIN)))
+    result = recuse.evaluate(TEST, list(found), "augrc", fit=TRAIN)
+    assert {name: result.value("augrc", score=name) for name in found} == pytest.approx(found)
 
 
 def test_evaluate_says_that_a_score_is_fitted(files, capsys):

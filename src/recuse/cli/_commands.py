@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from recuse.cli._group import command, example_lines, words
 from recuse.cli._input import read, with_row
 from recuse.cli._show import check_destinations, show, show_list
 from recuse.evaluation import Evaluation, evaluate
-from recuse.outputs import Outputs
 
 
 def _output_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -91,15 +89,17 @@ def evaluate_command(
     """
     chosen = _metrics(metrics)
     check_destinations(destinations, file if file.is_file() else None)
+    classes = {
+        "label": label, "logits": logits, "probs": probs, "prediction": prediction,
+        "class_names": words(class_names) or None,
+    }  # fmt: skip
     outputs, wanted, groups = read(
-        file, _scores(scores), words(by), label=label, logits=logits, probs=probs, prediction=prediction,
-        confidence=confidence, loss=loss, id=id_, cluster=cluster, weight=weight,
-        class_names=words(class_names) or None,
+        file, _scores(scores), words(by), confidence=confidence, loss=loss, id=id_, cluster=cluster, weight=weight,
+        **classes,
     )  # fmt: skip
-    if fit_file is not None:
-        outputs = _with_fitted(outputs, wanted, read(fit_file, [], [], label=label, logits=logits, probs=probs)[0])
+    fit = None if fit_file is None else read(fit_file, [], [], **classes)[0]
     result = _evaluated(
-        file, outputs, wanted or None, chosen, by=groups, nan_policy=nan_policy, level=level or None,
+        file, outputs, wanted or None, chosen, fit=fit, by=groups, nan_policy=nan_policy, level=level or None,
         n_resamples=n_resamples,
     )  # fmt: skip
     show(result, title=file.name, **destinations)
@@ -110,17 +110,6 @@ def _scores(text: str | None) -> list[str]:
     from recuse import scores
 
     return scores.parse_list(text or "")
-
-
-def _with_fitted(outputs: Outputs, wanted: list[str], fit: Outputs) -> Outputs:
-    """Return the outputs with the wanted scores that are fitted as columns."""
-    from recuse import scores
-
-    external = dict(outputs.scores or {})
-    for name in wanted:
-        if name not in external and scores.parse(name).fit_split is not None:
-            external[name] = scores.compute(name, outputs, fit)
-    return replace(outputs, scores=external)
 
 
 def _evaluated(file: Path, *arguments: Any, **options: Any) -> Evaluation:

@@ -45,6 +45,7 @@ def evaluate(
     scores: str | Sequence[str] | None = None,
     metrics: str | Metric | Iterable[str | Metric] = "default",
     *,
+    fit: Outputs | None = None,
     by: str | Sequence[str] | None = None,
     nan_policy: NanPolicy = "raise",
     level: float | None = 0.95,
@@ -61,6 +62,8 @@ def evaluate(
     metrics : "default", "all", or specs
         ``"default"``: few and well chosen. ``"all"``: everything registered; what the data do not allow is
         listed with its reason. Or metrics by name, with options: ``["aurc", "coverage_at_risk(risk=0.01)"]``.
+    fit : Outputs, optional
+        Other outputs of the model, to fit scores on that need it, such as ``knn`` and ``klm``.
     by : str or list of str, optional
         Names of group columns: every metric also within each group.
     nan_policy : {"raise", "reject", "drop"}
@@ -100,7 +103,7 @@ def evaluate(
     names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
     loss = outputs.loss_per_sample()
     chosen, forgiving = _choose(metrics, loss)
-    columns = {name: scores_.compute(name, outputs) for name in names}
+    columns = {name: scores_.compute(name, outputs, fit) for name in names}
     probabilities = _probabilities(outputs, chosen)
     measurements: list[Measurement] = []
     summaries: list[ScoreSummary] = []
