@@ -94,5 +94,5 @@ def test_errors_name_what_is_missing():
         tune("gen", VALIDATION, metric="augr")
     with pytest.raises(UnmetNeed, match="scale needs features"):
         tune("scale", Outputs(labels=[0], logits=[[1.0, 0.0]]))
-    with pytest.raises(ValueError, match="is not fitted as"):
+    with pytest.raises(ValueError, match=r"this is the fitted score knn, which cannot be knn\(dtype=float64\)"):
         scores.get("knn").fit(TRAIN).using(scores.get("knn", dtype="float64"))

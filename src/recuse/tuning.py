@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from recuse import joint, metrics, scores
 from recuse._checks import UnmetNeed, closest
@@ -14,8 +14,12 @@ from recuse._typing import FloatArray
 from recuse.blocks import TieBlocks
 from recuse.outputs import Outputs
 from recuse.scores import FittedScore, Score
+from recuse.scores._fitted import score_each
 
 __all__ = ["Candidate", "Tuning", "tune"]
+
+#: From the scores of the validation and of the out-of-distribution samples to the value, or NaN with the reason.
+_Measure: TypeAlias = Callable[[FloatArray, Any], tuple[float, str | None]]
 
 #: Criteria that need out-of-distribution data, and whether more is better.
 _JOINT = {"auroc": "higher", "ds_f1": "higher", "ds_aurc": "lower", "ds_augrc": "lower"}
@@ -159,32 +163,25 @@ def tune(
     for outputs in (validation, ood):
         if outputs is not None:
             entry.require(outputs)
-    fitted: dict[str, FittedScore] = {}
-    candidates: list[Candidate] = []
-    found: list[FittedScore | None] = []
-    for values in itertools.product(*grid.values()):
-        options = dict(zip(grid, values, strict=True))
-        try:
-            chosen = _fit(entry.using(**options), fit, fitted)
-            value, reason = measure(chosen)
-        except UnmetNeed:
-            raise
-        except ValueError as error:
-            chosen, value, reason = None, math.nan, str(error)
-        candidates.append(Candidate(options, value, reason))
-        found.append(chosen)
+    tried = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    fitted = _fit_each([entry.using(**options) for options in tried], fit)
+    columns = [_score_each(fitted, outputs) for outputs in (validation, ood if metric in _JOINT else None)]
+    candidates = [
+        Candidate(options, *_value(measure, inside, outside))
+        for options, inside, outside in zip(tried, *columns, strict=True)
+    ]
     sign = 1.0 if direction == "lower" else -1.0
     index = min(range(len(candidates)), key=lambda i: _rank(sign * candidates[i].value))
-    best = found[index]
-    if best is None or math.isnan(candidates[index].value):
+    best = fitted[index]
+    if isinstance(best, ValueError) or math.isnan(candidates[index].value):
         raise ValueError(f"no candidate of {entry.name} has a value; the first: {candidates[0].reason}")
     return Tuning(entry.name, metric, direction, tuple(candidates), best, index)
 
 
 def _criterion(
     metric: str, validation: Outputs, ood: Outputs | None, confidence: str | FittedScore
-) -> tuple[Callable[[FittedScore], tuple[float, str | None]], str]:
-    """Return the value of a fitted score (with the reason if it has none), and the better direction."""
+) -> tuple[_Measure, str]:
+    """Return the value of scores of both sets (with the reason if it has none), and the better direction."""
     if metric in _JOINT:
         if ood is None:
             raise UnmetNeed(f"metric={metric!r} needs out-of-distribution data; give ood=outputs")
@@ -195,33 +192,55 @@ def _criterion(
     chosen = metrics.parse(metric)
     loss, weights = validation.loss_per_sample(), validation.weights
 
-    def measure(fitted: FittedScore) -> tuple[float, str | None]:
-        return chosen.evaluate(TieBlocks.from_samples(loss, fitted.score(validation), weights, oracle=True))
+    def measure(inside: FloatArray, _: Any) -> tuple[float, str | None]:
+        return chosen.evaluate(TieBlocks.from_samples(loss, inside, weights, oracle=True))
 
     return measure, chosen.direction
 
 
-def _with_ood(
-    metric: str, validation: Outputs, ood: Outputs, confidence: str | FittedScore
-) -> Callable[[FittedScore], tuple[float, str | None]]:
+def _with_ood(metric: str, validation: Outputs, ood: Outputs, confidence: str | FittedScore) -> _Measure:
     function = getattr(joint, metric)
     if metric == "auroc":
-        return lambda fitted: (function(fitted.score(validation), fitted.score(ood)), None)
+        return lambda inside, outside: (function(inside, outside), None)
     loss = validation.loss_per_sample()
-    inside, outside = (_compute(confidence, outputs) for outputs in (validation, ood))
-    return lambda fitted: (float(function(loss, inside, fitted.score(validation), outside, fitted.score(ood))), None)
+    first_inside, first_outside = (_compute(confidence, outputs) for outputs in (validation, ood))
+    return lambda inside, outside: (float(function(loss, first_inside, inside, first_outside, outside)), None)
 
 
 def _compute(confidence: str | FittedScore, outputs: Outputs) -> FloatArray:
     return confidence.score(outputs) if isinstance(confidence, FittedScore) else scores.compute(confidence, outputs)
 
 
-def _fit(entry: Score, outputs: Outputs | None, known: dict[str, FittedScore]) -> FittedScore:
-    """Fit once per setting of what the fit itself depends on."""
-    key = repr(entry.fit_settings)
-    if key not in known:
-        known[key] = entry.fit(outputs)
-    return known[key].using(entry)
+def _fit_each(entries: Sequence[Score], outputs: Outputs | None) -> list[FittedScore | ValueError]:
+    """Fit once per setting of what the fit itself depends on; a refusal takes the place of the fit."""
+    known: dict[str, FittedScore | ValueError] = {}
+    for entry in entries:
+        key = repr(entry.fit_settings)
+        if key not in known:
+            try:
+                known[key] = entry.fit(outputs)
+            except UnmetNeed:
+                raise
+            except ValueError as error:
+                known[key] = error
+    fits = [(entry, known[repr(entry.fit_settings)]) for entry in entries]
+    return [fit if isinstance(fit, ValueError) else fit.using(entry) for entry, fit in fits]
+
+
+def _score_each(fitted: Sequence[FittedScore | ValueError], outputs: Outputs | None) -> list[Any]:
+    """Score with what was fitted, all in one pass; None without outputs."""
+    if outputs is None:
+        return [None] * len(fitted)
+    found = iter(score_each([each for each in fitted if isinstance(each, FittedScore)], outputs))
+    return [next(found) if isinstance(each, FittedScore) else each for each in fitted]
+
+
+def _value(measure: _Measure, inside: Any, outside: Any) -> tuple[float, str | None]:
+    """Return the value of a candidate, or NaN with the reason."""
+    for column in (inside, outside):
+        if isinstance(column, ValueError):
+            return math.nan, str(column)
+    return measure(inside, outside)
 
 
 def _rank(value: float) -> float:

@@ -6,6 +6,8 @@ import copy
 import importlib
 import json
 import pickle
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 
 from recuse import Outputs, UnmetNeed, scores
 from recuse.scores import _batch
+from recuse.scores._catalogue import LEAVES
 from tests.scores.toy import OPTIONS, TEST, TRAIN, WEIGHT, fitted, outputs_of
 
 NAMES = scores.names()
@@ -196,14 +199,60 @@ def test_outputs_of_another_model_are_refused():
             score.score(other)
 
 
+def test_predictions_beyond_the_classes_of_the_fit_are_refused():
+    """A score that looks its predicted class up names the classes that it knows."""
+    for name in ("she", "fdbd"):
+        columns = {"features": TEST.features, "logits": TEST.logits}
+        with pytest.raises(ValueError, match=r"a predicted class is not in 0 .. 3, the classes of the fit data"):
+            fitted(name).score_arrays(**columns, predictions=np.full(TEST.n, 4))
+
+
+def test_a_fitted_score_serves_as_no_other():
+    """A score that is not fitted ignores it; another fitted score, or other settings of the fit, are refused."""
+    mds, knn = fitted("mds"), fitted("knn")
+    np.testing.assert_array_equal(scores.compute("msp", TEST, fit=mds), scores.compute("msp", TEST))
+    with pytest.raises(ValueError, match=r"this is the fitted score mds, which cannot be knn; fit that one"):
+        scores.compute("knn", TEST, fit=mds)
+    with pytest.raises(ValueError, match=r"which cannot be knn\(dtype=float64\)"):
+        scores.compute("knn(dtype=float64)", TEST, fit=knn)
+    np.testing.assert_array_equal(
+        scores.compute("knn(neighbours=9)", TEST, fit=knn), scores.compute("knn(neighbours=9)", TEST, fit=TRAIN)
+    )
+
+
+def test_the_catalogue_is_what_the_leaves_hold():
+    """Each leaf holds the scores that the catalogue says, in its order; other leaves are not loaded for a name."""
+    for leaf, names in LEAVES.items():
+        found = importlib.import_module(f"recuse.scores._{leaf}").SCORES
+        assert tuple(score.name for score in found) == names
+    code = "import sys, recuse; recuse.scores.get('msp'); print(*(m for m in sys.modules if 'recuse.scores' in m))"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert "recuse.scores._softmax" in loaded
+    assert not {f"recuse.scores._{leaf}" for leaf in LEAVES} & set(loaded) - {
+        "recuse.scores._softmax", "recuse.scores._passes",
+    }  # fmt: skip
+
+
 def test_arrays_are_checked():
     """Nothing given, lengths that differ, NaN, a missing array: errors with remedies."""
     energy = scores.get("energy").fit()
     with pytest.raises(ValueError, match="no arrays were given"):
         energy.score_arrays()
-    with pytest.raises(UnmetNeed, match="energy needs logits, which was not given"):
+    with pytest.raises(UnmetNeed, match="energy needs logits, which these outputs do not hold"):
         energy.score_arrays(features=np.ones((2, 2)))
     with pytest.raises(ValueError, match="lengths differ"):
         energy.score_arrays(logits=np.ones((2, 2)), features=np.ones((3, 2)))
     with pytest.raises(ValueError, match="holds NaN or infinities"):
-        energy.score_arrays(logits=np.array([[np.nan, 1.0]]))
+        energy.score_arrays(features=np.array([[np.nan, 1.0]]))
+    with pytest.raises(ValueError, match=r"logits is not finite: logits\[0, 1\] = -inf"):
+        energy.score_arrays(logits=np.array([[1.0, -np.inf]]))
+    with pytest.raises(ValueError, match="logits needs one column per class, got 1 column"):
+        energy.score_arrays(logits=np.ones((3, 1)))
+    with pytest.raises(ValueError, match=r"features must have 2 dimensions, got shape \(3,\)"):
+        energy.score_arrays(features=np.ones(3))
+    with pytest.raises(ValueError, match="probabilities is outside"):
+        energy.score_arrays(probabilities=[[-1.0, 2.0]])
+    with pytest.raises(UnmetNeed, match="needs logits, but these outputs hold probabilities only"):
+        energy.score_arrays(probabilities=[[0.5, 0.5]])
+    with pytest.raises(UnmetNeed, match="column='external', which is no external score"):
+        fitted("combine_ranks", scores=("msp", "external")).score_arrays(logits=TEST.logits)

@@ -132,6 +132,7 @@ def test_infinite_logits_are_refused_where_outputs_are_made():
         ("temp_msp(temperature=-1)", "temperature must be > 0"),
         ("klm(shrinkage=-1)", "klm needs shrinkage >= 0"),
         ("openmax(tail=1)", "openmax needs tail >= 2"),
+        ("openmax(alpha=0)", "openmax needs alpha >= 1"),
         ("max_logit_pnorm(p=-2)", "needs p >= 0"),
         ("fdbd(normaliser=mean)", "normaliser='mean' is not known"),
     ],

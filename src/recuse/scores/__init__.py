@@ -9,34 +9,13 @@ import numpy as np
 from recuse._checks import UnmetNeed, closest
 from recuse._typing import FloatArray
 from recuse.outputs import Outputs
-from recuse.scores import (
-    _ash,
-    _combination,
-    _dice,
-    _external,
-    _fdbd,
-    _gen,
-    _gradnorm,
-    _klm,
-    _knn,
-    _logits,
-    _mds,
-    _nnguide,
-    _openmax,
-    _passes,
-    _pnorm,
-    _react,
-    _she,
-    _sirc,
-    _softmax,
-    _temperature,
-    _vim,
-)
-from recuse.scores._fitted import FittedScore, load
+from recuse.scores._catalogue import COMPOSED, LEAF_OF, score_of
+from recuse.scores._file import load
+from recuse.scores._fitted import FittedScore
 from recuse.scores._head import recover_head
 from recuse.scores._parse import parse, parse_list
 from recuse.scores._passes import pass_predictions
-from recuse.scores._score import SCORES, Score
+from recuse.scores._score import Score
 
 __all__ = [
     "FittedScore",
@@ -52,17 +31,6 @@ __all__ = [
     "pass_predictions",
     "recover_head",
 ]
-
-#: Scores made of other scores, or of a column that has to be named: never listed as available.
-_COMPOSED = {"platt", "combine_logistic", "combine_ranks", "column"}
-
-for _leaf in (
-    _softmax, _logits, _gen, _pnorm, _temperature, _klm, _openmax,
-    _mds, _knn, _vim, _react, _dice, _ash, _gradnorm, _she, _nnguide, _fdbd, _sirc,
-    _passes, _combination, _external,
-):  # fmt: skip
-    for _score in _leaf.SCORES:
-        SCORES.register(_score)
 
 
 def get(name: str, **options: Any) -> Score:
@@ -95,7 +63,7 @@ def get(name: str, **options: Any) -> Score:
     >>> recuse.scores.get("knn", neighbours=10).spec
     'knn(neighbours=10)'
     """
-    return SCORES[name].using(**options)
+    return score_of(name).using(**options)
 
 
 def names() -> list[str]:
@@ -107,7 +75,7 @@ def names() -> list[str]:
     >>> recuse.scores.names()[:3]
     ['msp', 'neg_log_error', 'neg_entropy']
     """
-    return SCORES.names()
+    return list(LEAF_OF)
 
 
 def available(outputs: Outputs, fit: Outputs | None = None) -> list[str]:
@@ -131,7 +99,8 @@ def available(outputs: Outputs, fit: Outputs | None = None) -> list[str]:
     >>> recuse.scores.available(outputs)
     ['confidence', 'votes']
     """
-    computable = [score.name for score in SCORES if score.name not in _COMPOSED and score.available(outputs, fit)]
+    simple = [name for name in LEAF_OF if name not in COMPOSED]
+    computable = [name for name in simple if score_of(name).available(outputs, fit)]
     return computable + [name for name in outputs.scores or {} if name not in computable]
 
 
@@ -171,10 +140,8 @@ def compute(name: str, outputs: Outputs, fit: Outputs | FittedScore | None = Non
     external = outputs.scores or {}
     if name in external:
         return np.asarray(external[name])
-    if isinstance(fit, FittedScore) and fit.name == parse(name).name:
-        return fit.score(outputs)
-    if name not in SCORES and "(" not in name:
-        raise ValueError(f"score {name!r} is not known; {closest(name, [*SCORES.names(), *external])}")
+    if name not in LEAF_OF and "(" not in name:
+        raise ValueError(f"score {name!r} is not known; {closest(name, [*LEAF_OF, *external])}")
     return parse(name)(outputs, fit)
 
 
@@ -203,7 +170,7 @@ def default(outputs: Outputs) -> str:
     'msp'
     """
     for name in ("confidence", "msp"):
-        if SCORES[name].available(outputs):
+        if score_of(name).available(outputs):
             return name
     found = f"choose one of {', '.join(outputs.scores)}" if outputs.scores else "give one, or logits or probabilities"
     raise UnmetNeed(f"these outputs have no confidence; {found}")

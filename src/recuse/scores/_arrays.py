@@ -90,6 +90,16 @@ def unit_rows(values: Any, xp: Any) -> Any:
     return values / xp.where(norms > 0, norms, xp.ones_like(norms))[:, None]
 
 
+def rows_of(table: Any, classes: Any, xp: Any) -> Any:
+    """Return the row of a fitted table that belongs to each predicted class."""
+    if bool(xp.any((classes < 0) | (classes >= table.shape[0]))):
+        raise ValueError(
+            f"a predicted class is not in 0 .. {table.shape[0] - 1}, the classes of the fit data; "
+            "use outputs of the same model"
+        )
+    return xp.take(table, classes, axis=0)
+
+
 def x_log_y(x: Any, log_y: Any, xp: Any) -> Any:
     """Return x log y with 0 log 0 = 0."""
     return x * xp.where(xp.isfinite(log_y), log_y, xp.zeros_like(log_y))

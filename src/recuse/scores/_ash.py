@@ -40,7 +40,8 @@ def ash_b(batch: Batch, *, percentile: float = 0.9) -> Any:
 def ash_s(batch: Batch, *, percentile: float = 0.9) -> Any:
     """LSE(W h' + b), h' = h exp(s1/s2) where h is among the k largest of its row, else 0.
 
-    s1 and s2 are the sums of the row before and after pruning. A row of zeros stays as it is.
+    s1 and s2 are the sums of the row before and after pruning; s1/s2 counts as 600 at most, so that exp does not
+    overflow. A row of zeros stays as it is.
     """
     kept, total, _ = _kept(batch, percentile, "ash_s")
     factor = _factor(total, batch.xp.sum(kept, axis=1), batch.xp)
@@ -50,7 +51,8 @@ def ash_s(batch: Batch, *, percentile: float = 0.9) -> Any:
 def scale(batch: Batch, *, percentile: float = 0.85) -> Any:
     """LSE(W h' + b), h' = h exp(s1/s2) for the whole row; s2 = sum of its k largest entries, s1 = of all.
 
-    k = d - round(d percentile). A row of zeros stays as it is. Features must be >= 0 (after a ReLU).
+    k = d - round(d percentile). s1/s2 counts as 600 at most, so that exp does not overflow. A row of zeros stays as
+    it is. Features must be >= 0 (after a ReLU).
     """
     xp = batch.xp
     features, k = _checked(batch, percentile, "scale")

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from recuse._checks import namespace
+from recuse._classes import class_matrix, probabilities
 from recuse.outputs import Outputs
-from recuse.scores._arrays import astype, log_softmax
+from recuse.scores._arrays import astype, largest, log_softmax, unit_rows
+from recuse.scores._neighbours import top_products
 
 #: Rows are taken in chunks of about this many bytes of float64 input: small enough for the processor's cache.
 CHUNK_BYTES = 1 << 22
 
 _ROWS = ("logits", "probabilities", "features", "predictions", "confidence")
+_NDIM = {"features": 2, "predictions": 1, "passes": 3}
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,24 +36,26 @@ class Batch:
     passes: Any = None
     predictions: Any = None
     confidence: Any = None
-    columns: Mapping[str, Any] = field(default_factory=dict)
+    scores: Mapping[str, Any] = field(default_factory=dict)
+    #: Products with banks that were computed for these rows, by bank; never handed on to other rows.
+    _products: dict[int, Any] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(cls, outputs: Outputs) -> Batch:
         """Return the columns of outputs, as they are."""
         names = [*_ROWS, "head", "passes"]
         found = {name: getattr(outputs, name, None) for name in names}
-        return cls(np, None, **found, columns=outputs.scores or {})
+        return cls(np, None, **found, scores=outputs.scores or {})
 
     @classmethod
     def from_arrays(cls, **columns: Any) -> Batch:
-        """Return columns of any Array API library; all must live in one library and on one device."""
+        """Return checked columns of any Array API library, brought to the library and the device of the first."""
         head = columns.get("head")
         given = {name: column for name, column in columns.items() if column is not None and name != "head"}
         if not given:
             raise ValueError("no arrays were given; give logits=, probabilities=, features= or passes=")
         xp, device = namespace(*given.values(), *(head or ()))
-        made = {name: _as(column, xp, device) for name, column in given.items()}
+        made = {name: _checked(column, name, xp, device) for name, column in given.items()}
         if head is not None:
             made["head"] = tuple(_as(part, xp, device) for part in head)
         batch = cls(xp, device, **made)
@@ -67,7 +72,7 @@ class Batch:
         """Number of rows."""
         if self.passes is not None:
             return int(self.passes.shape[1])
-        return int(next(iter([*self._row_columns().values(), *self.columns.values()])).shape[0])
+        return int(next(iter([*self._row_columns().values(), *self.scores.values()])).shape[0])
 
     def chunks(self) -> Iterator[Batch]:
         """Yield the rows in pieces, as float64."""
@@ -84,8 +89,8 @@ class Batch:
             changed["predictions"] = self.predictions[rows]
         if self.passes is not None:
             changed["passes"] = self.double(self.passes[:, rows, :])
-        inner = {name: column[rows] for name, column in self.columns.items()}
-        return replace(self, **changed, columns=inner)
+        inner = {name: column[rows] for name, column in self.scores.items()}
+        return replace(self, **changed, scores=inner)
 
     def _row_columns(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _ROWS if getattr(self, name) is not None}
@@ -95,6 +100,17 @@ class Batch:
         return astype(column, "float64", self.xp)
 
     # ------------------------------------------------------------------ what follows from the columns
+
+    def top_products(self, bank: Any, k: int) -> Any:
+        """Return the k largest <h/||h||, row of the bank> of each row (n, k), in no order.
+
+        They are kept for the next who asks: another number of neighbours of the same bank costs a product only
+        where it is larger.
+        """
+        kept = self._products.get(id(bank))
+        if kept is None or kept.shape[1] < k:
+            kept = self._products[id(bank)] = top_products(unit_rows(self.features, self.xp), bank, k, self.xp)
+        return largest(kept, k, self.xp)
 
     @cached_property
     def log_p(self) -> Any:
@@ -130,14 +146,24 @@ class Batch:
         return features @ self.double(weight).T + self.double(bias)
 
 
-def _as(column: Any, xp: Any, device: Any) -> Any:
-    """Return an array in the common library, finite if it is a matrix."""
-    if xp is np:
-        column = np.asarray(column)
-    else:
-        if hasattr(column, "detach"):
-            column = column.detach()
-        column = xp.asarray(np.array(column) if isinstance(column, np.ndarray) else column, device=device)
-    if column.ndim > 1 and not bool(xp.all(xp.isfinite(column))):
-        raise ValueError("an array holds NaN or infinities; repair or leave out these rows")
+def _checked(column: Any, name: str, xp: Any, device: Any) -> Any:
+    """Return a column in the common library: of the right shape, finite, and probabilities that are such."""
+    if name == "probabilities":
+        return probabilities(column, name, xp, device)
+    if name == "logits":
+        return class_matrix(column, name, xp, device)
+    column, ndim = _as(column, xp, device), _NDIM[name]
+    if column.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimensions, got shape {tuple(column.shape)}; see score_arrays")
+    if ndim > 1 and not bool(xp.all(xp.isfinite(column))):
+        raise ValueError(f"{name} holds NaN or infinities; repair or leave out these rows")
     return column
+
+
+def _as(column: Any, xp: Any, device: Any) -> Any:
+    """Return an array in the common library, without its history of gradients."""
+    if xp is np:
+        return np.asarray(column)
+    if hasattr(column, "detach"):
+        column = column.detach()
+    return xp.asarray(np.array(column) if isinstance(column, np.ndarray) else column, device=device)

@@ -13,10 +13,10 @@ from recuse._typing import FloatArray
 from recuse.outputs import Outputs
 from recuse.scores._arrays import astype
 from recuse.scores._batch import Batch
+from recuse.scores._catalogue import score_of
 from recuse.scores._fitted import FittedScore
 from recuse.scores._logistic import logistic, sigmoid
 from recuse.scores._parse import parse
-from recuse.scores._score import SCORES as REGISTRY
 from recuse.scores._score import Score
 
 #: Finite scores stand for infinite ones: this many standard deviations from the mean.
@@ -111,7 +111,7 @@ def _part(score: Any, outputs: Outputs) -> FittedScore:
     if isinstance(score, FittedScore):
         return score
     if isinstance(score, str) and score in (outputs.scores or {}):
-        return REGISTRY["column"].fit(column=score)
+        return score_of("column").fit(column=score)
     entry = score if isinstance(score, Score) else parse(score)
     if entry.fit_function is not None:
         raise UnmetNeed(

@@ -15,7 +15,7 @@ def confidence(batch: Batch) -> Any:
 
 def column(batch: Batch, *, column: str = "") -> Any:
     """The column of ``outputs.scores`` that ``column`` names: any external score, to be fitted and combined."""
-    return batch.columns[column]
+    return batch.scores[column]
 
 
 SCORES = (

@@ -10,7 +10,7 @@ from recuse._checks import one_of
 from recuse._classes import chosen
 from recuse.outputs import Outputs
 from recuse.scores import _moments
-from recuse.scores._arrays import row_norms
+from recuse.scores._arrays import row_norms, rows_of
 from recuse.scores._batch import Batch
 from recuse.scores._score import Score
 
@@ -23,7 +23,7 @@ def fdbd(batch: Batch, state: dict[str, Any], *, normaliser: str = "distance_to_
     """
     xp = batch.xp
     one_of(normaliser, ("distance_to_mean", "norm"), "normaliser")
-    inverse = xp.take(state["inverse_distances"], batch.predicted, axis=0)
+    inverse = rows_of(state["inverse_distances"], batch.predicted, xp)
     own = chosen(batch.logits, batch.predicted, xp, batch.device)[:, None]
     boundary = xp.sum(xp.abs(own - batch.logits) * inverse, axis=1)
     centred = batch.features if normaliser == "norm" else batch.features - state["mean"][None, :]

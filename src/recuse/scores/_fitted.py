@@ -1,11 +1,9 @@
-"""``FittedScore``: an immutable value that scores outputs, and the one file that it is saved to."""
+"""``FittedScore``: an immutable value that scores outputs."""
 
 from __future__ import annotations
 
-import json
 import os
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -13,14 +11,11 @@ from typing import Any
 import numpy as np
 
 from recuse._checks import UnmetNeed
-from recuse._files import write_file
 from recuse._typing import FloatArray
 from recuse.outputs import Outputs
 from recuse.scores import _score
 from recuse.scores._batch import Batch
-from recuse.scores._score import SCORES, Score
-
-_HEADER = "recuse_score"
+from recuse.scores._score import Score
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,11 +85,11 @@ class FittedScore:
             Another number of features or classes than the fit data had.
         """
         self.require(outputs)
-        return np.asarray(self._of(Batch.of(outputs)))
+        return np.asarray(self._over(Batch.of(outputs)))
 
     __call__ = score
 
-    def require(self, outputs: Outputs) -> None:
+    def require(self, outputs: Outputs | Batch) -> None:
         """Raise ``UnmetNeed`` unless the outputs hold what the score and its parts need."""
         self.entry.require(outputs)
         for part in self.parts:
@@ -130,25 +125,31 @@ class FittedScore:
             logits=logits, probabilities=probabilities, features=features, head=head, passes=passes,
             predictions=predictions,
         )  # fmt: skip
-        for need in self.entry.requires:
-            if not _score.holds(batch, need, self.entry.settings):
-                raise UnmetNeed(f"{self.name} needs {need}, which was not given; give {need}=")
-        return self._of(batch)
+        self.require(batch)
+        return self._over(batch)
 
-    def _of(self, batch: Batch) -> Any:
+    def _over(self, batch: Batch) -> Any:
+        score = self._on(batch)
+        return batch.xp.concat([score(chunk) for chunk in batch.chunks()])
+
+    def _on(self, batch: Batch) -> Callable[[Batch], Any]:
+        """Return the score as a function of chunks of this batch, with what was learnt brought to where they live."""
         self._check_widths(batch)
         options = _bound(self.entry.function, self.entry.settings)
         state = {name: batch.array(value) for name, value in self.arrays.items()}
-        values = [self._chunk(chunk, state, options) for chunk in batch.chunks()]
-        return batch.xp.concat(values) + 0.0  # -0.0 becomes 0.0
+        parts = [part._on(batch) for part in self.parts]
 
-    def _chunk(self, chunk: Batch, state: dict[str, Any], options: dict[str, Any]) -> Any:
-        if self.parts:
-            columns = [part._of(chunk) for part in self.parts]
-            return self.entry.function(chunk.xp.stack(columns, axis=0), state, chunk, **options)
-        if self.entry.fit_function is None:
-            return self.entry.function(chunk, **options)
-        return self.entry.function(chunk, state, **options)
+        def score(chunk: Batch) -> Any:
+            if parts:
+                columns = chunk.xp.stack([part(chunk) for part in parts], axis=0)
+                value = self.entry.function(columns, state, chunk, **options)
+            elif self.entry.fit_function is None:
+                value = self.entry.function(chunk, **options)
+            else:
+                value = self.entry.function(chunk, state, **options)
+            return value + 0.0  # -0.0 becomes 0.0
+
+        return score
 
     def _check_widths(self, batch: Batch) -> None:
         for name, key in (("features", "n_features"), ("logits", "n_classes"), ("probabilities", "n_classes")):
@@ -162,7 +163,7 @@ class FittedScore:
     def using(self, entry: Score) -> FittedScore:
         """Return the same fit with other hyper-parameters of scoring; those of the fit must be the same."""
         if entry.name != self.name or entry.fit_settings != self.entry.fit_settings:
-            raise ValueError(f"{entry.spec} is not fitted as {self.entry.spec}; fit it")
+            raise ValueError(f"this is the fitted score {self.entry.spec}, which cannot be {entry.spec}; fit that one")
         return replace(self, entry=entry)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -173,21 +174,21 @@ class FittedScore:
         path : str or path
             An existing file is replaced, all of it or not at all.
         """
-        contents = _pack(self, "")
-        header = contents.pop(_HEADER)
-        text = np.array(json.dumps(header, allow_nan=False))
-        write_file(path, lambda file: np.savez(file, allow_pickle=False, **{_HEADER: text}, **contents))
+        from recuse.scores._file import save
+
+        save(self, path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy, for worker processes; files hold no pickle."""
-        return _rebuilt, (self.entry, dict(self.arrays), self.fingerprint, self.n_fit, self.parts)
+        return rebuilt, (self.entry, dict(self.arrays), self.fingerprint, self.n_fit, self.parts)
 
     def __repr__(self) -> str:
         fitted = f", fitted on {self.n_fit} rows" if self.fingerprint is not None else ""
         return f"FittedScore({self.entry.spec}{fitted})"
 
 
-def _rebuilt(entry: Score, arrays: dict[str, Any], fingerprint: str | None, n_fit: int, parts: Any) -> FittedScore:
+def rebuilt(entry: Score, arrays: dict[str, Any], fingerprint: str | None, n_fit: int, parts: Any) -> FittedScore:
+    """Return a fitted score from its parts, as a file or another process gives them."""
     return FittedScore(entry, _frozen(arrays), fingerprint, n_fit, parts)
 
 
@@ -203,77 +204,22 @@ def fit(score: Score, outputs: Outputs | None) -> FittedScore:
     return FittedScore(score, _frozen(state), outputs.fingerprint, outputs.n, parts)
 
 
-def load(path: str | os.PathLike[str]) -> FittedScore:
-    """Read a fitted score from the file that :meth:`FittedScore.save` has written.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    FittedScore
-
-    Raises
-    ------
-    ValueError
-        No such file of a score, or one of another version of the score's definition.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, recuse
-    >>> outputs = recuse.datasets.load("cifar10_vgg16")
-    >>> klm = recuse.scores.get("klm").fit(outputs)
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "klm.npz"
-    >>> klm.save(file)
-    >>> bool((recuse.scores.load(file).score(outputs) == klm.score(outputs)).all())
-    True
-    """
-    name = os.fspath(path)
-    try:
-        with open(name, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            contents = {key: archive[key] for key in archive.files}
-        header = json.loads(str(contents.pop(_HEADER)))
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{name}: no such file; check the path") from None
-    except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile, TypeError) as error:
-        raise ValueError(f"{name}: is no saved score ({error}); write it with FittedScore.save") from None
-    return _unpack(name, header, contents, "")
-
-
-def _pack(fitted: FittedScore, prefix: str) -> dict[str, Any]:
-    """Return header and arrays; the parts' arrays have a prefix."""
-    header: dict[str, Any] = {
-        "name": fitted.name,
-        "version": fitted.entry.version,
-        "options": {key: _plain(value) for key, value in fitted.entry.options.items()},
-        "fingerprint": fitted.fingerprint,
-        "n_fit": fitted.n_fit,
-        "parts": [],
-    }
-    contents: dict[str, Any] = {f"{prefix}{key}": value for key, value in fitted.arrays.items()}
-    for number, part in enumerate(fitted.parts):
-        inner = _pack(part, f"{prefix}part{number}.")
-        header["parts"].append(inner.pop(_HEADER))
-        contents |= inner
-    return contents | {_HEADER: header}
-
-
-def _unpack(path: str, header: dict[str, Any], contents: dict[str, Any], prefix: str) -> FittedScore:
-    if header["name"] not in SCORES:
-        raise ValueError(f"{path}: holds the score {header['name']!r}, which this version of recuse does not know")
-    entry = SCORES[header["name"]]
-    if header["version"] != entry.version:
-        raise ValueError(
-            f"{path}: holds version {header['version']} of {entry.name}, this is version {entry.version}; fit it again"
-        )
-    own = {key[len(prefix) :]: value for key, value in contents.items() if key.startswith(prefix)}
-    arrays = {key: value for key, value in own.items() if "." not in key}
-    parts = tuple(
-        _unpack(path, part, contents, f"{prefix}part{number}.") for number, part in enumerate(header["parts"])
-    )
-    options = {key: tuple(value) if isinstance(value, list) else value for key, value in header["options"].items()}
-    return FittedScore(entry.using(**options), _frozen(arrays), header["fingerprint"], header["n_fit"], parts)
+def score_each(fitted: Sequence[FittedScore], outputs: Outputs) -> list[FloatArray | ValueError]:
+    """Return the scores of several fits, or why one cannot be had; they share what a chunk of rows keeps."""
+    for each in fitted:
+        each.require(outputs)
+    batch = Batch.of(outputs)
+    scores = [each._on(batch) for each in fitted]
+    found: list[list[FloatArray]] = [[] for _ in fitted]
+    refused: dict[int, ValueError] = {}
+    for chunk in batch.chunks():
+        for i in reversed(range(len(fitted))):  # grids ascend: what many neighbours need is enough for few
+            if i not in refused:
+                try:
+                    found[i].append(scores[i](chunk))
+                except ValueError as error:
+                    refused[i] = error
+    return [refused.get(i) or np.concatenate(columns) for i, columns in enumerate(found)]
 
 
 def _frozen(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -289,11 +235,3 @@ def _frozen(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
 def _bound(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that a function takes."""
     return {key: settings[key] for key in _score._keywords(function)}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, FittedScore):
-        return value.entry.spec
-    return value.item() if isinstance(value, np.generic) else value

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from recuse.outputs import Outputs
-from recuse.scores._arrays import unit_rows
 from recuse.scores._batch import Batch
-from recuse.scores._neighbours import bank_of, check_k, subset, top_products
+from recuse.scores._neighbours import bank_of, check_k, subset
 from recuse.scores._score import Score
 
 
@@ -23,8 +22,7 @@ def knn(batch: Batch, state: dict[str, Any], *, neighbours: int = 50) -> Any:
     """
     bank = state["bank"]
     check_k(neighbours, bank.shape[0], "knn")
-    found = top_products(unit_rows(batch.features, batch.xp), bank, neighbours, batch.xp)
-    value = 2.0 * batch.xp.min(found, axis=1) - 2.0
+    value = 2.0 * batch.xp.min(batch.top_products(bank, neighbours), axis=1) - 2.0
     return batch.xp.where(value < 0.0, value, batch.xp.zeros_like(value))
 
 

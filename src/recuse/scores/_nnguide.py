@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from recuse.outputs import Outputs
-from recuse.scores._arrays import logsumexp, unit_rows
+from recuse.scores._arrays import logsumexp
 from recuse.scores._batch import Batch
-from recuse.scores._neighbours import bank_of, check_k, subset, top_products
+from recuse.scores._neighbours import bank_of, check_k, subset
 from recuse.scores._score import Score
 
 
@@ -22,8 +22,7 @@ def nnguide(batch: Batch, state: dict[str, Any], *, neighbours: int = 10) -> Any
     """
     xp, bank = batch.xp, state["bank"]
     check_k(neighbours, bank.shape[0], "nnguide")
-    found = top_products(unit_rows(batch.features, xp), bank, neighbours, xp)
-    return logsumexp(batch.logits, xp) * xp.mean(found, axis=1)
+    return logsumexp(batch.logits, xp) * xp.mean(batch.top_products(bank, neighbours), axis=1)
 
 
 def fit(outputs: Outputs, *, fraction: float = 1.0, seed: int = 0, dtype: str = "float32") -> dict[str, Any]:

@@ -25,6 +25,8 @@ def openmax(batch: Batch, state: dict[str, Any], *, alpha: int = 3, shift: bool 
     As published, a negative leading logit turns the correction around; ``shift=True`` first subtracts the smallest
     logit of the row.
     """
+    if alpha < 1:
+        raise ValueError(f"openmax needs alpha >= 1, got alpha={alpha!r}")
     xp = batch.xp
     z, means = batch.logits, state["means"]
     width = z.shape[1]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from recuse.scores._score import SCORES, Score
+from recuse.scores._catalogue import LEAF_OF, score_of
+from recuse.scores._score import Score
 
 _FORM = 'write a name, or a name with options: "knn(neighbours=10)"'
 
@@ -35,18 +36,18 @@ def parse(spec: str) -> Score:
     >>> recuse.scores.parse("knn(neighbours=10)").settings["neighbours"]
     10
     """
-    if spec in SCORES:
-        return SCORES[spec]
+    if spec in LEAF_OF:
+        return score_of(spec)
     try:
         tree = ast.parse(spec.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ValueError(f"score {spec!r} cannot be read; {_FORM}") from None
     if isinstance(tree, ast.Name):
-        return SCORES[tree.id]
+        return score_of(tree.id)
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
         raise ValueError(f"score {spec!r} cannot be read; {_FORM}")
     options = {keyword.arg: _option(keyword.value, spec) for keyword in tree.keywords if keyword.arg is not None}
-    return SCORES[tree.func.id].using(**options)
+    return score_of(tree.func.id).using(**options)
 
 
 def parse_list(text: str) -> list[str]:

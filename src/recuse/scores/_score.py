@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from recuse._checks import UnmetNeed
-from recuse._registry import Registry
+from recuse._checks import UnmetNeed, closest
 from recuse._typing import FloatArray
 from recuse.outputs import Outputs
 
 if TYPE_CHECKING:
+    from recuse.scores._batch import Batch
     from recuse.scores._fitted import FittedScore
 
 #: What a score is computed from or fitted on. ``"probabilities"`` and ``"predictions"`` follow from logits, too.
@@ -165,11 +165,18 @@ class Score:
         return fit(self.using(**options), outputs)
 
     def __call__(self, outputs: Outputs, fit: Outputs | FittedScore | None = None) -> FloatArray:
-        """Compute the score, fitted on ``fit`` if it has to be; raise ``UnmetNeed`` if something is missing."""
+        """Compute the score, fitted on ``fit`` if it has to be; raise ``UnmetNeed`` if something is missing.
+
+        A fitted score serves as it is where this one has no options of its own, else with these.
+        """
         from recuse.scores._fitted import FittedScore
 
         self.require(outputs)
-        return (fit if isinstance(fit, FittedScore) else self.fit(fit)).score(outputs)
+        if not isinstance(fit, FittedScore):
+            return self.fit(fit).score(outputs)
+        if self.fit_function is None:
+            return self.fit().score(outputs)
+        return (fit if fit.name == self.name and not self.options else fit.using(self)).score(outputs)
 
     def available(self, outputs: Outputs, fit: Outputs | None = None) -> bool:
         """Whether the outputs hold what the score needs, and the fit data what it is fitted on."""
@@ -177,21 +184,20 @@ class Score:
             return False
         return self.fit_function is None or (fit is not None and _first_missing(self.fit_requires, fit, {}) is None)
 
-    def require(self, outputs: Outputs) -> None:
+    def require(self, outputs: Outputs | Batch) -> None:
         """Raise ``UnmetNeed``, naming what is missing and the remedy, unless the outputs hold what is needed."""
         need = self._missing(outputs)
         if need is not None:
             raise UnmetNeed(_unmet(self, need, outputs))
 
-    def _missing(self, outputs: Outputs) -> Need | None:
+    def _missing(self, outputs: Outputs | Batch) -> Need | None:
         return _first_missing(self.requires, outputs, self.settings)
 
 
-SCORES: Registry[Score] = Registry("score")
-
-
 def _by_name(name: str, options: dict[str, Any]) -> Score:
-    return SCORES[name].using(**options)
+    from recuse.scores._catalogue import score_of
+
+    return score_of(name).using(**options)
 
 
 def holds(outputs: Any, need: Need, settings: Mapping[str, Any]) -> bool:
@@ -203,8 +209,7 @@ def holds(outputs: Any, need: Need, settings: Mapping[str, Any]) -> bool:
     if need == "loss":
         return outputs.loss is not None or (outputs.labels is not None and holds(outputs, "predictions", settings))
     if need == "column":
-        columns = outputs.scores if isinstance(outputs, Outputs) else outputs.columns
-        return settings.get("column") in (columns or {})
+        return settings.get("column") in (outputs.scores or {})
     return getattr(outputs, need, None) is not None
 
 
@@ -235,10 +240,7 @@ def _unmet(score: Score, need: Need, outputs: Any) -> str:
     if need == "confidence":
         return "the score 'confidence' needs an external confidence column; give confidence= or choose another score"
     if need == "column":
-        from recuse._checks import closest
-
-        found = outputs.scores if isinstance(outputs, Outputs) else outputs.columns
-        name = score.settings["column"]
+        name, found = score.settings["column"], outputs.scores
         hint = closest(str(name), found) if found else "these outputs have no scores; give scores={name: column}"
         return f"the score 'column' has column={name!r}, which is no external score of these outputs; {hint}"
     if need == "logits" and outputs.probabilities is not None:

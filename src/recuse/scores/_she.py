@@ -8,6 +8,7 @@ import numpy as np
 
 from recuse.outputs import Outputs
 from recuse.scores import _moments
+from recuse.scores._arrays import rows_of
 from recuse.scores._batch import Batch
 from recuse.scores._score import Score
 
@@ -18,9 +19,8 @@ def she(batch: Batch, state: dict[str, Any]) -> Any:
     A class without a correct sample has the mean of all its samples; a class that the fit data lack, the mean of all
     fit data.
     """
-    xp = batch.xp
-    patterns = xp.take(state["patterns"], batch.predicted, axis=0)
-    return xp.sum(batch.features * patterns, axis=1)
+    patterns = rows_of(state["patterns"], batch.predicted, batch.xp)
+    return batch.xp.sum(batch.features * patterns, axis=1)
 
 
 def fit(outputs: Outputs) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def fit(outputs: Outputs) -> dict[str, Any]:
         own = labels == k
         rows = np.flatnonzero(own & correct)
         patterns[k] = _moments.mean(features[rows if len(rows) else np.flatnonzero(own)])
-    return {"patterns": patterns, "n_features": np.int64(features.shape[1])}
+    return {"patterns": patterns, "n_features": np.int64(features.shape[1]), "n_classes": np.int64(width)}
 
 
 SCORES = (
