@@ -77,3 +77,54 @@ def test_bad_input_is_one_line_and_exit_code_2(
     shown = capsys.readouterr().err
     assert message in shown
     assert shown.count("\n") == 1
+
+
+def test_a_temperature_from_calibration_to_monitoring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The policy remembers the columns of the logits and the temperature; decisions follow softmax(z/T)."""
+    rng = np.random.default_rng(3)
+    z = rng.normal(0, 2, (3000, 3))
+    label = (z + rng.gumbel(0, 1, (3000, 3))).argmax(axis=1)
+    frame = pl.DataFrame({"y": label, **{f"z_{k}": z[:, k] for k in range(3)}, "z_note": ["x"] * 3000})
+    val, policy, decided = tmp_path / "val.csv", tmp_path / "policy.json", tmp_path / "decided.parquet"
+    frame.write_csv(val)
+    logits = ["--label", "y", "--logits", "z_[0-9]"]
+    chosen = ["threshold", str(val), *logits, "--temperature", "2.5", "--coverage", "0.5", "-o", str(policy)]
+    assert run(chosen) == 0
+    saved = json.loads(policy.read_text())
+    assert (saved["score"], saved["temperature"], saved["inputs"]) == ("msp", 2.5, {"logits": ["z_0", "z_1", "z_2"]})
+    assert run(["apply", str(policy), str(val), "-o", str(decided)]) == 0
+    p = np.exp(z / 2.5) / np.exp(z / 2.5).sum(axis=1, keepdims=True)
+    order = np.argsort(-p.max(axis=1))
+    accepted = pl.read_parquet(decided)["accepted"].to_numpy()
+    assert accepted[order][:1499].all()
+    assert not accepted[order][1501:].any()
+    assert run(["monitor", str(policy), str(val), "--label", "y"]) == 0
+    assert "coverage 0.5 of 3000" in capsys.readouterr().out
+    finished = tmp_path / "finished.csv"
+    pl.DataFrame({"msp": [0.5]}).write_csv(finished)
+    assert run(["apply", str(policy), str(finished), "-o", str(decided)]) == 2
+    assert "computed from z_0, z_1, z_2 with temperature 2.5" in capsys.readouterr().err
+    assert run([*chosen[:-2], "--score", "nonsense"]) == 2
+    assert "'nonsense' is not known" in capsys.readouterr().err
+
+
+def test_a_finished_column_has_no_temperature(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line that says what to do."""
+    val = write(tmp_path / "val.csv", 100, 0.05)
+    options = ["threshold", str(val), "--loss", "err", "--coverage", "0.5", "--temperature", "2"]
+    assert run(options) == 2
+    assert "a finished column cannot be scaled; give --logits or --probs" in capsys.readouterr().err
+    assert run([*options, "--confidence", "msp"]) == 2
+    assert "leave --confidence out" in capsys.readouterr().err
+
+
+def test_a_group_breaks_its_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 1, and the group by name."""
+    val, policy, new = write(tmp_path / "val.csv", 8000, 0.02), tmp_path / "policy.json", tmp_path / "new.csv"
+    promise = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--by", "site", "-o", str(policy)]
+    assert run(["threshold", str(val), *promise]) == 0
+    pl.read_csv(val).with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise(0)).write_csv(new)
+    assert run(["monitor", str(policy), str(new), "--loss", "err"]) == 1
+    assert "promise broken: yes in a (" in capsys.readouterr().out
+    assert run(["monitor", str(policy), str(val), "--loss", "err", "--accepted-only"]) == 0
+    assert "coverage drifted: cannot be told" in capsys.readouterr().out

@@ -127,6 +127,23 @@ def test_the_band_holds_at_all_thresholds_together() -> None:
         assert failed <= 300 * worst(300), population.name
 
 
+def test_the_band_of_real_losses_holds_too() -> None:
+    """Losses on [0, 5], against the same truth."""
+    rng = np.random.default_rng(11)
+    grid = -np.linspace(0.02, 1.0, 200)
+    for population in GRADED:
+        truth = np.where(population.coverage(grid) > 0.0, 5.0 * population.risk(population.coverage(grid)), 0.0)
+        failed = 0
+        for i in range(200):
+            loss, score = population.draw(500, rng)
+            band = recuse.thresholds.certified_band(5.0 * loss, score, delta=0.05, max_loss=5.0, rng=i)
+            failed += int(np.any(truth > band.upper_at(grid) + 1e-9))
+        assert failed <= 200 * worst(200), population.name
+        assert band.upper.min() < 1.2  # of 5
+    with pytest.raises(ValueError, match="give max_loss="):
+        recuse.thresholds.certified_band(loss, score)
+
+
 # ---------------------------------------------------------------------- p-values
 
 

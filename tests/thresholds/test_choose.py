@@ -135,3 +135,52 @@ def test_reporting_on_calibration_rows_warns() -> None:
         audit(found, LOSS[::-1], SCORE[::-1])
     seen = audit(found, [0, 1, 1, 0], [0.95, 0.85, 0.1, np.nan])
     assert (seen.n, seen.n_accepted, seen.risk, seen.keeps_promise) == (4, 2, 0.5, None)
+
+
+def test_reuse_is_noticed_with_groups_and_weights() -> None:
+    """A policy by group knows all its rows; weights do not hide them."""
+    site = ["a", "b"] * 3
+    by_site = recuse.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site)
+    weighted = recuse.choose_threshold(LOSS, SCORE, coverage=0.5, sample_weight=[1, 2, 3, 1, 2, 3])
+    for found in (by_site, by_site.policy(score="s", group="site"), weighted):
+        with pytest.warns(ReusedCalibrationWarning):
+            audit(found, LOSS, SCORE, groups=site)
+
+
+def test_an_audit_by_group() -> None:
+    """Each group by itself; a promise per group is broken if that of one group is."""
+    n = 4000
+    site = np.where(np.arange(n) % 2, "a", "b")
+    found = recuse.choose_threshold(np.zeros(n), np.arange(n), risk=0.05, delta=0.05, groups=site)
+    score, new = np.full(300, 1e9), np.repeat(["a", "b", "c"], 100)
+    loss = (np.arange(300) % 100 < 15) * (new == "b")
+    seen = audit(found, loss, score, groups=new)
+    assert (seen.n, seen.n_accepted, seen.risk) == (300, 200, 0.075)
+    assert {name: (each.n_accepted, each.keeps_promise) for name, each in seen.groups.items()} == {
+        "a": (100, True), "b": (100, False), "c": (0, True)
+    }  # fmt: skip
+    assert seen.keeps_promise is False
+    with pytest.raises(TypeError, match="give groups="):
+        audit(found, loss, score)
+
+
+def test_given_thresholds_are_the_only_ones() -> None:
+    """The certificate is one of them, and no row is spent on a pilot."""
+    rng = np.random.default_rng(1)
+    score = rng.random(3000)
+    loss = rng.random(3000) > score**0.2
+    for procedure in ("fallback", "fixed_sequence", "bonferroni"):
+        found = recuse.choose_threshold(
+            loss, score, risk=0.1, delta=0.05, thresholds=[0.9, 0.7, 0.5, 0.3], procedure=procedure
+        )
+        assert (found.threshold, found.n_pilot) == (0.5, 0)
+
+
+def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:
+    """A limit above 1 makes sense for losses up to 10."""
+    loss, score = np.tile([0.0, 0.5, 8.0], 400), np.arange(1200)
+    with pytest.raises(ValueError, match="give max_loss="):
+        recuse.choose_threshold(loss, score, risk=2.0, delta=0.05)
+    with pytest.raises(ValueError, match="risk must be below the largest possible loss, 10"):
+        recuse.choose_threshold(loss, score, risk=10.0, delta=0.05, max_loss=10.0)
+    assert recuse.choose_threshold(loss, score, risk=4.0, delta=0.05, max_loss=10.0).guarantee()["max_loss"] == 10.0

@@ -87,3 +87,77 @@ def test_bad_input() -> None:
         monitor(certified(), [2.0], [0.5])
     with pytest.raises(ValueError, match="delta must lie inside"):
         monitor(certified(), [1.0], [0.5], delta=1.0)
+
+
+def by_site(n: int = 8000) -> Policy:
+    """Return a policy that promises 5 % for each of two sites."""
+    rng = np.random.default_rng(6)
+    score, site = rng.random(n), np.where(np.arange(n) % 8, "large", "small")
+    wrong = rng.random(n) < 0.1 * (1 - score)
+    found = recuse.choose_threshold(wrong, score, risk=0.05, delta=0.05, groups=site)
+    assert found.attainable
+    return found.policy(score="msp", group="site")
+
+
+def test_a_group_is_not_hidden_by_the_others() -> None:
+    """The risk of all together is fine, that of the small site is not; its promise is called broken, no other."""
+    rng, policy = np.random.default_rng(7), by_site()
+    score, site = rng.random(8000), np.where(np.arange(8000) % 8, "large", "small")
+    wrong = rng.random(8000) < np.where(site == "small", 0.2, 0.01)
+    seen = monitor(policy, wrong, score, groups=site)
+    assert seen.risk < 0.05
+    assert (seen.promise_broken, seen.groups) == (True, {"large": False, "small": True})
+    assert 0 < seen.broken_at < seen.n_accepted
+    assert (seen.coverage_drifted, seen.score_drifted, seen.untold) == (False, False, None)
+
+
+def test_groups_share_the_false_alarms() -> None:
+    """Both sites exactly at the limit: any alarm in at most delta of the streams."""
+    rng, policy = np.random.default_rng(8), by_site()
+    site = np.where(np.arange(2000) % 8, "large", "small")
+    alarms = sum(
+        bool(monitor(policy, rng.random(2000) < 0.05, np.ones(2000), groups=site).promise_broken) for _ in range(400)
+    )
+    assert 0 < alarms <= 400 * float(stats.binom.ppf(1 - 1e-4, 400, 0.05)) / 400
+
+
+def test_the_scores_of_one_group_drift() -> None:
+    """Score and coverage drift are looked for in each group."""
+    rng, policy = np.random.default_rng(9), by_site()
+    site = np.where(np.arange(8000) % 8, "large", "small")
+    score = rng.random(8000) ** np.where(site == "small", 3.0, 1.0)
+    assert monitor(policy, np.zeros(8000), score, groups=site).score_drifted
+
+
+def test_only_accepted_rows_are_labelled() -> None:
+    """The share of accepted rows says nothing then; scores among them still do."""
+    policy, rng = certified(), np.random.default_rng(10)
+    limit = policy.thresholds[""]
+    same = limit + (1 - limit) * rng.random(2000)
+    assert monitor(policy, np.zeros(2000), same).coverage_drifted
+    seen = monitor(policy, np.zeros(2000), same, accepted_only=True)
+    assert (seen.coverage_drifted, seen.score_drifted) == (None, False)
+    assert seen.untold == "only accepted rows are given"
+    moved = limit + (1 - limit) * rng.random(2000) ** 2
+    assert monitor(policy, np.zeros(2000), moved, accepted_only=True).score_drifted
+
+
+def test_weighted_calibration_tells_no_drift() -> None:
+    """Its rows are another population than those that the policy decides; the promise is still watched."""
+    score = np.linspace(0.0, 1.0, 4000)
+    found = recuse.choose_threshold(
+        np.zeros(4000), score, risk=0.05, delta=0.05, sample_weight=np.tile([0.5, 1.5], 2000), max_weight=1.5
+    )
+    seen = monitor(found.policy(score="s"), np.ones(50), np.ones(50))
+    assert (seen.promise_broken, seen.coverage_drifted, seen.score_drifted) == (True, None, None)
+    assert seen.untold is not None
+    assert "weighted" in seen.untold
+
+
+def test_the_largest_loss_comes_from_the_promise() -> None:
+    """A loss of 8 is legal if the certificate was for losses up to 10."""
+    found = recuse.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)
+    policy = found.policy(score="s")
+    assert monitor(policy, [8.0], [1e9]).promise_broken is False
+    with pytest.raises(ValueError, match="max_loss=10 is below a loss that occurs, 11"):
+        monitor(policy, [11.0], [1e9])

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import recuse
-from recuse.thresholds import Policy, apply_policy
+from recuse.thresholds import Policy, apply_policy, monitor
 
 RNG = np.random.default_rng(0)
 SCORE = RNG.random(1000)
@@ -19,7 +19,13 @@ LOSS = (RNG.random(1000) > SCORE**0.1).astype(float)
 
 def policy() -> Policy:
     """Return a certified policy."""
-    return recuse.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05).policy(score="msp", temperature=1.5)
+    return recuse.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05).policy(score="msp")
+
+
+def computed(temperature: float | None = 1.5) -> Policy:
+    """Return a policy whose score is computed from three columns of logits."""
+    found = recuse.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05)
+    return found.policy(score="neg_entropy", logits=["z_0", "z_1", "z_2"], temperature=temperature)
 
 
 def grouped() -> Policy:
@@ -28,7 +34,7 @@ def grouped() -> Policy:
     return recuse.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site).policy(score="msp", group="site")
 
 
-@pytest.mark.parametrize("make", [policy, grouped])
+@pytest.mark.parametrize("make", [policy, grouped, computed])
 def test_what_is_saved_is_loaded(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
     """Bit for bit, thresholds included."""
     make().save(tmp_path / "policy.json")
@@ -62,6 +68,7 @@ def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
         recuse.load_policy(path)
     loaded = recuse.load_policy(path, edited=True)
     assert loaded.guarantee is None
+    assert monitor(loaded, [0.0], [0.5]).untold == "the policy was edited, so what calibration had shown is void"
     assert loaded.thresholds == {"": 0.1}
 
 
@@ -76,6 +83,11 @@ def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
         ({"guarantee__delta": 5}, "must be below 1"),
         ({"guarantee__risk": "low"}, "must be a number > 0"),
         ({"calibration__n": -3}, "whole number > 0"),
+        ({"guarantee__max_loss": 0}, "must be a number > 0"),
+        ({"temperature": "hot"}, "must be a number > 0, or null"),
+        ({"temperature": 2.0}, "the score 'msp' is a finished column"),
+        ({"inputs": {"features": ["f"]}}, 'it must be {"logits"'),
+        ({"inputs": {"logits": ["z"]}, "score": "mps"}, "'mps' is not known"),
         ({"format": "other/2"}, "is no policy of format"),
         ({"extra": 1}, "fields missing or unknown: extra"),
     ],
@@ -136,3 +148,75 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is the input itself"):
         apply_policy(policy(), source, source)
     assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
+
+
+# ---------------------------------------------------------------------- scores that are computed
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("form", ["columns", "lists"])
+@pytest.mark.parametrize("temperature", [None, 4.0])
+def test_the_temperature_is_applied(tmp_path: Path, kind: str, form: str, temperature: float | None) -> None:
+    """The decisions are those of the entropy of softmax(z/T), rows with a missing logit are rejected."""
+    if (kind, form) == ("csv", "lists"):
+        pytest.skip("a CSV holds no lists")
+    logits = RNG.normal(0.0, 4.0, (400, 3))
+    scaled = logits / (temperature or 1.0)
+    p = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    entropy = np.sum(p * np.log(p), axis=1)
+    names = ["z_0", "z_1", "z_2"] if form == "columns" else ["z"]
+    found = recuse.choose_threshold(np.zeros(400), entropy, coverage=0.5)
+    limit = found.threshold
+    chosen = found.policy(score="neg_entropy", logits=names, temperature=temperature)
+    rows = [[None, 0.0, 0.0], *logits.tolist()]
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if form == "columns" else {"z": [None, *rows[1:]]}
+    source, target = tmp_path / f"new.{kind}", tmp_path / "decided.parquet"
+    frame = pl.DataFrame({**columns, "neg_entropy": [0.0] * 401})
+    (frame.write_csv if kind == "csv" else frame.write_parquet)(source)
+    done = apply_policy(chosen, source, target)
+    decided = pl.read_parquet(target)["accepted"].to_numpy()
+    assert (done.n, done.n_unscored, decided[0]) == (401, 1, False)
+    clear = np.abs(entropy - limit) > 1e-9
+    np.testing.assert_array_equal(decided[1:][clear], (entropy > limit)[clear])
+
+
+def test_scaled_probabilities_are_scaled_logits() -> None:
+    """p^(1/T), normalised, is softmax(z/T); a probability of 0 stays one."""
+    logits = RNG.normal(0.0, 3.0, (50, 4))
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    found = recuse.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5)
+    one = found.policy(score="msp", logits=["a", "b"], temperature=2.5).confidence(logits)
+    two = found.policy(score="msp", probabilities=["a", "b"], temperature=2.5).confidence(p)
+    np.testing.assert_allclose(one, two, rtol=1e-12)
+    certain = found.policy(score="msp", probabilities=["a", "b"], temperature=0.1)
+    np.testing.assert_allclose(certain.confidence([[1.0, 0.0], [np.nan, 1.0]]), [1.0, np.nan])
+
+
+def test_a_finished_column_does_not_stand_in_for_a_computed_score(tmp_path: Path) -> None:
+    """Nobody knows with which temperature it was computed."""
+    source = tmp_path / "new.csv"
+    source.write_text("neg_entropy,z_0\n-0.5,1.0\n")
+    message = (
+        "'z_1' is missing: the policy's score 'neg_entropy' is computed from z_0, z_1, z_2 with temperature 1.5, not"
+    )
+    with pytest.raises(ValueError, match=message):
+        apply_policy(computed(), source, tmp_path / "out.csv")
+    with pytest.raises(ValueError, match="takes its score from the column 'msp'"):
+        policy().confidence([[0.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"temperature": 1.5}, "the score 'msp' is a finished column"),
+        ({"temperature": 0.0, "logits": ["a", "b"]}, "temperature must be a finite number > 0"),
+        ({"logits": ["a"], "probabilities": ["b"]}, "not both"),
+        ({"score": "max_logit", "probabilities": ["a", "b"]}, "needs logits"),
+        ({"score": "knn", "logits": ["a", "b"]}, "knn"),
+    ],
+)
+def test_scores_that_cannot_be_computed_are_refused(options: dict[str, object], message: str) -> None:
+    """When the policy is made, not when it is used."""
+    with pytest.raises((ValueError, TypeError), match=message):
+        recuse.choose_threshold(LOSS, SCORE, coverage=0.5).policy(**{"score": "msp", **options})  # type: ignore[arg-type]

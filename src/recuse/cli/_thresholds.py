@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from recuse.cli._group import command, example_lines, words
-from recuse.cli._input import column_names, read, with_row
+from recuse.cli._input import read, with_row
+from recuse.outputs import Outputs
+from recuse.outputs._names import listed
+
+if TYPE_CHECKING:
+    from recuse.thresholds import Monitoring
 
 
-def _columns(function: Any) -> Any:
+def _labels(function: Any) -> Any:
     for option in (
         click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions."),
-        click.option("--confidence", help="Column of confidence, higher = surer."),
         click.option("--prediction", help="Column of predicted classes."),
-        click.option("--probs", help="Columns of class probabilities: a name or a pattern such as 'p_*'."),
         click.option("--label", help="Column of true classes."),
     ):
         function = option(function)
@@ -28,7 +32,7 @@ def _columns(function: Any) -> Any:
 
 def _finite(value: Any) -> Any:
     """Return a value as JSON can hold it."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(each) for each in value]
@@ -37,15 +41,61 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def _scored(
+    file: Path, outputs: Outputs, score: str | None, temperature: float | None, given: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Return the confidence of each row, and how a policy comes by it in new files."""
+    from recuse.thresholds._inputs import compute, inputs_of
+
+    columns = _plan(file, given)
+    if score is None and temperature is None and outputs.confidence is not None:
+        return outputs.confidence, {"score": columns.single["confidence"]}
+    if given["confidence"]:
+        raise click.UsageError(
+            "--score and --temperature compute a confidence from --logits or --probs; leave --confidence out"
+        )
+    if outputs.logits is None and outputs.probabilities is None:
+        raise ValueError(
+            f"{score or 'msp'!r} is computed from logits or probabilities, which the file does not hold, and a "
+            "finished column cannot be scaled; give logits= or probs=, or confidence= alone"
+        )
+    probabilities = outputs.logits is None or (given["probs"] and not given["logits"])
+    kind: Any = "probabilities" if probabilities else "logits"
+    how = {"score": score or "msp", kind: columns.matrix[kind], "temperature": temperature}
+    inputs_of(how["score"], how.get("logits"), how.get("probabilities"), temperature)
+    return compute(how["score"], kind, getattr(outputs, kind), temperature), how
+
+
+def _plan(file: Path, given: dict[str, Any]) -> Any:
+    """Return which column of the file plays which part."""
+    from recuse.outputs import _names
+    from recuse.outputs._frame import FrameColumns
+    from recuse.outputs._npz import NpzColumns
+
+    kind = file.suffix.lower().lstrip(".").replace("ndjson", "jsonl")
+    source: Any = NpzColumns(str(file)) if kind == "npz" else FrameColumns(str(file), kind)
+    try:
+        single = {name: given.get(option) for name, (option, _) in _names.SINGLE.items()}
+        matrix = {name: given.get(option) for name, (option, *_) in _names.MATRIX.items()}
+        return _names.plan(source.columns, single, matrix, (), ())
+    finally:
+        source.close()
+
+
 @command.command(
     "threshold",
     epilog=example_lines(
-        "recuse threshold val.parquet --confidence msp --risk 0.05 --delta 0.05 -o policy.json",
-        "recuse threshold val.csv --loss err --confidence conf --capacity 0.2 -o policy.json",
+        "recuse threshold val.csv --loss err --confidence conf --risk 0.05 --delta 0.05 -o policy.json",
+        "recuse threshold val.parquet --label y --logits 'z_*' --temperature 1.5 --capacity 0.2 -o policy.json",
     ),
 )
 @click.argument("file", type=Path)
-@_columns
+@_labels
+@click.option("--confidence", help="Column of confidence, higher = surer.")
+@click.option("--logits", help="Columns of logits: a name or a pattern such as 'z_*'.")
+@click.option("--probs", help="Columns of class probabilities: a name or a pattern such as 'p_*'.")
+@click.option("--score", help="Score to compute from logits or probabilities, in new files too.  [default: msp]")
+@click.option("--temperature", type=float, help="Divides the logits first; it must not come from these rows.")
 @click.option("--risk", type=float, help="Largest selective risk; with --delta it is certified.")
 @click.option("--delta", type=float, help="Error probability of the certificate.")
 @click.option("--coverage", type=float, help="Smallest share to answer.")
@@ -57,36 +107,29 @@ def _finite(value: Any) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def threshold_command(
-    context: click.Context, /, file: Path, label: str | None, probs: str | None, prediction: str | None,
-    confidence: str | None, loss: str | None, by: str | None, output: Path | None, as_json: bool, **objective: Any,
+    context: click.Context, /, file: Path, label: str | None, logits: str | None, probs: str | None,
+    prediction: str | None, confidence: str | None, loss: str | None, score: str | None, temperature: float | None,
+    by: str | None, output: Path | None, as_json: bool, **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable."""
-    from recuse import scores
     from recuse.thresholds import GroupThresholds, choose_threshold
 
     groups = words(by)
     if len(groups) > 1:
         raise click.UsageError("--by takes one group column here")
-    outputs, _, names = read(
-        file, [], groups, label=label, logits=None, probs=probs, prediction=prediction, confidence=confidence,
-        loss=loss, id=None, cluster=None, weight=None, class_names=None,
-    )  # fmt: skip
-    found_by_name = [name for name in column_names(file) if name.lower() in ("confidence", "conf", "score", "msp")]
-    score = confidence or (found_by_name[0] if outputs.confidence is not None else scores.default(outputs))
-    column = outputs.confidence if outputs.confidence is not None else scores.compute(score, outputs)
-    given = {name: value for name, value in objective.items() if value not in (None, ())}
-    chosen = None if not groups else (outputs.groups or {})[names[0]]
+    given = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
+             "loss": loss, "id": None, "cluster": None, "weight": None}  # fmt: skip
+    outputs, _, names = read(file, [], groups, class_names=None, **given)
     try:
-        found = choose_threshold(outputs.loss_per_sample(), column, groups=chosen, nan_policy="reject", **given)
+        column, how = _scored(file, outputs, score, temperature, given)
+        wanted = {name: value for name, value in objective.items() if value not in (None, ())}
+        chosen = None if not groups else (outputs.groups or {})[names[0]]
+        found = choose_threshold(outputs.loss_per_sample(), column, groups=chosen, nan_policy="reject", **wanted)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file}: {with_row(str(error))}") from error
     if output is not None and found.attainable:
-        policy = (
-            found.policy(score=score, group=groups[0])
-            if isinstance(found, GroupThresholds)
-            else found.policy(score=score)
-        )
-        policy.save(output)
+        how |= {"group": groups[0]} if isinstance(found, GroupThresholds) else {}
+        found.save(output, **how)
     click.echo(json.dumps(_finite(asdict(found)), indent=2) if as_json else str(found))
     if not found.attainable:
         click.echo("not attainable" + ("" if output is None else f", so {output} was not written"), err=True)
@@ -111,16 +154,15 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
 @command.command("monitor", epilog=example_lines("recuse monitor policy.json audited.parquet --loss err"))
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path)
-@click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
-@click.option("--label", help="Column of true classes.")
-@click.option("--prediction", help="Column of predicted classes.")
-@click.option("--max-loss", default=1.0, show_default=True, help="Largest possible loss.")
+@_labels
+@click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage cannot be told.")
+@click.option("--max-loss", type=float, help="Largest possible loss; default that of the promise.")
 @click.option("--delta", type=float, help="False-alarm probability; default that of the promise.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def monitor_command(
-    context: click.Context, /, policy: Path, file: Path, loss: str | None, label: str | None, prediction: str | None,
-    max_loss: float, delta: float | None, as_json: bool,
+    context: click.Context, /, policy: Path, file: Path, label: str | None, prediction: str | None, loss: str | None,
+    accepted_only: bool, max_loss: float | None, delta: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
 
@@ -129,26 +171,35 @@ def monitor_command(
     from recuse.thresholds import load_policy, monitor
 
     known = load_policy(policy)
+    inputs = dict(known.inputs or {})
     outputs, _, names = read(
-        file, [], [known.group] if known.group else [], label=label, logits=None, probs=None, prediction=prediction,
-        confidence=known.score, loss=loss, id=None, cluster=None, weight=None, class_names=None,
+        file, [], [known.group] if known.group else [], label=label, logits=inputs.get("logits"),
+        probs=inputs.get("probabilities"), prediction=prediction, confidence=None if inputs else known.score, loss=loss,
+        id=None, cluster=None, weight=None, class_names=None,
     )  # fmt: skip
-    groups = (outputs.groups or {})[names[0]] if known.group else None
     try:
         seen = monitor(
-            known, outputs.loss_per_sample(), outputs.confidence, groups=groups, max_loss=max_loss, delta=delta
-        )
+            known,
+            outputs.loss_per_sample(),
+            known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence,
+            groups=(outputs.groups or {})[names[0]] if known.group else None,
+            accepted_only=accepted_only, max_loss=max_loss, delta=delta,
+        )  # fmt: skip
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file}: {with_row(str(error))}") from error
-    if as_json:
-        click.echo(json.dumps(_finite(asdict(seen)), indent=2))
-    else:
-        words_ = {True: "yes", False: "no", None: "cannot be told"}
-        click.echo(
-            f"promise broken: {words_[seen.promise_broken]} "
-            f"(evidence {seen.evidence:.3g}, alarm at {1 / seen.delta:.3g})\n"
-            f"risk {seen.risk:.4g} of {seen.n_accepted} accepted, coverage {seen.coverage:.4g} of {seen.n}\n"
-            f"coverage drifted: {words_[seen.coverage_drifted]}; score drifted: {words_[seen.score_drifted]}"
-        )
+    click.echo(json.dumps(_finite(asdict(seen)), indent=2) if as_json else _told(seen))
     if seen.promise_broken:
         context.exit(1)
+
+
+def _told(seen: Monitoring) -> str:
+    """Return what monitoring says, in words."""
+    word = {True: "yes", False: "no", None: "cannot be told"}
+    broken = [name for name, is_broken in seen.groups.items() if is_broken]
+    return (
+        f"promise broken: {word[seen.promise_broken]}{f' in {listed(broken)}' if broken else ''} "
+        f"(evidence {seen.evidence:.3g}, alarm at {1 / seen.delta:.3g})\n"
+        f"risk {seen.risk:.4g} of {seen.n_accepted} accepted, coverage {seen.coverage:.4g} of {seen.n}\n"
+        f"coverage drifted: {word[seen.coverage_drifted]}; score drifted: {word[seen.score_drifted]}"
+        + (f" ({seen.untold})" if seen.untold else "")
+    )

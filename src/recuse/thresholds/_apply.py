@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from recuse._checks import closest
 from recuse._files import write_file
+from recuse.outputs._names import listed
 from recuse.thresholds._policy import Policy
 
 _KINDS = (".csv", ".parquet")
@@ -50,13 +54,14 @@ def apply_policy(
     Raises
     ------
     ValueError
-        The score or group column is missing or no number; the new column exists; an unknown extension.
+        A column of the score or group is missing or no number; the new column exists; an unknown extension.
     ImportError
         polars is missing.
 
     Notes
     -----
-    polars streams the file in batches; memory does not grow with the number of rows.
+    polars streams the file in batches; memory does not grow with the number of rows. A policy with ``inputs`` computes
+    its score from them, with its temperature; a finished column of that name is then not used.
 
     Examples
     --------
@@ -83,7 +88,9 @@ def apply_policy(
     if not os.path.isfile(name):
         raise FileNotFoundError(f"{name}: no such file; check the path")
     try:
-        frame = _scan(pl, name, kinds[0], policy)
+        # a CSV's columns stay the text that they were, but for those that decide
+        scan = pl.scan_parquet if kinds[0] == ".parquet" else partial(pl.scan_csv, infer_schema=False)
+        frame = scan(name, glob=False)
         unscored, decided = _columns(pl, name, frame.collect_schema(), policy, column)
         result = frame.with_columns(decided.alias(column))
         write = result.sink_csv if kinds[1] == ".csv" else result.sink_parquet
@@ -95,27 +102,17 @@ def apply_policy(
     return Applied(*(int(value) for value in row))
 
 
-def _scan(pl: Any, name: str, kind: str, policy: Policy) -> Any:
-    """Open lazily; a CSV's decided columns get fixed types, all others stay the text that they were."""
-    if kind == ".parquet":
-        return pl.scan_parquet(name)
-    return pl.scan_csv(name, infer_schema=False)
-
-
 def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tuple[Any, Any]:
-    for wanted in (policy.score, policy.group):
-        if wanted is not None and wanted not in schema:
-            raise ValueError(f"{name}: column {wanted!r} of the policy is missing; {closest(wanted, schema.names())}")
+    """Return two expressions: whether a row lacks its score, and whether it is accepted."""
+    if policy.group is not None:
+        _require(policy.group, name, schema)
     if column in schema:
         raise ValueError(f"{name}: column {column!r} exists already; name another one")
-    kind = schema[policy.score]
-    if not (kind.is_numeric() or kind == pl.String):
-        raise ValueError(f"{name}: column {policy.score!r} must be numeric, but it is {kind}; convert it first")
-    text = pl.col(policy.score)
-    if kind == pl.String:  # `when` streams, `replace` would hold the column
-        text = text.str.strip_chars()
-        text = pl.when(text != "").then(text)
-    score = text.cast(pl.Float64)
+    if policy.inputs is None:
+        _require(policy.score, name, schema)
+        score = _number(pl, name, schema, policy.score)
+    else:
+        score = _computed(pl, name, schema, policy)
     unscored = score.is_null() | score.is_nan()
     limit: Any = pl.lit(policy.thresholds.get(""), dtype=pl.Float64)
     if policy.group is not None:
@@ -125,3 +122,57 @@ def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tu
         )  # fmt: skip
     reachable = limit < float("inf")
     return unscored, (~unscored & (score >= limit) & reachable).fill_null(False)
+
+
+def _require(wanted: str, name: str, schema: Any) -> None:
+    if wanted not in schema:
+        raise ValueError(f"{name}: column {wanted!r} of the policy is missing; {closest(wanted, schema.names())}")
+
+
+def _number(pl: Any, name: str, schema: Any, column: str) -> Any:
+    """Return a column as Float64; an empty text is a missing number."""
+    kind = schema[column]
+    if not (kind.is_numeric() or kind == pl.String):
+        raise ValueError(f"{name}: column {column!r} must be numeric, but it is {kind}; convert it first")
+    value = pl.col(column)
+    if kind == pl.String:  # `when` streams, `replace` would hold the column
+        value = value.str.strip_chars()
+        value = pl.when(value != "").then(value)
+    return value.cast(pl.Float64)
+
+
+def _computed(pl: Any, name: str, schema: Any, policy: Policy) -> Any:
+    """Return the score that the policy computes from the columns of the classes, or from one column of lists."""
+    columns = next(iter((policy.inputs or {}).values()))
+    for wanted in columns:
+        if wanted not in schema:
+            scaled = "" if policy.temperature is None else f" with temperature {policy.temperature:g}"
+            finished = f", not taken from the column {policy.score!r}" if policy.score in schema else ""
+            raise ValueError(
+                f"{name}: column {wanted!r} is missing: the policy's score {policy.score!r} is computed from "
+                f"{listed(columns, 4)}{scaled}{finished}; write these columns, or choose a threshold on a column"
+            )
+    if len(columns) == 1:
+        if not isinstance(schema[columns[0]], pl.List | pl.Array):
+            raise ValueError(f"{name}: column {columns[0]!r} must hold lists, one number per class; convert it first")
+        source, matrix = pl.col(columns[0]), _lists
+    else:
+        source = pl.struct([_number(pl, name, schema, each).alias(each) for each in columns])
+        matrix = _struct
+    return source.map_batches(
+        lambda rows: pl.Series(policy.confidence(matrix(rows)), dtype=pl.Float64),
+        return_dtype=pl.Float64, is_elementwise=True,
+    )  # fmt: skip
+
+
+def _struct(rows: Any) -> Any:
+    return rows.struct.unnest().to_numpy()
+
+
+def _lists(rows: Any) -> Any:
+    """Return lists of one length as a matrix; a missing list is a row of NaN."""
+    import polars as pl
+
+    lists = rows.cast(pl.List(pl.Float64))
+    width = lists.list.len().max()
+    return lists.list.to_array(width).to_numpy() if width else np.full((len(rows), 1), np.nan)

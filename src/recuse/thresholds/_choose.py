@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recuse._checks import fraction, one_of, same_length
+from recuse._checks import fraction, one_of, same_length, vector
 from recuse._typing import ArrayLike, FloatArray, NanPolicy
 from recuse.thresholds._certify import Bound, Procedure, search
 from recuse.thresholds._groups import GroupThresholds, group_column
 from recuse.thresholds._intervals import coverage_interval, risk_interval
 from recuse.thresholds._points import Points
 from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
-from recuse.thresholds._sample import Sample, read
+from recuse.thresholds._sample import Sample, largest_loss, read
 
 Metric = Literal["cwsa", "cwsa_plus"]
 
@@ -71,7 +71,8 @@ def choose_threshold(
     max_weight : float
         Largest possible weight; needed for certificates with weights.
     thresholds : array-like, optional
-        Thresholds fixed before the data were seen, for certificates. No pilot rows are then drawn.
+        Thresholds fixed before the data were seen, for certificates: one of them is the answer, and no pilot rows are
+        drawn.
     groups : array-like of shape (n_samples,), optional
         One threshold per value: predicted classes, sites, …
     multiplicity : {"all", "each"}
@@ -130,20 +131,20 @@ def choose_threshold(
         sample = read(loss, confidence, sample_weight, nan_policy)
         return _one(sample, objective, level, rng, options)
     one_of(multiplicity, ("all", "each"), "multiplicity")
+    whole = read(loss, confidence, sample_weight, nan_policy)  # an error then names the row of the file, not of a group
     column = group_column(groups)
-    losses, scores = np.asarray(loss), np.asarray(confidence)
-    weights = None if sample_weight is None else np.asarray(sample_weight)
-    same_length(loss=losses, confidence=scores, sample_weight=weights, groups=column)
+    losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+    weights = None if sample_weight is None else vector(sample_weight, "sample_weight", np, None)
+    same_length(loss=losses, groups=column)
     values = np.unique(column)
-    shared = dict(objective)
     if delta is not None and multiplicity == "all":
-        shared["delta"] = float(delta) / len(values)
+        objective = objective | {"delta": float(delta) / len(values)}
     found = {}
     for value in values:
         rows = column == value
         sample = read(losses[rows], scores[rows], None if weights is None else weights[rows], nan_policy)
-        found[str(value)] = _one(sample, shared, level, rng, options)
-    return GroupThresholds(found, None if delta is None else float(delta), multiplicity)
+        found[str(value)] = _one(sample, objective, level, rng, options)
+    return GroupThresholds(found, None if delta is None else float(delta), multiplicity, whole.fingerprint)
 
 
 def _inside(value: float, name: str) -> float:
@@ -233,7 +234,8 @@ def _certified(
     return CertifiedThreshold(
         **_shared(sample, found.threshold, level), procedure=options["procedure"], objective=objective,
         reason=found.reason, best=None if found.reason is None else points.nearest(found.nearest),
-        risk_limit=risk, delta=delta, bound=found.bound, n_pilot=found.n_pilot, statement=statement,
+        risk_limit=risk, delta=delta, max_loss=largest_loss(sample, options["max_loss"]), bound=found.bound,
+        n_pilot=found.n_pilot, statement=statement,
     )  # fmt: skip
 
 
@@ -242,18 +244,20 @@ def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
 
     accepted: FloatArray = (sample.score >= threshold).astype(np.float64)
     weight = np.ones(sample.n) if sample.weight is None else sample.weight
-    mass = float(weight @ accepted)
+    mass, n_accepted = float(weight @ accepted), int(accepted.sum())
+    coverage = mass / float(weight.sum())
     return {
         "threshold": threshold,
-        "coverage": mass / float(weight.sum()),
+        "coverage": coverage,
         "coverage_interval": coverage_interval(sample, accepted, level),
         "risk": float(weight @ (accepted * sample.loss)) / mass if mass else np.nan,
         "risk_interval": risk_interval(sample, accepted, level),
         "n": sample.n,
-        "n_accepted": int(accepted.sum()),
+        "n_accepted": n_accepted,
         "level": level,
         "calibration": {
-            "n": sample.n, "n_unscored": sample.n_unscored, "n_dropped": sample.n_dropped,
+            "n": sample.n, "n_accepted": n_accepted, "coverage": coverage,
+            "n_unscored": sample.n_unscored, "n_dropped": sample.n_dropped,
             "fingerprint": sample.fingerprint, "bins": _bins(sample), "weighted": sample.weight is not None,
             "recuse": recuse.__version__, "numpy": np.__version__,
         },

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse._checks import same_length, vector
-from recuse._typing import ArrayLike, BoolArray
+from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 
 if TYPE_CHECKING:
@@ -28,6 +28,14 @@ def group_column(groups: ArrayLike) -> Any:
     return np.array([str(value) for value in column])
 
 
+def accept_by_group(thresholds: Mapping[str, float], scores: FloatArray, groups: ArrayLike) -> BoolArray:
+    """Return the accept mask of rows of groups; unknown groups, NaN scores and infinite thresholds reject."""
+    column = group_column(groups)
+    same_length(confidence=scores, groups=column)
+    limits = {name: value if value < np.inf else np.nan for name, value in thresholds.items()}
+    return np.asarray(scores >= np.array([limits.get(name, np.nan) for name in column]))
+
+
 @dataclass(frozen=True)
 class GroupThresholds:
     """One threshold per group; a row of a group that was not calibrated is rejected.
@@ -40,6 +48,8 @@ class GroupThresholds:
         Error probability that was asked for.
     multiplicity : {"all", "each"}
         Whether it is that of all promises together or that of each.
+    fingerprint : str
+        Of all calibration rows.
 
     Examples
     --------
@@ -54,6 +64,7 @@ class GroupThresholds:
     groups: Mapping[str, EmpiricalThreshold | CertifiedThreshold]
     delta: float | None
     multiplicity: str
+    fingerprint: str
 
     @property
     def attainable(self) -> bool:
@@ -62,20 +73,43 @@ class GroupThresholds:
 
     def accept(self, confidence: ArrayLike, groups: ArrayLike) -> BoolArray:
         """Return the accept mask of new rows."""
-        scores, column = vector(confidence, "confidence", np, None), group_column(groups)
-        same_length(confidence=scores, groups=column)
-        limits = {name: each.threshold if each.attainable else np.nan for name, each in self.groups.items()}
-        return np.asarray(scores >= np.array([limits.get(name, np.nan) for name in column]))
+        scores = vector(confidence, "confidence", np, None)
+        return accept_by_group({name: each.threshold for name, each in self.groups.items()}, scores, groups)
 
-    def policy(self, *, score: str, group: str, temperature: float | None = None) -> Policy:
-        """Return the policy that a deployment needs; ``group`` names the column of the groups."""
+    @property
+    def calibration(self) -> dict[str, Any]:
+        """Return rows, fingerprint and versions, and those of each group."""
+        each = {name: one.calibration for name, one in self.groups.items()}
+        total = {key: sum(one[key] for one in each.values()) for key in ("n", "n_accepted", "n_unscored", "n_dropped")}
+        first = next(iter(each.values()))
+        kept = {key: first[key] for key in ("weighted", "recuse", "numpy")}
+        return {**total, **kept, "fingerprint": self.fingerprint, "groups": each}
+
+    def guarantee(self) -> dict[str, Any] | None:
+        """Return what is promised for the groups that were attained, or None."""
+        promised = next((found for one in self.groups.values() if (found := one.guarantee()) is not None), None)
+        if promised is None or self.delta is None:
+            return None
+        together = "for all groups at once" if self.multiplicity == "all" else "for each group by itself"
+        population = " of the weighted population" if self.calibration["weighted"] else ""
+        statement = (
+            f"with probability at least {1.0 - self.delta:g} {together}, the mean loss of what is accepted in a group"
+            f"{population} is at most {promised['risk']:g}"
+        )
+        return promised | {"delta": self.delta, "multiplicity": self.multiplicity, "statement": statement}
+
+    def policy(self, *, score: str, group: str, **options: Any) -> Policy:
+        """Return the policy that a deployment needs; ``group`` names the column of the groups.
+
+        The other options are those of :meth:`EmpiricalThreshold.policy`.
+        """
         from recuse.thresholds._policy import Policy
 
-        return Policy.of_groups(self, score=score, group=group, temperature=temperature)
+        return Policy.of(self, score=score, group=group, **options)
 
-    def save(self, path: str | os.PathLike[str], *, score: str, group: str, temperature: float | None = None) -> None:
-        """Write the policy as a small JSON file."""
-        self.policy(score=score, group=group, temperature=temperature).save(path)
+    def save(self, path: str | os.PathLike[str], *, score: str, group: str, **options: Any) -> None:
+        """Write the policy as a small JSON file; the options are those of :meth:`policy`."""
+        self.policy(score=score, group=group, **options).save(path)
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {each}" for name, each in self.groups.items())

@@ -10,11 +10,14 @@ costs nothing.
 calibration knows these shares only within exact intervals; the bets are against leaving them. Half of delta pays for
 the intervals, half for the bets. Drift breaks no promise by itself, but it says that the population has moved.
 
+**Groups.** Each group that has a threshold is watched by itself, with its share of delta.
+
 Sources: Ville (1939); Waudby-Smith & Ramdas (2024), Section 4; Shekhar & Ramdas (2023).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +25,7 @@ import numpy as np
 from recuse._checks import check_loss, same_length, vector
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.inference import clopper_pearson
+from recuse.thresholds._groups import group_column
 from recuse.thresholds._policy import Policy
 
 #: Multiples of the limit against which the stakes are best: from slow drifts to collapses.
@@ -39,13 +43,17 @@ class Monitoring:
     broken_at : int or None
         Labelled, accepted rows until then.
     evidence : float
-        Largest evidence so far; 1/delta raises the alarm.
+        Largest evidence so far, of any group, divided by the number of groups; 1/delta raises the alarm.
     n, n_accepted : int
         Labelled rows, accepted ones.
     risk, coverage : float
         On these rows.
     coverage_drifted, score_drifted : bool or None
-        Whether coverage or score left what the calibration rows had shown; None if the policy cannot tell.
+        Whether coverage or score, of any group, left what the calibration rows had shown; None if that cannot be told.
+    untold : str or None
+        Why it cannot.
+    groups : dict of str to bool
+        Whether the promise is broken, for each group with a promise and accepted rows; empty without groups.
     delta : float
         Probability of a false alarm, ever, of each of the three.
 
@@ -70,6 +78,8 @@ class Monitoring:
     coverage: float
     coverage_drifted: bool | None
     score_drifted: bool | None
+    untold: str | None
+    groups: Mapping[str, bool]
     delta: float
 
 
@@ -98,7 +108,8 @@ def monitor(
     confidence: ArrayLike,
     *,
     groups: ArrayLike | None = None,
-    max_loss: float = 1.0,
+    accepted_only: bool = False,
+    max_loss: float | None = None,
     delta: float | None = None,
 ) -> Monitoring:
     """Test whether newly labelled rows still support a policy's promise, at every row, with one error probability.
@@ -109,9 +120,11 @@ def monitor(
     loss, confidence : array-like of shape (n_samples,)
         All labelled rows since the deployment, in the order in which they came; earlier ones may not be left out.
     groups : array-like of shape (n_samples,), optional
-        For a policy with one threshold per group; the test is then about all that is accepted.
-    max_loss : float
-        Largest possible loss.
+        Needed for a policy with one threshold per group; each of its promises is then tested.
+    accepted_only : bool
+        Only accepted rows were labelled. Coverage cannot be told then, and score drift is judged among accepted rows.
+    max_loss : float, optional
+        Largest possible loss; default that of the promise, or 1.
     delta : float in (0, 1), optional
         False-alarm probability; default that of the promise, or 0.05.
 
@@ -126,9 +139,10 @@ def monitor(
 
     Notes
     -----
-    Labelled rows must be a random part of the accepted ones (audits), or the risk that is tested is another one.
-    A promise of 5 % that has become 10 % is noticed after about 140 labelled accepted rows (90 %: 380)
-    (``benchmarks/thresholds_monitor.py``).
+    Labelled rows must be a random part of all rows, or with ``accepted_only`` of the accepted ones: another choice
+    tests another risk. A promise of 5 % that has become 10 % is noticed after about 140 labelled accepted rows
+    (90 %: 380) (``benchmarks/thresholds_monitor.py``). Drift cannot be told if the calibration rows were weighted: they
+    then come from another population than the rows to which the policy is applied.
 
     References
     ----------
@@ -144,44 +158,81 @@ def monitor(
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
     same_length(loss=losses, confidence=scores)
     check_loss(losses, np)
-    if losses.max() > max_loss:
-        raise ValueError(f"max_loss={max_loss:g} is below a loss that occurs, {losses.max():g}; give a true bound")
     accepted = policy.accept(scores, groups)
     promise = policy.guarantee
+    largest = float(max_loss if max_loss is not None else promise["max_loss"] if promise is not None else 1.0)
+    if losses.max() > largest:
+        raise ValueError(f"max_loss={largest:g} is below a loss that occurs, {losses.max():g}; give a true bound")
     alarm = float(delta if delta is not None else promise["delta"] if promise is not None else 0.05)
     if not 0.0 < alarm < 1.0:
         raise ValueError(f"delta must lie inside (0, 1), got {alarm!r}; 0.05 is usual")
-    kept = losses[accepted]
-    path = evidence_above(kept / max_loss, float(promise["risk"]) / max_loss) if promise is not None else np.zeros(0)
-    over = np.flatnonzero(path >= -np.log(alarm))
+    parts = _parts(policy, groups, len(losses))
+    share = alarm / max(1, len(parts))
+    evidence, first = {}, []
+    for name, rows in parts.items():
+        kept = np.flatnonzero(rows & accepted)
+        if promise is not None and kept.size:
+            path = evidence_above(losses[kept] / largest, float(promise["risk"]) / largest)
+            evidence[name] = float(path.max())
+            first += kept[path >= -np.log(share)][:1].tolist()
+    coverage, score, untold = _drift(policy, scores, accepted, parts, share, accepted_only)
+    strongest = max(evidence.values(), default=0.0) - np.log(max(1, len(parts)))
     return Monitoring(
-        promise_broken=bool(over.size) if path.size else None,
-        broken_at=int(over[0]) + 1 if over.size else None,
-        evidence=float(np.exp(min(700.0, max(0.0, path.max())))) if path.size else 1.0,
+        promise_broken=bool(first) if evidence else None,
+        broken_at=int(accepted[: min(first) + 1].sum()) if first else None,
+        evidence=float(np.exp(min(700.0, max(0.0, strongest)))),
         n=len(losses),
-        n_accepted=len(kept),
-        risk=float(kept.mean()) if kept.size else np.nan,
+        n_accepted=int(accepted.sum()),
+        risk=float(losses[accepted].mean()) if accepted.any() else np.nan,
         coverage=float(accepted.mean()),
-        coverage_drifted=_coverage_drift(policy, accepted, alarm),
-        score_drifted=_score_drift(policy, scores, alarm),
+        coverage_drifted=coverage,
+        score_drifted=score,
+        untold=untold,
+        groups={} if policy.group is None else {name: value >= -np.log(share) for name, value in evidence.items()},
         delta=alarm,
     )
 
 
-def _coverage_drift(policy: Policy, accepted: BoolArray, alarm: float) -> bool | None:
-    known = policy.calibration
-    if known.get("weighted") or "n_accepted" not in known:
-        return None
-    path = _leaves(accepted.astype(np.float64), int(known["n_accepted"]), int(known["n"]), alarm / 2.0)
-    return bool(path.max() >= np.log(2.0 / alarm))
+def _parts(policy: Policy, groups: ArrayLike | None, n: int) -> dict[str, BoolArray]:
+    """Return the rows of each group that has a finite threshold; without groups all rows are one."""
+    if policy.group is None or groups is None:
+        return {"": np.ones(n, dtype=bool)}
+    column = group_column(groups)
+    return {name: column == name for name, threshold in policy.thresholds.items() if threshold < np.inf}
 
 
-def _score_drift(policy: Policy, scores: FloatArray, alarm: float) -> bool | None:
-    known = policy.calibration
-    bins = known.get("bins") or []
-    if not bins:
+def _drift(
+    policy: Policy, scores: FloatArray, accepted: BoolArray, parts: dict[str, BoolArray], alarm: float, only: bool
+) -> tuple[bool | None, bool | None, str | None]:
+    """Return whether coverage and score have drifted in any group, or why that cannot be told."""
+    calibration = policy.calibration
+    if "n_accepted" not in calibration:
+        return None, None, "the policy was edited, so what calibration had shown is void"
+    if calibration["weighted"]:
+        return None, None, "the calibration rows were weighted, so their shares are not those of the population"
+    each = calibration.get("groups", {"": calibration})
+    coverage, score = [], []
+    for name, rows in parts.items():
+        n, n_accepted, bins = each[name]["n"], each[name]["n_accepted"], each[name]["bins"]
+        if only:
+            rows, n, bins = rows & accepted, n_accepted, [one for one in bins if one[0] > policy.thresholds[name]]
+        else:
+            coverage.append(_left([accepted[rows]], [n_accepted], n, alarm))
+        score.append(_left([scores[rows] >= edge for edge, _ in bins], [count for _, count in bins], n, alarm))
+    return _any(coverage), _any(score), "only accepted rows are given" if only else None
+
+
+def _left(seen: Sequence[BoolArray], counts: Sequence[int], n: int, alarm: float) -> bool | None:
+    """Return whether some share left the interval that its count among n calibration rows gives; None without rows."""
+    if not counts or not len(seen[0]):
         return None
-    each = alarm / (2.0 * len(bins))
-    paths = [_leaves((scores >= edge).astype(np.float64), int(k), int(known["n"]), each) for edge, k in bins]
+    each = alarm / (2.0 * len(counts))
+    paths = [_leaves(inside.astype(np.float64), k, n, each) for inside, k in zip(seen, counts, strict=True)]
     mixed = np.logaddexp.reduce(paths, axis=0) - np.log(len(paths))
     return bool(mixed.max() >= np.log(2.0 / alarm))
+
+
+def _any(found: Sequence[bool | None]) -> bool | None:
+    """Return whether any is true; None if none can be told."""
+    told = [one for one in found if one is not None]
+    return any(told) if told else None

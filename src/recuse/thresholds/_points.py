@@ -76,7 +76,3 @@ class Points:
         cost = np.append(error * self.generalized + review * (1.0 - self.coverage), review)
         least = np.flatnonzero(cost[:-1] <= cost.min() * (1.0 + SLACK))
         return int(least[-1]) if least.size else -1
-
-    def at_best(self, value: FloatArray) -> int:
-        """Largest value of a metric per point; of equal ones the largest coverage."""
-        return int(np.flatnonzero(value == value.max())[-1])

@@ -5,21 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
-from recuse._checks import same_length, vector
+from recuse._checks import vector
 from recuse._files import write_text
-from recuse._typing import ArrayLike, BoolArray
-from recuse.thresholds._groups import GroupThresholds, group_column
-from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+from recuse._typing import ArrayLike, BoolArray, FloatArray
+from recuse.thresholds._groups import GroupThresholds, accept_by_group
+from recuse.thresholds._inputs import compute, inputs_of
+from recuse.thresholds._results import Threshold
 
 FORMAT = "recuse.policy/1"
-_KEYS = ("score", "temperature", "group", "thresholds", "objective", "guarantee", "calibration")
+_KEYS = ("score", "inputs", "temperature", "group", "thresholds", "objective", "guarantee", "calibration")
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,12 @@ class Policy:
     Parameters
     ----------
     score : str
-        Column of the confidence score in new files.
+        Column of the confidence score in new files; with ``inputs`` the score that is computed, see
+        :func:`recuse.scores.names`.
+    inputs : dict of str to list of str, or None
+        ``{"logits": columns}`` or ``{"probabilities": columns}``, from which the score is computed.
     temperature : float or None
-        Temperature with which that column was computed: a note for whoever computes it, not applied again.
+        Divides the logits before the score is computed.
     group : str or None
         Column of the groups, if there is a threshold for each.
     thresholds : dict of str to float
@@ -39,19 +43,23 @@ class Policy:
     objective : dict
         What was asked for.
     guarantee : dict or None
-        Risk, delta, procedure, bound and the promise in words; None: nothing is promised.
+        Risk, delta, largest loss, procedure, bound and the promise in words; None: nothing is promised.
     calibration : dict
-        n, fingerprint of the rows, coverage, deciles of the score, versions.
+        n, fingerprint of the rows, coverage, deciles of the score, versions; per group where there are groups.
 
     Examples
     --------
     >>> import recuse
-    >>> policy = recuse.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
+    >>> found = recuse.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5)
+    >>> policy = found.policy(score="msp")
     >>> policy.accept([0.7, 0.5]).tolist(), policy.guarantee
     ([True, False], None)
+    >>> found.policy(score="msp", logits=["z0", "z1"], temperature=2.0).confidence([[0.0, 4.0]]).round(3)
+    array([0.881])
     """
 
     score: str
+    inputs: Mapping[str, list[str]] | None
     temperature: float | None
     group: str | None
     thresholds: Mapping[str, float]
@@ -61,33 +69,23 @@ class Policy:
 
     @classmethod
     def of(
-        cls, found: EmpiricalThreshold | CertifiedThreshold | Any, *, score: str, temperature: float | None
-    ) -> Policy:
-        """Return the policy of one threshold."""
-        calibration = found.calibration | {"coverage": found.coverage, "n_accepted": found.n_accepted}
-        return cls(score, temperature, None, {"": found.threshold}, found.objective, found.guarantee(), calibration)
-
-    @classmethod
-    def of_groups(cls, found: GroupThresholds, *, score: str, group: str, temperature: float | None) -> Policy:
-        """Return the policy of one threshold per group; the promise covers the groups that reached it."""
-        each = found.groups
-        digest = hashlib.sha256("".join(one.calibration["fingerprint"] for one in each.values()).encode()).hexdigest()
-        n = sum(one.n for one in each.values())
-        accepted = sum(one.n_accepted for one in each.values())
-        first = next(iter(each.values()))
-        calibration = {key: first.calibration[key] for key in ("recuse", "numpy", "weighted")} | {
-            "n": n, "n_accepted": accepted, "coverage": accepted / n, "fingerprint": digest, "bins": [],
-        }  # fmt: skip
-        promised = next((g for one in each.values() if (g := one.guarantee()) is not None), None)
-        if promised is not None:
-            promised = promised | {"delta": found.delta, "multiplicity": found.multiplicity}
-            together = "for all groups at once" if found.multiplicity == "all" else "for each group by itself"
-            promised["statement"] = (
-                f"with probability at least {1 - (found.delta or 0):g} {together}, the mean loss of what is accepted "
-                f"in a group is at most {promised['risk']:g}"
-            )
+        cls, found: Threshold | GroupThresholds, *, score: str, group: str | None = None,
+        logits: str | Sequence[str] | None = None, probabilities: str | Sequence[str] | None = None,
+        temperature: float | None = None,
+    ) -> Policy:  # fmt: skip
+        """Return the policy of one threshold, or of one per group: the promise then covers the groups that have one."""
+        inputs = inputs_of(score, logits, probabilities, temperature)
+        each = found.groups if isinstance(found, GroupThresholds) else {"": found}
         thresholds = {name: one.threshold for name, one in each.items()}
-        return cls(score, temperature, group, thresholds, first.objective, promised, calibration)
+        objective = next(iter(each.values())).objective
+        return cls(score, inputs, temperature, group, thresholds, objective, found.guarantee(), found.calibration)
+
+    def confidence(self, matrix: ArrayLike) -> FloatArray:
+        """Return the score of rows of logits or probabilities, as the policy states; NaN where an entry is missing."""
+        if self.inputs is None:
+            raise ValueError(f"this policy takes its score from the column {self.score!r}; nothing is computed")
+        kind: Any = next(iter(self.inputs))
+        return compute(self.score, kind, matrix, self.temperature)
 
     def accept(self, confidence: ArrayLike, groups: ArrayLike | None = None) -> BoolArray:
         """Return the accept mask of new scores; NaN scores and unknown groups are rejected."""
@@ -96,10 +94,7 @@ class Policy:
             return np.asarray((scores >= self.thresholds[""]) & (self.thresholds[""] < inf))
         if groups is None:
             raise TypeError(f"this policy has one threshold per {self.group}; give groups=")
-        column = group_column(groups)
-        same_length(confidence=scores, groups=column)
-        limits = {name: value if value < inf else np.nan for name, value in self.thresholds.items()}
-        return np.asarray(scores >= np.array([limits.get(name, np.nan) for name in column]))
+        return accept_by_group(self.thresholds, scores, groups)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy as JSON; infinite thresholds are written as text."""
@@ -127,7 +122,8 @@ def load_policy(path: str | os.PathLike[str], *, edited: bool = False) -> Policy
     path : str or path
         A file that :meth:`Policy.save` wrote.
     edited : bool
-        Accept a file that was changed by hand. Its guarantee is dropped: nobody proved it for these numbers.
+        Accept a file that was changed by hand. Its guarantee, and what calibration had shown, are dropped: they were
+        found for other numbers.
 
     Returns
     -------
@@ -169,7 +165,7 @@ def load_policy(path: str | os.PathLike[str], *, edited: bool = False) -> Policy
                 f"{name}: was edited after it was saved, so its guarantee is void; restore the file, choose the "
                 "threshold again, or load it with edited=True (the guarantee is then dropped)"
             )
-        policy = Policy(**{**{key: getattr(policy, key) for key in _KEYS}, "guarantee": None})
+        return replace(policy, guarantee=None, calibration={"n": policy.calibration["n"]})
     return policy
 
 
@@ -182,28 +178,48 @@ def _checked(name: str, content: dict[str, Any]) -> Policy:
             raise refuse(field, content[field], "it must be an object")
     if not isinstance(content["score"], str) or not content["score"]:
         raise refuse("score", content["score"], "name the column of the score")
-    if content["group"] is not None and not isinstance(content["group"], str):
-        raise refuse("group", content["group"], "name the column of the groups, or null")
-    if not content["thresholds"] or (content["group"] is None) != (list(content["thresholds"]) == [""]):
+    inputs, temperature, group = content["inputs"], content["temperature"], content["group"]
+    if temperature is not None and not _is_number(temperature):
+        raise refuse("temperature", temperature, "it must be a number > 0, or null")
+    if inputs is not None and not _is_inputs(inputs):
+        raise refuse("inputs", inputs, 'it must be {"logits": [columns]}, {"probabilities": [columns]} or null')
+    try:
+        inputs_of(
+            content["score"], **{"logits": None, "probabilities": None, **(inputs or {})}, temperature=temperature
+        )
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name}: {error}") from None
+    if group is not None and not isinstance(group, str):
+        raise refuse("group", group, "name the column of the groups, or null")
+    if not content["thresholds"] or (group is None) != (list(content["thresholds"]) == [""]):
         raise refuse("thresholds", content["thresholds"], "one threshold, or one per group if group is named")
     thresholds = {}
     for key, value in content["thresholds"].items():
-        if value in ("inf", "-inf"):
-            value = float(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        number = float(value) if value in ("inf", "-inf") else value
+        if not _is_number(number):
             raise refuse(f"thresholds[{key!r}]", value, "it must be a number, 'inf' or '-inf'")
-        thresholds[key] = float(value)
+        thresholds[key] = float(number)
     guarantee = content["guarantee"]
     if guarantee is not None:
-        if not isinstance(guarantee, dict) or not {"risk", "delta", "statement"} <= guarantee.keys():
-            raise refuse("guarantee", guarantee, "it needs risk, delta and statement, or null")
-        for field in ("risk", "delta"):
-            value = guarantee[field]
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < inf:
-                raise refuse(f"guarantee[{field!r}]", value, "it must be a number > 0")
+        if not isinstance(guarantee, dict) or not {"risk", "delta", "max_loss", "statement"} <= guarantee.keys():
+            raise refuse("guarantee", guarantee, "it needs risk, delta, max_loss and statement, or null")
+        for field in ("risk", "delta", "max_loss"):
+            if not _is_number(guarantee[field]) or not 0.0 < guarantee[field] < inf:
+                raise refuse(f"guarantee[{field!r}]", guarantee[field], "it must be a number > 0")
         if guarantee["delta"] >= 1.0:
             raise refuse("guarantee['delta']", guarantee["delta"], "it must be below 1")
     n = content["calibration"].get("n")
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise refuse("calibration['n']", n, "it must be a whole number > 0")
     return Policy(**{**content, "thresholds": thresholds})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _is_inputs(value: Any) -> bool:
+    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= {"logits", "probabilities"}:
+        return False
+    names = next(iter(value.values()))
+    return isinstance(names, list) and bool(names) and all(isinstance(name, str) for name in names)

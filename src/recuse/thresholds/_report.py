@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recuse._typing import ArrayLike, NanPolicy
+from recuse._checks import same_length, vector
+from recuse._typing import ArrayLike, FloatArray, NanPolicy
+from recuse.thresholds._groups import GroupThresholds, group_column
 from recuse.thresholds._intervals import coverage_interval, risk_interval
 from recuse.thresholds._policy import Policy
 from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
@@ -33,7 +36,8 @@ class ReusedCalibrationWarning(UserWarning):
 class Audit:
     """Coverage and risk of a fixed threshold on new rows, with exact pointwise intervals.
 
-    ``keeps_promise``: False if the lower end of the risk interval is above the promised risk, None without promise.
+    ``keeps_promise``: False if the lower end of the risk interval, of any group, is above the promised risk, None
+    without promise. ``groups``: the same of each group of the rows; empty without groups.
 
     Examples
     --------
@@ -51,10 +55,11 @@ class Audit:
     risk_interval: tuple[float, float]
     level: float
     keeps_promise: bool | None
+    groups: Mapping[str, Audit] = field(default_factory=dict)
 
 
 def audit(
-    threshold: EmpiricalThreshold | CertifiedThreshold | Policy,
+    threshold: EmpiricalThreshold | CertifiedThreshold | GroupThresholds | Policy,
     loss: ArrayLike,
     confidence: ArrayLike,
     *,
@@ -62,17 +67,19 @@ def audit(
     level: float = 0.95,
     nan_policy: NanPolicy = "reject",
 ) -> Audit:
-    """Return coverage and risk of a threshold or policy on new labelled rows.
+    """Return coverage and risk of a threshold or policy on new labelled rows, overall and by group.
 
     Parameters
     ----------
-    threshold : EmpiricalThreshold, CertifiedThreshold or Policy
+    threshold : EmpiricalThreshold, CertifiedThreshold, GroupThresholds or Policy
     loss, confidence : array-like of shape (n_samples,)
         Rows that were *not* used to choose it; else a :class:`ReusedCalibrationWarning`.
     groups : array-like of shape (n_samples,), optional
-        For a policy with one threshold per group.
+        Needed where there is one threshold per group; with a single threshold, its effect in each group is shown.
     level : float in (0, 1)
+        Of each interval by itself.
     nan_policy : {"raise", "reject", "drop"}
+        A NaN score: an error; never accepted, stays in n; left out.
 
     Returns
     -------
@@ -82,27 +89,48 @@ def audit(
     --------
     >>> import recuse
     >>> found = recuse.choose_threshold([0, 1, 0], [0.9, 0.2, 0.5], coverage=0.5)
-    >>> recuse.thresholds.audit(found, [0, 0, 1, 1], [0.9, 0.8, 0.6, 0.1]).coverage
-    0.75
+    >>> seen = recuse.thresholds.audit(found, [0, 0, 1, 1], [0.9, 0.8, 0.6, 0.1], groups=["a", "a", "b", "b"])
+    >>> seen.coverage, seen.groups["b"].coverage
+    (0.75, 0.5)
     """
-    sample = read(loss, confidence, None, nan_policy)
-    if sample.fingerprint == threshold.calibration["fingerprint"]:
+    if read(loss, confidence, None, nan_policy).fingerprint == threshold.calibration.get("fingerprint"):
         warnings.warn(
             "these are the rows on which the threshold was chosen: coverage and risk are optimistic; "
             "report on rows that were held out",
             ReusedCalibrationWarning,
             stacklevel=2,
         )
-    if isinstance(threshold, Policy) and threshold.group is not None:
-        order = np.lexsort((np.asarray(loss, dtype=float), -np.nan_to_num(np.asarray(confidence, float), nan=-np.inf)))
-        accepted = threshold.accept(confidence, groups)[order].astype(np.float64)
+    losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+    if isinstance(threshold, GroupThresholds) or (isinstance(threshold, Policy) and threshold.group is not None):
+        if groups is None:
+            raise TypeError("there is one threshold per group; give groups=")
+        accepted, grouped = threshold.accept(scores, groups), True
     else:
-        accepted = threshold.accept(sample.score).astype(np.float64) * (sample.score > -np.inf)
+        accepted, grouped = threshold.accept(scores), False
+    marks = np.where(np.isnan(scores), np.nan, accepted.astype(np.float64))
     promise = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
+    limit = None if promise is None else float(promise["risk"])
+    total = _audited(losses, marks, level, nan_policy, limit)
+    if groups is None:
+        return total
+    column = group_column(groups)
+    same_length(loss=losses, groups=column)
+    each = {
+        str(name): _audited(losses[column == name], marks[column == name], level, nan_policy, limit)
+        for name in np.unique(column)
+    }
+    kept = all(one.keeps_promise for one in each.values()) if grouped and limit is not None else total.keeps_promise
+    return replace(total, keeps_promise=kept, groups=each)
+
+
+def _audited(loss: FloatArray, marks: FloatArray, level: float, nan_policy: NanPolicy, limit: float | None) -> Audit:
+    """Audit rows whose score was replaced by 1, accepted, or 0."""
+    sample = read(loss, marks, None, nan_policy)
+    accepted = (sample.score == 1.0).astype(np.float64)
     count = int(accepted.sum())
     low, high = risk_interval(sample, accepted, level)
     return Audit(
         sample.n, count, count / sample.n, coverage_interval(sample, accepted, level),
         float(sample.loss @ accepted) / count if count else np.nan, (low, high), level,
-        None if promise is None else not low > float(promise["risk"]),
+        None if limit is None else not low > limit,
     )  # fmt: skip

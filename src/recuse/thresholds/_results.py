@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Threshold:
+class Threshold:
     """What both types share."""
 
     threshold: float
@@ -44,15 +45,32 @@ class _Threshold:
         scores = vector(confidence, "confidence", np, None)
         return np.asarray((scores >= self.threshold) & self.attainable)
 
-    def policy(self, *, score: str, temperature: float | None = None) -> Policy:
-        """Return the policy that a deployment needs; see :class:`recuse.thresholds.Policy`."""
+    def policy(
+        self, *, score: str, logits: str | Sequence[str] | None = None,
+        probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
+    ) -> Policy:  # fmt: skip
+        """Return the policy that a deployment needs.
+
+        Parameters
+        ----------
+        score : str
+            Column of the score in new files; with ``logits`` or ``probabilities`` the score to compute from these.
+        logits, probabilities : str or sequence of str, optional
+            Columns of the classes in new files, or the one column that holds them as lists.
+        temperature : float, optional
+            Divides the logits; the scores that the threshold was chosen on must have been computed with it.
+
+        Returns
+        -------
+        Policy
+        """
         from recuse.thresholds._policy import Policy
 
-        return Policy.of(self, score=score, temperature=temperature)
+        return Policy.of(self, score=score, logits=logits, probabilities=probabilities, temperature=temperature)
 
-    def save(self, path: str | os.PathLike[str], *, score: str, temperature: float | None = None) -> None:
-        """Write the policy as a small JSON file; ``score`` is the name of the score's column in new files."""
-        self.policy(score=score, temperature=temperature).save(path)
+    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the policy as a small JSON file; the options are those of :meth:`policy`."""
+        self.policy(**options).save(path)
 
     def guarantee(self) -> dict[str, Any] | None:
         """Return what is promised, or None."""
@@ -74,7 +92,7 @@ class _Threshold:
 
 
 @dataclass(frozen=True)
-class EmpiricalThreshold(_Threshold):
+class EmpiricalThreshold(Threshold):
     """A threshold that reached its objective *on the calibration rows*; nothing is promised about new ones.
 
     Parameters
@@ -113,7 +131,7 @@ class EmpiricalThreshold(_Threshold):
 
 
 @dataclass(frozen=True)
-class CertifiedThreshold(_Threshold):
+class CertifiedThreshold(Threshold):
     r"""A threshold with a promise: :math:`P\{R(\hat\tau) > r^*\} \le \delta` over the draw of the calibration rows.
 
     Parameters
@@ -124,6 +142,8 @@ class CertifiedThreshold(_Threshold):
         :math:`r^*`, the promised limit of the risk.
     delta : float
         Error probability of the promise.
+    max_loss : float
+        Largest possible loss.
     bound : str
         ``"binomial"``, ``"betting"`` or ``"hoeffding-bentkus"``.
     n_pilot : int
@@ -144,6 +164,7 @@ class CertifiedThreshold(_Threshold):
 
     risk_limit: float
     delta: float
+    max_loss: float
     bound: str
     n_pilot: int
     statement: str
@@ -153,8 +174,8 @@ class CertifiedThreshold(_Threshold):
         if not self.attainable:
             return None
         return {
-            "risk": self.risk_limit, "delta": self.delta, "procedure": self.procedure, "bound": self.bound,
-            "statement": self.statement,
+            "risk": self.risk_limit, "delta": self.delta, "max_loss": self.max_loss, "procedure": self.procedure,
+            "bound": self.bound, "statement": self.statement,
         }  # fmt: skip
 
     def __str__(self) -> str:

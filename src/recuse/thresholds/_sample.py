@@ -38,10 +38,10 @@ class Sample:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the sorted rows: the same calibration rows have the same, in any order."""
+        """SHA-256 of the sorted scores and losses: the same rows have the same, in any order, weighted or not."""
         digest = hashlib.sha256(b"recuse.calibration/1")
-        for column in (self.score, self.loss, self.weight):
-            digest.update(b"-" if column is None else np.ascontiguousarray(column + 0.0, dtype="<f8").tobytes())
+        for column in (self.score, self.loss):
+            digest.update(np.ascontiguousarray(column + 0.0, dtype="<f8").tobytes())
         return digest.hexdigest()
 
     def rows(self, index: BoolArray) -> Sample:
