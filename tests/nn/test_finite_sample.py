@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import recuse
 from recuse.nn.finite_sample import _estimates as estimates
+from recuse.nn.finite_sample import _figures as figures
 from recuse.nn.finite_sample import _sources as sources
+from recuse.nn.finite_sample import _study as study
 from recuse.nn.finite_sample import _theory as theory
 from recuse.nn.finite_sample.__main__ import main
 from recuse.nn.finite_sample._statements import counter_example
@@ -82,15 +85,22 @@ def test_weight_error_given_the_percentile():
 @pytest.mark.parametrize("n", [1, 2, 17, 300])
 def test_mean_error_of_the_weights_is_a_harmonic_number(n):
     """Mean over ranks of Proposition 3.5 is H_n / n, not only of the order ln(n) / n."""
-    assert theory.weight_mse_given_rank(n).mean() == pytest.approx(sum(1 / k for k in range(1, n + 1)) / n, rel=1e-12)
+    assert recuse.rank_weight_mse(n, range(1, n + 1)).mean() == pytest.approx(
+        sum(1 / k for k in range(1, n + 1)) / n, rel=1e-12
+    )
 
 
 def test_measured_weight_errors_follow_theory():
-    """Bias in cells of percentiles against Proposition 3.3, where it does not change much within a cell."""
-    score = np.random.default_rng(0).normal(size=20_000)
-    measured = weight_errors(score, 16, rounds=10)
-    expected = recuse.rank_weight_bias(16, measured["beta"])
-    np.testing.assert_allclose(measured["harmonic bias"][:15], expected[:15], atol=0.02)
+    """Bias and squared error in cells of percentiles, also at the steep end, and by rank, against the propositions."""
+    found = weight_errors(np.random.default_rng(0).normal(size=20_000), 16, rounds=10)
+    for name in ("harmonic", "log", "sele"):
+        np.testing.assert_allclose(found[f"{name} bias"], found[f"{name} bias theory"], atol=0.03)
+    for name in ("harmonic", "log"):
+        np.testing.assert_allclose(found[f"{name} mse"], found[f"{name} mse theory"], rtol=0.15)
+    middle = np.argmin(abs(found["beta"] - 0.5))
+    expected = recuse.rank_weight_bias(16, [found["beta"][middle]])[0]
+    assert found["harmonic bias theory"][middle] == pytest.approx(expected, abs=1e-3)
+    np.testing.assert_allclose(found["mse_by_rank"], recuse.rank_weight_mse(16, range(1, 17)), rtol=0.15)
 
 
 def test_rates_are_recovered():
@@ -161,5 +171,26 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert tables.keys() == {"equality", "rates"}
     assert "Counter-example" in capsys.readouterr().out
     names = {"bias", "estimates", "mae", "mse", "scores"}
-    figures = {path.stem for path in tmp_path.glob("*.png")}
-    assert figures == {f"synthetic_{name}" for name in names} | {"equal", "rate", "weights"}
+    written = {path.stem for path in tmp_path.glob("*.png")}
+    per_loss = {f"synthetic_{name}_{loss}" for name in names for loss in ("0-1", "ce")}
+    assert written == per_loss | {"equal", "rate", "weights"}
+
+
+def test_figures_leave_no_model_out(tmp_path):
+    """Every model has a panel, also those of which only predictions and a confidence are known."""
+    known = [replace(sources.synthetic(n=600), model=f"known {number}") for number in range(6)]
+    top = [
+        sources.Source("Synthetic", f"top {number}", {"0/1": known[0].losses["0/1"]}, {"MSP": known[0].scores["MSP"]})
+        for number in range(3)
+    ]
+    records = study.run([*known, *top], sizes=(8, 128), rounds=1)
+    drawn = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "_save", lambda figure, folder, name, *rest: drawn.append((name, figure)))
+        figures.by_size(records, tmp_path)
+        figures.by_score(records, tmp_path)
+    titles = {name: [axis.get_title() for axis in figure.axes if axis.get_title()] for name, figure in drawn}
+    models = [source.model for source in [*known, *top]]
+    assert titles["synthetic_mae_0-1"] == models
+    assert titles["synthetic_mae_ce"] == models[:6]
+    assert titles["synthetic_scores_0-1"] == [*models[:6], "MSP of other models"]

@@ -76,7 +76,7 @@ def _read(family: str, path: Path) -> Iterator[Source]:
     labels = arrays["labels"].astype(np.int64)
     for name, array in arrays.items():
         if name.startswith("probs"):
-            yield _of_probabilities(family, name.removeprefix("probs").lstrip("_") or "model", labels, array)
+            yield _of_probabilities(family, name.removeprefix("probs").lstrip("_") or path.stem, labels, array)
         if name.startswith("conf_") and name.replace("conf_", "pred_") in arrays:
             predicted = arrays[name.replace("conf_", "pred_")].astype(np.int64)
             yield _of_tops(family, name.removeprefix("conf_"), labels, predicted, array)

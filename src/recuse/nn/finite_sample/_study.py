@@ -13,7 +13,7 @@ import numpy as np
 
 from recuse._files import write_file
 from recuse._typing import FloatArray
-from recuse.metrics import rank_weights
+from recuse.metrics import rank_weight_bias, rank_weights
 from recuse.nn.finite_sample._estimates import (
     ESTIMATORS,
     batches,
@@ -21,10 +21,9 @@ from recuse.nn.finite_sample._estimates import (
     population_value,
     reweighted_value,
     summarise,
-    tie_averaged,
 )
 from recuse.nn.finite_sample._sources import Source
-from recuse.nn.finite_sample._theory import expected_estimate, fit_rate
+from recuse.nn.finite_sample._theory import expected_estimate, fit_rate, weight_mse_given_percentile
 
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
 
@@ -99,60 +98,59 @@ def equality(sources: Sequence[Source]) -> list[dict[str, Any]]:
     ]
 
 
-def weight_errors(score: FloatArray, size: int, rounds: int, cells: int = 20, seed: int = 0) -> dict[str, FloatArray]:
-    """Measure bias and squared error of the weights in batches, by population percentile and by rank in the batch."""
+def weight_errors(score: FloatArray, size: int, rounds: int, cells: int = 24, seed: int = 0) -> dict[str, FloatArray]:
+    """Bias and squared error of the weights by population percentile and by rank: measured in batches, and theory's.
+
+    Cells of percentiles are narrower towards the top, where the weights are steep; theory is averaged over them, too.
+    """
     n = len(score)
     percentile = np.empty(n)
     percentile[np.argsort(score, kind="stable")] = (np.arange(n) + 0.5) / n
-    rng = np.random.default_rng(seed)
-    edges = np.linspace(0.0, 1.0, cells + 1)
-    count = np.zeros(cells)
-    sums = {name: np.zeros((2, cells)) for name in ("harmonic", "log", "sele")}
-    target, by_rank, turns = np.zeros(cells), np.zeros(size), 0
-    for rows in batches(n, size, rounds, rng):
-        beta = np.sort(percentile[rows], axis=1)
-        alpha = -np.log1p(-beta)
-        cell = np.minimum((beta * cells).astype(int), cells - 1).ravel()
-        count += np.bincount(cell, minlength=cells)
-        target += np.bincount(cell, beta.ravel(), minlength=cells)
-        for name, total in sums.items():
-            weight = tie_averaged(beta, rank_weights(size, name))  # type: ignore[arg-type]
-            error = (weight - alpha).ravel()
-            total += [np.bincount(cell, each, minlength=cells) for each in (error, error**2)]
-        by_rank += np.sum((rank_weights(size, "harmonic") - alpha) ** 2, axis=0)
-        turns += len(rows)
-    return {
-        "edges": edges,
-        "beta": target / count,
-        "mse_by_rank": by_rank / turns,
-        **{f"{name} bias": total[0] / count for name, total in sums.items()},
-        **{f"{name} mse": total[1] / count for name, total in sums.items()},
-    }
+    rows = np.concatenate(list(batches(n, size, rounds, np.random.default_rng(seed))))
+    beta = np.sort(percentile[rows], axis=1)
+    alpha = -np.log1p(-beta)
+    inner = 1.0 - (1.0 - np.arange(1, cells) / cells) ** 2
+
+    def by_cell(at: FloatArray, values: FloatArray) -> FloatArray:
+        cell = np.searchsorted(inner, at.ravel(), side="right")
+        count = np.bincount(cell, minlength=cells)
+        total = np.bincount(cell, values.ravel(), minlength=cells)
+        mean: FloatArray = np.divide(total, count, out=np.full(cells, np.nan), where=count > 0)
+        return mean
+
+    every = (np.arange(n) + 0.5) / n
+    found = {"beta": by_cell(every, every)}
+    for name in ("harmonic", "log", "sele"):
+        error = rank_weights(size, name) - alpha
+        found[f"{name} bias"] = by_cell(beta, error)
+        found[f"{name} bias theory"] = by_cell(every, rank_weight_bias(size, every, name))
+        if name != "sele":
+            found[f"{name} mse"] = by_cell(beta, error**2)
+            found[f"{name} mse theory"] = by_cell(every, weight_mse_given_percentile(size, every, name))
+    found["mse_by_rank"] = np.mean((rank_weights(size, "harmonic") - alpha) ** 2, axis=0)
+    return found
 
 
-def rates(records: Sequence[Record], sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """Fit the rate of the plug-in's root mean squared error, corrected for drawing from a finite population.
+def finite_rmse(rows: Sequence[Record], population: int) -> FloatArray:
+    """Root mean squared errors, corrected for drawing from a finite population.
 
     Batches without replacement vary less than samples from an endless population, by the factor 1 - n/N.
     """
+    variance = np.array([each.sd**2 / (1.0 - each.size / population) for each in rows])
+    return np.asarray(np.sqrt(variance + np.array([each.bias for each in rows]) ** 2))
+
+
+def rates(records: Sequence[Record], sources: Sequence[Source]) -> list[dict[str, Any]]:
+    """Fit the rate of the plug-ins' root mean squared error from n = 32 on, of every model and loss by MSP."""
     length = {(source.family, source.model): len(source.scores["MSP"]) for source in sources}
+    cells: dict[tuple[str, str, str, str], list[Record]] = {}
+    for each in records:
+        if each.score == "MSP" and each.estimator in ("harmonic", "log") and each.size >= 32:
+            cells.setdefault((each.family, each.model, each.loss, each.estimator), []).append(each)
     found = []
-    for family, model, loss in dict.fromkeys((each.family, each.model, each.loss) for each in records):
-        for estimator in ("harmonic", "log"):
-            rows = [
-                each
-                for each in records
-                if (each.family, each.model, each.loss) == (family, model, loss)
-                and each.score == "MSP"
-                and each.estimator == estimator
-                and each.size >= 32
-            ]
-            if len(rows) < 3:
-                continue
-            n = np.array([float(each.size) for each in rows])
-            variance = np.array([each.sd**2 for each in rows]) / (1.0 - n / length[family, model])
-            rmse = np.sqrt(variance + np.array([each.bias for each in rows]) ** 2)
-            rate = fit_rate(n, rmse)
+    for (family, model, loss, estimator), rows in cells.items():
+        if len(rows) >= 3:
+            rate = fit_rate(np.array([float(each.size) for each in rows]), finite_rmse(rows, length[family, model]))
             found.append({"family": family, "model": model, "loss": loss, "estimator": estimator, **rate._asdict()})
     return found
 

@@ -53,14 +53,6 @@ def weight_mse_given_percentile(n: int, beta: FloatArray, estimator: str) -> Flo
     return np.asarray(np.sum(chance * (weight + np.log1p(-beta)[:, None]) ** 2, axis=1))
 
 
-def weight_mse_given_rank(n: int) -> FloatArray:
-    """Proposition 3.5: psi'(n + 1 - r) - psi'(n + 1) at r = 1..n; the mean over r is exactly H_n / n."""
-    from scipy.special import polygamma
-
-    rank = np.arange(1, n + 1)
-    return np.asarray(polygamma(1, n + 1.0 - rank) - polygamma(1, n + 1.0))
-
-
 class Rate(NamedTuple):
     """Fits of an error against n: the exponent of a power law, and how well two one-parameter laws fit."""
 
