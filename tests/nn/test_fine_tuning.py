@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,14 +41,15 @@ def test_every_objective_learns(name):
 
 def test_confidnet_leaves_the_classifier_alone():
     """Only the branch is trained: the predictions are those of the cross-entropy model."""
-    records = train.run(TRAIN, TEST, train.Settings(epochs=1, tuning_epochs=1), seeds=1, objectives=["ConfidNet"])
+    settings = train.Settings(epochs=1, tuning_epochs=1)
+    records = list(train.run(TRAIN, TEST, settings, seeds=1, objectives=["ConfidNet"]))
     assert records[0]["error"] == records[1]["error"]
 
 
 def test_seeds_repeat_and_objectives_share_the_start():
     """The same numbers twice; cross-entropy before fine-tuning is one model per seed."""
     settings = train.Settings(epochs=1, tuning_epochs=1)
-    first, again = (train.run(TRAIN, TEST, settings, seeds=2, objectives=["CE", "AUGRC"]) for _ in range(2))
+    first, again = (list(train.run(TRAIN, TEST, settings, seeds=2, objectives=["CE", "AUGRC"])) for _ in range(2))
     assert first == again
     assert [record["objective"] for record in first] == ["before", "CE", "AUGRC"] * 2
     assert first[0] != first[3]
@@ -65,9 +67,28 @@ def test_resnet18_takes_a_step_with_augmentation():
     """The recipe for a GPU, on the CPU for one batch in bfloat16."""
     x = torch.randn(8, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     split = data.Split(x, torch.arange(8) % 4)
-    settings = train.Settings("resnet18", epochs=1, tuning_epochs=1, batch=8, augment=True, bfloat16=True)
-    records = train.run(split, split, settings, seeds=1, objectives=["AURC harmonic"])
+    settings = replace(train.TABLE_1, epochs=1, tuning_epochs=1, batch=8, device="cpu")
+    records = list(train.run(split, split, settings, seeds=1, objectives=["AURC harmonic"]))
     assert len(records) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("resnet18", 11_220_132),
+        ("resnet34", 21_328_292),
+        ("resnet50", 23_705_252),
+        ("vgg16bn", 14_770_212),
+        ("vgg19bn", 20_081_188),
+        ("wideresnet28x10", 36_536_884),
+    ],
+)
+def test_networks_of_table_1(name, parameters):
+    """Sizes as published for CIFAR-100 pictures and classes; logits of that shape."""
+    with torch.device("meta"):
+        network = NETWORKS[name](torch.zeros(1, 3, 32, 32), 100)
+        assert network(torch.zeros(2, 3, 32, 32)).shape == (2, 100)
+    assert sum(each.numel() for each in network.parameters()) == parameters
 
 
 def test_shifts_and_flips_are_crops():
@@ -92,6 +113,11 @@ def test_reads_arrays_and_jpeg_archives(tmp_path):
     assert grey.x.shape == (6, 1, 8, 8)
     assert float(grey.x.mean()) == pytest.approx(0.0, abs=1e-6)
     assert test.y.tolist() == [0, 1, 2, 3]
+    rgb = {name: rng.integers(0, 256, (*array.shape, 3)) for name, array in arrays.items()}
+    np.savez(tmp_path / "rgb.npz", **rgb, y_train=np.arange(6), y_test=np.arange(4))
+    colours = data.load(tmp_path / "rgb.npz")[1].x
+    assert colours.shape == (4, 3, 8, 8)
+    assert np.corrcoef(colours[:, 2].ravel(), rgb["x_test"][..., 2].ravel())[0, 1] == pytest.approx(1.0)
     for part in ("train", "test"):
         files = []
         for _ in range(3):

@@ -13,6 +13,7 @@ import torch
 
 from recuse._files import write_text
 from recuse.nn.fine_tuning._data import load, synthetic
+from recuse.nn.fine_tuning._network import NETWORKS
 from recuse.nn.fine_tuning._objectives import OBJECTIVES
 from recuse.nn.fine_tuning._train import TABLE_1, Settings, run, table
 
@@ -22,9 +23,10 @@ PRESETS = {"small": Settings(), "table1": TABLE_1}
 def main(arguments: list[str] | None = None) -> int:
     """Run all seeds and objectives; write records.json and table.md."""
     parser = argparse.ArgumentParser(prog="python -m recuse.nn.fine_tuning", description=__doc__)
-    parser.add_argument("--data", type=Path, help="fashion_mnist.npz, or a folder of CIFAR-10; default: made up")
+    parser.add_argument("--data", type=Path, help="a file of pictures, or a folder of CIFAR-10; default: made up")
     parser.add_argument("--output", type=Path, required=True, help="folder to write to")
-    parser.add_argument("--preset", choices=PRESETS, default="small", help="table1: ResNet-18 for a GPU")
+    parser.add_argument("--preset", choices=PRESETS, default="small", help="table1: for a GPU")
+    parser.add_argument("--network", choices=NETWORKS, help="default: small, table1: resnet18")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--objectives", nargs="+", choices=OBJECTIVES, metavar="NAME", help=", ".join(OBJECTIVES))
     parser.add_argument("--epochs", type=int, help="of cross-entropy before fine-tuning")
@@ -37,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         torch.set_num_threads(options.threads)
     chosen = {
         name: getattr(options, name)
-        for name in ("epochs", "tuning_epochs", "tuning_rate", "device")
+        for name in ("network", "epochs", "tuning_epochs", "tuning_rate", "device")
         if getattr(options, name) is not None
     }
     settings = replace(PRESETS[options.preset], **chosen)
@@ -45,11 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
     start = time.perf_counter()
     train, test = load(options.data) if options.data else synthetic()
     names = None if options.objectives is None else list(dict.fromkeys(["CE", *options.objectives]))
-    records = run(
-        train, test, settings, seeds=options.seeds, objectives=names, report=lambda line: print(line, file=sys.stderr)
-    )
+    records = []
+    for record in run(train, test, settings, seeds=options.seeds, objectives=names):
+        records.append(record)  # written one by one: the full setting takes days
+        write_text(str(options.output / "records.json"), json.dumps({"settings": asdict(settings), "records": records}))
+        print("seed {seed}, {objective}: AURC {aurc:.5f}, AUGRC {augrc:.5f}".format_map(record), file=sys.stderr)
     text = table(records)
-    write_text(str(options.output / "records.json"), json.dumps({"settings": asdict(settings), "records": records}))
     write_text(str(options.output / "table.md"), text + "\n")
     print(text)
     print(f"{options.seeds} seeds, {time.perf_counter() - start:.0f} s; differences from CE with 95 % t intervals")

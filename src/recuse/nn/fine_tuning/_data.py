@@ -1,4 +1,4 @@
-"""Pictures as tensors: Fashion-MNIST, CIFAR-10 from JPEG archives, or made-up ones."""
+"""Pictures as tensors: from a file of arrays, CIFAR-10 from JPEG archives, or made-up ones."""
 
 from __future__ import annotations
 
@@ -25,11 +25,16 @@ def _normalised(train: Tensor, test: Tensor) -> tuple[Tensor, Tensor]:
     return (train - mean) / std, (test - mean) / std
 
 
-def _grey(path: Path) -> tuple[Split, Split]:
+def _scaled(pictures: np.ndarray) -> Tensor:
+    """From bytes (n, height, width) or (n, height, width, channels) to (n, channels, height, width) in [0, 1]."""
+    x = torch.tensor(pictures, dtype=torch.float32) / 255.0
+    return x[:, None] if x.ndim == 3 else x.permute(0, 3, 1, 2).contiguous()
+
+
+def _arrays(path: Path) -> tuple[Split, Split]:
     with np.load(path, allow_pickle=False) as arrays:
-        x = [torch.tensor(arrays[name][:, None] / 255.0, dtype=torch.float32) for name in ("x_train", "x_test")]
+        train, test = _normalised(_scaled(arrays["x_train"]), _scaled(arrays["x_test"]))
         y = [torch.tensor(arrays[name].astype(np.int64)) for name in ("y_train", "y_test")]
-    train, test = _normalised(*x)
     return Split(train, y[0]), Split(test, y[1])
 
 
@@ -40,14 +45,13 @@ def _decoded(path: Path) -> tuple[Tensor, Tensor]:
     with np.load(path, allow_pickle=False) as arrays:
         jpeg, offsets, labels = arrays["jpeg"], arrays["offsets"], arrays["y"]
     pictures = [np.asarray(Image.open(io.BytesIO(jpeg[start:stop].tobytes()))) for start, stop in pairwise(offsets)]
-    x = torch.tensor(np.stack(pictures)).permute(0, 3, 1, 2).float() / 255.0
-    return x, torch.tensor(labels.astype(np.int64))
+    return _scaled(np.stack(pictures)), torch.tensor(labels.astype(np.int64))
 
 
 def load(path: Path) -> tuple[Split, Split]:
     """Return training and test set of a file (x_train, y_train, x_test, y_test) or of a folder of CIFAR-10 archives."""
     if path.is_file():
-        return _grey(path)
+        return _arrays(path)
     files = [path / f"cifar10_{part}_jpeg90.npz" for part in ("train", "test")]
     if not all(file.exists() for file in files):
         raise FileNotFoundError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,24 +98,20 @@ def run(
     *,
     seeds: int = 5,
     objectives: Sequence[str] | None = None,
-    report: Callable[[str], None] = lambda line: None,
-) -> list[dict[str, object]]:
-    """Return one record per seed and objective; each seed has its own cross-entropy model."""
-    found: list[dict[str, object]] = []
+) -> Iterator[dict[str, object]]:
+    """Yield one record per seed and objective, as they come; each seed has its own cross-entropy model."""
     for seed in range(seeds):
         torch.manual_seed(seed)
         network = NETWORKS[settings.network](train.x[:1], int(train.y.max()) + 1).to(settings.device)
         plain = OBJECTIVES["CE"](network, len(train.y))
         _fit(network, plain, train, settings.epochs, settings.rate, settings, seed)
-        found.append({"seed": seed, "objective": "before", **evaluate(network, plain, test)})
+        yield {"seed": seed, "objective": "before", **evaluate(network, plain, test)}
         for name in objectives or OBJECTIVES:
             torch.manual_seed(1000 + seed)
             tuned = copy.deepcopy(network)
             prepared = OBJECTIVES[name](tuned, len(train.y))
             _fit(tuned, prepared, train, settings.tuning_epochs, settings.tuning_rate, settings, 1000 + seed)
-            found.append({"seed": seed, "objective": name, **evaluate(tuned, prepared, test)})
-            report(f"seed {seed}, {name}: AURC {found[-1]['aurc']:.5f}, AUGRC {found[-1]['augrc']:.5f}")
-    return found
+            yield {"seed": seed, "objective": name, **evaluate(tuned, prepared, test)}
 
 
 METRICS = ("error", "aurc", "augrc", "auroc_f", "aurc_ce", "augrc_ce")
