@@ -68,7 +68,7 @@ L, G = [0, 1, 0], [0.9, 0.8, 0.7]
         (lambda: recuse.augrc([0, np.nan, 0], G), ValueError, r"loss holds NaN: loss\[1\]"),
         (lambda: recuse.augrc(L, [1, np.nan, 0]), ValueError, r"confidence holds NaN.*nan_policy"),
         (lambda: recuse.augrc([], []), ValueError, r"loss is empty"),
-        (lambda: recuse.brier_score([0, 2], [[0.5, 0.5]] * 2), ValueError, r"y_true is out of range: y_true\[1\] = 2.0"),
+        (lambda: recuse.brier_score([0, 2], [[0.5, 0.5]] * 2), ValueError, r"y_true is out of range: y_true\[1\] = 2"),
         (lambda: recuse.nll([0], [[2.0, -1.0]]), ValueError, r"y_proba is outside \[0, 1\]: y_proba\[0, 0\]"),
         (lambda: recuse.nll([0], [[0.5, 0.4]]), ValueError, r"y_proba must sum to 1"),
         (lambda: recuse.nll([0], [0.5]), ValueError, r"shape \(n_samples, n_classes\)"),

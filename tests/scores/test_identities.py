@@ -144,7 +144,7 @@ def weibull_after_a_shift(tail, shift, grid):
 
 
 def test_openmax_gumbel_is_the_limit_of_shifted_weibulls():
-    """k log(1 + x/shift) becomes linear in x: the error is c/shift, so its extrapolation to no c/shift is nought."""
+    """As the shift grows, k log(1 + x/shift) becomes linear in x; the error is c/shift, and extrapolates to nought."""
     tail = np.sort(np.random.default_rng(0).gamma(9.0, size=500))[-20:]
     tail -= tail.min()  # as published, before the shift by 10,000
     location, scale = _openmax.gumbel_of_minima(tail)
