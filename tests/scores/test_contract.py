@@ -50,22 +50,6 @@ def test_one_finite_float_per_sample_and_the_outputs_unchanged(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_saved_score_is_the_same_score(name, tmp_path):
-    """One file, no pickle: name, options, arrays and the fingerprint of the fit data come back."""
-    score = fitted(name)
-    file = tmp_path / "score.npz"
-    score.save(file)
-    again = scores.load(file)
-    np.testing.assert_array_equal(again.score(TEST), score.score(TEST))
-    assert again.name == name
-    assert again.fingerprint == score.fingerprint
-    assert again.n_fit == score.n_fit
-    assert again.settings.keys() == score.settings.keys()
-    assert [part.name for part in again.parts] == [part.name for part in score.parts]
-    assert (score.fingerprint is None) == (name not in FITTED)
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_chunks_do_not_change_the_score(name, monkeypatch):
     """Rows are independent: scores in chunks of 64 equal scores in one piece, and those of single rows."""
     score = fitted(name)
@@ -167,26 +151,6 @@ def test_specs_are_read_back():
             scores.parse(text)
     with pytest.raises(ValueError, match="did you mean 'energy'"):
         scores.parse("energi(temperature=2)")
-
-
-def test_files_that_are_no_scores_are_refused(tmp_path):
-    """Another file, a score of another version, an unknown score."""
-    with pytest.raises(FileNotFoundError, match="no such file"):
-        scores.load(tmp_path / "none.npz")
-    file = tmp_path / "other.npz"
-    np.savez(file, a=np.ones(3))
-    with pytest.raises(ValueError, match="is no saved score"):
-        scores.load(file)
-    file.write_bytes(b"PK\x03\x04 broken")
-    with pytest.raises(ValueError, match="is no saved score"):
-        scores.load(file)
-    header = {"name": "knn", "version": 99, "options": {}, "fingerprint": None, "n_fit": 0, "parts": []}
-    np.savez(file, recuse_score=np.array(json.dumps(header)))
-    with pytest.raises(ValueError, match="holds version 99 of knn, this is version 1; fit it again"):
-        scores.load(file)
-    np.savez(file, recuse_score=np.array(json.dumps(header | {"name": "oracle"})))
-    with pytest.raises(ValueError, match="'oracle', which this version"):
-        scores.load(file)
 
 
 def test_outputs_of_another_model_are_refused():

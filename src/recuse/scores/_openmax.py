@@ -20,7 +20,8 @@ def openmax(batch: Batch, state: dict[str, Any], *, alpha: int = 3, shift: bool 
     F_k = 1 - exp(-exp((||z - m_k|| - a_k)/c_k)) is how extreme the distance to the mean logits m_k of the correct
     fit samples of class k is: a Gumbel distribution of minima with location a_k and scale c_k, fitted by maximum
     likelihood to the ``tail`` largest distances. (That is what the published code computes: it shifts the tail by
-    10,000 before it fits a Weibull distribution.) A class with fewer than two correct samples has F_k = 0.
+    10,000 before it fits a Weibull distribution.) A class with fewer than two correct samples has F_k = 0; one
+    whose distances differ by less than 1e-6 of ||m_k|| has that scale, above rounding: F_k is then a step.
 
     As published, a negative leading logit turns the correction around; ``shift=True`` first subtracts the smallest
     logit of the row.
@@ -61,24 +62,24 @@ def fit(outputs: Outputs, *, tail: int = 20) -> dict[str, Any]:
         means[k] = own.mean(axis=0)
         if len(own) >= 2:
             distances = np.sort(np.linalg.norm(own - means[k], axis=1))[-tail:]
-            location[k], scale[k] = gumbel_of_minima(distances)
+            floor = 1e-6 * max(float(np.linalg.norm(means[k])), float(distances[-1]), 1e-300)
+            location[k], scale[k] = gumbel_of_minima(distances, floor)
             fitted[k] = 1.0
     return {
         "means": means, "location": location, "scale": scale, "fitted": fitted, "n_classes": np.int64(width),
     }  # fmt: skip
 
 
-def gumbel_of_minima(x: FloatArray) -> tuple[float, float]:
+def gumbel_of_minima(x: FloatArray, floor: float = 0.0) -> tuple[float, float]:
     """Return location a and scale c of the most likely F(x) = 1 - exp(-exp((x - a)/c)).
 
     c solves c = sum x e^{x/c} / sum e^{x/c} - mean(x), whose right side falls as c grows: bracketed Newton steps.
-    Equal values have scale 0, which becomes 1e-9 of their size: a step.
+    Values that are equal, or differ by less than ``floor``, have that scale: a step.
     """
     top, mean = float(x.max()), float(x.mean())
     spread = float(x.std())
-    smallest = 1e-9 * max(abs(top), 1e-300)
-    if spread <= smallest:
-        return top, smallest
+    if spread <= floor:
+        return top, floor
     low, high, c = 0.0, top - mean, spread
     for _ in range(200):
         weight = np.exp((x - top) / c)

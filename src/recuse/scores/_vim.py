@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,9 +14,16 @@ from recuse.scores._arrays import logsumexp, row_norms
 from recuse.scores._batch import Batch
 from recuse.scores._score import Score
 
+#: Axes of fit data that are alive: four scores, and every ``dim`` of a grid, need the same.
+_AXES: WeakKeyDictionary[Outputs, tuple[FloatArray, FloatArray, FloatArray]] = WeakKeyDictionary()
+
 
 def vim(batch: Batch, state: dict[str, Any]) -> Any:
-    """LSE(z) - alpha v, with v as in ``residual`` and alpha = mean of max z / mean of v over the fit data."""
+    """LSE(z) - alpha v, with v as in ``residual`` and alpha = mean of max z / mean of v over the fit data.
+
+    Meant for logits whose largest are positive on average: where that mean is negative, so is alpha, and v counts the
+    wrong way round, as published.
+    """
     return logsumexp(batch.logits, batch.xp) - state["alpha"] * residual_norm(batch, state)
 
 
@@ -45,15 +53,12 @@ def residual_norm(batch: Batch, state: dict[str, Any]) -> Any:
 
 def fit_residual(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
     """Return origin and subspace."""
-    features: Any = outputs.features
-    weight, bias = (np.asarray(part) for part in outputs.head)
-    width = features.shape[1]
+    width = np.asarray(outputs.features).shape[1]
     if dim is None:
         dim = 1000 if width >= 2048 else 512 if width >= 768 else width // 2
     if not 0 <= dim < width:
         raise ValueError(f"dim must lie in 0 .. {width - 1} for {width} features, got dim={dim}; lower it")
-    origin = -np.linalg.pinv(weight) @ bias
-    values, vectors = np.linalg.eigh(_moments.scatter(features, lambda _: origin))
+    origin, values, vectors = _axes(outputs)
     outside, total = float(np.sum(np.maximum(values[: width - dim], 0.0))), float(np.sum(np.maximum(values, 0.0)))
     if not outside > 1e-14 * total:
         raise ValueError(
@@ -73,6 +78,15 @@ def fit_vim(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
     return state | {"alpha": np.float64(np.max(np.asarray(outputs.logits), axis=1).mean() / mean_v)}
 
 
+def _axes(outputs: Outputs) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the origin, and eigenvalues and eigenvectors of the scatter around it, ascending."""
+    if outputs not in _AXES:
+        weight, bias = (np.asarray(part) for part in outputs.head)
+        origin = -np.linalg.pinv(weight) @ bias
+        _AXES[outputs] = (origin, *np.linalg.eigh(_moments.scatter(outputs.features, lambda _: origin)))
+    return _AXES[outputs]
+
+
 def _rank(values: FloatArray) -> int:
     return int(np.sum(values > _moments.RELATIVE_FLOOR * values[-1]))
 
@@ -82,10 +96,10 @@ _WANG = "Wang et al., ViM: out-of-distribution with virtual-logit matching, CVPR
 SCORES = (
     Score(
         "vim", "Virtual-logit matching (ViM)", vim, ("logits", "features"), _WANG, "(-inf, inf)", fit_vim,
-        ("logits", "features", "head"), "train", grid={"dim": (256, 1000)}, cost="d^2",
+        ("logits", "features", "head"), "train", grid={"dim": (None, 256, 1000)}, cost="d^2",
     ),
     Score(
         "residual", "Residual norm", residual, ("features",), _WANG, "(-inf, 0]", fit_residual, ("features", "head"),
-        "train", grid={"dim": (256, 1000)}, cost="d^2",
+        "train", grid={"dim": (None, 256, 1000)}, cost="d^2",
     ),
 )  # fmt: skip
