@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, colu
 
 from recuse._checks import one_of, same_length
 from recuse._typing import ArrayLike, BoolArray, FloatArray
-from recuse.thresholds import CertifiedThreshold, EmpiricalThreshold, Policy, choose_threshold
+from recuse.thresholds import GroupThresholds, Policy, choose_threshold
 
 __all__ = ["SelectiveClassifier", "confusion_matrix_with_reject", "selective_scorer"]
 
@@ -57,8 +57,11 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     ----------
     estimator : classifier, optional
         Default: logistic regression. A ``FrozenEstimator`` is not fitted again; all rows then calibrate.
-    risk, delta, coverage, capacity, cost
+    risk, delta, coverage, capacity, cost, metric
         The objective, as in :func:`recuse.choose_threshold`; default coverage 0.8.
+    per_class : bool
+        A threshold for each predicted class; with ``delta`` all promises hold together. A class that does not attain
+        the objective, or was never predicted on the calibration rows, is always rejected.
     confidence_score : {"msp", "margin", "neg_entropy"} or callable
         Confidence from the class probabilities; without ``predict_proba`` the margin of the decision function.
     calibration : float in (0, 1) or "cv"
@@ -74,7 +77,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     Attributes
     ----------
     estimator_ : the fitted classifier
-    threshold_ : EmpiricalThreshold or CertifiedThreshold
+    threshold_ : EmpiricalThreshold, CertifiedThreshold or GroupThresholds
     classes_ : ndarray
     n_calibration_ : int
 
@@ -92,8 +95,9 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
 
     def __init__(
         self, estimator: Any = None, *, risk: float | None = None, delta: float | None = None,
-        coverage: float | None = None, capacity: Any = None, cost: Any = None, confidence_score: Any = "msp",
-        calibration: float | str = 0.25, cv: int = 5, reject_value: Any = None, random_state: int = 0,
+        coverage: float | None = None, capacity: Any = None, cost: Any = None, metric: str | None = None,
+        per_class: bool = False, confidence_score: Any = "msp", calibration: float | str = 0.25, cv: int = 5,
+        reject_value: Any = None, random_state: int = 0,
     ) -> None:  # fmt: skip
         self.estimator = estimator
         self.risk = risk
@@ -101,6 +105,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         self.coverage = coverage
         self.capacity = capacity
         self.cost = cost
+        self.metric = metric
+        self.per_class = per_class
         self.confidence_score = confidence_score
         self.calibration = calibration
         self.cv = cv
@@ -166,9 +172,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
                 setattr(self, name, getattr(self.estimator_, name))
         self.n_calibration_ = len(rows)
         loss = (np.asarray(predicted) != y[rows]).astype(np.float64)
-        found = choose_threshold(loss, confidence, rng=self.random_state, **self._objective())
-        assert isinstance(found, EmpiricalThreshold | CertifiedThreshold)
-        self.threshold_ = found
+        groups = np.asarray(predicted) if self.per_class else None
+        self.threshold_ = choose_threshold(loss, confidence, groups=groups, rng=self.random_state, **self._objective())
         return self
 
     def _routed(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -179,7 +184,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return params
 
     def _objective(self) -> dict[str, Any]:
-        names = ("risk", "delta", "coverage", "capacity", "cost")
+        names = ("risk", "delta", "coverage", "capacity", "cost", "metric")
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         return given or {"coverage": 0.8}
 
@@ -242,12 +247,26 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     def accept(self, X: Any) -> BoolArray:
         """Return the mask of the rows that the classifier stands by."""
         confidence = self.confidence(X)
+        if isinstance(self.threshold_, GroupThresholds):
+            return self.threshold_.accept(confidence, self.estimator_.predict(X))
         return self.threshold_.accept(confidence)
 
-    def policy(self, *, score: str) -> Policy:
-        """Return the policy for other programs; ``score`` names the column of the confidence in their files."""
+    def policy(self, *, score: str, predicted: str | None = None) -> Policy:
+        """Return the policy for other programs.
+
+        Parameters
+        ----------
+        score : str
+            Column of the confidence in their files.
+        predicted : str, optional
+            Column of the predicted class, with ``per_class``.
+        """
         check_is_fitted(self, "threshold_")
-        return self.threshold_.policy(score=score)
+        if not isinstance(self.threshold_, GroupThresholds):
+            return self.threshold_.policy(score=score)
+        if predicted is None:
+            raise TypeError("there is a threshold per class; name the column of the predicted class with predicted=")
+        return self.threshold_.policy(score=score, group=predicted)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:

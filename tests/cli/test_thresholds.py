@@ -29,6 +29,8 @@ def test_from_calibration_to_monitoring(tmp_path: Path, capsys: pytest.CaptureFi
     chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--risk", "0.05", "--delta", "0.05"]
     assert run([*chosen, "-o", str(policy)]) == 0
     assert "promise: with probability at least 0.95" in capsys.readouterr().out
+    assert run(["monitor", str(policy), str(val), "--loss", "err"]) == 0
+    assert "these are the rows on which the threshold was chosen" in capsys.readouterr().err
     assert run(["apply", str(policy), str(new), "-o", str(decided)]) == 0
     assert "1000 rows:" in capsys.readouterr().out
     assert pl.read_csv(decided)["accepted"].dtype == pl.Boolean
@@ -128,3 +130,20 @@ def test_a_group_breaks_its_promise(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "promise broken: yes in a (" in capsys.readouterr().out
     assert run(["monitor", str(policy), str(val), "--loss", "err", "--accepted-only"]) == 0
     assert "coverage drifted: cannot be told" in capsys.readouterr().out
+
+
+def test_one_group_of_two_attains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its policy is written and rejects the other's rows; exit code 1 says that something is missing."""
+    val, policy, decided = write(tmp_path / "val.csv", 3000, 0.02), tmp_path / "policy.json", tmp_path / "out.parquet"
+    frame = pl.read_csv(val).with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise(pl.col("err")))
+    frame.with_columns(msp=pl.when(pl.int_range(pl.len()) < 10).then(None).otherwise("msp")).write_csv(val)
+    options = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--by", "site", "-o", str(policy)]
+    assert run(["threshold", str(val), *options]) == 1
+    shown = capsys.readouterr()
+    assert "not attainable for a: their rows are rejected" in shown.err
+    assert "of 1500 rows, 5 of them without a score" in shown.out
+    assert "nearest: score >= " in shown.out
+    assert run(["apply", str(policy), str(val), "-o", str(decided)]) == 0
+    found = pl.read_parquet(decided).filter(pl.col("accepted"))
+    assert found.height > 500
+    assert set(found["site"]) == {"b"}

@@ -19,7 +19,9 @@ from recuse.sklearn import SelectiveClassifier, confusion_matrix_with_reject, se
 X, Y = make_classification(2000, n_informative=4, flip_y=0.1, random_state=0)
 
 
-@parametrize_with_checks([SelectiveClassifier(), SelectiveClassifier(calibration="cv", cv=2)])
+@parametrize_with_checks(
+    [SelectiveClassifier(), SelectiveClassifier(calibration="cv", cv=2), SelectiveClassifier(per_class=True)]
+)
 def test_scikit_learn_accepts_it(estimator: SelectiveClassifier, check) -> None:  # type: ignore[no-untyped-def]
     """Every check that scikit-learn has for classifiers."""
     check(estimator)
@@ -134,3 +136,25 @@ def test_a_wrong_share_is_refused(share: object) -> None:
     """The message names the argument and the remedy."""
     with pytest.raises(ValueError, match=r"calibration must lie inside"):
         SelectiveClassifier(calibration=share).fit(X, Y)
+
+
+def test_a_threshold_per_class() -> None:
+    """Each predicted class answers its share; delta is divided among the classes; a policy needs the class."""
+    found = SelectiveClassifier(coverage=0.6, per_class=True).fit(X, Y)
+    labels, accepted = found.predict(X), found.accept(X)
+    for label in (0, 1):
+        assert accepted[labels == label].mean() == pytest.approx(0.6, abs=0.06)
+    decided = found.policy(score="conf", predicted="class").accept(found.confidence(X), labels)
+    np.testing.assert_array_equal(decided, accepted)
+    with pytest.raises(TypeError, match="predicted="):
+        found.policy(score="conf")
+    certified = SelectiveClassifier(risk=0.1, delta=0.05, per_class=True).fit(X, Y)
+    assert [each.delta for each in certified.threshold_.groups.values()] == [0.025, 0.025]
+
+
+def test_the_largest_cwsa_as_objective() -> None:
+    """As choose_threshold finds it on the calibration rows."""
+    inner = LogisticRegression().fit(X[:500], Y[:500])
+    found = SelectiveClassifier(FrozenEstimator(inner), metric="cwsa").fit(X[500:], Y[500:])
+    loss, confidence = inner.predict(X[500:]) != Y[500:], inner.predict_proba(X[500:]).max(axis=1)
+    assert found.threshold_.threshold == recuse.choose_threshold(loss, confidence, metric="cwsa").threshold

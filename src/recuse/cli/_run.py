@@ -27,6 +27,7 @@ _PHRASES = {
     " (or unlabelled=True)": "",
     "class_names=[...]": "--class-names a,b,...",
     "n_resamples": "--bootstrap",
+    "edited=True": "'recuse apply --edited'",
 }
 _ARGUMENT = re.compile(rf"(?<![\w(-])({'|'.join(_OPTIONS)})=(?=(<|['\"])|[\s,;:)]|$)")
 

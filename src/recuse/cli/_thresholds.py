@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -111,7 +112,10 @@ def threshold_command(
     prediction: str | None, confidence: str | None, loss: str | None, score: str | None, temperature: float | None,
     by: str | None, output: Path | None, as_json: bool, **objective: Any,
 ) -> None:  # fmt: skip
-    """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable."""
+    """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
+
+    The groups that attain it are written all the same; the rows of the others are then rejected.
+    """
     from recuse.thresholds import GroupThresholds, choose_threshold
 
     groups = words(by)
@@ -127,12 +131,17 @@ def threshold_command(
         found = choose_threshold(outputs.loss_per_sample(), column, groups=chosen, nan_policy="reject", **wanted)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file}: {with_row(str(error))}") from error
-    if output is not None and found.attainable:
-        how |= {"group": groups[0]} if isinstance(found, GroupThresholds) else {}
-        found.save(output, **how)
+    each = found.groups if isinstance(found, GroupThresholds) else {"": found}
+    failed = [name for name, one in each.items() if not one.attainable]
+    outcome = "not attainable"
+    if output is not None and len(failed) == len(each):
+        outcome += f", so {output} was not written"
+    elif output is not None:
+        found.save(output, **how | ({"group": groups[0]} if groups else {}))
+        outcome += f" for {listed(failed)}: their rows are rejected"
     click.echo(json.dumps(_finite(asdict(found)), indent=2) if as_json else str(found))
-    if not found.attainable:
-        click.echo("not attainable" + ("" if output is None else f", so {output} was not written"), err=True)
+    if failed:
+        click.echo(outcome, err=True)
         context.exit(1)
 
 
@@ -178,15 +187,17 @@ def monitor_command(
         id=None, cluster=None, weight=None, class_names=None,
     )  # fmt: skip
     try:
-        seen = monitor(
-            known,
-            outputs.loss_per_sample(),
-            known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence,
-            groups=(outputs.groups or {})[names[0]] if known.group else None,
-            accepted_only=accepted_only, max_loss=max_loss, delta=delta,
-        )  # fmt: skip
+        score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            seen = monitor(
+                known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
+                groups=(outputs.groups or {})[names[0]] if known.group else None,
+            )  # fmt: skip
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file}: {with_row(str(error))}") from error
+    for one in caught:
+        click.echo(f"recuse: {file}: {one.message}", err=True)
     click.echo(json.dumps(_finite(asdict(seen)), indent=2) if as_json else _told(seen))
     if seen.promise_broken:
         context.exit(1)

@@ -27,6 +27,8 @@ from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.inference import clopper_pearson
 from recuse.thresholds._groups import group_column
 from recuse.thresholds._policy import Policy
+from recuse.thresholds._reuse import warn_if_reused
+from recuse.thresholds._sample import read
 
 #: Multiples of the limit against which the stakes are best: from slow drifts to collapses.
 ALTERNATIVES = (1.15, 1.3, 1.6, 2.0, 3.0, 5.0)
@@ -119,6 +121,7 @@ def monitor(
     policy : Policy
     loss, confidence : array-like of shape (n_samples,)
         All labelled rows since the deployment, in the order in which they came; earlier ones may not be left out.
+        The calibration rows themselves get a :class:`ReusedCalibrationWarning`.
     groups : array-like of shape (n_samples,), optional
         Needed for a policy with one threshold per group; each of its promises is then tested.
     accepted_only : bool
@@ -158,6 +161,7 @@ def monitor(
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
     same_length(loss=losses, confidence=scores)
     check_loss(losses, np)
+    warn_if_reused(policy.calibration, read(losses, scores, None, "reject"))
     accepted = policy.accept(scores, groups)
     promise = policy.guarantee
     largest = float(max_loss if max_loss is not None else promise["max_loss"] if promise is not None else 1.0)

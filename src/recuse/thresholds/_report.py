@@ -1,8 +1,7 @@
-"""``audit``: what a threshold does on other rows; it notices when they are the calibration rows."""
+"""``audit``: what a threshold does on other rows."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -14,22 +13,8 @@ from recuse.thresholds._groups import GroupThresholds, group_column
 from recuse.thresholds._intervals import coverage_interval, risk_interval
 from recuse.thresholds._policy import Policy
 from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+from recuse.thresholds._reuse import warn_if_reused
 from recuse.thresholds._sample import read
-
-
-class ReusedCalibrationWarning(UserWarning):
-    """The rows of a report are the rows on which the threshold was chosen, so the report is optimistic.
-
-    Examples
-    --------
-    >>> import warnings, recuse
-    >>> found = recuse.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5)
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     _ = recuse.thresholds.audit(found, [0, 1], [0.9, 0.2])
-    >>> caught[0].category.__name__
-    'ReusedCalibrationWarning'
-    """
 
 
 @dataclass(frozen=True)
@@ -93,13 +78,7 @@ def audit(
     >>> seen.coverage, seen.groups["b"].coverage
     (0.75, 0.5)
     """
-    if read(loss, confidence, None, nan_policy).fingerprint == threshold.calibration.get("fingerprint"):
-        warnings.warn(
-            "these are the rows on which the threshold was chosen: coverage and risk are optimistic; "
-            "report on rows that were held out",
-            ReusedCalibrationWarning,
-            stacklevel=2,
-        )
+    warn_if_reused(threshold.calibration, read(loss, confidence, None, nan_policy))
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
     if isinstance(threshold, GroupThresholds) or (isinstance(threshold, Policy) and threshold.group is not None):
         if groups is None:

@@ -80,13 +80,20 @@ class Threshold:
         goal = ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
                          for name, value in self.objective.items())  # fmt: skip
         head = f"{type(self).__name__} ({self.procedure}): {goal}"
+        unscored = self.calibration["n_unscored"]
+        rows = f"{self.n} rows" + (f", {unscored} of them without a score" if unscored else "")
         if not self.attainable:
-            return f"{head}\n  not attainable: {self.reason}"
+            best = self.best
+            nearest = "" if best is None or not best.n_accepted else (
+                f"\n  nearest: score >= {best.threshold!r}, coverage {best.coverage:.4g}, "
+                f"risk {best.selective_risk:.4g}, {best.n_accepted} of {rows}"
+            )  # fmt: skip
+            return f"{head}\n  not attainable: {self.reason}{nearest}"
         low, high = self.coverage_interval
         low_risk, high_risk = self.risk_interval
         return (
-            f"{head}\n  accept if score >= {self.threshold:.17g}\n"
-            f"  coverage {self.coverage:.4g} [{low:.4g}, {high:.4g}], {self.n_accepted} of {self.n}\n"
+            f"{head}\n  accept if score >= {self.threshold!r}\n"
+            f"  coverage {self.coverage:.4g} [{low:.4g}, {high:.4g}], {self.n_accepted} of {rows}\n"
             f"  risk {self.risk:.4g} [{low_risk:.4g}, {high_risk:.4g}] (pointwise {self.level:g} intervals)"
         )
 
