@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recuse
+from recuse.inference._interval import effective_losses
 from recuse.inference._multiple import max_t
 from tests.inference.populations import exchangeable
 
@@ -39,10 +40,12 @@ def test_values_errors_and_intervals_are_those_of_the_single_functions(data, met
     influences = [recuse.inference.influence(chosen, loss, scores[name]) for name in ("good", "poor")]
     matrix = recuse.inference.covariance(*influences)
     found = result.difference("good", "poor")
-    assert found.standard_error == pytest.approx(np.sqrt(matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
+    k = effective_losses(loss, None) if metric == "auroc_f" else np.inf  # errors of which AUROC_f is a mean
+    factor = 1.0 if np.isinf(k) else k / (k - 1.0)
+    assert found.standard_error == pytest.approx(factor * np.sqrt(matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
     z = found.difference / found.standard_error
-    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(z)))
-    reach = stats.norm.ppf(0.975) * found.standard_error
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(z), k - 1.0))
+    reach = stats.t.ppf(0.975, k - 1.0) * found.standard_error
     assert (found.low, found.high) == pytest.approx((found.difference - reach, found.difference + reach))
 
 
@@ -60,10 +63,39 @@ def delong(loss: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[flo
 
 @pytest.mark.parametrize("digits", [6, 1, 0])
 def test_auroc_comparison_is_delongs(data, digits):
+    """With the error of a delete-one jackknife over k errors, k/(k - 1) times as large."""
     loss, scores = data
     scores = {name: np.round(score, digits) for name, score in scores.items()}
     found = recuse.compare(loss, scores, "auroc_f").difference("good", "poor")
-    assert (found.difference, found.standard_error) == pytest.approx(delong(loss, scores["good"], scores["poor"]))
+    difference, error = delong(loss, scores["good"], scores["poor"])
+    k = effective_losses(loss, None)
+    assert (found.difference, found.standard_error) == pytest.approx((difference, error * k / (k - 1.0)))
+
+
+def test_the_edge_of_a_wide_tie_is_said(data):
+    """A coverage where the threshold flips between samples: said of the score and of each of its differences."""
+    loss, scores = data
+    scores["tied"] = (scores["good"] > np.median(scores["good"])).astype(float)
+    result = recuse.compare(loss, scores, "selective_risk(coverage=0.5)")
+    rows = {row["name"]: row["warning"] for row in result.table}
+    assert "edge of a wide tie" in rows["tied"]
+    assert rows["good"] is None
+    assert "edge of a wide tie" in result.difference("tied", "good").warning
+    assert result.difference("good", "poor").warning is None
+    assert any("tied: coverage 0.5 is at the edge" in line for line in result.notes())
+
+
+def test_few_errors_are_said_by_metrics_that_depend_on_them():
+    """Of five errors neither AUROC_f nor the FPR at 95 % TPR can tell two scores apart, and both say so."""
+    rng = np.random.default_rng(5)
+    loss = (np.arange(200) % 40 == 0).astype(float)
+    scores = {"a": rng.random(200), "b": rng.random(200)}
+    for metric in ("auroc_f", "fpr95_error"):
+        result = recuse.compare(loss, scores, metric, n_resamples=200)
+        assert "degrees of freedom" in result.differences[0].warning
+        assert all("too few informative errors" in row["warning"] for row in result.table)
+    with pytest.raises(recuse.UnmetNeed, match=r"the same for every score.*losses\.cross_entropy"):
+        recuse.compare(loss, scores, "nll")
 
 
 def test_clusters_of_copies_count_once(data):

@@ -153,7 +153,8 @@ def test_metrics_relative_to_their_losses_count_the_errors():
         assert interval.df == pytest.approx(number - 1)
         assert "too few informative errors" in interval.warning
     auroc = recuse.confidence_interval("auroc_f", loss, score)
-    width = stats.t.ppf(0.975, number - 1) * auroc.standard_error * number / (number - 1)
+    assert auroc.standard_error == pytest.approx(recuse.standard_error("auroc_f", loss, score) * number / (number - 1))
+    width = stats.t.ppf(0.975, number - 1) * auroc.standard_error
     logit = np.log(auroc.estimate / (1 - auroc.estimate))
     assert np.log(auroc.low / (1 - auroc.low)) == pytest.approx(logit - width / (auroc.estimate * (1 - auroc.estimate)))
     alone = recuse.confidence_interval("auroc_f", np.eye(1, 1000)[0], score)

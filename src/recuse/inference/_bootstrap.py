@@ -11,7 +11,15 @@ from recuse._checks import Undefined, UnmetNeed, one_of, to_numpy
 from recuse._typing import ArrayLike, FloatArray
 from recuse.inference._binomial import check_level
 from recuse.inference._influence import as_metric, terms_of
-from recuse.inference._interval import Interval, degrees_of_freedom, joined, no_interval, warning_light, without_spread
+from recuse.inference._interval import (
+    Interval,
+    informative,
+    joined,
+    limit_of,
+    no_interval,
+    warning_light,
+    without_spread,
+)
 from recuse.inference._lanes import Backend, Column, choose
 from recuse.inference._mean import on_columns
 from recuse.inference._replicates import evaluate, prepare, replicates, run, value_of, work_of
@@ -32,8 +40,9 @@ class Bootstrap:
 
     ``metric``: the metric; ``estimate``: its value on the data; ``replicates``: shape (n_resamples,), NaN where
     the metric is undefined; ``method``: ``"iid"``, ``"stratified"``, ``"clustered"`` or ``"clustered, stratified"``;
-    ``backend``: ``"numpy"`` or ``"numba"``; ``seed``: None if a generator was passed; ``df``: degrees of freedom of
-    the influence-function standard error (inf without one); ``warning``: None, or what the reader must know.
+    ``backend``: ``"numpy"`` or ``"numba"``; ``seed``: None if a generator was passed; ``df``: degrees of freedom that
+    influence functions and the number of errors leave (inf: nothing is known); ``warning``: None, or what the reader
+    must know.
 
     Examples
     --------
@@ -217,7 +226,8 @@ def bootstrap(
     compiled = choose(backend, work_of([chosen], [column], n_resamples))
     drawn = run([chosen], [column], how, n_resamples, rng, compiled, progress)[:, 0, 0]
     terms = _influence_terms(chosen, column, strata, clusters) if reason is None else None
-    df = np.inf if terms is None else degrees_of_freedom(terms)
+    most_df = limit_of(chosen, column.blocks).df
+    df = most_df if terms is None else informative(chosen, terms, most_df, clusters is not None)
     n_undefined = int(np.count_nonzero(np.isnan(drawn)))
     notes = [
         reason,

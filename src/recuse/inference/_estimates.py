@@ -15,11 +15,12 @@ from recuse.inference._influence import aggregated, gradient, per_sample, tables
 from recuse.inference._interval import (
     Interval,
     edge_of_a_tie,
+    informative,
     joined,
+    limit_of,
     of_terms,
     on_scale,
     possible,
-    trust,
     warning_light,
     without_spread,
 )
@@ -36,16 +37,17 @@ class Estimates:
     """Per score: ``values`` of shape (n_runs,), ``terms`` of shape (n_runs, n_terms), interval and tie warning.
 
     The terms are influences over W, one per sample or cluster, or centred bootstrap replicates over sqrt(B - 1):
-    either way products of rows sum to covariances due to the test set, on ``df`` degrees of freedom.
+    either way products of rows sum to covariances due to the test set, on at most ``df`` degrees of freedom.
     """
 
     metric: Metric
     names: tuple[str, ...]
     values: tuple[FloatArray, ...]
     terms: tuple[FloatArray, ...]
+    df: tuple[float, ...]
     intervals: tuple[Interval, ...]
     edges: tuple[str | None, ...]
-    df: float
+    n_clusters: int | None
     route: Route
 
     @property
@@ -85,24 +87,40 @@ def by_influence(
     metric: Metric, panel: Panel, level: float, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
 ) -> Estimates:
     """Return the estimates with one term per sample or cluster."""
-    blocks = [
+    blocks = _blocks(metric, panel)
+    values = _values(metric, panel, blocks)
+    limits = [limit_of(metric, row[0]) for row in blocks]
+    raw = [
+        limit.factor * _raw(metric, table, name)
+        for name, limit, row in zip(panel.names, limits, blocks, strict=True)
+        for table in row
+    ]
+    summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
+    terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
+    intervals = tuple(
+        _interval(metric, row, value, term, limit.df, level, strata is not None, clusters is not None)
+        for row, value, term, limit in zip(blocks, values, terms, limits, strict=True)
+    )
+    edges = tuple(_edge(metric, row) for row in blocks)
+    n_clusters = None if clusters is None else len(summed)
+    df = tuple(min(limit.df, np.inf if n_clusters is None else n_clusters - 1.0) for limit in limits)
+    return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence")
+
+
+def _blocks(metric: Metric, panel: Panel) -> list[list[TieBlocks]]:
+    """Return one table per score and run."""
+    return [
         [tables(metric, loss, score, panel.weight) for loss, score in zip(*columns, strict=True)]
         for columns in zip(panel.loss, panel.score, strict=True)
     ]
-    values = tuple(
+
+
+def _values(metric: Metric, panel: Panel, blocks: list[list[TieBlocks]]) -> tuple[FloatArray, ...]:
+    """Return the values of each score, one per run."""
+    return tuple(
         np.array([_defined(metric, table, name) for table in row])
         for name, row in zip(panel.names, blocks, strict=True)
     )
-    raw = [_raw(metric, table, name) for name, row in zip(panel.names, blocks, strict=True) for table in row]
-    summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
-    terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
-    df = np.inf if clusters is None else len(summed) - 1.0
-    intervals = tuple(
-        _interval(metric, row, value, term, level, strata is not None, clusters is not None)
-        for row, value, term in zip(blocks, values, terms, strict=True)
-    )
-    edges = tuple(_edge(metric, row) for row in blocks)
-    return Estimates(metric, panel.names, values, terms, intervals, edges, df, "influence")
 
 
 def _defined(metric: Metric, table: TieBlocks, name: str) -> float:
@@ -126,6 +144,7 @@ def _interval(
     row: list[TieBlocks],
     values: FloatArray,
     terms: FloatArray,
+    most_df: float,
     level: float,
     stratified: bool,
     clustered: bool,
@@ -133,14 +152,13 @@ def _interval(
     """Return what ``confidence_interval`` gives for one run; for several the test set and training together."""
     mean = float(values.mean())
     if len(row) == 1:
-        return of_terms(metric, row[0], mean, terms[0], level, stratified, clustered)
-    factor, df = trust(metric, row[0], terms.mean(axis=0), clustered)
+        return of_terms(metric, row[0], mean, terms[0], most_df, level, stratified, clustered)
+    df = informative(metric, terms.mean(axis=0), most_df, clustered)
     parts = components(values, terms, df)
     error = float(np.sqrt(parts.total))
     if error <= 1e-12 * max(1.0, abs(mean)):
         return without_spread(metric, row[0], mean, level)
-    widened = float(np.sqrt(parts.total + (factor**2 - 1.0) * parts.test))
-    low, high, method = on_scale(metric, mean, widened, t_quantile(level, parts.df))
+    low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
     low, high = possible(metric, row[0], low, high)
     light = joined(warning_light(df, terms.shape[1] if clustered else None), _edge(metric, row))
     return Interval(low, high, mean, error, level, f"{method}, runs", parts.df, light)
@@ -163,12 +181,8 @@ def by_bootstrap(
 ) -> Estimates:
     """Return the estimates with one term per resample; all scores and runs share the resampling counts."""
     drawn = resampled([metric], panel, strata, clusters, n_resamples=n_resamples, rng=rng)[:, :, 0]
-    values = []
-    for name, losses, scores in zip(panel.names, panel.loss, panel.score, strict=True):
-        found = [
-            _defined(metric, tables(metric, *pair, panel.weight), name) for pair in zip(losses, scores, strict=True)
-        ]
-        values.append(np.array(found))
+    blocks = _blocks(metric, panel)
+    values = _values(metric, panel, blocks)
     if np.isnan(drawn).any():
         share = float(np.mean(np.isnan(drawn).any(axis=1)))
         kept = drawn[~np.isnan(drawn).any(axis=1)]
@@ -178,28 +192,32 @@ def by_bootstrap(
                 "a bootstrap of it says nothing: use more samples, or augrc"
             )
         drawn = kept
-    centred = (drawn - drawn.mean(axis=0)) / np.sqrt(len(drawn) - 1.0)
-    terms = np.split(np.ascontiguousarray(centred.T), np.cumsum(panel.n_runs)[:-1])
-    means = np.split(drawn, np.cumsum(panel.n_runs)[:-1], axis=1)
-    intervals = tuple(
-        _of_replicates(metric, value, term, mean.mean(axis=1), level)
-        for value, term, mean in zip(values, terms, means, strict=True)
+    limits = [limit_of(metric, row[0]) for row in blocks]
+    df = tuple(limit.df for limit in limits)
+    rows = np.split(drawn.T, np.cumsum(panel.n_runs)[:-1])
+    terms = tuple(
+        limit.factor * (row - row.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
+        for limit, row in zip(limits, rows, strict=True)
     )
-    edges = (None,) * len(panel.names)
-    return Estimates(metric, panel.names, tuple(values), tuple(terms), intervals, edges, np.inf, "bootstrap")
+    intervals = tuple(
+        _of_replicates(metric, value, term, row.mean(axis=0), most_df, level)
+        for value, term, row, most_df in zip(values, terms, rows, df, strict=True)
+    )
+    n_clusters = None if clusters is None else len(np.unique(np.asarray(clusters)))
+    return Estimates(metric, panel.names, values, terms, df, intervals, (None,) * len(rows), n_clusters, "bootstrap")
 
 
 def _of_replicates(
-    metric: Metric, values: FloatArray, terms: FloatArray, replicates: FloatArray, level: float
+    metric: Metric, values: FloatArray, terms: FloatArray, replicates: FloatArray, most_df: float, level: float
 ) -> Interval:
     """Return the percentile interval of one run; for several an interval from both sources of variance."""
-    mean, parts = float(values.mean()), components(values, terms, np.inf)
+    mean, parts, light = float(values.mean()), components(values, terms, most_df), warning_light(most_df, None)
     error = float(np.sqrt(parts.total))
     if values.size == 1:
         low, high = np.quantile(replicates, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-        return Interval(float(low), float(high), mean, error, level, "percentile", np.inf)
+        return Interval(float(low), float(high), mean, error, level, "percentile", parts.df, light)
     low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
-    return Interval(low, high, mean, error, level, f"{method}, bootstrap, runs", parts.df)
+    return Interval(low, high, mean, error, level, f"{method}, bootstrap, runs", parts.df, light)
 
 
 def resampled(

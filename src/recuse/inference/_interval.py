@@ -29,14 +29,17 @@ FEW_CLUSTERS = 10
 #: the terms' own degrees of freedom that is granted: AURC's logarithmic weight lets one confident error carry
 #: the variance, and a sample that lacks it does not show that in its kurtosis.
 RELATIVE = {"auroc_f": 1.0, "naugrc": 1.0, "prediction_rejection_ratio": 1.0, "naurc": 0.5}
+#: Metrics at a 95 % quantile of the errors (loss 1) or of the right predictions (0). Of k such samples k/20 lie beyond
+#: it, and a bootstrap of k = 10 sees next to none: at most k/5 degrees of freedom.
+TAIL = {"fpr95_error": 1.0, "fpr95_success": 0.0}
 
 
 class Interval(NamedTuple):
     """A confidence interval and how it came about.
 
     ``low``, ``high``: its ends (NaN, with a warning text, where there is none); ``estimate``: the metric;
-    ``standard_error``; ``level``; ``method``: such as ``"log-t"``; ``df``: degrees of freedom of the standard
-    error; ``warning``: None, or what the reader must know.
+    ``standard_error``: the one behind the ends; ``level``; ``method``: such as ``"log-t"``; ``df``: degrees of freedom
+    of the standard error; ``warning``: None, or what the reader must know.
 
     Examples
     --------
@@ -96,24 +99,30 @@ def possible(metric: Metric, blocks: TieBlocks, low: float, high: float) -> tupl
     return max(low, metric.range[0]), min(high, metric.range[1])
 
 
-class Trust(NamedTuple):
-    """How far a standard error can be trusted: the factor by which it falls short, and its degrees of freedom."""
+class Limit(NamedTuple):
+    """What the number of errors allows: the factor by which an error falls short, and most degrees of freedom."""
 
-    factor: float
-    df: float
+    factor: float = 1.0
+    df: float = math.inf
 
 
-def trust(metric: Metric, blocks: TieBlocks, terms: FloatArray, clustered: bool) -> Trust:
-    """Return what the terms, and for a metric relative to its losses the number of errors, say of the error."""
-    factor, df = 1.0, degrees_of_freedom(terms)
-    if clustered:
-        df = min(df, terms.size - 1.0)
-    if metric.name in RELATIVE:
-        assert blocks.samples is not None
-        weight = None if blocks.samples.weight is None else to_numpy(blocks.samples.weight)
-        number = effective_losses(to_numpy(blocks.samples.loss), weight)
-        factor, df = number / max(number - 1.0, 1e-9), min(RELATIVE[metric.name] * df, number - 1.0)
-    return Trust(factor, df)
+def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
+    """Return the limit of a metric that is relative to its losses, or at a far quantile; none for any other."""
+    samples = blocks.samples
+    assert samples is not None
+    if metric.name in TAIL:
+        return Limit(df=0.2 * float(np.count_nonzero(to_numpy(samples.loss) == TAIL[metric.name])))
+    if metric.name not in RELATIVE:
+        return Limit()
+    weight = None if samples.weight is None else to_numpy(samples.weight)
+    number = effective_losses(to_numpy(samples.loss), weight)
+    return Limit(number / max(number - 1.0, 1e-9), number - 1.0)
+
+
+def informative(metric: Metric, terms: FloatArray, most_df: float, clustered: bool) -> float:
+    """Return the degrees of freedom of the terms, at most those that errors and clusters allow."""
+    df = min(RELATIVE.get(metric.name, 1.0) * degrees_of_freedom(terms), most_df)
+    return min(df, terms.size - 1.0) if clustered else df
 
 
 def warning_light(df: float, n_clusters: int | None) -> str | None:
@@ -200,11 +209,12 @@ def of_samples(
     estimate, reason = metric.evaluate(blocks)
     if reason is not None:
         return no_interval(estimate, np.nan, level, reason)
+    limit = limit_of(metric, blocks)
     try:
-        terms = terms_of(metric, blocks, strata, clusters)
+        terms = limit.factor * terms_of(metric, blocks, strata, clusters)
     except Undefined as why:
         return no_interval(estimate, np.nan, level, str(why))
-    return of_terms(metric, blocks, estimate, terms, level, strata is not None, clusters is not None)
+    return of_terms(metric, blocks, estimate, terms, limit.df, level, strata is not None, clusters is not None)
 
 
 def of_terms(
@@ -212,6 +222,7 @@ def of_terms(
     blocks: TieBlocks,
     estimate: float,
     terms: FloatArray,
+    most_df: float,
     level: float,
     stratified: bool,
     clustered: bool,
@@ -223,10 +234,10 @@ def of_terms(
     error = math.sqrt(float(np.sum(terms**2)))
     if error <= 1e-12 * max(1.0, abs(estimate)):
         return without_spread(metric, blocks, estimate, level)
-    factor, df = trust(metric, blocks, terms, clustered)
+    df = informative(metric, terms, most_df, clustered)
     if df < 1.0:
         return no_interval(estimate, error, level, "a single error: how its rank would vary cannot be seen from one")
-    low, high, method = on_scale(metric, estimate, factor * error, t_quantile(level, df))
+    low, high, method = on_scale(metric, estimate, error, t_quantile(level, df))
     low, high = possible(metric, blocks, low, high)
     light = warning_light(df, terms.size if clustered else None)
     return Interval(low, high, estimate, error, level, method, df, joined(light, edge_of_a_tie(metric, blocks)))

@@ -123,7 +123,8 @@ def paired(
 def _difference(estimates: Estimates, i: int, j: int, level: float, together: bool) -> Difference:
     """Return one difference with its own interval and p-value."""
     values, terms = (estimates.values[i], estimates.values[j]), (estimates.terms[i], estimates.terms[j])
-    parts = of_pair(values, terms, estimates.df, together)
+    most_df = min(estimates.df[i], estimates.df[j])
+    parts = of_pair(values, terms, most_df, together)
     difference = float(values[0].mean() - values[1].mean())
     scale = max(float(np.sum(term**2)) / len(term) for term in terms)
     notes: list[str | None] = []
@@ -139,12 +140,12 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     else:
         error_test, error_seed, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
         p = p_of(abs(difference) / error, parts.df)
-        apart = terms[0].mean(axis=0) - terms[1].mean(axis=0)
-        informative = degrees_of_freedom(apart)
-        if estimates.route == "influence" and informative < FEW:
-            notes.append(f"only {informative:.1f} degrees of freedom: too few samples on which the two differ")
-        if np.isfinite(estimates.df) and estimates.df + 1 < FEW_CLUSTERS:
-            notes.append(f"only {estimates.df + 1:.0f} clusters: a rough guide")
+        if estimates.route == "influence":
+            most_df = min(most_df, degrees_of_freedom(terms[0].mean(axis=0) - terms[1].mean(axis=0)))
+        if most_df < FEW:
+            notes.append(f"only {most_df:.1f} degrees of freedom: too few samples on which the two differ")
+        if estimates.n_clusters is not None and estimates.n_clusters < FEW_CLUSTERS:
+            notes.append(f"only {estimates.n_clusters} clusters: a rough guide")
         notes += dict.fromkeys((estimates.edges[i], estimates.edges[j]))
     reach = t_quantile(level, parts.df) * error
     low, high = (np.nan, np.nan) if np.isnan(p) else (difference - reach, difference + reach)
