@@ -1,50 +1,103 @@
-"""How often the bootstrap intervals of the DS metrics hold the truth: 300 ID and 300 OOD samples, two useful scores.
+"""How often nominal 95 % intervals of joint metrics hold the truth, known from simulation.
 
-    python benchmarks/joint_intervals.py --draws 80
+    python benchmarks/joint_intervals.py --samples 200 1000 5000 --draws 200
 
-The truth is the value on 150,000 + 150,000 samples of the same population. Prints, per metric, the share of intervals
-that hold it (nominal: 95 %), the mean optimism of the estimate, and the mean standard error.
+Three populations with as many OOD as ID samples: two useful scores; a useless second score, so that the true gain
+is 0; an accurate network with a strong second score, whose areas are small. The truth is the mean over two samples of
+300,000 + 300,000. Prints, per metric: the truth, the share of intervals that hold it, how often the truth lies below
+and above them, the mean optimism of the estimate in standard deviations of itself, and the mean length of the
+intervals in those that an unbiased estimate of the same spread would have.
 """
 
 from __future__ import annotations
 
 import argparse
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
 
 from recuse import joint
 
+Columns = tuple[np.ndarray, ...]
 
-def population(n: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Return n ID and n OOD samples."""
-    rng = np.random.default_rng(seed)
+
+def useful(n: int, rng: np.random.Generator) -> Columns:
+    """Two useful scores, accuracy 75 %."""
     wrong = rng.random(n) < 0.25
     confidence = np.append(rng.normal(1.5, 1, n) - 1.2 * wrong, rng.normal(0.3, 1, n))
     score = np.append(rng.normal(1.0, 1, n), rng.normal(0, 1, n))
     return wrong.astype(float), confidence[:n], score[:n], confidence[n:], score[n:]
 
 
+def useless(n: int, rng: np.random.Generator) -> Columns:
+    """The second score is noise."""
+    loss, inside, _, outside, _ = useful(n, rng)
+    return loss, inside, rng.normal(size=n), outside, rng.normal(size=n)
+
+
+def strong(n: int, rng: np.random.Generator) -> Columns:
+    """Accuracy 92 %, OOD samples far away in the second score."""
+    wrong = rng.random(n) < 0.08
+    inside, outside = rng.normal(2.5, 1, n) - 2 * wrong, rng.normal(0.5, 1, n)
+    return wrong.astype(float), inside, rng.normal(3, 1, n) - 0.3 * wrong, outside, rng.normal(0, 1.5, n)
+
+
+POPULATIONS = {"useful": useful, "useless": useless, "strong": strong}
+
+
+def true_values(name: str) -> dict[str, float]:
+    """Return the metrics of a population, from two large samples."""
+    found = []
+    for seed in range(2):
+        columns = POPULATIONS[name](300_000, np.random.default_rng([seed, 10**6]))
+        loss, inside, _, outside, _ = columns
+        both = [
+            float(joint.ds_f1(*columns)),
+            float(joint.ds_aurc(*columns, method="semi")),
+            float(joint.ds_augrc(*columns, method="semi")),
+        ]
+        one = [float(function(loss, inside, outside)) for function in (joint.f1, joint.aurc, joint.augrc)]
+        found.append([*both, *one, both[0] - one[0], one[1] - both[1], one[2] - both[2]])
+    names = ["ds_f1", "ds_aurc", "ds_augrc", "f1", "aurc", "augrc"]
+    names += ["ds_f1 - f1", "ds_aurc - aurc", "ds_augrc - augrc"]
+    return dict(zip(names, np.mean(found, axis=0).tolist(), strict=True))
+
+
+def intervals(seed: int, name: str, n: int, n_splits: int) -> dict[str, tuple[float, float, float]]:
+    """Return the ends and the estimate per metric for one sample."""
+    columns = POPULATIONS[name](n, np.random.default_rng([seed, n]))
+    found = joint.confidence_intervals(*columns, n_splits=n_splits)
+    return {metric: (each.low, each.high, each.estimate) for metric, each in found.items()}
+
+
 def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=80)
-    parser.add_argument("--samples", type=int, default=300)
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--samples", type=int, nargs="+", default=[200, 1000, 5000])
+    parser.add_argument("--splits", type=int, default=50)
+    parser.add_argument("--populations", nargs="+", default=list(POPULATIONS), choices=POPULATIONS)
+    parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
-    large = population(150_000, 999)
-    truth = {
-        "ds_f1": float(joint.ds_f1(*large)),
-        "ds_aurc": float(joint.ds_aurc(*large, method="semi", T=300)),
-        "ds_augrc": float(joint.ds_augrc(*large, method="semi", T=300)),
-    }
-    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in truth}
-    for seed in range(arguments.draws):
-        intervals = joint.confidence_intervals(*population(arguments.samples, seed), n_resamples=40)
-        for name, value in truth.items():
-            each = intervals[name]
-            found[name].append((each.low <= value <= each.high, each.estimate - value, each.standard_error))
-    for name, rows in found.items():
-        share, bias, error = np.mean(rows, axis=0)
-        print(f"{name:<10} truth {truth[name]:.4f}  held {share:.3f}  bias {bias:+.4f}  standard error {error:.4f}")
+    for name in arguments.populations:
+        truth = true_values(name)
+        for n in arguments.samples:
+            work = partial(intervals, name=name, n=n, n_splits=arguments.splits)
+            with ProcessPoolExecutor(arguments.workers) as pool:
+                drawn = list(pool.map(work, range(arguments.draws), chunksize=4))
+            print(f"\n{name}, {n} ID and {n} OOD samples, {arguments.draws} draws", flush=True)
+            for metric, value in truth.items():
+                low, high, estimate = np.array([each[metric] for each in drawn]).T
+                spread = estimate.std(ddof=1)
+                better = -1.0 if metric in ("ds_aurc", "ds_augrc", "aurc", "augrc") else 1.0
+                print(
+                    f"  {metric:<17} {value:.4f}  held {np.mean((low <= value) & (value <= high)):.3f}  "
+                    f"(truth below {np.mean(value < low):.3f}, above {np.mean(value > high):.3f})  "
+                    f"optimism {better * np.mean(estimate - value) / spread:+.2f} sd  "
+                    f"length {np.mean(high - low) / (2 * 1.96 * spread):.2f}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -272,7 +272,7 @@ def main() -> None:
     pair = first.id_loss, first.id_scores["msp"], first.id_scores["knn"], outside["msp"], outside["knn"]
     evaluation = joint.evaluate(*pair)
     print(f"\nnotmnist with knn, network basic 0\n{evaluation}\n")
-    for key, interval in evaluation.confidence_intervals(n_resamples=100).items():
+    for key, interval in evaluation.confidence_intervals().items():
         print(f"{key:<20} {interval.estimate:.4f} [{interval.low:.4f}, {interval.high:.4f}]")
     if arguments.figures is not None:
         draw(first, "notmnist", "knn", arguments.figures)

@@ -12,6 +12,16 @@ from recuse.joint._problem import Problem, problem
 
 #: Thresholds per score of the near-exact method, unless given.
 SEMI = 1000
+#: Up to this many ID samples the areas of evaluations and protocols are exact, above near-exact.
+EXACT = 20_000
+#: The same of areas that are calculated many times over, and their thresholds per score above it.
+REPEATED, FEWER = 2000, 300
+
+
+def affordable(n_id: int, *, repeated: bool = False) -> int | None:
+    """Return the thresholds per score at which an area is calculated in good time; None: all."""
+    most, otherwise = (REPEATED, FEWER) if repeated else (EXACT, SEMI)
+    return None if n_id <= most else otherwise
 
 
 @dataclass(frozen=True)

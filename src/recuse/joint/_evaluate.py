@@ -12,14 +12,11 @@ import numpy as np
 from recuse._typing import ArrayLike
 from recuse.inference import Interval
 from recuse.joint import _intervals, _null, _transfer
-from recuse.joint._ds_aurc import AreaResult, area
+from recuse.joint._ds_aurc import AreaResult, affordable, area
 from recuse.joint._ds_f1 import F1Point, exact
 from recuse.joint._levels import single_frontier
 from recuse.joint._problem import Problem, Thresholds, problem
 from recuse.joint._single import aurc_optimum, of_single
-
-#: Above this many ID samples the areas of an evaluation are near-exact, with 1000 thresholds per score.
-EXACT = 20_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,12 +85,12 @@ class JointEvaluation:
     @cached_property
     def ds_aurc(self) -> AreaResult:
         """Area of least selective risk, "at least"."""
-        return area(self.problem, T=self._n_thresholds)
+        return area(self.problem, T=affordable(self.n_id))
 
     @cached_property
     def ds_augrc(self) -> AreaResult:
         """Area of least generalized risk, "at least"."""
-        return area(self.problem, T=self._n_thresholds, generalized=True)
+        return area(self.problem, T=affordable(self.n_id), generalized=True)
 
     @cached_property
     def f1(self) -> dict[str, F1Point]:
@@ -152,21 +149,21 @@ class JointEvaluation:
         """F1 of thresholds from one half of the data on the other."""
         return _transfer.of_problem(self.problem, 0.5, self.n_runs, np.random.default_rng(self.seed))
 
-    def confidence_intervals(self, level: float = 0.95, n_resamples: int = 200) -> dict[str, Interval]:
-        """Return bootstrap intervals of all metrics and gains, stratified by ID and OOD.
+    def confidence_intervals(self, level: float = 0.95, n_splits: int = 50) -> dict[str, Interval]:
+        """Return intervals of all metrics and gains, see :func:`confidence_intervals`.
 
         Parameters
         ----------
         level : float in (0, 1)
             Nominal coverage.
-        n_resamples : int
-            Bootstrap samples.
+        n_splits : int
+            Random splits into halves.
 
         Returns
         -------
         dict of str to Interval
         """
-        return _intervals.of_problem(self.problem, level, n_resamples, np.random.default_rng(self.seed))
+        return _intervals.of_problem(self.problem, level, n_splits, np.random.default_rng(self.seed))
 
     # ------------------------------------------------------------------ other forms
 
@@ -204,10 +201,6 @@ class JointEvaluation:
 
     def __repr__(self) -> str:
         return str(self)
-
-    @property
-    def _n_thresholds(self) -> int | None:
-        return None if self.n_id <= EXACT else 1000
 
     def _single(self) -> dict[str, Problem]:
         constant = np.zeros(self.problem.confidence.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -27,4 +28,5 @@ def _compiled(name: str) -> Callable[..., Any] | None:
 
 def kernel(name: str, n: int) -> Callable[..., Any] | None:
     """Return a compiled kernel, or None: then the caller takes its NumPy path, with the same result."""
-    return _compiled(name) if n >= MINIMUM else None
+    minimum = MINIMUM if "numba" not in sys.modules else MINIMUM / 30  # loading is paid for
+    return _compiled(name) if n >= minimum else None

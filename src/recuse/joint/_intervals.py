@@ -1,4 +1,4 @@
-"""Intervals: ID and OOD samples are resampled separately, and all metrics see the same resamples."""
+"""Intervals of best thresholds: random halves show both the spread of a metric and its optimism."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import numpy as np
 
 from recuse._typing import ArrayLike, FloatArray
 from recuse.inference import Interval
+from recuse.joint._ds_aurc import affordable, area
 from recuse.joint._null import METRICS, alone, together
 from recuse.joint._problem import Problem, problem
 
 SINGLE = {"ds_f1": "f1", "ds_aurc": "aurc", "ds_augrc": "augrc"}
+#: The optimism of a threshold chosen on n samples falls like n^(-2/3), so that what halves add to it, times this, is
+#: all of it.
+OPTIMISM = 1.0 / (2.0 ** (2.0 / 3.0) - 1.0)
+#: With fewer ID or OOD samples the halves are too small for that law.
+FEW = 200
 
 
 def confidence_intervals(
@@ -20,11 +26,20 @@ def confidence_intervals(
     ood_score: ArrayLike,
     *,
     level: float = 0.95,
-    n_resamples: int = 200,
+    n_splits: int = 50,
     prevalence: float | None = None,
     rng: int | np.random.Generator | None = 0,
 ) -> dict[str, Interval]:
-    """Bootstrap intervals of the metrics of both scores, of the confidence alone, and of the gain between them.
+    r"""Intervals of the metrics of both scores, of the confidence alone, and of the gain between them.
+
+    With :math:`\hat\theta` the metric of all samples, and :math:`\hat\theta_a, \hat\theta_b` those of the two halves
+    of a random split, of ID and OOD samples each,
+
+    .. math:: \hat\theta - \kappa d \pm z \sqrt{E(\hat\theta_a - \hat\theta_b)^2/4
+        + \kappa^2 \operatorname{var}(\tfrac12(\hat\theta_a + \hat\theta_b)) + (\kappa d/2)^2},
+        \quad d = E\,\tfrac12(\hat\theta_a + \hat\theta_b) - \hat\theta, \quad \kappa = 1/(2^{2/3} - 1),
+
+    over the splits.
 
     Parameters
     ----------
@@ -36,39 +51,45 @@ def confidence_intervals(
         The two scores of the out-of-distribution samples; may be empty.
     level : float in (0, 1)
         Nominal coverage of the intervals.
-    n_resamples : int
-        Bootstrap samples.
+    n_splits : int
+        Random splits into halves, at least 2.
     prevalence : float in [0, 1), optional
         Share of OOD samples in the target population; default: as in the data.
     rng : int, numpy.random.Generator or None
-        Seed of the resampling.
+        Seed of the splits.
 
     Returns
     -------
     dict of str to Interval
-        ``"ds_f1"``, ``"f1"``, ``"ds_f1 - f1"`` and so on; gains are positive where two scores are better.
+        ``"ds_f1"``, ``"f1"``, ``"ds_f1 - f1"`` and so on; gains are positive where two scores are better. Samples below
+        200 of one kind are a ``warning``.
 
     Raises
     ------
     UnmetNeed
         A loss that is not 0/1.
     ValueError, TypeError
-        Bad columns or options.
+        Bad columns or options; a single ID or OOD sample, which has no halves.
 
     See Also
     --------
-    null_gain : a gain is never negative, so that its interval does not answer whether it is real.
+    null_gain : whether a gain is more than that of noise.
+    transfer : what thresholds chosen on other data attain, without optimism.
     recuse.confidence_interval : analytic, for AUROC and for areas over the coverage of all samples.
 
     Notes
     -----
-    Paired, stratified by ID and OOD, so that the mix stays fixed. Choosing thresholds on the sample is optimistic, and
-    on a resample of it once more so: the centre is the estimate minus that second optimism, the mean of the resamples
-    minus the estimate. ``warning`` says how much that was. Around it a quantile of Student's distribution times the
-    standard deviation of the resamples. Areas: "at least", 100 thresholds per score.
+    The best of all thresholds on the same data is too good. On half of the data it is more so, by d. Where the curve
+    has a peak, optimism falls like n^(-2/3) (cube-root asymptotics of a maximiser), which gives the factor. The three
+    terms under the root are the sampling error, the noise of d, and that the rate is an assumption: the move is
+    uncertain by half of itself. Areas are treated on the logarithmic scale, unless one of a half is 0.
 
-    On 300 ID and 300 OOD samples nominal 95 % intervals hold the truth in 80 % (DS-AURC) to 88 % (DS-F1) of simulated
-    samples: the correction takes back half of the optimism. Read them as lower bounds of the uncertainty.
+    Simulated, nominal 95 % intervals hold the truth in 92 to 98 %, those of a gain over a useless second score in more.
+
+    References
+    ----------
+    Kim & Pollard (1990), Annals of Statistics 18, for the rate; Gray & Schucany (1972), The Generalized Jackknife
+    Statistic, for extrapolation from a smaller sample at a known rate.
 
     Examples
     --------
@@ -76,51 +97,73 @@ def confidence_intervals(
     >>> rng = np.random.default_rng(0)
     >>> wrong = rng.random(300) < 0.2
     >>> inside, outside = rng.normal(2.0 - wrong, 1.0, (2, 300)), rng.normal(0.0, 1.0, (2, 300))
-    >>> found = recuse.joint.confidence_intervals(wrong, *inside, *outside, n_resamples=50)
+    >>> found = recuse.joint.confidence_intervals(wrong, *inside, *outside, n_splits=20)
     >>> found["ds_f1 - f1"].low > 0.0
     True
     """
     data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
-    return of_problem(data, level, n_resamples, np.random.default_rng(rng))
+    return of_problem(data, level, n_splits, np.random.default_rng(rng))
 
 
-def of_problem(data: Problem, level: float, n_resamples: int, rng: np.random.Generator) -> dict[str, Interval]:
+def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Generator) -> dict[str, Interval]:
     """Return the intervals for a checked problem."""
     from recuse.inference._binomial import check_level
-    from recuse.inference._quantiles import t_quantile
 
     check_level(level)
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2, got {n_resamples!r}")
-    estimates = _all(data)
-    drawn = np.array(
-        [_all(data.rows(_resample(data.n_id, rng), _resample(data.n_ood, rng))) for _ in range(n_resamples)]
-    )
-    errors, optimism = drawn.std(axis=0, ddof=1), drawn.mean(axis=0) - estimates
-    quantile = t_quantile(level, n_resamples - 1.0)
-    method = f"bootstrap-t, {n_resamples} resamples, ID and OOD apart"
-    found = {}
-    columns = (estimates.tolist(), errors.tolist(), optimism.tolist())
-    for name, value, error, shift in zip(_names(), *columns, strict=True):
-        low, high = value - shift - quantile * error, value - shift + quantile * error
-        if " - " not in name:
-            low, high = max(low, 0.0), min(high, 1.0)
-        warning = f"the interval is moved by {-shift:+.2g} for the optimism of chosen thresholds"
-        found[name] = Interval(low, high, value, error, level, method, n_resamples - 1.0, warning)
-    return found
+    if n_splits < 2:
+        raise ValueError(f"n_splits must be at least 2, got {n_splits!r}")
+    smallest = min(data.n_id, data.n_ood or data.n_id)
+    if smallest < 2:
+        raise ValueError(f"one of the two kinds has {smallest} sample, which has no halves; give more samples")
+    few = f"only {smallest} samples of one kind: read the interval as too short" if smallest < FEW else None
+    halves = np.array([[_values(half) for half in data.split(0.5, rng)] for _ in range(n_splits)])
+    whole, exact = _values(data), _exact(data)
+    return {
+        name: _interval(name, float(exact[j]), float(whole[j]), halves[:, :, j], level, few)
+        for j, name in enumerate(NAMES)
+    }
 
 
-def _names() -> list[str]:
-    return [name for metric in METRICS for name in (metric, SINGLE[metric], f"{metric} - {SINGLE[metric]}")]
+def _interval(
+    name: str, estimate: float, whole: float, halves: FloatArray, level: float, few: str | None
+) -> Interval:  # fmt: skip
+    """Return one interval; ``whole`` and ``halves`` (n_splits, 2) are calculated alike, ``estimate`` exactly."""
+    from recuse.inference._quantiles import normal_quantile
+
+    gain = " - " in name
+    logarithmic = name.endswith("rc") and not gain and estimate > 0.0 and bool((halves > 0.0).all())
+    if logarithmic:
+        estimate, whole, halves = float(np.log(estimate)), float(np.log(whole)), np.log(halves)
+    pairs = halves.mean(axis=1)
+    optimism = OPTIMISM * float(pairs.mean() - whole)
+    sampling = np.square(halves[:, 0] - halves[:, 1]).mean() / 4.0
+    error = float(np.sqrt(sampling + OPTIMISM**2 * pairs.var(ddof=1) + optimism**2 / 4.0))
+    width = normal_quantile(0.5 + level / 2.0) * error
+    low, high = estimate - optimism - width, estimate - optimism + width
+    if logarithmic:
+        low, high, error, estimate = np.exp(low), np.exp(high), error * np.exp(estimate - optimism), np.exp(estimate)
+    if not gain:
+        low, high = max(low, 0.0), min(high, 1.0)
+    method = f"{len(halves)} splits into halves, {'log' if logarithmic else 'plain'} scale"
+    return Interval(float(low), float(high), float(estimate), float(error), level, method, np.inf, few)
 
 
-def _all(data: Problem) -> FloatArray:
-    values = []
-    for metric in METRICS:
-        double, single = together(data, metric), alone(data, metric)
-        values += [double, single, double - single if metric == "ds_f1" else single - double]
-    return np.array(values)
+#: The three metrics of both scores, then of one, then the three gains.
+NAMES = (*METRICS, *SINGLE.values(), *(f"{both} - {one}" for both, one in SINGLE.items()))
 
 
-def _resample(n: int, rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    return rng.integers(0, n, n, dtype=np.intp) if n else np.zeros(0, dtype=np.intp)
+def _values(data: Problem) -> FloatArray:
+    """Return the metrics by name, areas near-exact where they are many."""
+    return _with_gains([together(data, metric) for metric in METRICS], [alone(data, metric) for metric in METRICS])
+
+
+def _exact(data: Problem) -> FloatArray:
+    """Return the metrics as an evaluation prints them."""
+    T = affordable(data.n_id)
+    areas = [area(data, T=T, generalized=generalized).value for generalized in (False, True)]
+    return _with_gains([together(data, "ds_f1"), *areas], [alone(data, metric) for metric in METRICS])
+
+
+def _with_gains(both: list[float], one: list[float]) -> FloatArray:
+    gains = [both[0] - one[0], one[1] - both[1], one[2] - both[2]]
+    return np.array([*both, *one, *gains])

@@ -86,9 +86,12 @@ class Problem:
         """Return the problem on these rows; the OOD share of a stated prevalence stays as it is."""
         index = np.concatenate([id_rows, self.n_id + ood_rows])
         weights = _weights(id_rows.size, ood_rows.size, self.prevalence)
-        return Problem(
-            self.wrong[id_rows], self.confidence[index], self.ood_score[index], *weights, self.prevalence
-        )  # fmt: skip
+        return Problem(self.wrong[id_rows], self.confidence[index], self.ood_score[index], *weights, self.prevalence)
+
+    def split(self, share: float, rng: np.random.Generator) -> tuple[Problem, Problem]:
+        """Return a random share of the ID and of the OOD rows, and the rest; both keep the mix."""
+        inside, outside = (_split(n, share, rng) for n in (self.n_id, self.n_ood))
+        return self.rows(inside[0], outside[0]), self.rows(inside[1], outside[1])
 
     def at_prevalence(self, prevalence: float | None) -> Problem:
         """Return the same rows with another OOD share."""
@@ -134,6 +137,14 @@ def _column(column: ArrayLike, name: str, *, empty: bool = False) -> FloatArray:
     array: FloatArray = vector(host, name, np, None) + 0.0  # -0.0 is 0.0
     refuse(np.isnan(array), array, name, "holds NaN", "give every sample a score, e.g. -inf to accept it last", np)
     return array
+
+
+def _split(n: int, share: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    size = round(share * n)
+    if n and not 0 < size < n:
+        raise ValueError(f"share={share!r} of {n} samples leaves a part empty; give more samples or another share")
+    order = rng.permutation(n)
+    return order[:size], order[size:]
 
 
 def _prevalence(n_id: int, n_ood: int, prevalence: float | None) -> tuple[float | None, tuple[float, float]]:

@@ -10,7 +10,7 @@ import numpy as np
 from recuse._checks import closest, fraction
 from recuse._typing import ArrayLike
 from recuse.joint import _detection
-from recuse.joint._ds_aurc import area
+from recuse.joint._ds_aurc import affordable, area
 from recuse.joint._ds_f1 import exact
 from recuse.joint._levels import single_frontier
 from recuse.joint._problem import Problem, problem
@@ -34,8 +34,6 @@ DIRECTION = {
     "accuracy": "higher",
     "id_aurc": "lower",
 }
-#: Above this many ID samples areas are near-exact.
-EXACT = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +265,7 @@ def protocol(
 
     Notes
     -----
-    Areas are "at least"; above 5000 ID samples near-exact with 1000 thresholds per score. A score paired with itself
+    Areas are "at least"; above 20,000 ID samples near-exact with 1000 thresholds per score. A score paired with itself
     gives the values of one score.
 
     References
@@ -334,7 +332,7 @@ def _records(
 
 def _values(data: Problem, id_loss: ArrayLike) -> dict[str, float]:
     """Every metric of one score on one set; the DS metrics pair it with the confidence."""
-    T = None if data.n_id <= EXACT else 1000
+    T = affordable(data.n_id)
     alone = data.swapped().with_ood_score(np.zeros(data.confidence.size))
     curve = single_frontier(alone)
     inside, outside = data.ood_score[: data.n_id], data.ood_score[data.n_id :]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse._checks import fraction
-from recuse._typing import ArrayLike, FloatArray, IntArray
-from recuse.joint._ds_f1 import best_thresholds, point
+from recuse._typing import ArrayLike, FloatArray
+from recuse.joint._ds_f1 import exact, point
 from recuse.joint._problem import Problem, problem
 
 
@@ -108,19 +108,7 @@ def of_problem(data: Problem, share: float, n_splits: int, rng: np.random.Genera
         raise ValueError(f"n_splits must be at least 1, got {n_splits!r}")
     oracle, transferred = [], []
     for _ in range(n_splits):
-        parts = [_split(n, share, rng) for n in (data.n_id, data.n_ood)]
-        calibration, test = (data.rows(parts[0][k], parts[1][k]) for k in (0, 1))
-        oracle.append(0.0 if test.wrong.all() else point(test, best_thresholds(test), "").value)
-        chosen = None if calibration.wrong.all() else best_thresholds(calibration)
-        transferred.append(0.0 if chosen is None else point(test, chosen, "").value)
+        calibration, test = data.split(share, rng)
+        oracle.append(exact(test).value)
+        transferred.append(point(test, exact(calibration).thresholds, "").value)
     return Transfer(np.array(oracle), np.array(transferred), share)
-
-
-def _split(n: int, share: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    if n == 0:
-        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
-    size = round(share * n)
-    if not 0 < size < n:
-        raise ValueError(f"share={share!r} of {n} samples leaves a part empty; give more samples or another share")
-    order = rng.permutation(n)
-    return order[:size], order[size:]
