@@ -354,6 +354,7 @@ def test_a_model_that_returns_no_tensor():
         (lambda: nn.gradnorm(network(), pictures(), parameters=lambda name: False), "needs one at least"),
         (lambda: nn.fit_gram(network(), [], [], n_classes=4, layers=["x"]), r"layers \['x'\] are not modules"),
         (lambda: nn.fit_gram(network(), [(pictures(), torch.arange(23) % 3)], [], n_classes=4), r"classes \[3\]"),
+        (lambda: nn.fit_gram(network(), [(pictures(), torch.arange(23) % 4)], [], n_classes=4), "held_out holds no"),
         (lambda: nn.extract(network(), torch.utils.data.DataLoader(pictures(), shuffle=True)), "shuffle=False"),
         (lambda: nn.extract(network(), drawn_at_random()), "shuffle=False"),
         (lambda: nn.extract(network(), loader()[0], passes=2), "give path="),

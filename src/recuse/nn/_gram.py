@@ -165,7 +165,9 @@ def fit_gram(
             for which, values in enumerate(seen):
                 total[which] += _deviation(stats, which, values, predicted).sum()
             n += len(predicted)
-    scale = torch.where(total > 0.0, total / max(n, 1), 1.0)
+    if not n:
+        raise ValueError("held_out holds no sample; without any, layers cannot be made comparable")
+    scale = torch.where(total > 0.0, total / n, 1.0)
     return GramStatistics(names, tuple(orders), tuple(low), tuple(high), scale)
 
 

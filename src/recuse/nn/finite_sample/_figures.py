@@ -1,18 +1,4 @@
-"""The figures: the paper's 1 to 6 and the families S7 to S28, on whatever sources there are.
-
-========================  ===================================  ==============================================
-file                      figures of the paper                 what
-========================  ===================================  ==============================================
-weights                   1, 2, S8                             bias and error of the weights
-equal                     S7                                   AURC_a against AURC_p
-``*_bias_*``              S9 to S12                            bias against batch size, with theory
-``*_mae_*``               4, S13, S14                          mean absolute error against batch size
-``*_estimates_*``         3, S15 to S19                        mean and deviation against batch size, with theory
-``*_mse_*``               5, S20 to S25                        mean squared error against batch size
-``*_scores_*``            6, S26 to S28                        all confidence scores at one batch size
-rate                      none                                 rates of convergence
-========================  ===================================  ==============================================
-"""
+"""The figures: the paper's 1 to 6 and the families S7 to S28, on whatever sources there are."""
 
 from __future__ import annotations
 

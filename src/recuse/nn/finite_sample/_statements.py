@@ -103,6 +103,17 @@ def statements(records: Sequence[Record], equal: Sequence[Any], rates: Sequence[
         f"- AURC exceeds 2 x SELE in some batches in {count} settings, most often for {share.family} {share.model} "
         f"({share.loss}, n = {share.size}): {100 * share.above_twice_sele:.1f} % of the batches."
     )
+    at_128: dict[Any, dict[str, float]] = {}
+    for each in _pick(records, size=128):
+        at_128.setdefault((each.family, each.model, each.loss, each.score), {})[each.estimator] = each.bias
+    biases = list(at_128.values())
+    closest = _share([min(own, key=lambda name: abs(own[name])) in ("harmonic", "log") for own in biases])
+    below = _share([own["SELE"] < 0 for own in biases])
+    above = _share([own["2 x SELE"] > 0 for own in biases])
+    lines.append(
+        f"- All scores at n = 128: harmonic or log has the smallest absolute bias in {closest} settings; SELE "
+        f"underestimates in {below}, 2 x SELE overestimates in {above}."
+    )
     share = max(records, key=lambda each: each.above_twice_sele)
     lines.append(
         f"- Over all scores: {100 * share.above_twice_sele:.1f} % of the batches of {share.size} for {share.family} "
