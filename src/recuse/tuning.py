@@ -19,7 +19,7 @@ from recuse.scores._fitted import score_each
 __all__ = ["Candidate", "Tuning", "tune"]
 
 #: From the scores of the validation and of the out-of-distribution samples to the value, or NaN with the reason.
-_Measure: TypeAlias = Callable[[FloatArray, Any], tuple[float, str | None]]
+_Measure: TypeAlias = Callable[[Any, Any], tuple[float, str | None]]
 
 #: Criteria that need out-of-distribution data, and whether more is better.
 _JOINT = {"auroc": "higher", "ds_f1": "higher", "ds_aurc": "lower", "ds_augrc": "lower"}
@@ -165,10 +165,10 @@ def tune(
             entry.require(outputs)
     tried = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     fitted = _fit_each([entry.using(**options) for options in tried], fit)
-    columns = [_score_each(fitted, outputs) for outputs in (validation, ood if metric in _JOINT else None)]
+    inside = score_each(fitted, validation)
+    outside = score_each(fitted, ood) if ood is not None and metric in _JOINT else inside
     candidates = [
-        Candidate(options, *_value(measure, inside, outside))
-        for options, inside, outside in zip(tried, *columns, strict=True)
+        _candidate(options, measure, *columns) for options, *columns in zip(tried, inside, outside, strict=True)
     ]
     sign = 1.0 if direction == "lower" else -1.0
     index = min(range(len(candidates)), key=lambda i: _rank(sign * candidates[i].value))
@@ -227,20 +227,12 @@ def _fit_each(entries: Sequence[Score], outputs: Outputs | None) -> list[FittedS
     return [fit if isinstance(fit, ValueError) else fit.using(entry) for entry, fit in fits]
 
 
-def _score_each(fitted: Sequence[FittedScore | ValueError], outputs: Outputs | None) -> list[Any]:
-    """Score with what was fitted, all in one pass; None without outputs."""
-    if outputs is None:
-        return [None] * len(fitted)
-    found = iter(score_each([each for each in fitted if isinstance(each, FittedScore)], outputs))
-    return [next(found) if isinstance(each, FittedScore) else each for each in fitted]
-
-
-def _value(measure: _Measure, inside: Any, outside: Any) -> tuple[float, str | None]:
-    """Return the value of a candidate, or NaN with the reason."""
-    for column in (inside, outside):
+def _candidate(options: dict[str, Any], measure: _Measure, *columns: FloatArray | ValueError) -> Candidate:
+    """Return the value of a point of the grid, or NaN with the reason."""
+    for column in columns:
         if isinstance(column, ValueError):
-            return math.nan, str(column)
-    return measure(inside, outside)
+            return Candidate(options, math.nan, str(column))
+    return Candidate(options, *measure(*columns))
 
 
 def _rank(value: float) -> float:

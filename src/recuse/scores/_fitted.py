@@ -87,8 +87,6 @@ class FittedScore:
         self.require(outputs)
         return np.asarray(self._over(Batch.of(outputs)))
 
-    __call__ = score
-
     def require(self, outputs: Outputs | Batch) -> None:
         """Raise ``UnmetNeed`` unless the outputs hold what the score and its parts need."""
         self.entry.require(outputs)
@@ -119,7 +117,14 @@ class FittedScore:
         Returns
         -------
         array of shape (n_samples,)
-            float64, without gradients.
+            float64, without gradients, in the library and on the device of the first array that is of a library.
+
+        Raises
+        ------
+        UnmetNeed
+            An array that the score needs is not given.
+        ValueError
+            Shapes that are wrong or differ; NaN or infinities; probabilities that are none.
         """
         batch = Batch.from_arrays(
             logits=logits, probabilities=probabilities, features=features, head=head, passes=passes,
@@ -204,22 +209,23 @@ def fit(score: Score, outputs: Outputs | None) -> FittedScore:
     return FittedScore(score, _frozen(state), outputs.fingerprint, outputs.n, parts)
 
 
-def score_each(fitted: Sequence[FittedScore], outputs: Outputs) -> list[FloatArray | ValueError]:
-    """Return the scores of several fits, or why one cannot be had; they share what a chunk of rows keeps."""
-    for each in fitted:
-        each.require(outputs)
+def score_each(fitted: Sequence[FittedScore | ValueError], outputs: Outputs) -> list[FloatArray | ValueError]:
+    """Return the scores of several fits, which share what a chunk of rows keeps; or why one cannot be had."""
     batch = Batch.of(outputs)
-    scores = [each._on(batch) for each in fitted]
-    found: list[list[FloatArray]] = [[] for _ in fitted]
-    refused: dict[int, ValueError] = {}
+    scores: dict[int, Callable[[Batch], Any]] = {}
+    found: list[Any] = [[] if isinstance(each, FittedScore) else each for each in fitted]
+    for i, each in enumerate(fitted):
+        if isinstance(each, FittedScore):
+            each.require(outputs)
+            scores[i] = each._on(batch)
     for chunk in batch.chunks():
-        for i in reversed(range(len(fitted))):  # grids ascend: what many neighbours need is enough for few
-            if i not in refused:
-                try:
-                    found[i].append(scores[i](chunk))
-                except ValueError as error:
-                    refused[i] = error
-    return [refused.get(i) or np.concatenate(columns) for i, columns in enumerate(found)]
+        for i in sorted(scores, reverse=True):  # grids ascend: what many neighbours need is enough for few
+            try:
+                found[i].append(scores[i](chunk))
+            except ValueError as error:
+                found[i] = error
+                del scores[i]
+    return [np.concatenate(each) if isinstance(each, list) else each for each in found]
 
 
 def _frozen(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -234,4 +240,4 @@ def _frozen(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _bound(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that a function takes."""
-    return {key: settings[key] for key in _score._keywords(function)}
+    return {key: settings[key] for key in _score.keywords(function)}

@@ -107,7 +107,7 @@ class Score:
     @property
     def defaults(self) -> dict[str, Any]:
         """Hyper-parameters and their defaults."""
-        return {**_keywords(self.fit_function), **_keywords(self.function)}
+        return {**keywords(self.fit_function), **keywords(self.function)}
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Score:
     @property
     def fit_settings(self) -> dict[str, Any]:
         """The hyper-parameters that the fit depends on; the others only matter when samples are scored."""
-        return {key: self.settings[key] for key in _keywords(self.fit_function)}
+        return {key: self.settings[key] for key in keywords(self.fit_function)}
 
     @property
     def spec(self) -> str:
@@ -253,7 +253,8 @@ def _unmet(score: Score, need: Need, outputs: Any) -> str:
     return f"{score.name} needs {what}, which these outputs do not hold; {REMEDIES[what]}"
 
 
-def _keywords(function: Callable[..., Any] | None) -> dict[str, Any]:
+def keywords(function: Callable[..., Any] | None) -> dict[str, Any]:
+    """Return the options of a function with their defaults: its keyword-only arguments."""
     if function is None:
         return {}
     parameters = inspect.signature(function).parameters.values()
