@@ -62,6 +62,34 @@ def test_tables_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "OSCR ↑ per OOD set" in capsys.readouterr().out
 
 
+def test_runs_and_training_strategies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Folders with the same file names are further runs, or under a name another strategy."""
+    for number, name in enumerate(("again", "mixup")):
+        (folder / name).mkdir()
+        rng = np.random.default_rng(number + 1)
+        labels = rng.integers(0, 4, 150)
+        np.savez(folder / name / "test.npz", labels=labels, logits=rng.normal(size=(150, 4)) + 3.0 * np.eye(4)[labels])
+        np.savez(folder / name / "far.npz", logits=rng.normal(size=(90, 4)))
+    arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--null-runs", "0", "--layout", "strategies"]
+    assert run([*arguments, "--also", "again", "--also", "new=mixup", "--metric", "ds_aurc"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "DS-AURC ↓, all sets"
+    assert lines[2].startswith(folder.name)
+    assert lines[2].count("±") == 3  # two runs; msp, energy, accuracy
+    assert lines[3].startswith("new")
+    assert "±" not in lines[3]
+
+
+def test_a_network_that_is_always_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """F1 0 and AURC 1, not a crash and not -0.000."""
+    labels = np.arange(40) % 4
+    np.savez(folder / "wrong.npz", labels=labels, logits=np.eye(4)[(labels + 1) % 4] * np.arange(1, 41)[:, None])
+    assert run(["joint", "wrong.npz", "far.npz", "--scores", "energy", "--null-runs", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "0.00¹  1000.00¹" in shown
+    assert "-0.000" not in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -70,12 +98,23 @@ def test_tables_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) ->
         (["far.npz", "--table", "table.doc"], "extension '.doc' is no table; use .md, .tex, .html"),
         (["far.npz", "--prevalence", "1"], "prevalence must lie in [0, 1)"),
         (["nothing.npz"], "nothing.npz"),
+        (["far.npz", "--also", "elsewhere"], "elsewhere/test.npz: no such file"),
+        (["far.npz", "--null-runs", "-1"], "-1 is not in the range"),
+        (["far.npz", "--scores", "enrgy"], "'enrgy' is neither a score nor a column; did you mean 'energy'?"),
+        (["far.npz", "--layout", "strategies", "--group", "fr"], "group='fr' is not known; did you mean 'far'?"),
+        (["empty.npz"], "empty.npz: logits is empty"),
+        (["nan.npz"], "nan.npz: logits is not finite: logits[3, 1] = nan"),
+        (["three.npz"], "three.npz: 3 classes, but test.npz has 4; one network?"),
     ],
 )
 def test_wrong_usage_is_one_line(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     """Exit code 2, one line on standard error, with the remedy."""
+    for name, logits in (("empty", np.zeros((0, 4))), ("nan", np.ones((5, 4))), ("three", np.ones((5, 3)))):
+        if name == "nan":
+            logits[3, 1] = np.nan
+        np.savez(folder / f"{name}.npz", logits=logits)
     assert run(["joint", "test.npz", *arguments]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""

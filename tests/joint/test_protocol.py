@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -101,12 +102,28 @@ def test_layouts(
 def test_cells_and_ranks(result: joint.ProtocolResult) -> None:
     """Per cent and per mille, groups behind slashes, the best of each column ranked 1."""
     table = result.table("single-double")
-    near, far = (result.mean("ds_aurc", score="knn", group=group)[0] for group in ("near", "far"))
+    near, far = (result.mean("ds_aurc", score="knn", group=group) for group in ("near", "far"))
     row = table.names.index("knn")
-    assert table.cells[row][3] == f"{1000 * near:.2f} / {1000 * far:.2f}"
+    expected = [f"{1000 * mean:.2f} ± {1000 * sd:.2f}" for mean, sd in (near, far)]
+    assert table.cells[row][3] == " / ".join(expected)
     best = min("msp", "knn", key=lambda score: result.mean("ds_aurc", score=score, group="near")[0])
     assert [ranks[3][0] for ranks in table.ranks] == [1 if name == best else 2 for name in table.names]
-    assert "±" in result.table("detection").cells[0][0]
+    assert f"{expected[0]}{'¹²'[table.ranks[row][3][0] - 1]} / " in str(table)
+    accuracy, sd = result.mean("accuracy")
+    assert f"ID accuracy {100 * accuracy:.2f} ± {100 * sd:.2f} %" in table.notes
+
+
+def test_ranks_follow_what_is_printed() -> None:
+    """AURC is printed x 1000: values that differ in the last printed digit differ in rank, others do not."""
+    outside = {"a": {name: [0.0] for name in ("x", "y", "z")}}
+    result = joint.protocol(
+        joint.ScoredRun([0], {name: [1.0] for name in "xyz"}, outside), {"far": ["a"]}, confidence="x"
+    )
+    changed = {"x": 0.10001, "y": 0.10002, "z": 0.100021}
+    records = tuple(replace(r, value=changed[r.score]) if r.metric == "aurc" else r for r in result.records)
+    table = replace(result, records=records).table("single-double")
+    assert [cells[1] for cells in table.cells] == ["100.01", "100.02", "100.02"]
+    assert [ranks[1] for ranks in table.ranks] == [(1,), (2,), (2,)]
 
 
 def test_tables_in_every_format(result: joint.ProtocolResult) -> None:

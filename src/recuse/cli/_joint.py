@@ -12,33 +12,42 @@ from recuse import scores as known
 from recuse.cli._group import command, example_lines, words
 from recuse.cli._input import read, with_row
 from recuse.cli._show import check_destinations
-from recuse.outputs import Outputs, read_outputs
+from recuse.outputs import read_outputs
 
 if TYPE_CHECKING:
     from recuse.joint import ProtocolResult, ScoredRun
 
-LAYOUTS = ["single-double", "detection", "sets"]
+LAYOUTS = ["single-double", "strategies", "tasks", "detection", "sets"]
 _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 
 
 @command.command(
     "joint",
     epilog=example_lines(
-        "recuse joint id.npz cifar10.npz mnist.npz --near cifar10 --far mnist",
-        "recuse joint id.npz mnist.npz --scores energy,knn --fit train.npz --prevalence 0.5 --table table.tex",
+        "recuse joint test.npz cifar10.npz mnist.npz --near cifar10 --far mnist",
+        "recuse joint test.npz mnist.npz --scores energy,knn --fit train.npz --prevalence 0.5 --table table.tex",
+        "recuse joint basic/test.npz basic/mnist.npz --also mixup=mixup0 --also mixup=mixup1 --layout strategies",
     ),
 )
 @click.argument("id_file", type=Path)
 @click.argument("ood_files", type=Path, nargs=-1, required=True)
 @click.option("--near", help="OOD sets close to the ID data, separated by commas: file names without ending.")
 @click.option("--far", help="OOD sets far from the ID data.")
+@click.option("--also", multiple=True, help="Folder of another run, same file names; NAME=FOLDER: trained otherwise.")
 @click.option("--confidence", help="The ID score of the pair.  [the given confidence, else msp]")
 @click.option("--scores", help="OOD scores to pair it with.  [all that the files allow]")
 @click.option("--fit", "fit_file", type=Path, help="Training outputs, for scores that are fitted, such as knn.")
 @click.option("--prevalence", type=float, help="Share of OOD samples to weigh to, in [0, 1).  [as in the data]")
 @click.option("--layout", default="single-double", show_default=True, type=click.Choice(LAYOUTS), help="Of the table.")
-@click.option("--metric", default="ds_f1", show_default=True, help="Of --layout sets.")
-@click.option("--null-runs", default=10, show_default=True, help="Useless scores to compare gains with; 0: none.")
+@click.option("--metric", default="ds_f1", show_default=True, help="Of --layout sets and strategies.")
+@click.option("--group", help="near, far or an OOD set, of --layout strategies.  [all sets]")
+@click.option(
+    "--null-runs",
+    default=10,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Useless scores to compare gains with; 0: none.",
+)
 @click.option("--label", help="Column of true classes.")
 @click.option("--logits", help="Columns or array of logits.")
 @click.option("--probs", help="Columns or array of class probabilities.")
@@ -46,14 +55,14 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 @click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
 @click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
 def joint_command(
-    id_file: Path, ood_files: tuple[Path, ...], near: str | None, far: str | None, confidence: str | None,
-    scores: str | None, fit_file: Path | None, prevalence: float | None, layout: str, metric: str, null_runs: int,
-    label: str | None, logits: str | None, probs: str | None, features: str | None, json_path: Path | None,
-    table_path: Path | None,
+    id_file: Path, ood_files: tuple[Path, ...], near: str | None, far: str | None, also: tuple[str, ...],
+    confidence: str | None, scores: str | None, fit_file: Path | None, prevalence: float | None, layout: str,
+    metric: str, group: str | None, null_runs: int, label: str | None, logits: str | None, probs: str | None,
+    features: str | None, json_path: Path | None, table_path: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
 
-    Every OOD score alone, and paired with the confidence; values per set, then means of groups.
+    Every OOD score alone, and paired with the confidence; values per set, then means of groups, then of runs.
     """
     from recuse.joint import protocol
 
@@ -61,20 +70,23 @@ def joint_command(
         raise ValueError(f"{table_path}: extension {table_path.suffix!r} is no table; use {', '.join(_FORMATS)}")
     check_destinations({"json_path": json_path, "table_path": table_path}, id_file if id_file.is_file() else None)
     groups = _groups([file.stem for file in ood_files], words(near), words(far))
-    columns: dict[str, Any] = {"logits": logits, "probs": probs, "features": features}
-    wanted = words(scores)
-    inside, _, _ = read(id_file, wanted, [], label=label, **columns)
-    fit = None if fit_file is None else read_outputs(fit_file, label=label, **columns)
-    first = confidence or known.default(inside)
-    names = list(dict.fromkeys([first, *(wanted or _available(inside, fit))]))
-    outside = {file.stem: read(file, wanted, [], unlabelled=True, **columns)[0] for file in ood_files}
-    scored = _scored(inside, outside, names, fit)
+    columns: dict[str, Any] = {"label": label, "logits": logits, "probs": probs, "features": features}
+    first_run = _scored((id_file, *ood_files), fit_file, confidence, words(scores), columns)
+    first, *rest = first_run.id_scores
+    own = id_file.resolve().parent.name
+    runs = {own: [first_run]}
+    for each in also:
+        strategy, folder = each.partition("=")[::2] if "=" in each and not Path(each).is_dir() else ("", each)
+        files = tuple(Path(folder) / file.name for file in (id_file, *ood_files))
+        fit = None if fit_file is None else Path(folder) / fit_file.name
+        runs.setdefault(strategy or own, []).append(_scored(files, fit, first, rest or [first], columns))
     try:
-        result = protocol(scored, groups, confidence=first, prevalence=prevalence)
+        result = protocol(runs, groups, confidence=first, prevalence=prevalence)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{id_file}: {with_row(str(error))}") from error
-    table = result.table(layout, **({"metric": metric} if layout == "sets" else {}))
-    gains = _gains(scored, result, null_runs) if null_runs else []
+    options: dict[str, Any] = {"sets": {"metric": metric}, "strategies": {"metric": metric, "group": group}}
+    table = result.table(layout, **options.get(layout, {}))
+    gains = _gains(first_run, result, null_runs) if null_runs else []
     if json_path is not None:
         _write_json(result, gains, json_path)
     if table_path is not None:
@@ -104,26 +116,32 @@ def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[
     return {group: names for group, names in named.items() if names}
 
 
-def _available(outputs: Outputs, fit: Outputs | None) -> list[str]:
-    return known.available(outputs, fit) if fit is not None else known.available(outputs)
-
-
 def _scored(
-    inside: Outputs, outside: dict[str, Outputs], names: list[str], fit: Outputs | None
+    files: tuple[Path, ...], fit_file: Path | None, confidence: str | None, wanted: list[str], columns: dict[str, Any]
 ) -> ScoredRun:  # fmt: skip
+    """Return the scores of one network on the ID file and on the OOD files after it, the confidence first."""
     from recuse.joint import ScoredRun
 
+    inside, _, _ = read(files[0], wanted, [], **columns)
+    fit = None if fit_file is None else read_outputs(fit_file, **columns)
+    first = confidence or known.default(inside)
+    names = list(dict.fromkeys([first, *(wanted or known.available(inside, *([] if fit is None else [fit])))]))
     id_scores = {name: known.compute(name, inside, fit) for name in names}
-    ood_scores = {}
-    for group, outputs in outside.items():
+    ood_scores, unlabelled = {}, {**columns, "label": None}
+    for file in files[1:]:
         if sys.stderr is not None and sys.stderr.isatty():
-            click.echo(f"scoring {group}", err=True)
-        ood_scores[group] = {name: known.compute(name, outputs, fit) for name in names}
+            click.echo(f"scoring {file}", err=True)
+        outputs, _, _ = read(file, wanted, [], unlabelled=True, **unlabelled)
+        if outputs.n_classes != inside.n_classes:
+            raise ValueError(
+                f"{file}: {outputs.n_classes} classes, but {files[0]} has {inside.n_classes}; one network?"
+            )
+        ood_scores[file.stem] = {name: known.compute(name, outputs, fit) for name in names}
     return ScoredRun(inside.loss_per_sample(), id_scores, ood_scores)
 
 
 def _gains(run: ScoredRun, result: ProtocolResult, n_runs: int) -> list[dict[str, Any]]:
-    """Gain of each second score on each set, beside that of the same score permuted."""
+    """Gain of each second score on each set of the first run, beside that of the same score permuted."""
     from recuse.joint import null_gain
 
     first, found = result.confidence, []
@@ -147,7 +165,7 @@ def _gain_lines(gains: list[dict[str, Any]]) -> list[str]:
              f"{'':<{first}}  DS-F1 (%)            DS-AURC (x 1000)"]  # fmt: skip
     for f1, area in zip(gains[::2], gains[1::2], strict=True):
         cells = [
-            f"{scale * row['gain']:8.3f} ({scale * row['null_mean']:6.3f})"
+            f"{round(scale * row['gain'], 3) + 0.0:8.3f} ({scale * row['null_mean']:6.3f})"
             for scale, row in ((100, f1), (1000, area))
         ]  # fmt: skip
         lines.append(f"{f1['set'] + ', ' + f1['score']:<{first}}  " + "     ".join(cells))

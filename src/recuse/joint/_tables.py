@@ -27,8 +27,6 @@ TITLES = {
     "accuracy": "Acc.",
     "id_aurc": "ID-only AURC",
 }
-#: How many of the best of a column are shaded.
-SHADED = 5
 
 
 @dataclass(frozen=True)
@@ -110,14 +108,14 @@ def _layout_tasks(result: ProtocolResult, score: str | None = None) -> JointTabl
     score, groups = score or result.confidence, tuple(result.groups)
     columns: list[Column] = [(metric, score, None, groups) for metric in ("auroc", "fpr_at_id_recall95")]
     columns += [(metric, score, None, (None,)) for metric in ("id_aurc", "accuracy")]
-    return _build(result, f"Separate tasks with {score}", columns, result.strategies, "Training strategy", spread=True)
+    return _build(result, f"Separate tasks with {score}", columns, result.strategies, "Training strategy")
 
 
 def _layout_detection(result: ProtocolResult, strategy: str | None = None) -> JointTable:
     groups = tuple(result.groups)
     metrics = ("auroc", "fpr_at_id_recall95", "fpr_at_ood_recall95", "aupr_in", "aupr_out", "oscr")
     columns: list[Column] = [(metric, None, strategy, groups) for metric in metrics]
-    return _build(result, "OOD detection", columns, result.scores, "Score", spread=True)
+    return _build(result, "OOD detection", columns, result.scores, "Score")
 
 
 def _layout_sets(result: ProtocolResult, metric: str = "ds_f1", strategy: str | None = None) -> JointTable:
@@ -152,7 +150,6 @@ def _build(
     rows: list[str],
     corner: str,
     *,
-    spread: bool = False,
     by_set: bool = False,
 ) -> JointTable:
     from recuse.joint._protocol import DIRECTION
@@ -177,20 +174,23 @@ def _build(
             for row in rows
         ]
         values = np.array([[mean for mean, _ in pair] for pair in pairs])
-        ranked = _ranks(values, DIRECTION[metric])
         scale = _scale(metric)
+        ranked = _ranks(scale * values, DIRECTION[metric])
         for i, pair in enumerate(pairs):
-            texts[i].append(" / ".join(_number(scale * mean, scale * sd if spread else np.nan) for mean, sd in pair))
+            texts[i].append(" / ".join(_number(scale * mean, scale * sd) for mean, sd in pair))
             ranks[i].append(tuple(ranked[i]))
     sizes = ", ".join(f"{name} {n}" for name, n in result.sizes.items())
     notes = [f"n: {sizes}"]
     if any(len(groups) > 1 for *_, groups in columns):
         notes.append(f"groups: {' / '.join(result.groups)}, unweighted means over their sets")
+    if not any(metric == "accuracy" for metric, *_ in columns):
+        mean, sd = result.mean("accuracy", strategy=columns[0][2])
+        notes.append(f"ID accuracy {_number(100.0 * mean, 100.0 * sd)} %")
     notes.append("AURC and AUGRC x 1000, all others in per cent; areas: at least, coverage of ID samples")
     share = "as in the data" if result.prevalence is None else f"{result.prevalence:g} for every set"
     notes.append(f"share of OOD samples: {share}; confidence: {result.confidence}")
     runs = len({record.run for record in result.records})
-    notes.append(f"runs: {runs}" + (", mean ± standard deviation (divisor runs - 1)" if spread and runs > 1 else ""))
+    notes.append(f"runs: {runs}" + (", mean ± standard deviation (divisor runs - 1)" if runs > 1 else ""))
     return JointTable(
         title, tuple(header), tuple(rows), tuple(map(tuple, texts)), tuple(map(tuple, ranks)), tuple(notes)
     )
@@ -198,7 +198,7 @@ def _build(
 
 def _ranks(values: np.ndarray[tuple[int, int], np.dtype[np.float64]], direction: str) -> list[list[int]]:
     """Rank each group by itself, the best first; values that print alike share a rank."""
-    shown = np.round(values, 4)
+    shown = np.round(values, 2)
     signed = -shown if direction == "higher" else shown
     return [[1 + int(np.sum(signed[:, j] < signed[i, j])) for j in range(values.shape[1])] for i in range(len(values))]
 

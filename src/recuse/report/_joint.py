@@ -73,10 +73,13 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def table_text(table: JointTable) -> str:
-    """Return a table as text."""
-    rows = [(clean(name), *cells) for name, cells in zip(table.names, table.cells, strict=True)]
+    """Return a table as text, the five best of each column with their rank as superscript."""
+    rows = []
+    for name, cells, ranks in zip(table.names, table.cells, table.ranks, strict=True):
+        marked = (_parts(*each) for each in zip(cells, ranks, strict=True))
+        rows.append((clean(name), *(" / ".join(part + _superscript(rank) for part, rank in parts) for parts in marked)))
     lines = _aligned([tuple(map(clean, table.header)), *rows])
-    return "\n".join([clean(table.title), *lines, *(clean(note) for note in table.notes)])
+    return "\n".join([clean(table.title), *lines, *(clean(note) for note in table.notes), "¹ to ⁵: ranks in a column"])
 
 
 def table_markdown(table: JointTable) -> str:
@@ -132,6 +135,10 @@ def table_html(table: JointTable) -> str:
 
 def _parts(cell: str, ranks: tuple[int, ...]) -> list[tuple[str, int]]:
     return list(zip(cell.split(" / "), ranks, strict=True))
+
+
+def _superscript(rank: int) -> str:
+    return " ¹²³⁴⁵"[rank] if rank <= len(BLUES) else " "
 
 
 def _bold(part: str, rank: int, before: str, after: str) -> str:
