@@ -72,7 +72,8 @@ class CorrectnessRankingLoss(nn.Module):
     Notes
     -----
     Call it with the batch's indices into the training set, add ``weight * value`` to the task loss, and call
-    ``update`` after the step. While every sample has always been right, there is nothing to rank: 0.
+    ``update`` after the step. While every sample has always been right, there is nothing to rank: 0. Under DDP each
+    process remembers only what it has seen itself.
 
     References
     ----------

@@ -22,8 +22,8 @@ def deep_gamblers_loss(logits: Tensor, target: Tensor, reward: float) -> Tensor:
     target : Tensor of shape (n_samples,)
         Class indices below ``n_classes``.
     reward : float
-        Pay-off o of a right bet, in (1, n_classes]: at o abstaining costs as much as being right with
-        probability 1/o.
+        Pay-off o > 1 of a right bet: abstaining costs as much as being right with probability 1/o. Above ``n_classes``
+        a bet on all classes alike pays more; benchmarks have used such values all the same (10 with two classes).
 
     Returns
     -------
@@ -33,11 +33,12 @@ def deep_gamblers_loss(logits: Tensor, target: Tensor, reward: float) -> Tensor:
     Raises
     ------
     ValueError
-        Shapes that do not fit; a reward outside (1, n_classes].
+        Shapes that do not fit; a reward that is not above 1.
 
     References
     ----------
-    Liu et al. (2019), NeurIPS: Deep Gamblers. Computed in logarithms: no probability underflows.
+    Liu et al. (2019), NeurIPS: Deep Gamblers. Computed in logarithms: no probability underflows. Rewards as in Traub et
+    al. (2024), NeurIPS: A.2.2.
 
     Examples
     --------
@@ -48,15 +49,16 @@ def deep_gamblers_loss(logits: Tensor, target: Tensor, reward: float) -> Tensor:
     0.7
     """
     check_batch(logits, target)
-    if not 1.0 < reward <= logits.shape[-1] - 1:
-        raise ValueError(
-            f"reward must lie in (1, {logits.shape[-1] - 1}], got {reward!r}; at 1 abstaining is free, above the "
-            "number of classes it never pays"
-        )
+    _check_reward(reward)
     log_p = at_least_float32(logits).log_softmax(dim=-1)
     hedge = log_p[:, -1] - math.log(reward)
     log_true = -nll(log_p[:, :-1], target)  # without its last column, so that abstention is no label
     return -log_true.logaddexp(hedge).mean()
+
+
+def _check_reward(reward: float) -> None:
+    if not reward > 1.0:
+        raise ValueError(f"reward must lie above 1, got {reward!r}; at 1 abstaining is free")
 
 
 def reservation_confidence(logits: Tensor) -> Tensor:
@@ -123,8 +125,7 @@ class DeepGamblersLoss(nn.Module):
 
     def __init__(self, reward: float, warm_up_epochs: int = 0) -> None:
         super().__init__()
-        if not reward > 1.0:
-            raise ValueError(f"reward must lie above 1, got {reward!r}; at 1 abstaining is free")
+        _check_reward(reward)
         self.reward, self.warm_up_epochs, self.epoch = reward, warm_up_epochs, 0
 
     def set_epoch(self, epoch: int) -> None:

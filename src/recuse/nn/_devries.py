@@ -85,7 +85,7 @@ class DeVriesLoss(nn.Module):
 
     Notes
     -----
-    In evaluation mode all samples are offered hints and lambda stands still.
+    In evaluation mode all samples are offered hints and lambda stands still. Under DDP each process moves its own.
 
     References
     ----------

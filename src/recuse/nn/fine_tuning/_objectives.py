@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from recuse.nn._confidence import in_float64
 from recuse.nn._confidnet import ConfidenceHead, confidnet_loss
 from recuse.nn._crl import CorrectnessRankingLoss
 from recuse.nn._cwsa import CWSALoss
@@ -34,7 +35,7 @@ class Prepared:
 
 def msp(features: Tensor, logits: Tensor) -> Tensor:
     """Maximum log-probability."""
-    return logits.double().log_softmax(dim=1).amax(dim=1)
+    return in_float64(logits).log_softmax(dim=1).amax(dim=1)
 
 
 def _plain(criterion: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Network, int], Prepared]:

@@ -76,7 +76,7 @@ def evaluate(network: Network, prepared: Prepared, data: Split) -> dict[str, flo
     for x in torch.split(data.x, 1000):
         features = network.body(x.to(device))
         logits = network.head(features)
-        parts.append((logits.float().cpu(), prepared.confidence(features, logits).double().cpu()))
+        parts.append((logits.float().cpu(), prepared.confidence(features, logits).cpu().double()))
     logits, score = (torch.cat(column) for column in zip(*parts, strict=True))
     wrong = to_numpy(logits.argmax(dim=1) != data.y).astype(np.float64)
     errors = TieBlocks.from_samples(wrong, score)
