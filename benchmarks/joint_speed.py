@@ -66,8 +66,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--whole", action="store_true", help="run all million pairs of the loop with T = 1000")
     parser.add_argument("--big", action="store_true", help="also the exact areas at n_ID = 50,000")
+    parser.add_argument("--sizes", nargs="+", default=["10000+10000", "50000+50000", "10000+90000"])
     arguments = parser.parse_args()
-    for n_id, n_ood in ((10_000, 10_000), (50_000, 50_000), (10_000, 90_000)):
+    for n_id, n_ood in (map(int, each.split("+")) for each in arguments.sizes):
         columns = population(n_id, n_ood)
         data = problem(*columns)
         exact = joint.ds_f1(*columns).value  # and compile

@@ -72,6 +72,23 @@ def test_without_ood_samples_the_id_metrics_remain(columns: Columns) -> None:
 
 @MANY
 @given(joint_problems())
+def test_coverage_of_all_samples_is_ood_samples_as_errors(columns: Columns) -> None:
+    """The areas of one score over all samples are those of the relabelled problem; two scores are never worse."""
+    together = Columns(
+        np.append(columns.id_loss, np.ones(columns.n_ood)),
+        np.append(columns.id_confidence, columns.ood_confidence),
+        np.append(columns.id_ood_score, columns.ood_score),
+        [],
+        [],
+    )
+    for operator in ("at_least", "exact"):
+        over_all = single("aurc", columns, coverage="all", operator=operator)
+        assert value("ds_aurc", one_score(together), operator=operator) == pytest.approx(over_all, abs=1e-14)
+    assert value("ds_aurc", together) <= single("aurc", columns, coverage="all") + 1e-14
+
+
+@MANY
+@given(joint_problems())
 def test_a_weight_of_the_natural_share_changes_nothing(columns: Columns) -> None:
     """Prevalence n_ood / n weighs every sample alike, exactly; 0 leaves the ID samples."""
     share = columns.n_ood / (columns.n_id + columns.n_ood)

@@ -126,6 +126,9 @@ def ds_aurc(
     Notes
     -----
     Tied samples are accepted together. The minimum over pairs chosen on the same data favours small samples.
+    Coverage is that of ID samples, so that a good OOD score can reach 1: over all samples, rejecting an OOD sample costs
+    coverage, and the right end, where all are accepted, is the same for all scores. For that coverage, as in SCOD, pass
+    the OOD samples as ID samples that are wrong; it has no prevalence, because levels are counted.
 
     References
     ----------
@@ -140,6 +143,11 @@ def ds_aurc(
     0.1111
     >>> round(float(recuse.joint.ds_aurc(*columns, method="paper", T=4, K=3)), 4)
     0.1111
+
+    Over the coverage of all samples:
+
+    >>> round(float(recuse.joint.ds_aurc([0, 0, 1, 1], [0.9, 0.5, 0.4, 0.8], [3.0, 2.0, 2.5, 1.0], [], [])), 4)
+    0.2083
     """
     data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
     one_of(operator, OPERATORS, "operator")

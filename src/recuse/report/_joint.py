@@ -53,9 +53,8 @@ def _block(result: JointEvaluation) -> list[str]:
         ("AUGRC ↓", result.augrc, result.ds_augrc.value, "ds_augrc"),
     ):
         found = result.null_gain[key]
-        gain = double - single["confidence"] if key == "ds_f1" else single["confidence"] - double
         spread = "" if np.isnan(found.null_sd) else f" ± {found.null_sd:.4f}"
-        values = (single["confidence"], single["ood_score"], double, gain)
+        values = (single["confidence"], single["ood_score"], double, found.gain)
         rows.append((title, *(f"{value:.4f}" for value in values), f"{found.null_mean:.4f}{spread}"))
     return _aligned([head, *rows])
 
