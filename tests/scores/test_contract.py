@@ -214,6 +214,9 @@ def test_arrays_are_checked():
         energy.score_arrays(logits=np.ones((3, 1)))
     with pytest.raises(ValueError, match=r"features must have 2 dimensions, got shape \(3,\)"):
         energy.score_arrays(features=np.ones(3))
+    for head in ((np.ones((3, 4)), np.ones(3)), (np.ones((3, 5)), np.ones(4)), (np.ones(5), np.ones(3))):
+        with pytest.raises(ValueError, match=r"head must be W of shape \(n_classes, 5\) and b of shape"):
+            energy.score_arrays(features=np.ones((2, 5)), head=head)
     with pytest.raises(ValueError, match="probabilities is outside"):
         energy.score_arrays(probabilities=[[-1.0, 2.0]])
     with pytest.raises(UnmetNeed, match="needs logits, but these outputs hold probabilities only"):

@@ -57,7 +57,7 @@ class Batch:
         xp, device = namespace(*given.values(), *(head or ()))
         made = {name: _checked(column, name, xp, device) for name, column in given.items()}
         if head is not None:
-            made["head"] = tuple(_as(part, xp, device) for part in head)
+            made["head"] = _head(head, made.get("features"), xp, device)
         batch = cls(xp, device, **made)
         lengths = {name: column.shape[0] for name, column in batch._row_columns().items()}
         if batch.passes is not None:
@@ -158,6 +158,19 @@ def _checked(column: Any, name: str, xp: Any, device: Any) -> Any:
     if ndim > 1 and not bool(xp.all(xp.isfinite(column))):
         raise ValueError(f"{name} holds NaN or infinities; repair or leave out these rows")
     return column
+
+
+def _head(head: Any, features: Any, xp: Any, device: Any) -> tuple[Any, Any]:
+    """Return W and b in the common library; their shapes must fit each other and the features."""
+    weight, bias = (_as(part, xp, device) for part in head)
+    fits = weight.ndim == 2 and tuple(bias.shape) == (weight.shape[0],)
+    if not fits or (features is not None and features.shape[1] != weight.shape[1]):
+        width = "n_features" if features is None else features.shape[1]
+        raise ValueError(
+            f"head must be W of shape (n_classes, {width}) and b of shape (n_classes,), got {tuple(weight.shape)} and "
+            f"{tuple(bias.shape)}; give the last layer, which reads these features"
+        )
+    return weight, bias
 
 
 def _as(column: Any, xp: Any, device: Any) -> Any:
