@@ -54,7 +54,7 @@ def main() -> None:
             exact.update(*data)
     found = {name: value.item() for name, value in metric.compute().items()}
     state = sum(getattr(metric, name).nbytes for name in metric._defaults)
-    print(f"{seen:.0e} samples in batches of {arguments.batch}, {arguments.bins} bins")
+    print(f"{seen:.0e} samples in {seen // arguments.batch} updates, {arguments.bins} bins")
     print(
         f"state {state / 1e6:.2f} MB, process grew by {peak() - before:.1f} MB, {1e9 * busy / seen:.0f} ns per sample"
     )

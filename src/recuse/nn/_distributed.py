@@ -7,19 +7,15 @@ import torch.distributed as dist
 from torch import Tensor
 
 
-def world_size() -> int:
-    """Return the number of processes; 1 without a process group."""
-    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
-
-
 def gather_vector(vector: Tensor) -> tuple[Tensor, list[int]]:
     """Return the vectors of all processes one after the other, and their lengths; no gradient passes."""
     if vector.ndim != 1:
         raise ValueError(f"distributed ranks need one dimension, got shape {tuple(vector.shape)}; use .ravel()")
-    if world_size() == 1:
+    world = dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+    if world == 1:
         return vector, [len(vector)]
     own = torch.tensor([len(vector)], device=vector.device)
-    lengths = [torch.zeros_like(own) for _ in range(world_size())]
+    lengths = [torch.zeros_like(own) for _ in range(world)]
     dist.all_gather(lengths, own)
     sizes = [int(length) for length in lengths]
     padded = vector.new_zeros(max(sizes))
