@@ -1,6 +1,6 @@
 """Simulations behind the claims about intervals and tests: coverage, width, warnings, sizes.
 
-    python -m benchmarks.inference [--scale 1.0] [--only coverage,metrics,bootstrap,sizes,families,runs,wilcoxon]
+    python -m benchmarks.inference [--scale 1.0] [--only coverage,metrics,bootstrap,sizes,tests,...]
 
 From the root of the repository. Populations with a known truth are those of the tests. At scale 1 it takes about five
 minutes on one core; the tests run the same simulations smaller. Every share comes with 2.6 Monte Carlo errors.
@@ -48,6 +48,9 @@ OTHERS = (
     "generalized_risk(coverage=0.8)",
 )
 BY_BOOTSTRAP = ("coverage_at_risk(risk=0.05)", "fpr95_error", "fpr95_success")
+#: Metrics beside AURC and AUGRC whose paired test is simulated; those of the second line by bootstrap.
+TESTED = ("e_aurc", "naurc", "auroc_f", "average_precision_error", "selective_risk(coverage=0.8)",
+          "coverage_at_risk(risk=0.1)", "fpr95_error", "fpr95_success")  # fmt: skip
 
 
 def coverage(metric: Any, truth: float, draw: Callable[[], Any], repetitions: int, **options: Any) -> str:
@@ -85,14 +88,14 @@ def coverage_of_the_areas(scale: float) -> None:
 
 
 def coverage_of_the_others(scale: float) -> None:
-    for population in (POPULATIONS[0], POPULATIONS[3]):
+    for population in (POPULATIONS[0], POPULATIONS[1], POPULATIONS[3]):
         huge = unit(population, 4_000_000, np.random.default_rng(99))
         table = recuse.TieBlocks.from_samples(*huge, oracle=True)
         for spec in OTHERS:
             metric = recuse.metrics.parse(spec)
             for n, repetitions in SIZES.items():
                 rng = np.random.default_rng(n)
-                row = coverage(metric, metric(table), partial(unit, population, n, rng), int(scale * repetitions / 4))
+                row = coverage(metric, metric(table), partial(unit, population, n, rng), int(scale * repetitions / 2))
                 print(f"{spec:30} {population.name:28} {n:6} {row}", flush=True)
 
 
@@ -115,6 +118,18 @@ def sizes_of_the_paired_test(scale: float) -> None:
             found = sizes(partial(exchangeable, n, kind=kind, error=error), count, seed=n)
             shares = ", ".join(f"{metric} {100 * share:.1f}" for metric, share in found.items())
             print(f"{kind:8} error {error:4} {n:6}  {shares} +-{100 * allowance(0.05, count):.1f} %", flush=True)
+
+
+def sizes_by_metric(scale: float) -> None:
+    for kind, error, n, repetitions in (
+        ("plain", 0.05, 200, 800), ("plain", 0.2, 200, 800), ("ties", 0.2, 200, 800), ("models", 0.2, 200, 800),
+        ("plain", 0.2, 1000, 300),
+    ):  # fmt: skip
+        count = int(scale * repetitions)
+        draw = partial(exchangeable, n, kind=kind, error=error)
+        found = sizes(draw, count, seed=n, specs=TESTED, n_resamples=200)
+        shares = ", ".join(f"{spec} {100 * share:.1f}" for spec, share in found.items())
+        print(f"{kind:8} error {error:4} {n:6}  {shares} +-{100 * allowance(0.05, count):.1f} %", flush=True)
 
 
 def family_wise_error(scale: float) -> None:
@@ -177,6 +192,7 @@ SECTIONS = {
     "metrics": coverage_of_the_others,
     "bootstrap": coverage_by_bootstrap,
     "sizes": sizes_of_the_paired_test,
+    "tests": sizes_by_metric,
     "families": family_wise_error,
     "runs": sizes_with_runs,
     "wilcoxon": wilcoxon,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -28,15 +29,18 @@ def test_the_harness_counts_what_it_is_told() -> None:
     )
 
 
-def sizes(draw: Any, repetitions: int, seed: int) -> dict[str, float]:
-    """Return the share of rejections at 5 % for AURC and AUGRC on the same samples."""
+def sizes(
+    draw: Any, repetitions: int, seed: int, specs: tuple[str, ...] = METRICS, n_resamples: int = 1000
+) -> dict[str, float]:
+    """Return the share of rejections at 5 % for several metrics on the same samples; an undefined one rejects none."""
     rng = np.random.default_rng(seed)
-    counts = dict.fromkeys(METRICS, 0)
+    counts, metrics = dict.fromkeys(specs, 0), {spec: recuse.metrics.parse(spec) for spec in specs}
     for _ in range(repetitions):
         checked = columns(*draw(rng))
-        for metric in METRICS:
-            counts[metric] += paired(recuse.metrics.get(metric), checked, rng=rng).differences[0].significant
-    return {metric: count / repetitions for metric, count in counts.items()}
+        for spec, metric in metrics.items():
+            with suppress(ValueError):
+                counts[spec] += paired(metric, checked, rng=rng, n_resamples=n_resamples).differences[0].significant
+    return {spec: count / repetitions for spec, count in counts.items()}
 
 
 @pytest.mark.parametrize(("n", "repetitions"), [(200, 2000), (1000, 1200), (10000, 250)])
@@ -46,6 +50,15 @@ def sizes(draw: Any, repetitions: int, seed: int) -> dict[str, float]:
 def test_two_exchangeable_scores_differ_in_at_most_6_per_cent(kind, error, n, repetitions):
     for metric, share in sizes(partial(exchangeable, n, kind=kind, error=error), repetitions, seed=n).items():
         assert share <= 0.06 + allowance(0.06, repetitions), (metric, share)
+
+
+@pytest.mark.parametrize(("kind", "error"), [("plain", 0.05), ("ties", 0.2), ("models", 0.2)])
+def test_sizes_of_other_metrics(kind, error):
+    """By influence functions, with the number of errors counted, at a coverage, and by bootstrap."""
+    specs = ("auroc_f", "naurc", "selective_risk(coverage=0.8)", "coverage_at_risk(risk=0.1)", "fpr95_error")
+    draw = partial(exchangeable, 200, kind=kind, error=error)
+    for spec, share in sizes(draw, 150, seed=4, specs=specs, n_resamples=120).items():
+        assert share <= 0.06 + allowance(0.06, 150), (spec, share)
 
 
 def test_the_interval_of_a_true_difference_covers():

@@ -217,6 +217,17 @@ def test_degrees_of_freedom():
     assert degrees_of_freedom(np.array([1.0, -1.0, 1.0])) == np.inf
 
 
+@pytest.mark.parametrize(
+    "call", [recuse.confidence_interval, inference.bootstrap, lambda m, a, b: inference.replicates([m], [(a, b)]),
+             lambda m, a, b: inference.risk_band(a, b)],
+)  # fmt: skip
+def test_missing_scores_are_refused_without_a_policy_that_does_not_exist(call):
+    """The remedy is one that these functions have."""
+    with pytest.raises(ValueError, match=r"confidence holds NaN.*\[1\].*reject them by -inf") as caught:
+        call("augrc", [0, 1, 0], [0.5, np.nan, 0.7])
+    assert "nan_policy" not in str(caught.value)
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, 95, -0.1, float("nan")])
 def test_bad_levels(level):
     """A level is a fraction inside (0, 1)."""

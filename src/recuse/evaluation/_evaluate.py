@@ -17,8 +17,8 @@ from recuse.curve import RiskCoverageCurve
 from recuse.evaluation._result import Evaluation, Measurement, ScoreSummary
 from recuse.inference import Interval, confidence_interval
 from recuse.inference._binomial import check_level
+from recuse.inference._columns import as_risk
 from recuse.inference._interval import of_samples
-from recuse.inference._mean import as_risk
 from recuse.metrics import Metric, Predictions
 from recuse.outputs import Outputs
 

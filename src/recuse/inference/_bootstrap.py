@@ -10,6 +10,7 @@ import numpy as np
 from recuse._checks import Undefined, UnmetNeed, one_of, to_numpy
 from recuse._typing import ArrayLike, FloatArray
 from recuse.inference._binomial import check_level
+from recuse.inference._columns import on_columns
 from recuse.inference._influence import as_metric, terms_of
 from recuse.inference._interval import (
     Interval,
@@ -21,7 +22,6 @@ from recuse.inference._interval import (
     without_spread,
 )
 from recuse.inference._lanes import Backend, Column, choose
-from recuse.inference._mean import on_columns
 from recuse.inference._replicates import evaluate, prepare, replicates, run, value_of, work_of
 from recuse.inference._resample import Plan, plan
 from recuse.metrics import Metric

@@ -11,10 +11,10 @@ import numpy as np
 from recuse._checks import Undefined, one_of, to_numpy
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
-from recuse.curve import RiskCoverageCurve
+from recuse.curve import SLACK, RiskCoverageCurve
 from recuse.inference._binomial import check_level, clopper_pearson
+from recuse.inference._columns import on_columns
 from recuse.inference._influence import as_metric, tables, terms_of
-from recuse.inference._mean import on_columns
 from recuse.inference._quantiles import t_quantile
 from recuse.metrics import Metric
 
@@ -24,11 +24,17 @@ __all__ = ["Interval", "confidence_interval"]
 FEW = 5.0
 #: Fewer clusters than this estimate their variance badly.
 FEW_CLUSTERS = 10
-#: Metrics that are divided by what the losses allow, so that k errors vary them like a mean of k values: at most k - 1
-#: degrees of freedom, and the error k/(k - 1) times as large, as of a delete-one jackknife. The number is the share of
-#: the terms' own degrees of freedom that is granted: AURC's logarithmic weight lets one confident error carry
-#: the variance, and a sample that lacks it does not show that in its kurtosis.
-RELATIVE = {"auroc_f": 1.0, "naugrc": 1.0, "prediction_rejection_ratio": 1.0, "naurc": 0.5}
+#: Metrics that average over the errors, or are divided by what these allow, so that k errors vary them like a mean of
+#: k values: at most k - 1 degrees of freedom, and the error k/(k - 1) times as large, as of a delete-one jackknife. The
+#: number is the share of the terms' own degrees of freedom that is granted: AURC's logarithmic weight lets one
+#: confident error carry the variance, and a sample that lacks it does not show that in its kurtosis.
+RELATIVE = {
+    "auroc_f": 1.0,
+    "average_precision_error": 1.0,
+    "naugrc": 1.0,
+    "naurc": 0.5,
+    "prediction_rejection_ratio": 1.0,
+}
 #: Metrics at a 95 % quantile of the errors (loss 1) or of the right predictions (0). Of k such samples k/20 lie beyond
 #: it, and a bootstrap of k = 10 sees next to none: at most k/5 degrees of freedom.
 TAIL = {"fpr95_error": 1.0, "fpr95_success": 0.0}
@@ -241,6 +247,16 @@ def of_terms(
     low, high = possible(metric, blocks, low, high)
     light = warning_light(df, terms.size if clustered else None)
     return Interval(low, high, estimate, error, level, method, df, joined(light, edge_of_a_tie(metric, blocks)))
+
+
+def jumps(metric: Metric, blocks: TieBlocks) -> bool:
+    """Whether the threshold of a fixed coverage lies in a tie that is wider than two of its standard errors."""
+    if metric.inference_kind != "quantile":
+        return False
+    coverage = float((metric.defaults | dict(metric.options))["coverage"])
+    ends = blocks.cumulative_weight / blocks.total_weight
+    j = min(int(np.searchsorted(ends, coverage - SLACK)), len(ends) - 1)
+    return float(blocks.weight[j] / blocks.total_weight) > 2.0 * math.sqrt(coverage * (1.0 - coverage) / blocks.n)
 
 
 def edge_of_a_tie(metric: Metric, blocks: TieBlocks) -> str | None:

@@ -102,7 +102,7 @@ def paired(
 ) -> Paired:
     """Test all pairs; see ``compare``, which checks the arguments."""
     together = panel.runs_are_paired(paired_runs)
-    if route_of(metric, method) == "influence":
+    if route_of(metric, method, panel) == "influence":
         estimates = by_influence(metric, panel, level, strata, clusters)
     else:
         estimates = by_bootstrap(metric, panel, level, strata, clusters, n_resamples=n_resamples, rng=rng)

@@ -11,6 +11,7 @@ import numpy as np
 from recuse._checks import Undefined, UnmetNeed
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
+from recuse.inference._columns import scored
 from recuse.inference._influence import as_metric
 from recuse.inference._lanes import SELECTIVE, Backend, Column, choose, formula, scan, scan_lanes, to_lanes
 from recuse.inference._resample import Plan, plan
@@ -89,7 +90,7 @@ def prepare(
         if metric.input != "blocks":
             raise UnmetNeed(f"{metric.name} is evaluated on {metric.input}, which the bootstrap does not resample")
     oracle = any(not metric.needs.isdisjoint({"oracle", "unit_loss"}) for metric in metrics)
-    column = Column.of(loss, confidence, sample_weight, oracle)
+    column = Column.of(loss, scored(confidence), sample_weight, oracle)
     for metric in metrics:
         metric.require(column.blocks)
         metric.evaluate(column.blocks)  # refuses options that the input cannot serve before the work begins

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse._typing import ArrayLike, FloatArray, IntArray
+from recuse.inference._columns import scored
 from recuse.inference._lanes import Column
 from recuse.inference._resample import codes
 
@@ -44,7 +45,7 @@ def points_of(
     generalized: bool,
 ) -> Points:
     """Sort and sum once."""
-    column = Column.of(loss, confidence, sample_weight, oracle=False)
+    column = Column.of(loss, scored(confidence), sample_weight, oracle=False)
     n = column.order.size
     cluster = codes(clusters, "clusters", n)
     n_units = n if cluster is None else int(cluster.max()) + 1
