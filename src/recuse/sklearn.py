@@ -70,7 +70,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     cv : int
         Folds of ``calibration="cv"``.
     reject_value : object, optional
-        What ``predict`` returns for a rejected row; None: the label all the same, see :meth:`accept`.
+        What ``predict`` returns for a rejected row; None: the label all the same, see :meth:`accept`. With a value,
+        ``score`` counts rejected rows as wrong.
     random_state : int
         Of the split and the certificate.
 
@@ -174,6 +175,13 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         loss = (np.asarray(predicted) != y[rows]).astype(np.float64)
         groups = np.asarray(predicted) if self.per_class else None
         self.threshold_ = choose_threshold(loss, confidence, groups=groups, rng=self.random_state, **self._objective())
+        found: Any = self.threshold_
+        each = found.groups if self.per_class else {"": found}
+        failed = {name: one.reason for name, one in each.items() if not one.attainable}
+        if failed:
+            which = f"rows predicted as {', '.join(failed)}" if self.per_class else "rows"
+            reason = next(iter(failed.values()))
+            warnings.warn(f"all {which} are rejected, the objective is not attainable: {reason}", stacklevel=2)
         return self
 
     def _routed(self, params: dict[str, Any]) -> dict[str, Any]:

@@ -43,13 +43,13 @@ def test_any_table_gives_the_same(make: str) -> None:
 
 def test_the_threshold_comes_from_rows_that_were_held_out() -> None:
     """The calibration share is not fitted on, and a certificate is about it."""
-    found = SelectiveClassifier(risk=0.08, delta=0.05).fit(X[:1000], Y[:1000])
+    found = SelectiveClassifier(risk=0.45, delta=0.05).fit(X[:1000], Y[:1000])
     assert isinstance(found.threshold_, recuse.CertifiedThreshold)
     assert found.threshold_.n == found.n_calibration_ == 250
     fresh = X[1000:]
-    if found.threshold_.attainable:
-        accepted = found.accept(fresh)
-        assert np.mean(found.predict(fresh)[accepted] != Y[1000:][accepted]) < 0.1
+    accepted = found.accept(fresh)
+    assert accepted.mean() > 0.3
+    assert np.mean(found.predict(fresh)[accepted] != Y[1000:][accepted]) < 0.45
 
 
 def test_a_frozen_estimator_is_not_fitted_again() -> None:
@@ -110,7 +110,7 @@ def test_metadata_reaches_the_classifier() -> None:
 def test_cross_fitting_warns_about_the_certificate() -> None:
     """Out-of-fold classifiers are others than the one that is deployed."""
     with pytest.warns(UserWarning, match="out-of-fold"):
-        SelectiveClassifier(risk=0.1, delta=0.05, calibration="cv").fit(X, Y)
+        SelectiveClassifier(risk=0.45, delta=0.05, calibration="cv").fit(X, Y)
 
 
 def test_the_scorer_is_the_metric() -> None:
@@ -148,7 +148,7 @@ def test_a_threshold_per_class() -> None:
     np.testing.assert_array_equal(decided, accepted)
     with pytest.raises(TypeError, match="predicted="):
         found.policy(score="conf")
-    certified = SelectiveClassifier(risk=0.1, delta=0.05, per_class=True).fit(X, Y)
+    certified = SelectiveClassifier(risk=0.45, delta=0.05, per_class=True).fit(X, Y)
     assert [each.delta for each in certified.threshold_.groups.values()] == [0.025, 0.025]
 
 
@@ -158,3 +158,12 @@ def test_the_largest_cwsa_as_objective() -> None:
     found = SelectiveClassifier(FrozenEstimator(inner), metric="cwsa").fit(X[500:], Y[500:])
     loss, confidence = inner.predict(X[500:]) != Y[500:], inner.predict_proba(X[500:]).max(axis=1)
     assert found.threshold_.threshold == recuse.choose_threshold(loss, confidence, metric="cwsa").threshold
+
+
+def test_rejecting_everything_is_said() -> None:
+    """A certificate from few rows is not attained, in one class or at all."""
+    with pytest.warns(UserWarning, match=r"all rows are rejected, .*: 25 calibration rows, 5 of them to fix the tests"):
+        found = SelectiveClassifier(risk=0.05, delta=0.05).fit(X[:100], Y[:100])
+    assert not found.accept(X).any()
+    with pytest.warns(UserWarning, match="all rows predicted as 0, 1 are rejected"):
+        SelectiveClassifier(risk=0.05, delta=0.05, per_class=True).fit(X[:100], Y[:100])
