@@ -67,7 +67,7 @@ class SelectiveMetrics(TorchMetric):
     ``update(confidence, loss)`` takes two vectors, ``update(logits, labels)`` a matrix and labels. Ties across
     batches and processes are ties. States add up, so two processes give what one gives: to rounding in general, to
     the last bit for 0/1 losses. Everything is summed in float64, which Apple's GPUs lack: leave the metric on the CPU
-    then, it takes batches from there.
+    then, it takes batches from there. In exact mode ``forward`` keeps every row; only ``update`` joins equal scores.
 
     Examples
     --------
