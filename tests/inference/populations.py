@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 Pair = tuple[np.ndarray, np.ndarray]
 
@@ -64,6 +65,13 @@ POPULATIONS = (
     Population("mu .10, 20 distinct scores", 0.0, 0.40, 3.0, levels=20),
     Population("exponential loss, mean .3", 0.1, 0.60, 2.0, exponential=True),
 )
+
+
+def copies(n: int, rng: np.random.Generator, number: int = 15) -> Pair:
+    """Return loss and confidence of n images in so many versions each, which share their difficulty."""
+    effect = np.repeat(rng.standard_normal(n), number)
+    score = effect + 0.3 * rng.standard_normal(effect.size)
+    return (rng.random(effect.size) < 0.6 * ndtr(-1.0 - 1.5 * effect)).astype(float), score
 
 
 # ---------------------------------------------------------------------- exchangeable pairs

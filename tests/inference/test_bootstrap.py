@@ -13,7 +13,7 @@ import recuse
 from recuse.inference import bootstrap, replicates
 from recuse.inference._bootstrap import _bca, _left_out, _share_below
 from recuse.inference._influence import terms_of
-from tests.inference.populations import POPULATIONS, allowance
+from tests.inference.populations import POPULATIONS, allowance, copies
 
 # ---------------------------------------------------------------------- standard errors
 
@@ -69,15 +69,9 @@ def test_clusters_cover_where_single_samples_do_not() -> None:
     rng, repetitions = np.random.default_rng(3), 200
     hits = dict.fromkeys(("iid", "clustered"), 0)
     cluster = np.repeat(np.arange(80), 15)
-
-    def images(n: int) -> Any:
-        effect = np.repeat(rng.normal(size=n), 15)
-        score = effect + 0.3 * rng.normal(size=effect.size)
-        return (rng.random(effect.size) < 0.6 * ndtr(-1.0 - 1.5 * effect)).astype(float), score
-
-    truth = recuse.augrc(*images(60_000))
+    truth = recuse.augrc(*copies(60_000, rng))
     for _ in range(repetitions):
-        loss, score = images(80)
+        loss, score = copies(80, rng)
         for kind in hits:
             given = cluster if kind == "clustered" else None
             low, high, *_ = bootstrap("augrc", loss, score, clusters=given, n_resamples=200, rng=rng).interval(0.95)
