@@ -120,17 +120,16 @@ def bank(n: int, d: int) -> None:
     for start in range(0, n, 1 << 16):
         features[start : start + (1 << 16)] = rng.random((min(1 << 16, n - start), d), dtype=np.float32)
     outputs = Outputs(features=features, unlabelled=True)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     fitted = scores.get("knn").fit(outputs)
     after_fit = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     start = time.perf_counter()
     fitted.score(outputs.select(np.arange(1000)))
     took = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    size = fitted.arrays["bank"].nbytes / 2**30
-    print(f"{n} x {d}: features {features.nbytes / 2**30:.2f} GiB and import: {before:.2f} GiB; bank {size:.2f} GiB")
+    given, size = features.nbytes / 2**30, fitted.arrays["bank"].nbytes / 2**30
+    print(f"{n} x {d}: features {given:.2f} GiB, bank {size:.2f} GiB")
     print(f"peak after the fit {after_fit:.2f} GiB, after scoring 1000 rows in {took:.1f} s {peak:.2f} GiB")
-    print(f"beyond features and bank: {peak - before - size:.2f} GiB")
+    print(f"beyond features and bank: {peak - given - size:.2f} GiB")
 
 
 if __name__ == "__main__":
