@@ -13,8 +13,8 @@ import recuse
 from recuse.inference import clopper_pearson, risk_band
 from recuse.inference._bands import _graded
 from recuse.inference._influence import aggregated
-from recuse.inference._interval import degrees_of_freedom
 from recuse.inference._spread import points_of, spread
+from recuse.inference._trust import degrees_of_freedom
 from tests.inference.populations import POPULATIONS, Population, allowance
 from tests.strategies import Problem, problems
 

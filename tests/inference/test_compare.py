@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recuse
-from recuse.inference._interval import effective_losses
 from recuse.inference._multiple import max_t
+from recuse.inference._trust import effective_losses
 from tests.inference.populations import exchangeable
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 import recuse
 from recuse import inference, metrics
-from recuse.inference._interval import degrees_of_freedom, effective_losses
+from recuse.inference._trust import degrees_of_freedom, effective_losses
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 10), (10, 10), (7, 1000), (1, 1)])

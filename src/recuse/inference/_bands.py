@@ -16,8 +16,9 @@ from recuse._checks import UnmetNeed, fraction, one_of
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.curve import SLACK
 from recuse.inference._binomial import check_level
-from recuse.inference._interval import FEW_CLUSTERS, Interval
+from recuse.inference._interval import Interval
 from recuse.inference._spread import Points, points_of, spread
+from recuse.inference._trust import FEW_CLUSTERS
 
 __all__ = ["RiskBand", "risk_band"]
 

@@ -12,18 +12,11 @@ from recuse._typing import ArrayLike, FloatArray
 from recuse.inference._binomial import check_level
 from recuse.inference._columns import on_columns
 from recuse.inference._influence import as_metric, terms_of
-from recuse.inference._interval import (
-    Interval,
-    informative,
-    joined,
-    limit_of,
-    no_interval,
-    warning_light,
-    without_spread,
-)
+from recuse.inference._interval import Interval, no_interval, without_spread
 from recuse.inference._lanes import Backend, Column, choose
 from recuse.inference._replicates import evaluate, prepare, replicates, run, value_of, work_of
 from recuse.inference._resample import Plan, plan
+from recuse.inference._trust import informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
 
 __all__ = ["Bootstrap", "bootstrap", "replicates"]

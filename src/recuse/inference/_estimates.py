@@ -12,22 +12,11 @@ from recuse._checks import Undefined, UnmetNeed
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.inference._influence import aggregated, gradient, per_sample, tables
-from recuse.inference._interval import (
-    Interval,
-    edge_of_a_tie,
-    informative,
-    joined,
-    jumps,
-    limit_of,
-    of_terms,
-    on_scale,
-    possible,
-    warning_light,
-    without_spread,
-)
+from recuse.inference._interval import Interval, edge_of_a_tie, jumps, of_terms, on_scale, possible, without_spread
 from recuse.inference._panel import Panel
 from recuse.inference._quantiles import t_quantile
 from recuse.inference._runs import components
+from recuse.inference._trust import informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
 
 Route = Literal["influence", "bootstrap"]

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from recuse._checks import Undefined, one_of, to_numpy
+from recuse._checks import Undefined, one_of
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.curve import SLACK, RiskCoverageCurve
@@ -16,28 +16,10 @@ from recuse.inference._binomial import check_level, clopper_pearson
 from recuse.inference._columns import on_columns
 from recuse.inference._influence import as_metric, tables, terms_of
 from recuse.inference._quantiles import t_quantile
+from recuse.inference._trust import informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
 
 __all__ = ["Interval", "confidence_interval"]
-
-#: Below these degrees of freedom too few informative errors remain for any of these intervals.
-FEW = 5.0
-#: Fewer clusters than this estimate their variance badly.
-FEW_CLUSTERS = 10
-#: Metrics that average over the errors, or are divided by what these allow, so that k errors vary them like a mean of
-#: k values: at most k - 1 degrees of freedom, and the error k/(k - 1) times as large, as of a delete-one jackknife. The
-#: number is the share of the terms' own degrees of freedom that is granted: AURC's logarithmic weight lets one
-#: confident error carry the variance, and a sample that lacks it does not show that in its kurtosis.
-RELATIVE = {
-    "auroc_f": 1.0,
-    "average_precision_error": 1.0,
-    "naugrc": 1.0,
-    "naurc": 0.5,
-    "prediction_rejection_ratio": 1.0,
-}
-#: Metrics at a 95 % quantile of the errors (loss 1) or of the right predictions (0). Of k such samples k/20 lie beyond
-#: it, and a bootstrap of k = 10 sees next to none: at most k/5 degrees of freedom.
-TAIL = {"fpr95_error": 1.0, "fpr95_success": 0.0}
 
 
 class Interval(NamedTuple):
@@ -66,24 +48,6 @@ class Interval(NamedTuple):
     warning: str | None = None
 
 
-def degrees_of_freedom(terms: FloatArray) -> float:
-    """Satterthwaite degrees of freedom of a sum of squares: 2n / (kurtosis - 1)."""
-    squares = terms * terms
-    square = float(np.sum(squares))
-    if square == 0.0:
-        return 0.0
-    kurtosis = terms.size * float(np.sum(squares * squares)) / square**2
-    return 2.0 * terms.size / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
-
-
-def effective_losses(loss: FloatArray, weight: FloatArray | None) -> float:
-    """Return how many samples carry the spread of the losses: of a 0/1 loss about as many as the rarer kind."""
-    apart = loss - np.average(loss, weights=weight)
-    squares = np.square(apart if weight is None else weight * apart)
-    fourth = float(np.sum(squares**2))
-    return float(np.sum(squares)) ** 2 / fourth if fourth > 0.0 else 0.0
-
-
 def on_scale(metric: Metric, estimate: float, error: float, quantile: float) -> tuple[float, float, str]:
     """Return the ends of an interval on the metric's scale, and the scale that could be used."""
     if metric.scale == "log" and estimate > 0.0:
@@ -103,47 +67,6 @@ def possible(metric: Metric, blocks: TieBlocks, low: float, high: float) -> tupl
     if not blocks.binary:
         return low, high
     return max(low, metric.range[0]), min(high, metric.range[1])
-
-
-class Limit(NamedTuple):
-    """What the number of errors allows: the factor by which an error falls short, and most degrees of freedom."""
-
-    factor: float = 1.0
-    df: float = math.inf
-
-
-def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
-    """Return the limit of a metric that is relative to its losses, or at a far quantile; none for any other."""
-    samples = blocks.samples
-    assert samples is not None
-    if metric.name in TAIL:
-        return Limit(df=0.2 * float(np.count_nonzero(to_numpy(samples.loss) == TAIL[metric.name])))
-    if metric.name not in RELATIVE:
-        return Limit()
-    weight = None if samples.weight is None else to_numpy(samples.weight)
-    number = effective_losses(to_numpy(samples.loss), weight)
-    return Limit(number / max(number - 1.0, 1e-9), number - 1.0)
-
-
-def informative(metric: Metric, terms: FloatArray, most_df: float, clustered: bool) -> float:
-    """Return the degrees of freedom of the terms, at most those that errors and clusters allow."""
-    df = min(RELATIVE.get(metric.name, 1.0) * degrees_of_freedom(terms), most_df)
-    return min(df, terms.size - 1.0) if clustered else df
-
-
-def warning_light(df: float, n_clusters: int | None) -> str | None:
-    """Return what to know of an interval with so few degrees of freedom or clusters, or None."""
-    notes = []
-    if df < FEW:
-        notes.append(f"only {df:.1f} degrees of freedom: too few informative errors for a trustworthy interval")
-    if n_clusters is not None and n_clusters < FEW_CLUSTERS:
-        notes.append(f"only {n_clusters} clusters: the interval is a rough guide")
-    return joined(*notes)
-
-
-def joined(*notes: str | None) -> str | None:
-    """Return the notes as one text, or None without any."""
-    return "; ".join(note for note in notes if note) or None
 
 
 def no_interval(estimate: float, error: float, level: float, why: str) -> Interval:

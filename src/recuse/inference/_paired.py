@@ -11,12 +11,12 @@ import numpy as np
 
 from recuse._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from recuse.inference._estimates import Estimates, by_bootstrap, by_influence, route_of
-from recuse.inference._interval import FEW, FEW_CLUSTERS, degrees_of_freedom, joined
 from recuse.inference._multiple import holm, max_t
 from recuse.inference._panel import Panel
 from recuse.inference._permutation import swap_test
 from recuse.inference._quantiles import beta_cdf, t_quantile
 from recuse.inference._runs import covariance_of_runs, of_pair
+from recuse.inference._trust import FEW, FEW_CLUSTERS, degrees_of_freedom, joined
 from recuse.metrics import Metric
 
 __all__ = ["Difference"]

@@ -10,8 +10,9 @@ import numpy as np
 from recuse._checks import to_numpy
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.blocks import TieBlocks
-from recuse.inference._influence import _codes, as_metric
+from recuse.inference._influence import as_metric
 from recuse.inference._panel import panel
+from recuse.inference._resample import codes
 from recuse.metrics import Metric
 
 __all__ = ["Permutation", "permutation_test"]
@@ -140,7 +141,7 @@ def swap_test(
         second = [np.where(swap, a, b) for a, b in (losses, scores)]
         return theta(first[0], first[1]) - theta(second[0], second[1])
 
-    unit = _codes(clusters, "clusters", scores[0].size)
+    unit = codes(clusters, "clusters", scores[0].size)
     unit = np.arange(scores[0].size) if unit is None else unit
     differs = (scores[0] != scores[1]) | (losses[0] != losses[1])
     moving = np.unique(unit[differs])  # swapping any other unit changes nothing
