@@ -177,7 +177,7 @@ def gains(run: joint.ScoredRun, name: str, prevalence: float | None, n_runs: int
     print(f"\n{name}: n_ID {len(run.id_loss)}, n_OOD {n}, share of OOD samples {share}; confidence msp")
     print(
         f"{'':<12} AUROC    F1 (%)  DS-F1   gain   null  cond.  AURC x1000  DS-AURC     gain     null (sd)"
-        "    cond. (sd)  p cond."
+        "    cond. (sd)  p cond.  over it: F1  AURC (null)"
     )
     for score in run.id_scores:
         columns = run.id_loss, run.id_scores["msp"], run.id_scores[score], outside["msp"], outside[score]
@@ -186,6 +186,8 @@ def gains(run: joint.ScoredRun, name: str, prevalence: float | None, n_runs: int
         f1_c, area_c = (
             joint.null_gain(*columns, metric=metric, scheme="conditional", **options) for metric in ("ds_f1", "ds_aurc")
         )
+        swapped = columns[0], columns[2], columns[1], columns[4], columns[3]  # what the confidence adds to the score
+        f1_over, over = (joint.null_gain(*swapped, metric=metric, **options) for metric in ("ds_f1", "ds_aurc"))
         one = run.id_loss, run.id_scores[score], outside[score]
         auroc, alone = joint.auroc(*one[1:]), joint.aurc(*one, prevalence=prevalence)
         print(
@@ -193,7 +195,8 @@ def gains(run: joint.ScoredRun, name: str, prevalence: float | None, n_runs: int
             f"{100 * f1.double:5.2f}  {100 * f1.gain:5.2f}  {100 * f1.null_mean:5.2f}  {100 * f1_c.null_mean:5.2f}  "
             f"{1000 * alone:10.2f}  {1000 * area.double:7.2f}  {1000 * area.gain:7.2f}  "
             f"{1000 * area.null_mean:5.2f} ({1000 * area.null_sd:.2f})  "
-            f"{1000 * area_c.null_mean:5.2f} ({1000 * area_c.null_sd:.2f})  {area_c.p_value:.2f}",
+            f"{1000 * area_c.null_mean:5.2f} ({1000 * area_c.null_sd:.2f})  {area_c.p_value:.2f}     "
+            f"{100 * f1_over.gain:8.2f} {1000 * over.gain:6.2f} ({1000 * over.null_mean:.2f})",
             flush=True,
         )
 

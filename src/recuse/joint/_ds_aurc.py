@@ -126,9 +126,9 @@ def ds_aurc(
     Notes
     -----
     Tied samples are accepted together. The minimum over pairs chosen on the same data favours small samples.
-    Coverage is that of ID samples, so that a good OOD score can reach 1: over all samples, rejecting an OOD sample costs
-    coverage, and the right end, where all are accepted, is the same for all scores. For that coverage, as in SCOD, pass
-    the OOD samples as ID samples that are wrong; it has no prevalence, because levels are counted.
+    Coverage is that of ID samples, so that rejecting OOD samples costs none. Over all samples it would, and the right
+    end of the curve, where all are accepted, would be the same for all scores. For that coverage, as in SCOD, pass the
+    OOD samples as ID samples that are wrong; it has no prevalence, because levels are counted.
 
     References
     ----------
