@@ -78,6 +78,7 @@ def test_without_a_promise_nothing_is_broken() -> None:
     """An empirical policy and an empty acceptance give None."""
     policy = recuse.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5).policy(score="s")
     assert monitor(policy, [1, 1], [0.95, 0.99]).promise_broken is None
+    assert monitor(policy, [7, 1], [0.95, 0.99]).risk == 4.0
     assert monitor(certified(), [1, 1], [-1, -2]).promise_broken is None
 
 

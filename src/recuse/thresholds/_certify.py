@@ -84,9 +84,7 @@ def search(
     if thresholds is not None:
         begin, share, tested = fixed, np.full(len(fixed), delta / len(fixed)), fixed
     else:
-        begin, share = starts(sample.score[pilot], rest.n, limit, delta)
-        kept = begin > -np.inf
-        begin, share = (begin[kept], share[kept]) if kept.any() else (fixed[:1], np.array([delta]))
+        begin, share = _starts(sample.score[pilot], fixed, rest.n, limit, delta)
         # the walk of the default may stop at every score that occurs; tests by betting are too costly for that
         below = rest.score if procedure == "fallback" and bound != "betting" else fixed
         tested = np.union1d(begin, below[(below > -np.inf) & (below < begin[0])])[::-1]
@@ -106,6 +104,13 @@ def search(
         return Found(float(tested[position]), float(tested[position]), bound, n_pilot, None)
     nearest = float(tested[int(np.argmin(tests.p_value(0, len(tested))))])
     return Found(np.inf, nearest, bound, n_pilot, _why(sample.n, n_pilot, limit, delta))
+
+
+def _starts(pilot: FloatArray, fixed: FloatArray, n: int, limit: float, delta: float) -> tuple[FloatArray, FloatArray]:
+    """Return the starts that accept something, highest first, with their shares of delta; at least one."""
+    begin, share = starts(pilot, n, limit, delta)
+    kept = begin > -np.inf
+    return (begin[kept], share[kept]) if kept.any() else (fixed[:1], np.array([delta]))
 
 
 def _bound(sample: Sample, bound: str | None, largest: float, max_weight: float | None, procedure: str) -> str:

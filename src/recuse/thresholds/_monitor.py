@@ -127,7 +127,7 @@ def monitor(
     accepted_only : bool
         Only accepted rows were labelled. Coverage cannot be told then, and score drift is judged among accepted rows.
     max_loss : float, optional
-        Largest possible loss; default that of the promise, or 1.
+        Largest possible loss; default that of the promise.
     delta : float in (0, 1), optional
         False-alarm probability; default that of the promise, or 0.05.
 
@@ -164,7 +164,7 @@ def monitor(
     warn_if_reused(policy.calibration, read(losses, scores, None, "reject"))
     accepted = policy.accept(scores, groups)
     promise = policy.guarantee
-    largest = float(max_loss if max_loss is not None else promise["max_loss"] if promise is not None else 1.0)
+    largest = float(max_loss if max_loss is not None else promise["max_loss"] if promise is not None else np.inf)
     if losses.max() > largest:
         raise ValueError(f"max_loss={largest:g} is below a loss that occurs, {losses.max():g}; give a true bound")
     alarm = float(delta if delta is not None else promise["delta"] if promise is not None else 0.05)
