@@ -9,7 +9,7 @@ import pytest
 
 import recuse
 from recuse import Outputs, UnmetNeed, joint, scores, tune
-from recuse.scores import _knn
+from recuse.scores import _batch, _knn
 from tests.scores.toy import TRAIN, outputs_of, split
 
 VALIDATION = split(300, 2, 2.5)
@@ -60,6 +60,34 @@ def test_the_bank_is_built_once(monkeypatch):
     assert len(calls) == 2
 
 
+@pytest.mark.parametrize("name", ["knn", "nnguide"])
+def test_products_with_the_bank_are_computed_once(name, monkeypatch):
+    """The largest number of neighbours comes with all smaller ones; values are those of separate scores."""
+    calls = []
+    original = _batch.top_products
+    monkeypatch.setattr(_batch, "top_products", lambda *args: calls.append(args[2]) or original(*args))
+    result = tune(name, VALIDATION, fit=TRAIN, grid={"neighbours": [1, 7, 30]})
+    assert calls == [30]
+    for candidate in result.candidates:
+        score = scores.compute(f"{name}(neighbours={candidate.options['neighbours']})", VALIDATION, fit=TRAIN)
+        assert candidate.value == recuse.augrc(VALIDATION.error, score)
+
+
+def test_axes_of_the_fit_data_are_computed_once(monkeypatch):
+    """Every ``dim`` and all scores of the residual share one eigendecomposition; it goes with its fit data."""
+    calls = []
+    original = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda *args: calls.append(1) or original(*args))
+    train = dataclasses.replace(TRAIN)
+    values = [each.value for each in tune("vim", VALIDATION, fit=train, grid={"dim": [2, 4]}).candidates]
+    expected = [scores.compute(f"vim(dim={dim})", VALIDATION, fit=train) for dim in (2, 4)]
+    assert values == [recuse.augrc(VALIDATION.error, score) for score in expected]
+    scores.compute("sirc_msp_res", VALIDATION, fit=train)
+    assert len(calls) == 1
+    scores.compute("residual", VALIDATION, fit=dataclasses.replace(TRAIN))
+    assert len(calls) == 2
+
+
 def test_refused_candidates_stay_in_the_table():
     """More neighbours than rows: no value, a reason, and never the best; ties are won by the first."""
     result = tune("knn", VALIDATION, fit=TRAIN, grid={"neighbours": [1000, 50, 50]})
@@ -78,6 +106,7 @@ def test_the_registered_grids_are_tried():
     result = tune("nnguide(dtype=float64)", VALIDATION, fit=TRAIN)
     assert result.best.settings["dtype"] == "float64"
     assert len(result.candidates) == 4
+    assert tune("vim", VALIDATION, fit=TRAIN).options == {"dim": None}  # the others are beyond the number of features
 
 
 def test_errors_name_what_is_missing():
