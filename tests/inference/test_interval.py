@@ -181,6 +181,8 @@ def test_means_over_predictions_have_intervals():
         ("brier_score", np.sum((proba - np.eye(3)[labels]) ** 2, axis=1)),
     ):
         interval = recuse.confidence_interval(name, labels, proba)
+        assert inference.influence(name, labels, proba) == pytest.approx(terms - terms.mean())
+        assert recuse.standard_error(name, labels, proba) == pytest.approx(interval.standard_error)
         assert interval.estimate == pytest.approx(terms.mean())
         assert interval.standard_error == pytest.approx(np.std(terms) / np.sqrt(200))
         assert interval.low < interval.estimate < interval.high
@@ -219,7 +221,7 @@ def test_degrees_of_freedom():
 
 @pytest.mark.parametrize(
     "call", [recuse.confidence_interval, inference.bootstrap, lambda m, a, b: inference.replicates([m], [(a, b)]),
-             lambda m, a, b: inference.risk_band(a, b)],
+             lambda m, a, b: inference.risk_band(a, b), inference.influence, recuse.standard_error],
 )  # fmt: skip
 def test_missing_scores_are_refused_without_a_policy_that_does_not_exist(call):
     """The remedy is one that these functions have."""

@@ -192,6 +192,10 @@ def risk_band(
     UnmetNeed
         Clopper-Pearson of another loss than a plain 0/1 loss; DKW with weights, clusters or losses above 1.
 
+    See Also
+    --------
+    recuse.thresholds.certified_band : one-sided bounds that certify a threshold chosen by them.
+
     Notes
     -----
     Tied samples are accepted together: only attainable thresholds have an entry. In simulations with known truth

@@ -14,9 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from recuse._checks import UnmetNeed, same_length, to_numpy, vector
-from recuse._typing import ArrayLike, FloatArray, IntArray
+from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
+from recuse.inference._columns import on_columns
+from recuse.inference._resample import codes
 from recuse.metrics import Gradient, Metric, get, parse
 
 __all__ = ["covariance", "influence", "standard_error"]
@@ -101,18 +103,6 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
     return np.asarray(value if samples.weight is None else value * to_numpy(samples.weight))
 
 
-def _codes(column: ArrayLike | None, name: str, n: int) -> IntArray | None:
-    """Return group numbers 0, 1, ... of a column of any type."""
-    if column is None:
-        return None
-    values = np.asarray(to_numpy(column) if not hasattr(column, "to_numpy") else column.to_numpy())
-    if values.ndim != 1:
-        raise ValueError(f"{name} must hold one group per sample, got shape {values.shape}")
-    same_length(**{"loss": np.empty(n), name: values})
-    codes: IntArray = np.unique(values, return_inverse=True)[1]
-    return codes
-
-
 def aggregated(
     terms: FloatArray, strata: ArrayLike | None, clusters: ArrayLike | None, sample_weight: FloatArray | None = None
 ) -> FloatArray:
@@ -121,7 +111,7 @@ def aggregated(
     ``terms`` has shape (n_samples,) or (n_samples, n_columns) and holds w_i times the influence over W.
     """
     terms = terms.reshape(len(terms), -1)
-    stratum, cluster = _codes(strata, "strata", len(terms)), _codes(clusters, "clusters", len(terms))
+    stratum, cluster = codes(strata, "strata", len(terms)), codes(clusters, "clusters", len(terms))
     if stratum is not None:
         weight = np.ones(len(terms)) if sample_weight is None else sample_weight
         size = np.bincount(stratum, weights=weight)
@@ -166,9 +156,9 @@ def influence(
     Parameters
     ----------
     metric : str or Metric
-        A metric with a gradient, or a metric at a fixed coverage.
-    loss : array-like of shape (n_samples,)
-    confidence : array-like of shape (n_samples,)
+        A metric with a gradient, a metric at a fixed coverage, or NLL or Brier score of the probability vector.
+    loss, confidence : array-like of shape (n_samples,)
+        As in :func:`confidence_interval`.
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
@@ -198,7 +188,7 @@ def influence(
     >>> recuse.inference.influence("risk", [0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6])
     array([-0.25,  0.75, -0.25, -0.25])
     """
-    chosen = as_metric(metric)
+    chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     blocks = tables(chosen, loss, confidence, sample_weight)
     samples = blocks.samples
     assert samples is not None
@@ -226,8 +216,8 @@ def standard_error(
     Parameters
     ----------
     metric : str or Metric
-    loss : array-like of shape (n_samples,)
-    confidence : array-like of shape (n_samples,)
+    loss, confidence : array-like of shape (n_samples,)
+        As in :func:`confidence_interval`.
     sample_weight : array-like of shape (n_samples,), optional
         Fixed weights. A weight is no repetition here: four rows of weight 1 know more than one row of weight 4.
     strata : array-like of shape (n_samples,), optional
@@ -261,7 +251,7 @@ def standard_error(
     >>> round(recuse.standard_error("augrc", [0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6]), 6)
     0.136216
     """
-    chosen = as_metric(metric)
+    chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     blocks = tables(chosen, loss, confidence, sample_weight)
     return float(np.sqrt(np.sum(terms_of(chosen, blocks, strata, clusters) ** 2)))
 
