@@ -24,7 +24,8 @@ from recuse._checks import (
     to_numpy,
     vector,
 )
-from recuse._typing import ArrayLike, FloatArray, NanPolicy
+from recuse._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
+from recuse.blocks._sums import cumulative_count
 from recuse.blocks._table import Moments, Samples, TieBlocks
 
 
@@ -83,21 +84,23 @@ def _group(
     **unscored: Any,
 ) -> TieBlocks:
     """Group checked columns by score."""
-    binary = bool(xp.all((loss == 0.0) | (loss == 1.0)))
-    key = score + 0.0  # a new array, in which -0.0 is 0.0
-    if xp is np and binary and weight is None and not keep_samples:
-        values, count, loss_sum = _sorted_failures(key, loss)
-        second = Moments(count, loss_sum, loss_sum) if moments else None
-        return _counted(TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored))
+    if xp is np and weight is None and not keep_samples:
+        failed, binary = _failures(loss, xp)
+        if binary:
+            values, count, loss_sum = _sorted_failures(score + 0.0, failed)
+            second = Moments(count, loss_sum, loss_sum) if moments else None
+            return _whole(TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored))
 
-    columns = [loss] if weight is None else [weight * loss, weight]
+    order = xp.flip(xp.argsort(score, stable=False))
+    if xp is np:  # a view, and gathering backwards is slow
+        order = np.ascontiguousarray(order)
+    failed, binary = _failures(loss, xp)  # after the sort, so that what is gathered next is in the cache
+    plain = failed if binary else loss  # truth values are gathered several times faster
+    columns = [plain] if weight is None else [weight * loss, weight]
     if moments:
         square = loss**2 if weight is None else (weight * loss) ** 2
         columns += [square] if weight is None else [square, weight**2, weight**2 * loss]
-    order, values, block, count, sums = _sorted_blocks(xp, key, columns)
-    samples = None
-    if keep_samples:
-        samples = Samples(order, _unsorted(xp, block, order, len(values)), loss, weight)
+    values, block, count, sums = _sorted_blocks(xp, order, score, columns)
     loss_sum, weight_sum = sums[0], count if weight is None else sums[1]
     second = None
     if moments:
@@ -107,85 +110,76 @@ def _group(
         binary=binary,
         frequencies=weight is None or bool(xp.all(weight == xp.floor(weight))),
         moments=second,
-        samples=samples,
+        samples=Samples(order, loss, weight, block) if keep_samples else None,
         _oracle=_group(xp, loss, -loss, weight, keep_samples, False, moments)
         if oracle and (keep_samples or not binary) else None,
         **unscored,
     )  # fmt: skip
-    return _counted(table) if weight is None else without_empty(table)
+    return _whole(table) if weight is None else without_empty(table)
 
 
-def _counted(table: TieBlocks) -> TieBlocks:
-    """Fill in the cumulative weight of an unweighted table without ties, which is 1, 2, 3, ...: a sum saved."""
-    if table.weight.max() == 1.0:
-        table.__dict__["cumulative_weight"] = np.arange(1.0, len(table) + 1.0)
+def _failures(loss: Any, xp: Any) -> tuple[Any, bool]:
+    """Return which losses are 1, and whether all others are 0."""
+    failed = loss == 1.0
+    return failed, int(xp.count_nonzero(failed)) + int(xp.count_nonzero(loss == 0.0)) == loss.shape[0]
+
+
+def _whole(table: TieBlocks) -> TieBlocks:
+    """Fill in the cumulative sums of an unweighted table where they are whole numbers."""
+    untied = len(table) == table.n
+    ranks = np.arange(1.0, table.n + 1.0) if untied else cumulative_count(table.weight)
+    table.__dict__["cumulative_weight"] = ranks
+    if table.binary:
+        table.__dict__["cumulative_loss"] = cumulative_count(table.loss)
     return table
 
 
-def _sorted_failures(key: FloatArray, loss: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _sorted_failures(key: FloatArray, failed: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Group 0/1 losses by two plain sorts (all keys, in place; keys of the failures): cheaper than one argsort."""
-    failures = np.sort(key[loss == 1.0])
+    failures = np.sort(key[failed])
     key.sort()
     new = key[1:] != key[:-1]
     if new.all():
         count, loss_sum = np.ones(key.size), np.zeros(key.size)
         loss_sum[key.size - 1 - np.searchsorted(key, failures)] = 1.0
-        return _descending(key), count, loss_sum
-    starts = np.flatnonzero(np.concatenate(([True], new)))
-    count = np.diff(starts, append=key.size).astype(np.float64)
-    key = key[starts]
+        return key[::-1], count, loss_sum
+    edges = np.flatnonzero(np.concatenate(([True], new, [True])))
+    count = (edges[1:] - edges[:-1]).astype(np.float64)
+    key = key[edges[:-1]]
     loss_sum = np.bincount(np.searchsorted(key, failures), minlength=key.size).astype(np.float64)
-    return _descending(key), _descending(count), _descending(loss_sum)
+    return key[::-1], count[::-1], loss_sum[::-1]
 
 
-def _sorted_blocks(xp: Any, key: Any, columns: list[Any]) -> tuple[Any, FloatArray, Any, FloatArray, list[FloatArray]]:
-    """Sort by key, descending; return order, distinct keys, block per sorted sample, rows and sums per block.
+def _sorted_blocks(
+    xp: Any, order: Any, score: Any, columns: list[Any]
+) -> tuple[FloatArray, Any, FloatArray, list[FloatArray]]:
+    """Group sorted samples; return distinct scores, block per sorted sample, rows and sums per block.
 
-    Order and blocks stay on the device; what has one entry per block comes back as NumPy. ``block`` is
-    None where nothing is tied: the position is the block.
+    The blocks of samples stay on the device; what has one entry per block comes back as NumPy. They are None
+    where nothing is tied: the position is the block.
     """
-    order = xp.argsort(key, stable=False)  # ascending: gathering forwards is four times faster than backwards
-    key = xp.take(key, order)
+    key = xp.take(score, order) + 0.0  # -0.0 becomes 0.0
     columns = [xp.take(column, order) for column in columns]
-    order = xp.flip(order)
     new = key[1:] != key[:-1]
     if bool(xp.all(new)):
-        values = _descending(key)
-        return order, values, None, np.ones(values.shape[0]), [_descending(column) for column in columns]
+        values = to_numpy(key)
+        return values, None, np.ones(values.shape[0]), [_floats(column) for column in columns]
 
-    start = xp.concat([xp.ones_like(new[:1]) if new.shape[0] else new, new])
-    starts = np.flatnonzero(to_numpy(start))
-    count = np.diff(starts, append=key.shape[0]).astype(np.float64)
-    block = xp.cumulative_sum(xp.astype(start, xp.int64)) - 1
+    edges = np.flatnonzero(np.concatenate(([True], to_numpy(new), [True])))
+    starts, count = edges[:-1], (edges[1:] - edges[:-1]).astype(np.float64)
+    block = xp.cumulative_sum(xp.astype(xp.concat([xp.zeros_like(new[:1]), new]), xp.int64))
     if array_api_compat.is_torch_array(key):
-        sums = [xp.zeros_like(key[: starts.size]).index_add(0, block, column) for column in columns]
+        zeros = xp.zeros_like(key[: starts.size])
+        sums = [to_numpy(zeros.index_add(0, block, column.to(zeros.dtype))) for column in columns]
     else:  # the standard has no scatter-add: NumPy adds up the sorted columns, its own or brought to the host
-        sums = [np.add.reduceat(to_numpy(column), starts) for column in columns]
-    block = xp.flip(starts.size - 1 - block)
-    return (
-        order,
-        _descending(to_numpy(key)[starts]),
-        block,
-        _descending(count),
-        [_descending(column) for column in sums],
-    )
+        sums = [np.add.reduceat(_floats(column), starts) for column in columns]
+    return to_numpy(key)[starts], block, count, sums
 
 
-def _descending(ascending: Any) -> FloatArray:
-    """Read backwards; a view, because a fresh copy costs as much as an eighth of the sort."""
-    result: FloatArray = to_numpy(ascending)[::-1]
+def _floats(column: Any) -> FloatArray:
+    """Return a column on the host, truth values as 0.0 and 1.0."""
+    result: FloatArray = to_numpy(column).astype(np.float64, copy=False)
     return result
-
-
-def _unsorted(xp: Any, block: Any | None, order: Any, n_blocks: int) -> Any:
-    """Return the block of each sample in the caller's order, given the blocks in sorted order."""
-    if block is None:
-        block = xp.arange(n_blocks, device=None if xp is np else array_api_compat.device(order))
-    if xp is np or array_api_compat.is_torch_array(order):
-        result = xp.empty_like(block)
-        result[order] = block
-        return result
-    return xp.take(block, xp.argsort(order))
 
 
 def without_empty(table: TieBlocks) -> TieBlocks:
@@ -197,11 +191,12 @@ def without_empty(table: TieBlocks) -> TieBlocks:
     if second is not None:
         second = Moments(second.weight2[kept], second.weight2_loss[kept], second.weight2_loss2[kept])
     if samples is not None:  # samples of a dropped block weigh nothing; they point at the block above
-        before = samples.before if samples.before is not None else (table.score, samples.block)
-        xp = array_api_compat.array_namespace(samples.block)
+        before = samples.before if samples.before is not None else (table.score, samples.sorted_block)
+        xp = array_api_compat.array_namespace(samples.order)
         renumbered = np.maximum(np.cumsum(kept) - 1, 0)
-        renumbered = xp.asarray(renumbered, device=array_api_compat.device(samples.block))
-        samples = replace(samples, block=xp.take(renumbered, samples.block), before=before)
+        renumbered = xp.asarray(renumbered, device=array_api_compat.device(samples.order))
+        block = renumbered if samples.sorted_block is None else xp.take(renumbered, samples.sorted_block)
+        samples = replace(samples, sorted_block=block, before=before)
     return TieBlocks(
         table.score[kept], table.weight[kept], table.loss[kept], table.count[kept],
         binary=table.binary, frequencies=table.frequencies, moments=second, samples=samples,
@@ -214,13 +209,13 @@ def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
     if table.samples is None:
         raise UnmetNeed("reweight needs the samples: build TieBlocks with keep_samples=True")
     old = table.samples
-    xp = array_api_compat.array_namespace(old.block)
-    weight = vector(sample_weight, "sample_weight", xp, array_api_compat.device(old.block))
+    xp = array_api_compat.array_namespace(old.order)
+    weight = vector(sample_weight, "sample_weight", xp, array_api_compat.device(old.order))
     same_length(sample_weight=weight, loss=old.loss)
     check_weight(weight, xp)
     weight = xp.asarray(weight, copy=True)
-    score, grid = old.before if old.before is not None else (table.score, old.block)
-    block = to_numpy(grid)
+    score, sorted_block = old.before if old.before is not None else (table.score, old.sorted_block)
+    block = to_numpy(old.unsorted(sorted_block))
 
     def add(column: Any) -> FloatArray:
         return np.bincount(block, to_numpy(column), minlength=len(score)).astype(np.float64, copy=False)
@@ -233,7 +228,7 @@ def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
         binary=table.binary,
         frequencies=bool(xp.all(weight == xp.floor(weight))),
         moments=second,
-        samples=Samples(old.order, grid, old.loss, weight),
+        samples=Samples(old.order, old.loss, weight, sorted_block),
         n_rejected=table.n_rejected,
         n_dropped=table.n_dropped,
         _oracle=None if table._oracle is None else reweight(table._oracle, weight),

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from recuse._checks import UnmetNeed, one_of
 from recuse._typing import ArrayLike, FloatArray, NanPolicy
+from recuse.blocks._sums import cumulative
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +37,11 @@ class Moments:
 class Samples:
     """The samples behind a table, kept on request (``keep_samples=True``), on the caller's device.
 
-    ``order`` sorts the samples by descending score; ``block`` is each sample's row in the table, in the
-    caller's order; ``loss`` and ``weight`` (None: all 1) are in the caller's order too. Samples that
-    ``nan_policy="drop"`` left out are not among them. ``before`` holds the distinct scores and the block ids
-    before blocks of weight zero were dropped, if there were any: new weights may bring them back.
+    ``order`` sorts the samples by descending score; ``loss`` and ``weight`` (None: all 1) are in the caller's
+    order. ``sorted_block`` is the row in the table of each sample in sorted order (None: nothing is tied, the
+    position is the row). Samples that ``nan_policy="drop"`` left out are not among them. ``before`` holds the
+    distinct scores and ``sorted_block`` before blocks of weight zero were dropped, if there were any: new weights
+    may bring them back.
 
     Examples
     --------
@@ -48,10 +51,27 @@ class Samples:
     """
 
     order: Any
-    block: Any
     loss: Any
     weight: Any | None
-    before: tuple[FloatArray, Any] | None = None
+    sorted_block: Any | None
+    before: tuple[FloatArray, Any | None] | None = None
+
+    @cached_property
+    def block(self) -> Any:
+        """Each sample's row in the table, in the caller's order."""
+        return self.unsorted(self.sorted_block)
+
+    def unsorted(self, block: Any | None) -> Any:
+        """Return row numbers that are in sorted order (None: 0, 1, 2, ...) in the caller's order."""
+        order = self.order
+        xp = np if isinstance(order, np.ndarray) else array_api_compat.array_namespace(order)
+        if block is None:
+            block = xp.arange(order.shape[0], device=array_api_compat.device(order))
+        if xp is np or array_api_compat.is_torch_array(order):
+            result = xp.empty_like(block)
+            result[order] = block
+            return result
+        return xp.take(block, xp.argsort(order))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -308,12 +328,17 @@ class TieBlocks:
     @cached_property
     def cumulative_weight(self) -> FloatArray:
         """Weight accepted when the threshold is the score of each block: W_j."""
-        return np.cumsum(self.weight)
+        return cumulative(self.weight)
 
     @cached_property
     def cumulative_loss(self) -> FloatArray:
         """Weighted loss accepted when the threshold is the score of each block: L_j."""
-        return np.cumsum(self.loss)
+        return cumulative(self.loss)
+
+    @cached_property
+    def selective_risk(self) -> FloatArray:
+        """Mean loss of what is accepted when the threshold is the score of each block: R_j = L_j / W_j."""
+        return self.cumulative_loss / self.cumulative_weight
 
     @property
     def total_weight(self) -> float:

@@ -93,7 +93,7 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
         value[to_numpy(samples.order)] = derivative.weight + derivative.loss * blocks.loss
     else:
         block = to_numpy(samples.block)
-        value = derivative.weight[block] + derivative.loss[block] * loss
+        value = np.take(derivative.weight, block) + np.take(derivative.loss, block) * loss
     if derivative.oracle is not None:
         oracle = blocks.oracle
         if oracle.samples is None:
@@ -125,6 +125,18 @@ def aggregated(
         sums = np.stack([np.bincount(cluster, weights=column) for column in terms.T], axis=1)
         terms = sums * np.sqrt(number / (number - 1.0))
     return terms
+
+
+def influence_of(metric: Metric, blocks: TieBlocks) -> FloatArray:
+    """Return the influence of each sample of a table that kept them; one table serves any number of metrics."""
+    values = per_sample(gradient(metric, blocks), blocks)
+    values *= blocks.total_weight
+    assert blocks.samples is not None
+    if blocks.samples.weight is None:
+        return values
+    weight = to_numpy(blocks.samples.weight)
+    result: FloatArray = np.divide(values, weight, out=np.zeros_like(values), where=weight > 0.0)
+    return result
 
 
 def tables(metric: Metric, loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None = None) -> TieBlocks:
@@ -189,15 +201,7 @@ def influence(
     array([-0.25,  0.75, -0.25, -0.25])
     """
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
-    blocks = tables(chosen, loss, confidence, sample_weight)
-    samples = blocks.samples
-    assert samples is not None
-    terms = per_sample(gradient(chosen, blocks), blocks) * blocks.total_weight
-    if samples.weight is None:
-        return terms
-    weight = to_numpy(samples.weight)
-    result: FloatArray = np.divide(terms, weight, out=np.zeros_like(terms), where=weight > 0.0)
-    return result
+    return influence_of(chosen, tables(chosen, loss, confidence, sample_weight))
 
 
 def standard_error(

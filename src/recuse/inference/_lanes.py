@@ -65,10 +65,8 @@ class Column:
         samples = blocks.samples
         assert samples is not None
         order = np.ascontiguousarray(to_numpy(samples.order), dtype=np.intp)
-        score, block = samples.before if samples.before is not None else (blocks.score, samples.block)
-        starts = None
-        if len(score) < order.size:
-            starts = np.flatnonzero(np.diff(to_numpy(block)[order], prepend=-1))
+        score, block = samples.before if samples.before is not None else (blocks.score, samples.sorted_block)
+        starts = None if block is None else np.flatnonzero(np.diff(to_numpy(block), prepend=-1))
         weight = None if samples.weight is None else to_numpy(samples.weight)[order]
         deeper = None if blocks._oracle is None else cls._of(blocks._oracle)
         return cls(blocks, score, order, starts, weight, to_numpy(samples.loss)[order], deeper)

@@ -26,6 +26,8 @@ FULL: Range = (0.0, 1.0)
 
 def check_range(coverage_range: Range) -> Range:
     """Return a coverage range 0 <= low < high <= 1."""
+    if coverage_range is FULL:
+        return FULL
     try:
         low, high = coverage_range
     except (TypeError, ValueError):
@@ -41,6 +43,17 @@ def from_below(values: FloatArray) -> FloatArray:
     return np.cumsum(values[::-1])[::-1]
 
 
+def pair_from_below(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both sums from_below, as the parts of one complex sum.
+
+    Each step of a sum waits for the one before, so that a sum of pairs costs no more than a sum of numbers.
+    """
+    pairs = np.empty(first.size, dtype=np.complex128)
+    pairs.real, pairs.imag = first, second
+    sums = np.cumsum(pairs[::-1])[::-1]
+    return sums.real, sums.imag
+
+
 def below(values: FloatArray) -> FloatArray:
     """Sum of the values of all less confident blocks."""
     return from_below(values) - values
@@ -53,29 +66,30 @@ def _overlap(blocks: TieBlocks, coverage_range: Range) -> tuple[FloatArray, Floa
     return np.clip(W - blocks.weight, low, high), np.clip(W, low, high)
 
 
+def _width(blocks: TieBlocks, coverage_range: Range) -> FloatArray:
+    """Weight of each block within the range."""
+    if coverage_range == FULL:
+        return blocks.weight
+    start, end = _overlap(blocks, coverage_range)
+    return end - start
+
+
 # ---------------------------------------------------------------------- step
 
 
 def step_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """Integral of the step curve R_j over coverage: (1/T) sum_j m_j L_j / W_j."""
-    R = blocks.cumulative_loss / blocks.cumulative_weight
-    if coverage_range == FULL:
-        return float(blocks.weight @ R) / blocks.total_weight
-    start, end = _overlap(blocks, coverage_range)
-    return float((end - start) @ R) / blocks.total_weight
+    return float(_width(blocks, coverage_range) @ blocks.selective_risk) / blocks.total_weight
 
 
 def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     """Derivative of step_area: block k moves its own width, every risk from k on, and the total."""
-    W, T = blocks.cumulative_weight, blocks.total_weight
-    R = blocks.cumulative_loss / W
-    start, end = (0.0, blocks.weight) if coverage_range == FULL else _overlap(blocks, coverage_range)
-    width = end - start
-    area = float(width @ R) / T
-    share = width / W
-    per_loss, shrink = from_below(share), from_below(share * R)
+    W, T, R = blocks.cumulative_weight, blocks.total_weight, blocks.selective_risk
+    share = _width(blocks, coverage_range) / W
+    per_loss, shrink = pair_from_below(share, share * R)
+    area = float(per_loss @ blocks.loss) / T
     if coverage_range == FULL:
-        return Gradient((R - shrink - area) / T, per_loss / T)
+        return Gradient(R - shrink - area, per_loss).scaled(1.0 / T)
     low, high = (T * c for c in coverage_range)
     inside = (low < W) & (high > W)  # block ends that move the border between two steps
     borders = from_below(np.where(inside, R - np.append(R[1:], 0.0), 0.0))
@@ -178,7 +192,7 @@ def _trapezoid_shares(blocks: TieBlocks, coverage_range: Range = FULL) -> FloatA
 
 def trapezoid_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """Integral of R interpolated linearly between the points and constant to the left of the first."""
-    R = blocks.cumulative_loss / blocks.cumulative_weight
+    R = blocks.selective_risk
     return float(_trapezoid_shares(blocks, coverage_range) @ R) / blocks.total_weight
 
 
@@ -189,8 +203,7 @@ def trapezoid_per_loss(blocks: TieBlocks, coverage_range: Range = FULL) -> Float
 
 def trapezoid_gradient(blocks: TieBlocks) -> Gradient:
     """Derivative of trapezoid_area over the full range."""
-    W, T, m = blocks.cumulative_weight, blocks.total_weight, blocks.weight
-    R = blocks.cumulative_loss / W
+    W, T, R, m = blocks.cumulative_weight, blocks.total_weight, blocks.selective_risk, blocks.weight
     heights = 0.5 * (R + np.append(R[0], R[:-1]))
     area = float(m @ heights) / T
     shrink = from_below(_trapezoid_shares(blocks) * R / W)

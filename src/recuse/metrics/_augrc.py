@@ -23,8 +23,9 @@ def augrc_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     """Derivative of the AUGRC of a table."""
     coverage_range = area.check_range(coverage_range)
     gradient = area.linear_gradient(blocks, area.uniform, coverage_range)
-    shrink = 2.0 * blocks.total_weight * augrc_value(blocks, coverage_range)
-    return Gradient(gradient.weight - shrink, gradient.loss).scaled(1.0 / blocks.total_weight**2)
+    T = blocks.total_weight
+    shrink = 2.0 * float(gradient.loss @ blocks.loss) / T  # the area itself is linear in the losses
+    return Gradient(gradient.weight - shrink, gradient.loss).scaled(1.0 / T**2)
 
 
 def _attribution(blocks: TieBlocks, coverage_range: Range = FULL) -> Attribution:

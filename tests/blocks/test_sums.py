@@ -1,0 +1,52 @@
+"""Cumulative sums in rows of eight: those of NumPy, exact for whole numbers, never decreasing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recuse import TieBlocks
+from recuse.blocks._sums import cumulative, cumulative_count
+
+SIZES = [1, 7, 8, 4095, 4096, 4103, 4104, 10_001]
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_sums_are_those_of_numpy(n: int, backwards: bool) -> None:
+    """Every size, with and without a rest, and a column that is a view."""
+    values = np.random.default_rng(n).exponential(size=n)
+    values = values[::-1] if backwards else values
+    given = values.copy()
+    np.testing.assert_allclose(cumulative(values), np.cumsum(values), rtol=1e-13)
+    np.testing.assert_array_equal(values, given)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_whole_numbers_are_added_exactly(n: int) -> None:
+    """Counts stay counts on both ways."""
+    counts = np.random.default_rng(n).integers(0, 1000, n).astype(np.float64)
+    np.testing.assert_array_equal(cumulative(counts), np.cumsum(counts))
+    np.testing.assert_array_equal(cumulative_count(counts), np.cumsum(counts))
+
+
+def test_sums_never_decrease_and_stand_still_on_zeros() -> None:
+    """A curve over coverage must not wiggle by rounding."""
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(50_000) < 0.5, 0.0, 10.0 ** rng.uniform(-12, 3, 50_000))
+    steps = np.diff(cumulative(values))
+    assert (steps >= 0.0).all()
+    assert (steps[values[1:] == 0.0] == 0.0).all()
+
+
+@pytest.mark.parametrize("digits", [None, 2])
+def test_large_tables_have_the_sums_of_their_columns(digits: int | None) -> None:
+    """The sums that builders fill in for whole numbers are those of the columns, tied or not."""
+    rng = np.random.default_rng(1)
+    score = rng.random(9_001) if digits is None else np.round(rng.random(9_001), digits)
+    for loss in ((rng.random(9_001) < 0.1).astype(float), rng.random(9_001)):
+        for keep_samples in (False, True):
+            blocks = TieBlocks.from_samples(loss, score, keep_samples=keep_samples)
+            np.testing.assert_array_equal(blocks.cumulative_weight, np.cumsum(blocks.weight))
+            np.testing.assert_allclose(blocks.cumulative_loss, np.cumsum(blocks.loss), rtol=1e-13)
+            np.testing.assert_array_equal(blocks.selective_risk, blocks.cumulative_loss / blocks.cumulative_weight)
