@@ -104,15 +104,14 @@ def coverage_of_the_others(scale: float) -> None:
 
 
 def coverage_by_bootstrap(scale: float) -> None:
-    population = POPULATIONS[3]
-    table = recuse.TieBlocks.from_samples(*unit(population, 4_000_000, np.random.default_rng(99)))
-    for spec in BY_BOOTSTRAP:
-        metric = recuse.metrics.parse(spec)
-        for n, repetitions in ((200, 300), (1000, 200)):
-            rng = np.random.default_rng(n)
-            draw = partial(unit, population, n, rng)
-            row = coverage(metric, metric(table), draw, int(scale * repetitions), n_resamples=300)
-            print(f"{spec:30} {population.name:28} {n:6} {row}", flush=True)
+    for population in (POPULATIONS[0], POPULATIONS[3]):
+        table = recuse.TieBlocks.from_samples(*unit(population, 4_000_000, np.random.default_rng(99)))
+        for spec in BY_BOOTSTRAP:
+            metric = recuse.metrics.parse(spec)
+            for n, repetitions in ((200, 400), (1000, 200)):
+                draw = partial(unit, population, n, np.random.default_rng(n))
+                row = coverage(metric, metric(table), draw, int(scale * repetitions), n_resamples=300)
+                print(f"{spec:30} {population.name:28} {n:6} {row}", flush=True)
 
 
 def coverage_of_copies(scale: float) -> None:
