@@ -72,6 +72,7 @@ def main() -> None:
     start = time.process_time()
     study = recuse.ranking_study(losses, scores, ("aurc", "augrc"), n_resamples=500)
     print(f"ImageNet, 11 models, 50,000 images ({time.process_time() - start:.0f} s with 500 resamples)\n{study}\n")
+    print("accuracy: " + ", ".join(f"{name} {1 - loss.mean():.3f}" for name, loss in losses.items()), "\n")
     comparison = recuse.compare(losses, scores, "augrc")
     print(comparison, "\n")
     if arguments.figures is not None:
