@@ -20,7 +20,7 @@ from tests.imports import ROOT, Import, all_imports, circle, imports_of, modules
 
 #: Rooms import from floors below only. Modules of floor 0 are one room: the tools that all others use.
 FLOORS = {
-    **dict.fromkeys(["_checks", "_classes", "_files", "_registry", "_typing"], 0),
+    **dict.fromkeys(["_checks", "_classes", "_files", "_registry", "_specs", "_typing"], 0),
     **dict.fromkeys(["blocks", "outputs", "losses", "datasets"], 1),
     "curve": 2,
     **dict.fromkeys(["metrics", "scores"], 3),

@@ -214,6 +214,8 @@ class Metric:
 
         An option that equals its default is not kept, so that equal settings have equal specs.
         """
+        if not options:
+            return self
         known = self.defaults
         for option in options:
             if option not in known:

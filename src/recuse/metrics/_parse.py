@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from typing import Any
-
+from recuse._specs import read_spec, split_specs
 from recuse.metrics._metric import METRICS, Metric
 
 
@@ -33,26 +31,8 @@ def parse(spec: str) -> Metric:
     >>> recuse.metrics.parse("aurc(estimator=harmonic)").identifier
     'aurc/harmonic'
     """
-    form = 'write a name, or a name with options: "coverage_at_risk(risk=0.01)"'
-    try:
-        tree = ast.parse(spec.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError(f"metric {spec!r} cannot be read; {form}") from None
-    if isinstance(tree, ast.Name):
-        return METRICS[tree.id]
-    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
-        raise ValueError(f"metric {spec!r} cannot be read; {form}")
-    options = {keyword.arg: _option(keyword.value, spec) for keyword in tree.keywords if keyword.arg is not None}
-    return METRICS[tree.func.id].using(**options)
-
-
-def _option(node: ast.expr, spec: str) -> Any:
-    if isinstance(node, ast.Name):
-        return node.id
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        raise ValueError(f"metric {spec!r} has an option that is no number or word") from None
+    name, options = read_spec(spec, "metric", "coverage_at_risk(risk=0.01)")
+    return METRICS[name].using(**options)
 
 
 def parse_list(text: str) -> list[Metric]:
@@ -79,11 +59,4 @@ def parse_list(text: str) -> list[Metric]:
     >>> [metric.spec for metric in recuse.metrics.parse_list("augrc, cwsa(threshold=0.9, denominator=all)")]
     ['augrc', 'cwsa(threshold=0.9, denominator=all)']
     """
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [parse(part) for part in parts if part.strip()]
+    return [parse(part) for part in split_specs(text)]

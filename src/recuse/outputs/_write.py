@@ -56,7 +56,7 @@ def write_outputs(outputs: Outputs, path: str | os.PathLike[str]) -> None:
     suffix = os.path.splitext(name)[1].lower()
     if suffix == ".npz":
         arrays = _arrays(outputs)
-        write_file(name, lambda file: np.savez(file, allow_pickle=False, **arrays))
+        write_file(name, lambda file: np.savez(file, **arrays))
     elif suffix == ".parquet":
         frame = _frame(outputs, name)
         write_file(name, frame.write_parquet)

@@ -127,6 +127,8 @@ class Score:
 
     def using(self, **options: Any) -> Score:
         """Return this score with hyper-parameters set; unknown ones are a TypeError that lists the known ones."""
+        if not options:
+            return self
         known = self.defaults
         for option in options:
             if option not in known:

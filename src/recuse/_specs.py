@@ -1,0 +1,45 @@
+"""Names with options as text, such as ``"aurc(estimator=log)"``: what the command line and configurations write."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+
+def read_spec(text: str, kind: str, example: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and the options of one text; words need no quotes. ``kind`` and ``example`` are for messages."""
+    if text.isidentifier():
+        return text, {}
+    bad = ValueError(f'{kind} {text!r} cannot be read; write a name, or a name with options: "{example}"')
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise bad from None
+    if isinstance(tree, ast.Name):
+        return tree.id, {}
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
+        raise bad
+    try:
+        return tree.func.id, {each.arg: _value(each.value) for each in tree.keywords if each.arg is not None}
+    except ValueError:
+        raise ValueError(f"{kind} {text!r} has an option that is no number or word") from None
+
+
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Tuple | ast.List):
+        return tuple(_value(entry) for entry in node.elts)
+    return ast.literal_eval(node)
+
+
+def split_specs(text: str) -> list[str]:
+    """Return the parts of a comma-separated list; commas inside brackets belong to options."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
