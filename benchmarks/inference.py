@@ -54,7 +54,7 @@ TESTED = ("e_aurc", "naurc", "auroc_f", "average_precision_error", "selective_ri
 
 
 def coverage(metric: Any, truth: float, draw: Callable[[], Any], repetitions: int, **options: Any) -> str:
-    """Return coverage, median width relative to the truth, and share with a warning, as one row.
+    """Return coverage of the intervals given, median relative width, and shares warned and without one, as one row.
 
     Marked is a coverage below 93 % that comes without a warning in most repetitions.
     """
@@ -65,11 +65,12 @@ def coverage(metric: Any, truth: float, draw: Callable[[], Any], repetitions: in
         none += bool(np.isnan(found.low))
         inside += found.low <= truth <= found.high
         widths.append(found.high - found.low)
-    share = inside / repetitions
-    width = np.nanmedian(widths) / abs(truth) if none < repetitions else np.nan
+    given = repetitions - none
+    share = inside / given if given else np.nan
+    width = np.nanmedian(widths) / abs(truth) if given else np.nan
     mark = "  <--" if share < 0.93 and warned < 0.5 * repetitions else ""
     return (
-        f"{100 * share:6.1f} +-{100 * allowance(max(share, 0.5), repetitions):4.1f}"
+        f"{100 * share:6.1f} +-{100 * allowance(max(share, 0.5), max(given, 1)):4.1f}"
         f"  width {width:6.3f}  warned {100 * warned / repetitions:5.1f} %  none {100 * none / repetitions:4.1f} %"
     ) + mark
 

@@ -8,6 +8,7 @@ from scipy import stats
 
 import recuse
 from recuse import inference, metrics
+from recuse.inference._interval import WORST
 from recuse.inference._trust import degrees_of_freedom, effective_losses
 
 
@@ -113,12 +114,16 @@ def test_exact_intervals_cover_at_every_risk(n):
 
 
 def test_bound_without_errors_is_reached_by_the_worst_ranking():
-    """The bound equals the area of a population whose errors are all ranked first."""
-    mu = 0.1
-    loss = np.repeat([1.0, 0.0], [10_000, 90_000])
-    score = np.linspace(1, 0, 100_000)
-    assert recuse.augrc(loss, score) == pytest.approx(mu - mu**2 / 2, abs=1e-4)
-    assert recuse.aurc(loss, score) == pytest.approx(mu * (1 - np.log(mu)), abs=1e-4)
+    """The bound equals the area of a population whose errors are all ranked first; no smaller error rate exceeds it."""
+    score, tied = np.linspace(1, 0, 100_000), np.zeros(100_000)
+    for name, worst in WORST.items():
+        column = tied if name == "sele" else score  # SELE charges a tie as if its errors came first
+        for mu in (0.1, 0.5):
+            table = recuse.TieBlocks.from_samples(
+                (np.arange(100_000) < mu * 100_000).astype(float), column, oracle=True
+            )
+            assert metrics.get(name)(table) == pytest.approx(worst(mu), abs=1e-4)
+        assert (np.diff([worst(p) for p in np.linspace(0.01, 0.99, 99)]) >= -1e-12).all()
 
 
 @pytest.mark.parametrize("name", ["auroc_f", "naurc", "aurc", "e_augrc", "average_precision_error"])

@@ -74,12 +74,17 @@ def no_interval(estimate: float, error: float, level: float, why: str) -> Interv
     return Interval(np.nan, np.nan, estimate, error, level, "none", 0.0, why)
 
 
+def _entropy(p: float) -> float:
+    return -p * math.log(p) - (1.0 - p) * math.log(1.0 - p)
+
+
 #: Largest value that an error rate up to p allows: every error is ranked above every correct prediction.
 WORST: dict[str, Callable[[float], float]] = {
     "risk": lambda p: p,
     "sele": lambda p: p,
     "aurc": lambda p: p * (1.0 - math.log(p)),
     "augrc": lambda p: p - p**2 / 2.0,
+    "e_aurc": lambda p: _entropy(min(p, 0.5)),
     "e_augrc": lambda p: min(p, 0.5) * (1.0 - min(p, 0.5)),
 }
 
