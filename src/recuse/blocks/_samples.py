@@ -89,7 +89,8 @@ def _group(
         if binary:
             values, count, loss_sum = _sorted_failures(score + 0.0, failed)
             second = Moments(count, loss_sum, loss_sum) if moments else None
-            return _whole(TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored))
+            table = TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored)
+            return _whole(table, score.size)
 
     order = xp.flip(xp.argsort(score, stable=False))
     if xp is np:  # a view, and gathering backwards is slow
@@ -115,7 +116,7 @@ def _group(
         if oracle and (keep_samples or not binary) else None,
         **unscored,
     )  # fmt: skip
-    return _whole(table) if weight is None else without_empty(table)
+    return _whole(table, loss.shape[0]) if weight is None else without_empty(table)
 
 
 def _failures(loss: Any, xp: Any) -> tuple[Any, bool]:
@@ -124,13 +125,13 @@ def _failures(loss: Any, xp: Any) -> tuple[Any, bool]:
     return failed, int(xp.count_nonzero(failed)) + int(xp.count_nonzero(loss == 0.0)) == loss.shape[0]
 
 
-def _whole(table: TieBlocks) -> TieBlocks:
-    """Fill in the cumulative sums of an unweighted table where they are whole numbers."""
-    untied = len(table) == table.n
-    ranks = np.arange(1.0, table.n + 1.0) if untied else cumulative_count(table.weight)
-    table.__dict__["cumulative_weight"] = ranks
+def _whole(table: TieBlocks, n: int) -> TieBlocks:
+    """Fill in the number of rows of an unweighted table, and cumulative sums that are whole numbers."""
+    known: dict[str, Any] = {"n": n}
+    known["cumulative_weight"] = np.arange(1.0, n + 1.0) if len(table) == n else cumulative_count(table.weight)
     if table.binary:
-        table.__dict__["cumulative_loss"] = cumulative_count(table.loss)
+        known["cumulative_loss"] = cumulative_count(table.loss)
+    table.__dict__.update(known)
     return table
 
 
@@ -158,8 +159,8 @@ def _sorted_blocks(
     The blocks of samples stay on the device; what has one entry per block comes back as NumPy. They are None
     where nothing is tied: the position is the block.
     """
-    key = xp.take(score, order) + 0.0  # -0.0 becomes 0.0
     columns = [xp.take(column, order) for column in columns]
+    key = xp.take(score + 0.0, order)  # -0.0 becomes 0.0; what has just been read is gathered from the cache
     new = key[1:] != key[:-1]
     if bool(xp.all(new)):
         values = to_numpy(key)
