@@ -84,8 +84,8 @@ def confidence_intervals(
     terms under the root are the sampling error, the noise of d, and that the rate is an assumption: the move is
     uncertain by half of itself. Areas are treated on the logarithmic scale, unless one of a half is 0.
 
-    Simulated, nominal 95 % intervals hold the truth in 91 to 99 %, least often for the gain in F1, and nearly always for
-    the gain of a useless second score, which is 0.
+    Simulated, nominal 95 % intervals hold the truth in 91 to 99 %, and nearly always for the gain of a useless second
+    score, which is 0.
 
     References
     ----------
