@@ -55,7 +55,7 @@ def route_of(metric: Metric, method: str, panel: Panel | None = None) -> Route:
     """Return how the covariance is had: from influence functions, or from a bootstrap.
 
     By bootstrap also, unless influence functions are asked for, where a threshold jumps from one wide tie to the next:
-    two equally good scores then differed in 7 to 15 % of simulations, by bootstrap in 1 to 6 %.
+    a derivative does not see that, and two equally good scores would differ too often.
     """
     if metric.input != "blocks":
         raise UnmetNeed(
