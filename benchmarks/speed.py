@@ -32,7 +32,7 @@ AURC, AUGRC = get("aurc"), get("augrc")
 
 
 def population(n: int, kind: str, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Softmax-like maxima that pile up near 1, with about 8 % errors; ties after rounding to float32."""
+    """Softmax-like maxima that pile up near 1, with about 8 % errors; "ties": 0/1 losses, scores rounded to 0.001."""
     margin = rng.normal(4.0, 3.0, n)
     score = 1.0 / (1.0 + np.exp(-np.abs(margin)))
     wrong = (rng.random(n) > score).astype(np.float64)

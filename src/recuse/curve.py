@@ -99,7 +99,7 @@ class RiskCoverageCurve:
     @cached_property
     def selective_risk(self) -> FloatArray:
         """Mean loss of what is accepted at each point, shape (n_blocks,)."""
-        return self.blocks.cumulative_loss / self.blocks.cumulative_weight
+        return self.blocks.selective_risk
 
     @cached_property
     def generalized_risk(self) -> FloatArray:
