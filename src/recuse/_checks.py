@@ -12,6 +12,9 @@ import numpy as np
 
 from recuse._typing import ArrayLike, FloatArray
 
+#: Losses and weights up to here can be squared, multiplied and summed.
+LARGEST = 1e75
+
 
 class UndefinedMetricWarning(UserWarning):
     """A metric is not defined for this input and was returned as NaN; the message says why.
@@ -64,15 +67,46 @@ def one_of(value: str, allowed: Iterable[str], name: str) -> str:
     return value
 
 
+def real(value: Any, name: str, where: str, remedy: str = "") -> float:
+    """Return ``value`` as a float, or say ``where`` such a number has to lie; text is no number."""
+    with suppress(TypeError, ValueError, OverflowError):
+        if not isinstance(value, str | bytes) and np.ndim(value) == 0:
+            return float(value)
+    raise TypeError(f"{name} must be a number {where}, got {value!r}{remedy and '; ' + remedy}")
+
+
+def whole(value: Any, name: str, least: int = 1, usual: int | None = None) -> int:
+    """Return ``value`` as an int of at least ``least``."""
+    with suppress(TypeError, ValueError, OverflowError):
+        if not isinstance(value, bool | str | bytes) and int(value) == value and value >= least:
+            return int(value)
+    hint = "" if usual is None else f"; {usual} is usual"
+    raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}{hint}")
+
+
+def generator(rng: Any, name: str = "rng") -> np.random.Generator:
+    """Return the random generator of a seed, or the one that was given."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        remedy = "give a whole number >= 0, a numpy.random.Generator, or None for a new seed each time"
+        raise TypeError(f"{name}={rng!r} is no seed; {remedy}") from None
+
+
 def fraction(value: float, name: str, *, below_one: bool = False) -> float:
     """Return ``value`` as a float in [0, 1], or in [0, 1) if ``below_one``."""
     interval = "[0, 1)" if below_one else "[0, 1]"
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number in {interval}, got {value!r}") from None
+    number = real(value, name, f"in {interval}")
     if not 0.0 <= number <= 1.0 or (below_one and number == 1.0):
         raise ValueError(f"{name} must lie in {interval}, got {number!r}; give a fraction, not per cent")
+    return number
+
+
+def inside(value: float, name: str, usual: float) -> float:
+    """Return ``value`` as a float in (0, 1)."""
+    number = fraction(value, name)
+    if number in (0.0, 1.0):
+        raise ValueError(f"{name} must lie inside (0, 1), got {number!r}; {usual:g} is usual")
     return number
 
 
@@ -115,7 +149,10 @@ def _host_array(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
         for value in values:
             if not isinstance(value, (int, float, np.number, np.bool_)) and type(value).__name__ != "Decimal":
                 raise TypeError(f"{name} must be numeric, but it holds {value!r} of type {type(value).__name__}")
-        array = np.array(values, dtype=np.float64).reshape(array.shape)
+        try:
+            array = np.array(values, dtype=np.float64).reshape(array.shape)
+        except OverflowError:
+            raise ValueError(f"{name} holds a whole number beyond the range of float64; rescale it") from None
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numeric, got dtype {array.dtype}; convert it to numbers first")
     return array
@@ -176,7 +213,7 @@ def refuse(bad: Any, column: Any, name: str, problem: str, remedy: str, xp: Any)
 
 def check_loss(loss: Any, xp: Any) -> None:
     """Refuse NaN, infinite and negative losses."""
-    if xp is np and loss.min() >= 0.0 and loss.max() < np.inf:  # two passes, no temporary; NaN fails both
+    if xp is np and loss.min() >= 0.0 and loss.max() <= LARGEST:  # two passes, no temporary; NaN fails both
         return
     refuse(xp.isnan(loss), loss, "loss", "holds NaN", "remove these samples or repair the labels", xp)
     refuse(
@@ -195,14 +232,20 @@ def check_loss(loss: Any, xp: Any) -> None:
         "losses are >= 0: shift it, or pass a loss instead of a gain",
         xp,
     )
+    refuse(loss > LARGEST, loss, "loss", f"is above {LARGEST:g}, where sums overflow", "rescale the losses", xp)
 
 
 def check_weight(weight: Any, xp: Any) -> None:
     """Refuse NaN, infinite and negative weights, and weights that sum to zero."""
     refuse(~xp.isfinite(weight), weight, "sample_weight", "is not finite", "give finite weights >= 0", xp)
     refuse(weight < 0, weight, "sample_weight", "is negative", "give finite weights >= 0", xp)
-    if float(xp.sum(weight)) == 0.0:
+    remedy = "rescale them: only their ratios matter"
+    refuse(weight > LARGEST, weight, "sample_weight", f"is above {LARGEST:g}, where sums overflow", remedy, xp)
+    total = float(xp.sum(weight))
+    if total == 0.0:
         raise ValueError("sample_weight sums to 0; at least one sample needs a positive weight")
+    if total < 1.0 / LARGEST:
+        raise ValueError(f"sample_weight sums to {total:g}, where squares underflow; {remedy}")
 
 
 def matrix(array: ArrayLike, name: str) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse._checks import closest, one_of
+from recuse._checks import closest, generator, one_of
 from recuse._typing import ArrayLike
 from recuse.inference._binomial import check_level
 from recuse.inference._letters import letter_groups
@@ -249,7 +249,7 @@ def compare(
     tests = paired(
         chosen, columns, level=level, adjust=adjust, method=method, strata=strata, clusters=clusters,
         paired_runs=paired_runs, n_resamples=n_resamples, n_permutations=n_permutations,
-        rng=np.random.default_rng(rng),
+        rng=generator(rng),
     )  # fmt: skip
     order = _best_first(tests)
     letters = letter_groups(tests.significant[np.ix_(order, order)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse._checks import fraction
+from recuse._checks import fraction, real
 from recuse._typing import ArrayLike, FloatArray, NanPolicy
 from recuse.blocks import TieBlocks
 
@@ -162,6 +162,7 @@ class RiskCoverageCurve:
             target = fraction(coverage, "coverage")
             return self._point(int(np.searchsorted(self.coverage, target - SLACK)) if target > 0.0 else -1)
         if risk is not None:
+            risk = real(risk, "risk", ">= 0")
             if not risk >= 0.0:
                 raise ValueError(f"risk must be a number >= 0, got {risk!r}; give a fraction, not per cent")
             attained = np.flatnonzero(self.selective_risk <= risk * (1.0 + SLACK))
@@ -171,6 +172,7 @@ class RiskCoverageCurve:
             why = f"no threshold attains a selective risk of {risk:g} or less; the lowest attainable is {lowest:.6g}"
             return OperatingPoint(np.nan, np.nan, np.nan, np.nan, 0, self.blocks.n, why)
         assert threshold is not None
+        threshold = real(threshold, "threshold", "on the scale of the score")
         if np.isnan(threshold):
             raise ValueError("threshold is NaN; give a score, or +inf to reject everything")
         point = self._point(int(np.searchsorted(-self.threshold, -threshold, side="right")) - 1)

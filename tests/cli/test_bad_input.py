@@ -89,7 +89,7 @@ def test_no_rows(recuse_: Run, tmp_path: Path) -> None:
         (["--scores", "vage"], ["'vage' is neither a score nor a column; did you mean 'vague'", "recuse scores"]),
         (["--scores", "mps"], ["'mps' is neither a score nor a column; did you mean 'msp'"]),
         (["--scores", "zzzzzz"], ["'zzzzzz' is neither a score nor a column; columns: y, yhat, conf, votes"]),
-        (["--bootstrap", "1"], ["--bootstrap must be at least 2, got 1"]),
+        (["--bootstrap", "1"], ["--bootstrap must be a whole number >= 2, got 1"]),
         (["--level", "95"], ["level must lie in [0, 1], got 95.0; give a fraction, not per cent"]),
         (["--scores", "z*"], ["no column matches --scores 'z*'"]),
         (["--scores", "energy"], ["energy needs logits"]),
@@ -100,6 +100,7 @@ def test_no_rows(recuse_: Run, tmp_path: Path) -> None:
         (["--weight", "site"], ["column 'site' must hold numbers"]),
         (["--metrics", "ece", "--scores", "votes"], ["ece needs confidence scores that are probabilities in [0, 1]"]),
         (["--metrics", "aurc(estimator=lg)"], ["estimator='lg' is not known; did you mean 'log'?"]),
+        (["--metrics", "coverage_at_risk(risk=low)"], ["risk must be a number >= 0, got 'low'"]),
         (["--metrics", "selective_risk(coverage=80)"], ["coverage must lie in [0, 1], got 80", "not per cent"]),
     ],
 )

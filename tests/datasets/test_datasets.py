@@ -164,7 +164,7 @@ def test_every_number_can_be_changed():
     ("options", "error", "message"),
     [
         ({"kind": "calibratet"}, ValueError, "kind='calibratet' is not known; did you mean 'calibrated'"),
-        ({"kind": "random", "n": 0}, ValueError, "n must be at least 1, got 0"),
+        ({"kind": "random", "n": 0}, ValueError, "n must be a whole number >= 1, got 0"),
         ({"kind": "random", "p_correct": 90}, ValueError, r"p_correct must lie in \[0, 1\]"),
         ({"kind": "random", "correct": (0.9, 0.1)}, ValueError, "correct must be .*low <= high"),
         ({"kind": "random", "wrong": (0.5, 1.5)}, ValueError, r"wrong must lie in \[0, 1\]"),

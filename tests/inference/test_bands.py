@@ -276,7 +276,7 @@ def test_the_same_seed_gives_the_same_band() -> None:
         ({"clusters": [1, 1, 1, 1]}, "clusters holds a single cluster"),
         ({"method": "clopper-pearson", "sample_weight": [1, 2, 1, 1]}, 'needs a 0/1 loss .* use method="influence"'),
         ({"kind": "simultaneous", "method": "dkw", "clusters": [1, 2, 1, 1]}, 'use method="multiplier"'),
-        ({"kind": "simultaneous", "n_draws": 10}, "n_draws must be at least 100, got 10"),
+        ({"kind": "simultaneous", "n_draws": 10}, "n_draws must be a whole number >= 100, got 10"),
         ({"kind": "simultaneous", "min_coverage": 10}, r"min_coverage must lie in \[0, 1\]"),
     ],
 )

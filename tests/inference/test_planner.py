@@ -64,7 +64,12 @@ def test_the_standard_deviation_is_that_of_the_comparison():
         (lambda: required_samples(0.1, pilot=([0, 1], [1, 2], [1, 2])), "agree on every sample"),
         (lambda: required_samples(0.1, pilot=([0, 1], [1, 2])), "pilot must be a tuple"),
         (lambda: required_samples(0.1, pilot=([0, 1], [1, 2], [2, 1]), metric="fpr95_error"), "no influence function"),
-        (lambda: detectable_difference(1, sd=1.0), "at least 2"),
+        (
+            lambda: required_samples("0.1", sd=1.0),
+            "difference must be a number other than 0, got '0.1'; give the smallest",
+        ),
+        (lambda: required_samples(0.1, sd="1"), "sd must be a number > 0, got '1'"),
+        (lambda: detectable_difference(1, sd=1.0), "n must be a whole number >= 2, got 1"),
     ],
 )
 def test_bad_input(call, message):

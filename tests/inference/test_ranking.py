@@ -149,7 +149,7 @@ def test_it_draws_the_flows(study):
 
 def test_bad_input(data, study):
     loss, scores = data
-    with pytest.raises(ValueError, match="n_resamples must be at least 100"):
+    with pytest.raises(ValueError, match="n_resamples must be a whole number >= 100"):
         recuse.ranking_study(loss, scores, n_resamples=50)
     with pytest.raises(ValueError, match="metrics is empty"):
         recuse.ranking_study(loss, scores, metrics=())

@@ -187,15 +187,16 @@ def test_all_samples_have_the_librarys_intervals() -> None:
     ("function", "options", "message"),
     [
         ("null_gain", {"metric": "f1"}, "metric='f1' is not known"),
-        ("null_gain", {"n_runs": 0}, "n_runs must be at least 1"),
+        ("null_gain", {"n_runs": 0}, "n_runs must be a whole number >= 1, got 0; 20 is usual"),
         ("transfer", {"share": 0.999}, "leaves a part empty"),
-        ("transfer", {"n_splits": 0}, "n_splits must be at least 1"),
-        ("confidence_intervals", {"n_splits": 1}, "n_splits must be at least 2"),
+        ("transfer", {"n_splits": 0}, "n_splits must be a whole number >= 1"),
+        ("confidence_intervals", {"n_splits": 1}, "n_splits must be a whole number >= 2"),
         ("confidence_intervals", {"level": 95}, "level"),
-        ("evaluate", {"n_runs": 0}, "n_runs must be at least 1"),
+        ("evaluate", {"n_runs": 0}, "n_runs must be a whole number >= 1, got 0"),
+        ("evaluate", {"seed": -1}, "seed=-1 is no seed; give a whole number"),
     ],
 )
 def test_bad_options_are_named(function: str, options: dict[str, object], message: str) -> None:
     """Argument, value and remedy are in the message."""
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         getattr(joint, function)(*random_problem(10, 10), **options)

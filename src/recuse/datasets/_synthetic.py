@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from recuse._checks import fraction, one_of
+from recuse._checks import fraction, generator, one_of, whole
 from recuse.outputs import Outputs
 
 Kind: TypeAlias = Literal["calibrated", "overconfident", "underconfident", "random", "perfect"]
@@ -91,19 +91,18 @@ def synthetic(
     0.0
     """
     one_of(kind, MODELS, "kind")
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+    n = whole(n, "n")
     probability, right, mistaken = MODELS[kind]
     probability = probability if p_correct is None else fraction(p_correct, "p_correct")
     right = right if correct is None else _interval(correct, "correct")
     mistaken = mistaken if wrong is None else _interval(wrong, "wrong")
 
-    generator = np.random.default_rng(rng)
-    labels = generator.integers(N_CLASSES, size=n)
-    hit = generator.random(n) < probability
-    predictions = np.where(hit, labels, (labels + generator.integers(1, N_CLASSES, size=n)) % N_CLASSES)
+    draws = generator(rng)
+    labels = draws.integers(N_CLASSES, size=n)
+    hit = draws.random(n) < probability
+    predictions = np.where(hit, labels, (labels + draws.integers(1, N_CLASSES, size=n)) % N_CLASSES)
     (low, high), (wrong_low, wrong_high) = right, mistaken
-    uniform = generator.random(n)
+    uniform = draws.random(n)
     confidence = np.where(hit, low + (high - low) * uniform, wrong_low + (wrong_high - wrong_low) * uniform)
     return Outputs(labels=labels, predictions=predictions, confidence=confidence)
 

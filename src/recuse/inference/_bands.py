@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recuse._checks import UnmetNeed, fraction, one_of
+from recuse._checks import UnmetNeed, fraction, generator, one_of, whole
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.curve import SLACK
 from recuse.inference._binomial import check_level
@@ -239,7 +239,7 @@ def risk_band(
     else:
         start = MIN_COVERAGE if min_coverage is None else fraction(min_coverage, "min_coverage")
         valid = points.coverage >= start - SLACK
-        tail = _tail(points, valid, level, n_draws, np.random.default_rng(rng))
+        tail = _tail(points, valid, level, n_draws, generator(rng))
         low, high, name = _ends(points, tail, points.plain)
         low, high, name = np.where(valid, low, 0.0), np.where(valid, high, points.largest), f"max-t, {name}"
     warning = None
@@ -287,8 +287,7 @@ def _tail(points: Points, valid: BoolArray, level: float, n_draws: int, rng: np.
 
     error, _ = spread(points)
     used = valid & (error > 1e-12 * points.risk) & (points.risk > 0.0)
-    if n_draws < 100:
-        raise ValueError(f"n_draws must be at least 100, got {n_draws!r}; 1000 is usual")
+    whole(n_draws, "n_draws", 100, usual=1000)
     if not used.any():
         return 0.5 - 0.5 * level
     end, risk, scale = points.end[used], points.risk[used], (points.denominator * error)[used]

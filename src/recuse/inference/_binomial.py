@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from recuse._checks import fraction, one_of
+from recuse._checks import inside, one_of
 from recuse.inference._quantiles import beta_quantile
 
 __all__ = ["clopper_pearson"]
@@ -12,10 +12,7 @@ __all__ = ["clopper_pearson"]
 
 def check_level(level: float) -> float:
     """Return a confidence level inside (0, 1)."""
-    level = fraction(level, "level")
-    if level in (0.0, 1.0):
-        raise ValueError(f"level must lie inside (0, 1), got {level!r}; 0.95 is usual")
-    return level
+    return inside(level, "level", 0.95)
 
 
 def clopper_pearson(

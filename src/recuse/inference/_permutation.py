@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse._checks import to_numpy
+from recuse._checks import generator, to_numpy, whole
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.inference._influence import as_metric
@@ -99,8 +99,7 @@ def permutation_test(
     >>> round(result.difference, 3), round(result.p_value, 4), result.exact
     (-0.2, 0.0156, True)
     """
-    if isinstance(n_permutations, bool) or int(n_permutations) != n_permutations or n_permutations < 1:
-        raise ValueError(f"n_permutations must be a whole number >= 1, got {n_permutations!r}; 9999 is usual")
+    whole(n_permutations, "n_permutations", usual=9999)
     losses = loss if isinstance(loss, tuple) and len(loss) == 2 and np.ndim(loss[0]) == 1 else (loss, loss)
     checked = panel(dict(zip(("a", "b"), losses, strict=True)), {"a": score_a, "b": score_b}, sample_weight)
     if checked.n_runs != (1, 1):
@@ -112,7 +111,7 @@ def permutation_test(
         checked.weight,
         clusters,
         n_permutations,
-        np.random.default_rng(rng),
+        generator(rng),
     )
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from recuse._checks import fraction
+from recuse._checks import inside, real, whole
 from recuse._typing import ArrayLike
 from recuse.inference._binomial import check_level
 from recuse.inference._estimates import by_influence, route_of
@@ -122,6 +122,7 @@ def required_samples(
     >>> recuse.inference.required_samples(0.01, sd=0.18)
     2544
     """
+    difference = real(difference, "difference", "other than 0", "give the smallest that matters")
     if not np.isfinite(difference) or difference == 0.0:
         raise ValueError(f"difference must be finite and not 0, got {difference!r}; give the smallest that matters")
     reach = _quantiles(power, level) * _sd(sd, pilot, metric)
@@ -172,14 +173,12 @@ def detectable_difference(
     >>> round(recuse.inference.detectable_difference(2544, sd=0.18), 4)
     0.01
     """
-    if n < 2:
-        raise ValueError(f"n must be at least 2 samples, got {n!r}")
+    whole(n, "n", 2)
     return _quantiles(power, level) * _sd(sd, pilot, metric) / math.sqrt(n)
 
 
 def _quantiles(power: float, level: float) -> float:
-    if fraction(power, "power") in (0.0, 1.0):
-        raise ValueError(f"power must lie inside (0, 1), got {power!r}; 0.8 is usual")
+    power = inside(power, "power", 0.8)
     if power <= 1.0 - check_level(level):
         raise ValueError(f"power={power!r} is not above 1 - level={1.0 - level:.3g}, which needs no data; 0.8 is usual")
     return normal_quantile(0.5 + 0.5 * level) + normal_quantile(power)
@@ -193,6 +192,7 @@ def _sd(sd: float | None, pilot: Pilot | None, metric: str | Metric) -> float:
         if sd == 0.0:
             raise ValueError("pilot: the two scores agree on every sample, so it says nothing about their difference")
     assert sd is not None
+    sd = real(sd, "sd", "> 0", "recuse.inference.influence_sd gives it")
     if not 0.0 < sd < math.inf:
         raise ValueError(f"sd must be positive and finite, got {sd!r}; recuse.inference.influence_sd gives it")
-    return float(sd)
+    return sd

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse._checks import closest
+from recuse._checks import closest, generator, whole
 from recuse._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from recuse.inference._binomial import check_level
 from recuse.inference._estimates import resampled
@@ -219,22 +219,19 @@ def ranking_study(
     False
     """
     check_level(level)
-    if n_resamples < 100:
-        raise ValueError(
-            f"n_resamples must be at least 100 for ranks and their intervals, got {n_resamples!r}; 500 is usual"
-        )
+    whole(n_resamples, "n_resamples", 100, usual=500)  # fewer give no intervals of ranks
     given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     chosen = [parse(entry) if isinstance(entry, str) else entry for entry in given]
     if not chosen:
         raise ValueError('metrics is empty; name at least one, such as "augrc"')
     columns = panel(loss, scores, sample_weight)
-    generator = np.random.default_rng(rng)
+    draws = generator(rng)
     tests = [
         paired(metric, columns, level=level, adjust=adjust, strata=strata, clusters=clusters,
-               paired_runs=paired_runs, rng=generator)
+               paired_runs=paired_runs, rng=draws)
         for metric in chosen
     ]  # fmt: skip
-    drawn = resampled(chosen, columns, strata, clusters, n_resamples=n_resamples, rng=generator, progress=progress)
+    drawn = resampled(chosen, columns, strata, clusters, n_resamples=n_resamples, rng=draws, progress=progress)
     starts = np.cumsum((0, *columns.n_runs[:-1]))
     drawn = np.add.reduceat(drawn, starts, axis=1) / np.array(columns.n_runs)[None, :, None]
     rankings, replicates = {}, {}

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from recuse._checks import Undefined, UnmetNeed
+from recuse._checks import Undefined, UnmetNeed, generator, whole
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.inference._columns import scored
@@ -119,13 +119,12 @@ def run(
     progress: bool,
 ) -> FloatArray:
     """Evaluate all metrics on all columns under the same counts, one chunk of counts after another."""
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2, got {n_resamples!r}; 1000 is usual")
+    whole(n_resamples, "n_resamples", 2, usual=1000)
     out = np.empty((n_resamples, len(columns), len(metrics)))
     fast = [[formula(metric, column) for metric in metrics] for column in columns]
     selective = any(metric.name in SELECTIVE for metric in metrics)
     with _bar(n_resamples, progress) as advance:
-        for first, counts in how.chunks(n_resamples, np.random.default_rng(rng)):
+        for first, counts in how.chunks(n_resamples, generator(rng)):
             lanes = to_lanes(counts) if use_numba else counts
             for q, column in enumerate(columns):
                 part, formulas = out[first : first + len(counts), q], fast[q]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from recuse._checks import generator, whole
 from recuse._typing import ArrayLike
 from recuse.inference import Interval
 from recuse.joint import _intervals, _null, _transfer
@@ -262,6 +263,5 @@ def evaluate(
     (0.6666666666666666, 0.2778, Thresholds(confidence=0.5, ood_score=2.0))
     """
     data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
-    if n_runs < 1:
-        raise ValueError(f"n_runs must be at least 1, got {n_runs!r}")
-    return JointEvaluation(data, seed, n_runs)
+    generator(seed, "seed")
+    return JointEvaluation(data, seed, whole(n_runs, "n_runs"))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from recuse._checks import whole
 from recuse._typing import FloatArray
 from recuse.joint._problem import Problem, Thresholds
 from recuse.joint._quadrants import floors
@@ -19,9 +20,7 @@ def steps(number: int | None, name: str) -> int:
     """Return a number of thresholds or bins; there is no default, because results depend on it."""
     if number is None:
         raise TypeError(f"{name} is missing; a grid has no natural size and the value depends on it, so say {name}=...")
-    if int(number) != number or number < 1:
-        raise ValueError(f"{name} must be a whole number >= 1, got {number!r}")
-    return int(number)
+    return whole(number, name)
 
 
 def quantiles(score: FloatArray, T: int) -> FloatArray:

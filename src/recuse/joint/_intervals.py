@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recuse._checks import generator, whole
 from recuse._typing import ArrayLike, FloatArray
 from recuse.inference import Interval
 from recuse.joint._ds_aurc import affordable, area
@@ -103,7 +104,7 @@ def confidence_intervals(
     True
     """
     data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
-    return of_problem(data, level, n_splits, np.random.default_rng(rng))
+    return of_problem(data, level, n_splits, generator(rng))
 
 
 def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Generator) -> dict[str, Interval]:
@@ -111,16 +112,15 @@ def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Genera
     from recuse.inference._binomial import check_level
 
     check_level(level)
-    if n_splits < 2:
-        raise ValueError(f"n_splits must be at least 2, got {n_splits!r}")
+    whole(n_splits, "n_splits", 2, usual=50)
     smallest = min(data.n_id, data.n_ood or data.n_id)
     if smallest < 2:
         raise ValueError(f"one of the two kinds has {smallest} sample, which has no halves; give more samples")
     few = f"only {smallest} samples of one kind: read the interval as too short" if smallest < FEW else None
     halves = np.array([[_values(half) for half in data.split(0.5, rng)] for _ in range(n_splits)])
-    whole, exact = _values(data), _exact(data)
+    entire, exact = _values(data), _exact(data)
     return {
-        name: _interval(name, float(exact[j]), float(whole[j]), halves[:, :, j], level, few)
+        name: _interval(name, float(exact[j]), float(entire[j]), halves[:, :, j], level, few)
         for j, name in enumerate(NAMES)
     }
 

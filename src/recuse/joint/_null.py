@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recuse._checks import one_of
+from recuse._checks import generator, one_of, whole
 from recuse._typing import ArrayLike, FloatArray
 from recuse.joint._ds_aurc import affordable, area
 from recuse.joint._ds_f1 import exact
@@ -128,15 +128,14 @@ def null_gain(
     (True, True)
     """
     data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
-    return of_problem(data, metric, scheme, n_runs, np.random.default_rng(rng))
+    return of_problem(data, metric, scheme, n_runs, generator(rng))
 
 
 def of_problem(data: Problem, metric: str, scheme: str, n_runs: int, rng: np.random.Generator) -> NullGain:
     """Return the comparison for a checked problem."""
     one_of(metric, METRICS, "metric")
     one_of(scheme, ("permuted", "conditional"), "scheme")
-    if n_runs < 1:
-        raise ValueError(f"n_runs must be at least 1, got {n_runs!r}")
+    whole(n_runs, "n_runs", usual=20)
     single = alone(data, metric)
     double = together(data, metric)
     sign = 1.0 if metric == "ds_f1" else -1.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recuse._checks import fraction
+from recuse._checks import fraction, generator, whole
 from recuse._typing import ArrayLike, FloatArray
 from recuse.joint._ds_f1 import exact, point
 from recuse.joint._problem import Problem, problem
@@ -98,14 +98,13 @@ def transfer(
     True
     """
     data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
-    return of_problem(data, share, n_splits, np.random.default_rng(rng))
+    return of_problem(data, share, n_splits, generator(rng))
 
 
 def of_problem(data: Problem, share: float, n_splits: int, rng: np.random.Generator) -> Transfer:
     """Return the transfer for a checked problem."""
     fraction(share, "share")
-    if n_splits < 1:
-        raise ValueError(f"n_splits must be at least 1, got {n_splits!r}")
+    whole(n_splits, "n_splits", usual=20)
     oracle, transferred = [], []
     for _ in range(n_splits):
         calibration, test = data.split(share, rng)

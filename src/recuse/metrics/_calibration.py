@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from recuse._checks import one_of
+from recuse._checks import one_of, whole
 from recuse._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from recuse.blocks import TieBlocks
 from recuse.metrics._metric import METRICS, Gradient, Metric, Predictions
@@ -53,10 +53,9 @@ class ReliabilityCurve:
 def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
     """The bin of each block. Equal width: right-closed, 0 in the first. Equal mass: by the block's mid-rank."""
     one_of(binning, ("equal_width", "equal_mass"), "binning")
-    if isinstance(bins, bool) or int(bins) != bins or bins < 1:
-        raise ValueError(f"bins must be a whole number >= 1, got {bins!r}")
+    bins = whole(bins, "bins")
     if binning == "equal_width":
-        edges = np.arange(1, int(bins)) / int(bins)  # linspace rounds twice: its 5/6 is below 5/6
+        edges = np.arange(1, bins) / bins  # linspace rounds twice: its 5/6 is below 5/6
         return np.searchsorted(edges, blocks.score, side="left")
     below = blocks.total_weight - blocks.cumulative_weight
     return np.minimum(np.floor((below + 0.5 * blocks.weight) * bins / blocks.total_weight), bins - 1).astype(np.intp)

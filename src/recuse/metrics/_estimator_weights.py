@@ -6,19 +6,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from recuse._checks import one_of, vector
+from recuse._checks import one_of, vector, whole
 from recuse._typing import ArrayLike, FloatArray
 from recuse.metrics._harmonic import harmonic_difference
 
 __all__ = ["rank_weight_bias", "rank_weight_mse", "rank_weights"]
 
 WeightEstimator = Literal["harmonic", "log", "sele"]
-
-
-def _sample_size(n: int) -> int:
-    if isinstance(n, bool) or int(n) != n or n < 1:
-        raise ValueError(f"n must be a whole number >= 1, got {n!r}")
-    return int(n)
 
 
 def rank_weights(n: int, estimator: WeightEstimator = "harmonic") -> FloatArray:
@@ -52,7 +46,7 @@ def rank_weights(n: int, estimator: WeightEstimator = "harmonic") -> FloatArray:
     >>> recuse.rank_weights(2)
     array([0.5, 1.5])
     """
-    n = _sample_size(n)
+    n = whole(n, "n")
     rank = np.arange(1.0, n + 1.0)
     match one_of(estimator, get_args(WeightEstimator), "estimator"):
         case "harmonic":
@@ -100,7 +94,7 @@ def rank_weight_bias(n: int, beta: ArrayLike, estimator: WeightEstimator = "harm
     >>> recuse.rank_weight_bias(2, [0.0, 0.5]).round(6)
     array([0.5     , 0.306853])
     """
-    n = _sample_size(n)
+    n = whole(n, "n")
     percentile = vector(beta, "beta", np, None)
     if not np.all((percentile >= 0.0) & (percentile < 1.0)):
         raise ValueError(f"beta must lie in [0, 1), got values from {percentile.min()} to {percentile.max()}")
@@ -155,7 +149,7 @@ def rank_weight_mse(n: int, rank: ArrayLike, estimator: WeightEstimator = "harmo
     """
     from scipy.special import polygamma
 
-    n = _sample_size(n)
+    n = whole(n, "n")
     r = vector(rank, "rank", np, None)
     if not np.all((r >= 1) & (r <= n) & (r == np.floor(r))):
         raise ValueError(f"rank must hold whole numbers from 1 to n = {n}, got values from {r.min()} to {r.max()}")

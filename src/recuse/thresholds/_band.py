@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recuse._checks import vector
+from recuse._checks import generator, inside, vector
 from recuse._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from recuse.inference import clopper_pearson
 from recuse.thresholds._p_values import hoeffding_bentkus
@@ -121,11 +121,10 @@ def certified_band(
     >>> recuse.thresholds.certified_band(score < 100, score, delta=0.05).n_pilot
     32
     """
-    if not 0.0 < delta < 1.0:
-        raise ValueError(f"delta must lie inside (0, 1), got {delta!r}; 0.05 is usual")
+    delta = inside(delta, "delta", 0.05)
     sample = read(loss, confidence, None, nan_policy)
     largest = largest_loss(sample, max_loss)
-    pilot = pilot_rows(sample.n, np.random.default_rng(rng))
+    pilot = pilot_rows(sample.n, generator(rng))
     grid = _grid(sample.score[pilot])
     rest = sample.rows(~pilot)
     count = np.searchsorted(-rest.score, -grid, side="right")
@@ -136,7 +135,7 @@ def certified_band(
     for j in range(1, len(grid)):
         share = clopper_pearson(int(count[j - 1]), int(count[j]), 1.0 - each, side="lower")[0] if count[j] else 0.0
         between[j] = min(largest, upper[j] / share) if share > 0.0 else largest
-    return CertifiedBand(grid, upper, between, largest, float(delta), sample.n, int(pilot.sum()))
+    return CertifiedBand(grid, upper, between, largest, delta, sample.n, int(pilot.sum()))
 
 
 def _grid(pilot: FloatArray) -> FloatArray:

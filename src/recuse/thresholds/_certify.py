@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from recuse._checks import one_of, vector
+from recuse._checks import generator, one_of, vector
 from recuse._typing import ArrayLike, FloatArray
 from recuse.thresholds._betting import betting
 from recuse.thresholds._fallback import fallback, starts
@@ -74,8 +74,8 @@ def search(
     if procedure == "sgr":
         at = sgr(sample.score, sample.loss, limit, delta)
         return Found(at, at, bound, 0, None if at < np.inf else _why(sample.n, 0, limit, delta))
-    generator = np.random.default_rng(rng)
-    pilot = pilot_rows(sample.n, generator) if thresholds is None else np.zeros(sample.n, dtype=bool)
+    draws = generator(rng)
+    pilot = pilot_rows(sample.n, draws) if thresholds is None else np.zeros(sample.n, dtype=bool)
     n_pilot, rest = int(pilot.sum()), sample.rows(~pilot)
     fixed = sample.score[pilot] if thresholds is None else vector(thresholds, "thresholds", np, None) + 0.0
     fixed = np.unique(fixed[fixed > -np.inf])[::-1]
@@ -93,7 +93,7 @@ def search(
     values = rest.loss / largest
     if rest.weight is not None and max_weight is not None:
         values = (rest.weight * (rest.loss - risk) + max_weight * risk) / (max_weight * largest)
-    shuffle = generator.permutation(rest.n).astype(np.float64)
+    shuffle = draws.permutation(rest.n).astype(np.float64)
     tests = Tests(tested, rest.score, values, limit, bound, delta, shuffle)
     if procedure == "bonferroni":  # a level of its own for each threshold: no walk
         passed = np.flatnonzero(tests.p_value(0, len(tested)) <= delta / len(tested))

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recuse._checks import fraction, one_of, same_length, vector
+from recuse._checks import fraction, inside, one_of, real, same_length, vector
 from recuse._typing import ArrayLike, FloatArray, NanPolicy
 from recuse.thresholds._certify import Bound, Procedure, search
 from recuse.thresholds._groups import GroupThresholds, group_column
@@ -95,8 +95,8 @@ def choose_threshold(
     TypeError
         Not exactly one objective; ``delta`` without ``risk``.
     ValueError
-        Bad columns or options; ``max_loss`` or ``max_weight`` missing or below what occurs; ``bound="binomial"``
-        for weights or real losses.
+        Bad columns or options; a score of +inf, above which no threshold lies; ``max_loss`` or ``max_weight`` missing
+        or below what occurs; ``bound="binomial"`` for weights or real losses.
 
     Notes
     -----
@@ -122,7 +122,7 @@ def choose_threshold(
     '40 calibration rows, 7 of them to fix the tests, are too few: even without an error 99 accepted rows are needed'
     """
     objective = _objective(risk, coverage, capacity, cost, metric, delta)
-    level = _inside(level, "level")
+    level = inside(level, "level", 0.95)
     options: dict[str, Any] = {
         "procedure": procedure, "bound": bound, "max_loss": max_loss, "max_weight": max_weight,
         "thresholds": thresholds,
@@ -147,13 +147,6 @@ def choose_threshold(
     return GroupThresholds(found, None if delta is None else float(delta), multiplicity, whole.fingerprint)
 
 
-def _inside(value: float, name: str) -> float:
-    number = fraction(value, name)
-    if number in (0.0, 1.0):
-        raise ValueError(f"{name} must lie inside (0, 1), got {number!r}; 0.05 is usual for delta, 0.95 for level")
-    return number
-
-
 def _objective(
     risk: float | None, coverage: float | None, capacity: float | tuple[float, float] | None,
     cost: tuple[float, float] | None, metric: str | None, delta: float | None,
@@ -165,24 +158,31 @@ def _objective(
     if delta is not None and risk is None:
         raise TypeError("delta= belongs to risk=; a promise about another objective is not offered")
     if risk is not None:
-        if not 0.0 < float(risk) < np.inf:
+        risk = real(risk, "risk", "> 0")
+        if not 0.0 < risk < np.inf:
             raise ValueError(f"risk must be a number > 0, got {risk!r}; give a fraction, not per cent")
-        return {"risk": float(risk)} | ({} if delta is None else {"delta": _inside(delta, "delta")})
+        return {"risk": risk} | ({} if delta is None else {"delta": inside(delta, "delta", 0.05)})
     if coverage is not None:
         return {"coverage": fraction(coverage, "coverage")}
     if capacity is not None:
         if isinstance(capacity, tuple):
-            reviews, volume = capacity
+            reviews, volume = _pair(capacity, "capacity", "(reviews, volume)")
             if not 0 <= reviews <= volume or volume <= 0:
                 raise ValueError(f"capacity=(reviews, volume) needs 0 <= reviews <= volume, got {capacity!r}")
             capacity = reviews / volume
         return {"capacity": fraction(capacity, "capacity")}
     if cost is not None:
-        error, review = (float(value) for value in cost)
+        error, review = _pair(cost, "cost", "(error, review)")
         if not (0.0 < error < np.inf and 0.0 <= review < np.inf):
             raise ValueError(f"cost=(error, review) needs error > 0 and review >= 0, got {cost!r}")
         return {"cost_error": error, "cost_review": review}
     return {"metric": one_of(str(metric), ("cwsa", "cwsa_plus"), "metric")}
+
+
+def _pair(values: tuple[float, float], name: str, parts: str) -> tuple[float, float]:
+    if isinstance(values, str) or np.shape(values) != (2,):
+        raise TypeError(f"{name} must be a pair {parts}, got {values!r}; give two numbers")
+    return real(values[0], f"{name}[0]", ">= 0"), real(values[1], f"{name}[1]", ">= 0")
 
 
 def _one(

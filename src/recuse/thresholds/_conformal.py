@@ -16,6 +16,7 @@ from math import ceil
 
 import numpy as np
 
+from recuse._checks import real
 from recuse._typing import ArrayLike, NanPolicy
 from recuse.curve import OperatingPoint
 from recuse.thresholds._points import Points
@@ -66,6 +67,7 @@ def conformal_threshold(
     29
     """
     sample = read(loss, confidence, None, nan_policy)
+    risk = real(risk, "risk", "> 0")
     if not risk > 0.0:
         raise ValueError(f"risk must be a number > 0, got {risk!r}; give a fraction, not per cent")
     largest = largest_loss(sample, max_loss)

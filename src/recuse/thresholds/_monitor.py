@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recuse._checks import check_loss, same_length, vector
+from recuse._checks import check_loss, inside, real, same_length, vector
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.inference import clopper_pearson
 from recuse.thresholds._groups import group_column
@@ -164,12 +164,11 @@ def monitor(
     warn_if_reused(policy.calibration, read(losses, scores, None, "reject"))
     accepted = policy.accept(scores, groups)
     promise = policy.guarantee
-    largest = float(max_loss if max_loss is not None else promise["max_loss"] if promise is not None else np.inf)
+    bound = max_loss if max_loss is not None else promise["max_loss"] if promise is not None else np.inf
+    largest = real(bound, "max_loss", "> 0", "give the largest possible loss")
     if losses.max() > largest:
         raise ValueError(f"max_loss={largest:g} is below a loss that occurs, {losses.max():g}; give a true bound")
-    alarm = float(delta if delta is not None else promise["delta"] if promise is not None else 0.05)
-    if not 0.0 < alarm < 1.0:
-        raise ValueError(f"delta must lie inside (0, 1), got {alarm!r}; 0.05 is usual")
+    alarm = inside(delta if delta is not None else promise["delta"] if promise is not None else 0.05, "delta", 0.05)
     parts = _parts(policy, groups, len(losses))
     share = alarm / max(1, len(parts))
     evidence, first = {}, []

@@ -12,7 +12,7 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from recuse._checks import check_loss, check_weight, one_of, refuse, same_length, vector
+from recuse._checks import check_loss, check_weight, one_of, real, refuse, same_length, vector
 from recuse._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
 
 
@@ -91,11 +91,12 @@ def largest_loss(sample: Sample, max_loss: float | None) -> float:
             "a guarantee for a loss that is not 0/1 needs its largest possible value; give max_loss= "
             f"(the largest seen, {seen:g}, is no bound)"
         )
+    max_loss = real(max_loss, "max_loss", "> 0", "give the largest possible loss")
     if not 0.0 < max_loss < np.inf:
         raise ValueError(f"max_loss must be a finite number > 0, got {max_loss!r}; give the largest possible loss")
     if seen > max_loss:
         raise ValueError(f"max_loss={max_loss:g} is below a loss that occurs, {seen:g}; give a true bound")
-    return float(max_loss)
+    return max_loss
 
 
 def pilot_rows(n: int, rng: np.random.Generator) -> BoolArray:
