@@ -48,6 +48,29 @@ def test_the_largest_cwsa() -> None:
     assert values[found.threshold] == pytest.approx(max(values.values()))
 
 
+@pytest.mark.parametrize("options", [{"risk": 0.1}, {"coverage": 0.5}, {"risk": 0.1, "delta": 0.05}])
+def test_infinite_scores_are_refused(options: dict[str, float]) -> None:
+    """A threshold of +inf accepts nothing, so it cannot also accept the rows whose score is +inf."""
+    with pytest.raises(ValueError, match=r"confidence holds \+inf \(2 such\).*finite score above all others"):
+        recuse.choose_threshold([1, 0, 1], [np.inf, np.inf, 0.7], **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cost": 5.0}, r"cost must be a pair \(error, review\), got 5.0"),
+        ({"cost": (5.0,)}, r"cost must be a pair \(error, review\), got \(5.0,\)"),
+        ({"cost": ("a", 1.0)}, r"cost\[0\] must be a number >= 0, got 'a'"),
+        ({"risk": (1, 2)}, r"risk must be a number > 0, got \(1, 2\)"),
+        ({"risk": 0.1, "delta": 0.05, "max_loss": "1"}, "max_loss must be a number > 0, got '1'; give the largest"),
+    ],
+)
+def test_objectives_of_a_wrong_type_are_named(options: dict[str, object], message: str) -> None:
+    """Argument, value and remedy."""
+    with pytest.raises(TypeError, match=message):
+        recuse.choose_threshold(LOSS, SCORE, **options)
+
+
 def test_not_attainable_is_an_answer() -> None:
     """A reason, the best point, and a threshold that accepts nothing."""
     found = recuse.choose_threshold([1, 0, 1], [0.9, 0.8, 0.7], risk=0.1)

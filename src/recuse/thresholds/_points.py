@@ -25,6 +25,11 @@ class Points:
     @classmethod
     def of(cls, sample: Sample) -> Points:
         """Sum the sample above each distinct score; rows without a score are never accepted but stay in n."""
+        if sample.score[0] == np.inf:
+            raise ValueError(
+                f"confidence holds +inf ({int(np.sum(sample.score == np.inf))} such), but a threshold of +inf accepts "
+                "nothing; give these rows a finite score above all others"
+            )
         weight = np.ones(sample.n) if sample.weight is None else sample.weight
         finite = sample.score > -np.inf
         last = np.append(sample.score[1:] != sample.score[:-1], True) & finite
