@@ -85,6 +85,18 @@ def test_fixed_thresholds_are_exact():
     assert weighted.method == "log-t"
 
 
+def test_a_coverage_without_accepted_errors_has_the_binomial_interval():
+    """No accepted error shows no spread: a local slope alone gave [0, 0.02] for 16 correct answers of 20."""
+    score = np.linspace(0, 1, 20)
+    loss = np.where(score == score[2], 1, 0)
+    found = recuse.confidence_interval("selective_risk(coverage=0.8)", loss, score)
+    assert (found.low, found.high) == inference.clopper_pearson(0, 16)
+    assert "no error among 16 accepted" in found.warning
+    mirrored = recuse.confidence_interval("selective_accuracy(coverage=0.8)", loss, score)
+    assert (mirrored.low, mirrored.high) == pytest.approx((1 - found.high, 1.0))
+    assert recuse.confidence_interval("selective_risk(coverage=0.9)", loss, score).method == "log-t"
+
+
 def test_no_errors_give_a_bound_and_say_so():
     """Without a single error: up to the two-sided end under the worst ranking; the one-sided bound is named."""
     score = np.linspace(0, 1, 100)
@@ -241,3 +253,20 @@ def test_bad_levels(level):
     loss, score = problem()
     with pytest.raises(ValueError, match="level"):
         recuse.confidence_interval("augrc", loss, score, level=level)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": "0.95"}, r"level must be a number in \[0, 1\], got '0.95'"),
+        ({"n_resamples": "100", "method": "percentile"}, "n_resamples must be a whole number >= 2, got '100'"),
+        ({"n_resamples": 2.5, "method": "percentile"}, "n_resamples must be a whole number >= 2, got 2.5"),
+        ({"rng": -1, "method": "percentile"}, "rng=-1 is no seed; give a whole number"),
+        ({"rng": "x", "method": "percentile"}, "rng='x' is no seed"),
+    ],
+)
+def test_options_of_a_wrong_type_are_named(options, message):
+    """No error of NumPy or of Python's operators comes through."""
+    loss, score = problem()
+    with pytest.raises((TypeError, ValueError), match=message):
+        recuse.confidence_interval("augrc", loss, score, **options)

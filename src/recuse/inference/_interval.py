@@ -108,19 +108,21 @@ def is_plain(blocks: TieBlocks) -> bool:
 def exact(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:
     """Return the exact binomial interval of a 0/1 risk at a fixed threshold, or None where it does not apply.
 
-    Two-sided also without errors: a side that is chosen by the data would cover less than the level.
+    Two-sided also without errors: a side that is chosen by the data would cover less than the level. A fixed coverage
+    chooses the threshold by scores alone, so where nothing accepted is wrong, and no spread can be seen, it serves too.
     """
-    threshold = (metric.defaults | dict(metric.options)).get("threshold")
     of_all = metric.name in ("risk", "accuracy")
-    if not (of_all or (metric.name in ("selective_risk", "selective_accuracy") and threshold is not None)):
+    if not (of_all or metric.name in ("selective_risk", "selective_accuracy")) or not is_plain(blocks):
         return None
-    if not is_plain(blocks):
-        return None
-    point = RiskCoverageCurve(blocks).at(threshold=-np.inf if of_all else threshold)
+    options = metric.defaults | dict(metric.options)
+    threshold, curve = -np.inf if of_all else options["threshold"], RiskCoverageCurve(blocks)
+    point = curve.at(coverage=options["coverage"]) if threshold is None else curve.at(threshold=threshold)
     n = point.n_accepted
     if n == 0:
         return None
     errors = round(point.selective_risk * n)
+    if errors > 0 and threshold is None:
+        return None
     low, high = clopper_pearson(errors, n, level)
     risk, note = errors / n, None
     if errors == 0:
@@ -225,7 +227,8 @@ def confidence_interval(
     (log scale for risks and areas, logit for shares, plain for signed values). Metrics that are divided by what
     the losses allow (AUROC_f, normalised areas, prediction-rejection ratio) are, given k errors, like a mean of k
     values: error times k/(k - 1), at most k - 1 degrees of freedom. Risk or accuracy of a 0/1 loss at a fixed
-    threshold: Clopper-Pearson. Coverage at a risk, FPR at 95 %, precision-recall areas: bootstrap.
+    threshold, or at a coverage where nothing accepted is wrong: Clopper-Pearson. Coverage at a risk, FPR at 95 %,
+    precision-recall areas: bootstrap.
 
     Parameters
     ----------
