@@ -170,8 +170,8 @@ def test_pickles_are_not_loaded(recuse_: Run, tmp_path: Path) -> None:
     [
         (["--json", "no/r.json"], ["no/r.json: the folder does not exist; create it first"]),
         (["--report", "."], [".: is a folder; give --report the name of a file in it"]),
-        (["--csv", "preds.csv"], ["preds.csv: is the input and would be replaced; give --csv another name"]),
-        (["--report", "./preds.csv"], ["preds.csv: is the input and would be replaced"]),
+        (["--csv", "preds.csv"], ["preds.csv: is an input and would be replaced; give --csv another name"]),
+        (["--report", "./preds.csv"], ["preds.csv: is an input and would be replaced"]),
         (["--plot", "p.gif"], ["p.gif: extension '.gif' cannot be drawn; use .png, .svg, .pdf"]),
         (["--plot", "p"], ["p: extension '' cannot be drawn"]),
         (["--json", "a", "--csv", "a"], ["a: is given to both --json and --csv; choose two names"]),

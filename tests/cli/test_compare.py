@@ -85,3 +85,12 @@ def test_bad_input_is_one_line_and_status_2(models, arguments, message, capsys, 
     assert shown.out == ""
     assert shown.err.count("\n") == 1
     assert message in shown.err
+
+
+def test_no_input_is_replaced(models, capsys):
+    """Neither the first nor a later file."""
+    for model in models:
+        before = model.read_bytes()
+        assert run(["compare", *map(str, models), "--json", str(model)]) == 2
+        assert "is an input and would be replaced; give --json another name" in capsys.readouterr().err
+        assert model.read_bytes() == before

@@ -50,6 +50,24 @@ def test_not_attainable_is_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFix
     assert not policy.exists()
 
 
+def test_the_policy_never_replaces_its_calibration_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Refused before anything is read, and the file stays as it is."""
+    rows = write(tmp_path / "val.csv", 100, 0.1)
+    before = rows.read_bytes()
+    assert run(["threshold", str(rows), "--loss", "err", "--confidence", "msp", "--risk", "0.5", "-o", str(rows)]) == 2
+    assert "is an input and would be replaced; give --output another name" in capsys.readouterr().err
+    assert rows.read_bytes() == before
+
+
+def test_applying_to_no_rows_names_no_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No share of nothing."""
+    rows, policy, none = write(tmp_path / "val.csv", 100, 0.1), tmp_path / "p.json", tmp_path / "none.csv"
+    run(["threshold", str(rows), "--loss", "err", "--confidence", "msp", "--risk", "0.5", "-o", str(policy)])
+    none.write_text("msp\n")
+    assert run(["apply", str(policy), str(none), "-o", str(tmp_path / "out.csv")]) == 0
+    assert capsys.readouterr().out.endswith("0 rows: 0 accepted, 0 without a score\n")
+
+
 def test_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One threshold for each site, applied by the column of that name."""
     val, policy = write(tmp_path / "val.csv", 2000, 0.05), tmp_path / "policy.json"

@@ -88,7 +88,7 @@ def evaluate_command(
     FILE is .npz, .parquet, .csv, .jsonl or .ndjson, with one row per sample.
     """
     chosen = _metrics(metrics)
-    check_destinations(destinations, file if file.is_file() else None)
+    check_destinations(destinations, [file] if fit_file is None else [file, fit_file])
     classes = {
         "label": label, "logits": logits, "probs": probs, "prediction": prediction,
         "class_names": words(class_names) or None,

@@ -59,7 +59,7 @@ def compare_command(
     from recuse.metrics import parse
 
     chosen = parse(metric)
-    check_destinations({"json_path": json_path, "plot_path": plot_path}, files[0] if files[0].is_file() else None)
+    check_destinations({"json_path": json_path, "plot_path": plot_path}, files)
     options = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
                "loss": loss, "id": id_, "cluster": cluster, "weight": weight}  # fmt: skip
     wanted = words(scores)

@@ -68,7 +68,7 @@ def joint_command(
 
     if table_path is not None and table_path.suffix.lower() not in _FORMATS:
         raise ValueError(f"{table_path}: extension {table_path.suffix!r} is no table; use {', '.join(_FORMATS)}")
-    check_destinations({"json_path": json_path, "table_path": table_path}, id_file if id_file.is_file() else None)
+    check_destinations({"json_path": json_path, "table_path": table_path}, [id_file, *ood_files])
     groups = _groups([file.stem for file in ood_files], words(near), words(far))
     columns: dict[str, Any] = {"label": label, "logits": logits, "probs": probs, "features": features}
     first_run = _scored((id_file, *ood_files), fit_file, confidence, words(scores), columns)

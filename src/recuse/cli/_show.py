@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ _PICTURES = (".png", ".svg", ".pdf")
 WIDTH = 120
 
 
-def check_destinations(paths: Mapping[str, Path | None], source: Path | None = None) -> None:
+def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path] = ()) -> None:
     """Refuse what could not be written before the work begins, and what would replace the input."""
     taken: dict[Path, str] = {}
     for name, path in paths.items():
@@ -38,8 +38,8 @@ def check_destinations(paths: Mapping[str, Path | None], source: Path | None = N
             raise FileNotFoundError(f"{path}: the folder does not exist; create it first")
         elif not os.access(path.parent, os.W_OK):
             raise PermissionError(f"{path}: the folder cannot be written to; choose another place for {option}")
-        elif source is not None and path.exists() and path.samefile(source):
-            raise ValueError(f"{path}: is the input and would be replaced; give {option} another name")
+        elif path.exists() and any(path.samefile(source) for source in sources if source.exists()):
+            raise ValueError(f"{path}: is an input and would be replaced; give {option} another name")
         if name == "plot_path" and path.suffix.lower() not in _PICTURES:
             raise ValueError(f"{path}: extension {path.suffix!r} cannot be drawn; use {', '.join(_PICTURES)}")
         if taken.setdefault(path.absolute(), option) != option:

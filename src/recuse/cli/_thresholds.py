@@ -14,6 +14,7 @@ import numpy as np
 
 from recuse.cli._group import command, example_lines, words
 from recuse.cli._input import read, with_row
+from recuse.cli._show import check_destinations
 from recuse.outputs import Outputs
 from recuse.outputs._names import listed
 
@@ -123,6 +124,7 @@ def threshold_command(
         raise click.UsageError("--by takes one group column here")
     given = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
              "loss": loss, "id": None, "cluster": None, "weight": None}  # fmt: skip
+    check_destinations({"output": output}, [file])
     outputs, _, names = read(file, [], groups, class_names=None, **given)
     try:
         column, how = _scored(file, outputs, score, temperature, given)
@@ -156,8 +158,8 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
     from recuse.thresholds import apply_policy, load_policy
 
     done = apply_policy(load_policy(policy, edited=edited), file, output, column=column)
-    share = done.n_accepted / done.n if done.n else float("nan")
-    click.echo(f"{done.n} rows: {done.n_accepted} accepted ({share:.4g}), {done.n_unscored} without a score")
+    share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
+    click.echo(f"{done.n} rows: {done.n_accepted} accepted{share}, {done.n_unscored} without a score")
 
 
 @command.command("monitor", epilog=example_lines("recuse monitor policy.json audited.parquet --loss err"))
