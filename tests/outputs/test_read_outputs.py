@@ -290,6 +290,14 @@ def test_bad_rows_are_named(tmp_path):
     refused(ValueError, r"data row 2 \(line 3\) has 3 fields, the header has 2", path)
     path = text(tmp_path, '{"label": 1, "pred": 1}\n{"label": 1, "pr\n', "a.jsonl")
     refused(ValueError, "line 2 is no JSON object", path)
+    path = text(tmp_path, "label,pred,pred\n1,1,0\n")
+    refused(ValueError, "column 'pred' occurs 2 times; rename all but one", path)
+    for sign in (";", "\t"):
+        path = text(tmp_path, f"label{sign}pred\n1{sign}1\n")
+        refused(ValueError, "has a single column.*it is separated by.*write commas", path)
+    path = text(tmp_path, "", "latin.csv")
+    path.write_bytes("label,pred,group\n1,1,é\n".encode("latin-1"))
+    refused(ValueError, "write it again as UTF-8 text", path)
     path = text(tmp_path, "label,pred\n", "header.csv")
     refused(ValueError, "has no rows", path)
 

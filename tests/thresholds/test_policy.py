@@ -107,8 +107,10 @@ def test_edited_nonsense_is_refused_even_if_edits_are_allowed(
 def test_no_json_and_no_file(tmp_path: Path) -> None:
     """One line each."""
     (tmp_path / "p.json").write_text("{")
-    with pytest.raises(ValueError, match="cannot be read as a policy"):
+    with pytest.raises(ValueError, match=r"cannot be read as a policy.*; write one with"):
         recuse.load_policy(tmp_path / "p.json")
+    with pytest.raises(ValueError, match=r"cannot be read as a policy \(Is a directory\); write one with"):
+        recuse.load_policy(tmp_path)
     with pytest.raises(FileNotFoundError, match="no such policy"):
         recuse.load_policy(tmp_path / "q.json")
 
@@ -143,11 +145,18 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="column 'accepted' exists already"):
         apply_policy(policy(), source, target)
     source.write_text("msp\n0.5\nhigh\n")
-    with pytest.raises(ValueError, match="repair the file"):
+    with pytest.raises(
+        ValueError, match=r"column 'msp' must hold numbers, but data row 2 holds 'high'; repair the file$"
+    ):
         apply_policy(policy(), source, target)
     with pytest.raises(ValueError, match="is the input itself"):
         apply_policy(policy(), source, source)
     assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
+    with pytest.raises(FileNotFoundError, match=r"none.csv: no such file; check the path"):
+        apply_policy(policy(), tmp_path / "none.csv", source)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"folder.csv: is a folder; give one file of it"):
+        apply_policy(policy(), tmp_path / "folder.csv", target)
 
 
 # ---------------------------------------------------------------------- scores that are computed

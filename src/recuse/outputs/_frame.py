@@ -35,6 +35,9 @@ class FrameColumns:
             self._schema = self._lazy.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ValueError(self._broken(error)) from error
+        self._header = _header(path) if kind == "csv" else []
+        if len(self._header) == 1 and (sign := next((each for each in ";\t|" if each in self._header[0]), None)):
+            raise ValueError(f"has a single column, {self._header[0]!r}: it is separated by {sign!r}; write commas")
         nested = (pl.List, pl.Array)
         #: number of dimensions by column
         self.columns = {name: 2 if isinstance(dtype, nested) else 1 for name, dtype in self._schema.items()}
@@ -45,6 +48,9 @@ class FrameColumns:
     def load(self, names: list[str], numeric: set[str]) -> dict[str, Any]:
         """Return polars columns by name; those in ``numeric`` as Float64."""
         pl = self._polars
+        twice = next((name for name in names if self._header.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"column {twice!r} occurs {self._header.count(twice)} times; rename all but one")
         try:
             frame = self._lazy.select(names).collect()
             if not frame.height:
@@ -118,7 +124,13 @@ class FrameColumns:
         if self._kind == "parquet":
             return f"is no readable Parquet file (truncated?): {reason}; write it again"
         row = _bad_csv_row(self._path) if self._kind == "csv" else _bad_json_row(self._path)
-        return f"{row}; repair it" if row else f"cannot be read: {reason}"
+        return f"{row}; repair it" if row else f"cannot be read: {reason}; write it again as UTF-8 text"
+
+
+def _header(path: str) -> list[str]:
+    """Return the names as the file has them: polars renames those that occur again."""
+    with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
+        return next(csv.reader(file), [])
 
 
 def _bad_csv_row(path: str) -> str | None:

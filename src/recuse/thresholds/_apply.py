@@ -80,14 +80,16 @@ def apply_policy(
     except ModuleNotFoundError as error:
         raise ImportError('deciding files needs polars: pip install "recuse[cli]"') from error
     name, out = os.fspath(source), os.fspath(target)
-    if os.path.exists(out) and os.path.samefile(name, out):
-        raise ValueError(f"{out}: is the input itself; write the decided rows to another file")
     kinds = [os.path.splitext(path)[1].lower() for path in (name, out)]
     for path, kind in zip((name, out), kinds, strict=True):
         if kind not in _KINDS:
             raise ValueError(f"{path}: extension {kind!r} is not known; use one of {', '.join(_KINDS)}")
+    if os.path.isdir(name):
+        raise IsADirectoryError(f"{name}: is a folder; give one file of it")
     if not os.path.isfile(name):
         raise FileNotFoundError(f"{name}: no such file; check the path")
+    if os.path.exists(out) and os.path.samefile(name, out):
+        raise ValueError(f"{out}: is the input itself; write the decided rows to another file")
     try:
         # a CSV's columns stay the text that they were, but for those that decide
         scan = pl.scan_parquet if kinds[0] == ".parquet" else partial(pl.scan_csv, infer_schema=False)
@@ -99,7 +101,8 @@ def apply_policy(
         counts = frame.select(pl.len(), decided.sum().alias("accepted"), unscored.sum().alias("unscored"))
         found = counts.collect(engine="streaming").row(0)
     except pl.exceptions.PolarsError as error:
-        raise ValueError(f"{name}: {' '.join(str(error).split())[:300]}; repair the file") from None
+        cause = _no_number(pl, frame, policy) if isinstance(error, pl.exceptions.InvalidOperationError) else None
+        raise ValueError(f"{name}: {cause or str(error).strip().splitlines()[0]}; repair the file") from None
     return Applied(*(int(value) for value in found))
 
 
@@ -130,15 +133,31 @@ def _require(wanted: str, name: str, schema: Any) -> None:
         raise ValueError(f"{name}: column {wanted!r} of the policy is missing; {closest(wanted, schema.names())}")
 
 
+def _no_number(pl: Any, frame: Any, policy: Policy) -> str | None:
+    """Return the first text of a deciding column that is no number."""
+    schema = frame.collect_schema()
+    for column in [policy.score] if policy.inputs is None else next(iter(policy.inputs.values())):
+        if schema[column] == pl.String:
+            value = _text(pl, column)
+            bad = value.is_not_null() & value.cast(pl.Float64, strict=False).is_null()
+            row, first = frame.select(bad.arg_true().first().alias("row"), value.filter(bad).first()).collect().row(0)
+            if row is not None:
+                return f"column {column!r} must hold numbers, but data row {row + 1} holds {first!r}"
+    return None
+
+
+def _text(pl: Any, column: str) -> Any:
+    """Return a column of text, empty as missing; `when` streams, `replace` would hold the column."""
+    value = pl.col(column).str.strip_chars()
+    return pl.when(value != "").then(value)
+
+
 def _number(pl: Any, name: str, schema: Any, column: str) -> Any:
     """Return a column as Float64; an empty text is a missing number."""
     kind = schema[column]
     if not (kind.is_numeric() or kind == pl.String):
         raise ValueError(f"{name}: column {column!r} must be numeric, but it is {kind}; convert it first")
-    value = pl.col(column)
-    if kind == pl.String:  # `when` streams, `replace` would hold the column
-        value = value.str.strip_chars()
-        value = pl.when(value != "").then(value)
+    value = _text(pl, column) if kind == pl.String else pl.col(column)
     return value.cast(pl.Float64)
 
 

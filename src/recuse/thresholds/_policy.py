@@ -151,7 +151,8 @@ def load_policy(path: str | os.PathLike[str], *, edited: bool = False) -> Policy
     except FileNotFoundError:
         raise FileNotFoundError(f"{name}: no such policy; write one with 'recuse threshold'") from None
     except (ValueError, OSError) as error:
-        raise ValueError(f"{name}: cannot be read as a policy ({' '.join(str(error).split())})") from None
+        why = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise ValueError(f"{name}: cannot be read as a policy ({why}); write one with 'recuse threshold'") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise ValueError(f"{name}: is no policy of format {FORMAT!r}; write it with 'recuse threshold'")
     content = {key: value for key, value in found.items() if key not in ("format", "digest")}
