@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import recuse
 
@@ -40,3 +41,17 @@ html_static_path = ["_static"]
 html_css_files = ["recuse.css"]
 html_show_sourcelink = False
 pygments_style = "friendly"
+
+
+def described_elsewhere(app: Any, env: Any, node: Any, content: Any) -> Any:
+    """Link names that the front of the package repeats to the page of their module."""
+    python, target = env.get_domain("py"), node.get("reftarget", "")
+    for module in ("inference", "thresholds"):
+        name = f"recuse.{module}.{target.removeprefix('recuse.')}"
+        if node.get("refdomain") == "py" and name in python.objects:
+            return python.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], name, node, content)
+    return None
+
+
+def setup(app: Any) -> None:
+    app.connect("missing-reference", described_elsewhere)
