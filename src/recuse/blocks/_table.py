@@ -61,6 +61,11 @@ class Samples:
         """Each sample's row in the table, in the caller's order."""
         return self.unsorted(self.sorted_block)
 
+    @cached_property
+    def kind(self) -> Any:
+        """Twice its row in the table, plus 1 where the loss is 1: what tells samples of 0/1 losses apart."""
+        return 2 * self.block + (self.loss == 1.0)
+
     def unsorted(self, block: Any | None) -> Any:
         """Return row numbers that are in sorted order (None: 0, 1, 2, ...) in the caller's order."""
         order = self.order

@@ -91,6 +91,9 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
     if len(blocks) == loss.size and samples.weight is None:  # no ties: the table is the sorted samples
         value = np.empty(loss.size)
         value[to_numpy(samples.order)] = derivative.weight + derivative.loss * blocks.loss
+    elif blocks.binary:  # each block holds two kinds of samples: one gather from a table of both
+        kinds = np.stack([derivative.weight, derivative.weight + derivative.loss], axis=1)
+        value = kinds.ravel().take(to_numpy(samples.kind))
     else:
         block = to_numpy(samples.block)
         value = np.take(derivative.weight, block) + np.take(derivative.loss, block) * loss
