@@ -109,6 +109,7 @@ def test_cells_and_ranks(result: joint.ProtocolResult) -> None:
     best = min("msp", "knn", key=lambda score: result.mean("ds_aurc", score=score, group="near")[0])
     assert [ranks[3][0] for ranks in table.ranks] == [1 if name == best else 2 for name in table.names]
     assert f"{expected[0]}{'¹²'[table.ranks[row][3][0] - 1]} / " in str(table)
+    assert str(table).endswith("\n¹ to ²: ranks in a column")
     accuracy, sd = result.mean("accuracy")
     assert f"ID accuracy {100 * accuracy:.2f} ± {100 * sd:.2f} %" in table.notes
 

@@ -117,6 +117,7 @@ def test_select():
     assert part.class_names == outputs.class_names
     assert part.head is not None
     assert outputs.select([1, 2]).fingerprint == part.fingerprint
+    assert outputs.select(slice(1, None)).fingerprint == part.fingerprint
     np.testing.assert_array_equal(outputs.select([-1, 0, 0]).ids, ["z", "x", "x"])
     text = Outputs(labels=["dog", "cat"], predictions=["dog", "cat"]).select([0])
     assert text.class_names == ("cat", "dog")

@@ -152,6 +152,10 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is the input itself"):
         apply_policy(policy(), source, source)
     assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
+    lists = tmp_path / "lists.parquet"
+    pl.DataFrame({"msp": [0.5], "logits": [[1.0, 2.0]]}).write_parquet(lists)
+    with pytest.raises(ValueError, match=r"out.csv: a CSV has no place for column 'logits' of .*; use .parquet"):
+        apply_policy(policy(), lists, target)
     with pytest.raises(FileNotFoundError, match=r"none.csv: no such file; check the path"):
         apply_policy(policy(), tmp_path / "none.csv", source)
     (tmp_path / "folder.csv").mkdir()

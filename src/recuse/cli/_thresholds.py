@@ -209,10 +209,11 @@ def _told(seen: Monitoring) -> str:
     """Return what monitoring says, in words."""
     word = {True: "yes", False: "no", None: "cannot be told"}
     broken = [name for name, is_broken in seen.groups.items() if is_broken]
+    coverage = "" if seen.coverage_drifted is None else f", coverage {seen.coverage:.4g} of {seen.n}"
     return (
         f"promise broken: {word[seen.promise_broken]}{f' in {listed(broken)}' if broken else ''} "
         f"(evidence {seen.evidence:.3g}, alarm at {1 / seen.delta:.3g})\n"
-        f"risk {seen.risk:.4g} of {seen.n_accepted} accepted, coverage {seen.coverage:.4g} of {seen.n}\n"
+        f"risk {seen.risk:.4g} of {seen.n_accepted} accepted{coverage}\n"
         f"coverage drifted: {word[seen.coverage_drifted]}; score drifted: {word[seen.score_drifted]}"
         + (f" ({seen.untold})" if seen.untold else "")
     )

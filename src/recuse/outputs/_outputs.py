@@ -242,12 +242,12 @@ class Outputs:
         with np.errstate(divide="ignore"):
             return np.asarray(check.frozen(np.log(self.probabilities)))
 
-    def select(self, rows: ArrayLike) -> Outputs:
+    def select(self, rows: ArrayLike | slice) -> Outputs:
         """Return the outputs of some samples.
 
         Parameters
         ----------
-        rows : array-like of bool of shape (n_samples,), or of int
+        rows : array-like of bool of shape (n_samples,), or of int, or slice
             A mask, or positions (in any order, repeats allowed).
 
         Returns
@@ -279,7 +279,9 @@ class Outputs:
             changed[field] = {name: column[index] for name, column in getattr(self, field).items()}
         return replace(self, **changed)
 
-    def _positions(self, rows: ArrayLike) -> Any:
+    def _positions(self, rows: ArrayLike | slice) -> Any:
+        if isinstance(rows, slice):
+            rows = np.arange(self.n)[rows]
         index = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
         if index.ndim != 1 or (index.size and index.dtype.kind not in "biu"):
             raise TypeError(f"rows must be a mask or positions, one-dimensional, got {index.dtype} {index.shape}")

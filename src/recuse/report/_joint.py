@@ -78,7 +78,9 @@ def table_text(table: JointTable) -> str:
         marked = (_parts(*each) for each in zip(cells, ranks, strict=True))
         rows.append((clean(name), *(" / ".join(part + _superscript(rank) for part, rank in parts) for parts in marked)))
     lines = _aligned([tuple(map(clean, table.header)), *rows])
-    return "\n".join([clean(table.title), *lines, *(clean(note) for note in table.notes), "¹ to ⁵: ranks in a column"])
+    highest = max((rank for ranks in table.ranks for cell in ranks for rank in cell), default=0)
+    key = [f"{_superscript(1)} to {_superscript(min(highest, len(BLUES)))}: ranks in a column"] if highest > 1 else []
+    return "\n".join([clean(table.title), *lines, *map(clean, table.notes), *key])
 
 
 def table_markdown(table: JointTable) -> str:

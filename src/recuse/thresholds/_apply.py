@@ -94,7 +94,11 @@ def apply_policy(
         # a CSV's columns stay the text that they were, but for those that decide
         scan = pl.scan_parquet if kinds[0] == ".parquet" else partial(pl.scan_csv, infer_schema=False)
         frame = scan(name, glob=False)
-        unscored, decided = _columns(pl, name, frame.collect_schema(), policy, column)
+        schema = frame.collect_schema()
+        nested = [each for each, kind in schema.items() if kind.is_nested()]
+        if kinds[1] == ".csv" and nested:
+            raise ValueError(f"{out}: a CSV has no place for column {nested[0]!r} of {schema[nested[0]]}; use .parquet")
+        unscored, decided = _columns(pl, name, schema, policy, column)
         result = frame.with_columns(decided.alias(column))
         write_file(out, result.sink_csv if kinds[1] == ".csv" else result.sink_parquet)
         # a second pass: one pass for both holds more of the file in memory, and takes as long
