@@ -95,6 +95,17 @@ def test_a_coverage_without_accepted_errors_has_the_binomial_interval():
     mirrored = recuse.confidence_interval("selective_accuracy(coverage=0.8)", loss, score)
     assert (mirrored.low, mirrored.high) == pytest.approx((1 - found.high, 1.0))
     assert recuse.confidence_interval("selective_risk(coverage=0.9)", loss, score).method == "log-t"
+    per_case = recuse.confidence_interval("generalized_risk(coverage=0.8)", loss, score)
+    assert (per_case.low, per_case.high) == inference.clopper_pearson(0, 20)
+
+
+def test_the_generalized_risk_at_a_threshold_is_a_share_of_all_samples():
+    """Accepted errors per sample: binomial, exact, with all samples in the denominator."""
+    score, loss = np.linspace(0, 1, 20), np.tile([0, 1], 10)
+    found = recuse.confidence_interval("generalized_risk(threshold=0.5)", loss, score)
+    errors = int(loss[score >= 0.5].sum())
+    assert found.method == "Clopper-Pearson"
+    assert (found.low, found.high, found.estimate) == (*inference.clopper_pearson(errors, 20), errors / 20)
 
 
 def test_no_errors_give_a_bound_and_say_so():

@@ -112,22 +112,24 @@ def exact(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:
     chooses the threshold by scores alone, so where nothing accepted is wrong, and no spread can be seen, it serves too.
     """
     of_all = metric.name in ("risk", "accuracy")
-    if not (of_all or metric.name in ("selective_risk", "selective_accuracy")) or not is_plain(blocks):
+    at_point = metric.name in ("selective_risk", "selective_accuracy", "generalized_risk")
+    if not (of_all or at_point) or not is_plain(blocks):
         return None
     options = metric.defaults | dict(metric.options)
     threshold, curve = -np.inf if of_all else options["threshold"], RiskCoverageCurve(blocks)
     point = curve.at(coverage=options["coverage"]) if threshold is None else curve.at(threshold=threshold)
-    n = point.n_accepted
-    if n == 0:
+    if point.n_accepted == 0:
         return None
-    errors = round(point.selective_risk * n)
+    errors = round(point.selective_risk * point.n_accepted)
     if errors > 0 and threshold is None:
         return None
+    n = blocks.n if metric.name == "generalized_risk" else point.n_accepted
     low, high = clopper_pearson(errors, n, level)
     risk, note = errors / n, None
     if errors == 0:
         bound = clopper_pearson(0, n, level, side="upper")[1]
-        note = f"no error among {n} accepted: the risk is at most {bound:.4g} at level {level:g} (one-sided bound)"
+        zero = f"no error among {point.n_accepted} accepted"
+        note = f"{zero}: the risk is at most {bound:.4g} at level {level:g} (one-sided bound)"
     error = math.sqrt(risk * (1.0 - risk) / n)
     if metric.direction == "higher":
         low, high, risk = 1.0 - high, 1.0 - low, 1.0 - risk
