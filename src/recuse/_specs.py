@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -31,6 +32,14 @@ def _value(node: ast.expr) -> Any:
     if isinstance(node, ast.Tuple | ast.List):
         return tuple(_value(entry) for entry in node.elts)
     return ast.literal_eval(node)
+
+
+def known_options(name: str, options: Iterable[str], known: Mapping[str, Any]) -> None:
+    """Refuse an option that the named thing does not have, and list those that it has with their defaults."""
+    for option in options:
+        if option not in known:
+            listed = ", ".join(f"{key}={value!r}" for key, value in known.items()) or "none"
+            raise TypeError(f"{name} has no option {option!r}; its options: {listed}")
 
 
 def split_specs(text: str) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from recuse._checks import Undefined, UndefinedMetricWarning, UnmetNeed, to_numpy
 from recuse._registry import Registry
+from recuse._specs import known_options
 from recuse._typing import ArrayLike, FloatArray, NanPolicy
 from recuse.blocks import TieBlocks
 
@@ -217,10 +218,7 @@ class Metric:
         if not options:
             return self
         known = self.defaults
-        for option in options:
-            if option not in known:
-                listed = ", ".join(f"{key}={value!r}" for key, value in known.items()) or "none"
-                raise TypeError(f"{self.name} has no option {option!r}; its options: {listed}")
+        known_options(self.name, options, known)
         bound = {**self.options, **options}
         changed = {key: bound[key] for key in known if key in bound and not _same(bound[key], known[key])}
         return replace(self, options=changed)

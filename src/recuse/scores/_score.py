@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from recuse._checks import UnmetNeed, closest
+from recuse._specs import known_options
 from recuse._typing import FloatArray
 from recuse.outputs import Outputs
 
@@ -130,10 +131,7 @@ class Score:
         if not options:
             return self
         known = self.defaults
-        for option in options:
-            if option not in known:
-                listed = ", ".join(f"{key}={value!r}" for key, value in known.items()) or "none"
-                raise TypeError(f"{self.name} has no option {option!r}; its options: {listed}")
+        known_options(self.name, options, known)
         bound = {**self.options, **options}
         return replace(self, options=MappingProxyType({key: bound[key] for key in known if key in bound}))
 
