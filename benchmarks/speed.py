@@ -3,10 +3,12 @@
     python benchmarks/speed.py                 # table
     python benchmarks/speed.py --json out.json # and figures
 
-One round runs every contender once, in turn; a cell is the median over rounds of its CPU time divided by the
-median of the yardstick. The heap is warmed first: fresh pages would be a fifth of the time and more. NumPy's
-sort is dispatched to what the processor offers, which changes every baseline: it is printed, and
-NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" gives the other column.
+One round runs every contender in turn; a cell is the median over rounds of its CPU time divided by the median of
+the yardstick. Small inputs are run ``--calls`` times per turn: after a turn of scikit-learn the first call, argsort's
+too, takes up to half as long again, because the processor has forgotten its code and data (``--calls 1`` shows it).
+The heap is warmed first: fresh pages would be a fifth of the time and more. NumPy's sort is dispatched to what the
+processor offers, which changes every baseline: it is printed, and
+NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR" gives the other column.
 """
 
 from __future__ import annotations
@@ -95,15 +97,16 @@ def warm_heap() -> Any:
     return guard
 
 
-def measure(jobs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Median CPU seconds of each job over interleaved rounds, after one warm round."""
+def measure(jobs: dict[str, Callable[[], Any]], rounds: int, calls: int = 1) -> dict[str, float]:
+    """Median CPU seconds of one call of each job over interleaved rounds, after one warm round."""
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     for turn in range(rounds + 1):
         for name, job in jobs.items():
             start = time.process_time()
-            job()
+            for _ in range(calls):
+                job()
             if turn:
-                seconds[name].append(time.process_time() - start)
+                seconds[name].append((time.process_time() - start) / calls)
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
@@ -150,6 +153,7 @@ def main() -> None:
     """Measure, print ratios, and write figures if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 1_000_000, 10_000_000])
+    parser.add_argument("--calls", type=int, default=20, help="calls per turn of inputs up to 100,000 rows")
     parser.add_argument("--json", help="write all medians here")
     arguments = parser.parse_args()
     guard = warm_heap()
@@ -159,7 +163,8 @@ def main() -> None:
         for kind in ("binary", "real", "ties"):
             loss, score = population(n, kind, np.random.default_rng(0))
             distinct = np.unique(score).size / n
-            medians = measure(contenders(loss, score), rounds=3 if n > 2_000_000 else 9 if n > 100_000 else 101)
+            rounds, calls = (3, 1) if n > 2_000_000 else (9, 1) if n > 100_000 else (31, arguments.calls)
+            medians = measure(contenders(loss, score), rounds, calls)
             figures[f"{kind} n={n}"] = medians
             yard = medians["np.argsort"]
             print(f"\n{kind} loss, n = {n:,}, {distinct:.1%} distinct; np.argsort {1e9 * yard / n:.0f} ns per sample")

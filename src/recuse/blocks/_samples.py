@@ -1,9 +1,7 @@
-"""Build the table from samples: one sort, written against the Array API, with two NumPy short cuts.
+"""Build the table from samples: one sort, written against the Array API, with NumPy short cuts.
 
-The traps that the code below avoids: scores become float64 before anything else, and -0.0 becomes 0.0;
-``argsort`` is asked for ``stable=False`` (the default of the Array
-API is two to five times slower); block sums are added up block by block, because differences of cumulative
-sums lose small losses beside large ones.
+The traps that the code below avoids: scores become float64 before anything else, and -0.0 becomes 0.0; block sums
+are added up block by block, because differences of cumulative sums lose small losses beside large ones.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from recuse._checks import (
     vector,
 )
 from recuse._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
+from recuse.blocks._order import by_score
 from recuse.blocks._sums import cumulative_count
 from recuse.blocks._table import Moments, Samples, TieBlocks
 
@@ -44,7 +43,9 @@ def build(
     scores = vector(confidence, "confidence", xp, device)
     weights = None if sample_weight is None else vector(sample_weight, "sample_weight", xp, device)
     same_length(loss=losses, confidence=scores, sample_weight=weights)
-    check_loss(losses, xp)  # every row, as in a frame; after "drop" the positions would no longer be the caller's
+    failed = _failures(losses, xp)
+    if failed is None:  # every row, as in a frame; after "drop" the positions would no longer be the caller's
+        check_loss(losses, xp)
     if weights is not None:
         check_weight(weights, xp)
 
@@ -57,6 +58,7 @@ def build(
         if n_unscored == scores.shape[0]:
             raise ValueError('confidence is NaN for every sample; nan_policy="drop" leaves nothing to evaluate')
         losses, scores = losses[~unscored], scores[~unscored]
+        failed = _failures(losses, xp)
         if weights is not None:
             weights = weights[~unscored]
             check_weight(weights, xp)
@@ -67,7 +69,7 @@ def build(
         losses = xp.asarray(losses, copy=True)
         weights = None if weights is None else xp.asarray(weights, copy=True)
     return _group(
-        xp, losses, scores, weights, keep_samples, oracle, moments,
+        xp, losses, failed, scores, weights, keep_samples, oracle, moments,
         n_rejected=n_unscored if nan_policy == "reject" else 0,
         n_dropped=n_unscored if nan_policy == "drop" else 0,
     )  # fmt: skip
@@ -76,6 +78,7 @@ def build(
 def _group(
     xp: Any,
     loss: Any,
+    failed: Any | None,
     score: Any,
     weight: Any | None,
     keep_samples: bool,
@@ -83,25 +86,21 @@ def _group(
     moments: bool,
     **unscored: Any,
 ) -> TieBlocks:
-    """Group checked columns by score."""
-    if xp is np and weight is None and not keep_samples:
-        failed, binary = _failures(loss, xp)
-        if binary:
-            values, count, loss_sum = _sorted_failures(score + 0.0, failed)
-            second = Moments(count, loss_sum, loss_sum) if moments else None
-            table = TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored)
-            return _whole(table, score.size)
+    """Group checked columns by score; ``failed`` says which losses are 1, where all others are 0."""
+    binary = failed is not None
+    if xp is np and failed is not None and weight is None and not keep_samples:
+        values, count, loss_sum = _sorted_failures(score + 0.0, failed)
+        second = Moments(count, loss_sum, loss_sum) if moments else None
+        table = TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored)
+        return _whole(table, score.size)
 
-    order = xp.flip(xp.argsort(score, stable=False))
-    if xp is np:  # a view, and gathering backwards is slow
-        order = np.ascontiguousarray(order)
-    failed, binary = _failures(loss, xp)  # after the sort, so that what is gathered next is in the cache
-    plain = failed if binary else loss  # truth values are gathered several times faster
+    order, key = by_score(xp, score)
+    plain = loss if failed is None else failed  # truth values are gathered several times faster
     columns = [plain] if weight is None else [weight * loss, weight]
     if moments:
         square = loss**2 if weight is None else (weight * loss) ** 2
         columns += [square] if weight is None else [square, weight**2, weight**2 * loss]
-    values, block, count, sums = _sorted_blocks(xp, order, score, columns)
+    values, block, count, sums = _sorted_blocks(xp, order, key, columns)
     loss_sum, weight_sum = sums[0], count if weight is None else sums[1]
     second = None
     if moments:
@@ -112,17 +111,20 @@ def _group(
         frequencies=weight is None or bool(xp.all(weight == xp.floor(weight))),
         moments=second,
         samples=Samples(order, loss, weight, block) if keep_samples else None,
-        _oracle=_group(xp, loss, -loss, weight, keep_samples, False, moments)
+        _oracle=_group(xp, loss, failed, -loss, weight, keep_samples, False, moments)
         if oracle and (keep_samples or not binary) else None,
         **unscored,
     )  # fmt: skip
     return _whole(table, loss.shape[0]) if weight is None else without_empty(table)
 
 
-def _failures(loss: Any, xp: Any) -> tuple[Any, bool]:
-    """Return which losses are 1, and whether all others are 0."""
+def _failures(loss: Any, xp: Any) -> Any | None:
+    """Return which losses are 1; None unless all others are 0."""
+    if xp is np and loss[0] not in (0.0, 1.0):  # most columns of other losses show it at once
+        return None
     failed = loss == 1.0
-    return failed, int(xp.count_nonzero(failed)) + int(xp.count_nonzero(loss == 0.0)) == loss.shape[0]
+    whole = int(xp.count_nonzero(failed)) + int(xp.count_nonzero(loss == 0.0)) == loss.shape[0]
+    return failed if whole else None
 
 
 def _whole(table: TieBlocks, n: int) -> TieBlocks:
@@ -152,7 +154,7 @@ def _sorted_failures(key: FloatArray, failed: BoolArray) -> tuple[FloatArray, Fl
 
 
 def _sorted_blocks(
-    xp: Any, order: Any, score: Any, columns: list[Any]
+    xp: Any, order: Any, key: Any, columns: list[Any]
 ) -> tuple[FloatArray, Any, FloatArray, list[FloatArray]]:
     """Group sorted samples; return distinct scores, block per sorted sample, rows and sums per block.
 
@@ -160,21 +162,23 @@ def _sorted_blocks(
     where nothing is tied: the position is the block.
     """
     columns = [xp.take(column, order) for column in columns]
-    key = xp.take(score + 0.0, order)  # -0.0 becomes 0.0; what has just been read is gathered from the cache
     new = key[1:] != key[:-1]
     if bool(xp.all(new)):
         values = to_numpy(key)
         return values, None, np.ones(values.shape[0]), [_floats(column) for column in columns]
 
     edges = np.flatnonzero(np.concatenate(([True], to_numpy(new), [True])))
-    starts, count = edges[:-1], (edges[1:] - edges[:-1]).astype(np.float64)
-    block = xp.cumulative_sum(xp.astype(xp.concat([xp.zeros_like(new[:1]), new]), xp.int64))
+    starts, count = edges[:-1], edges[1:] - edges[:-1]
+    if xp is np and 8 * starts.size < key.size:  # few wide blocks are written faster than counted
+        block = np.repeat(np.arange(starts.size), count)
+    else:
+        block = xp.cumulative_sum(xp.astype(xp.concat([xp.zeros_like(new[:1]), new]), xp.int64))
     if array_api_compat.is_torch_array(key):
         zeros = xp.zeros_like(key[: starts.size])
         sums = [to_numpy(zeros.index_add(0, block, column.to(zeros.dtype))) for column in columns]
     else:  # the standard has no scatter-add: NumPy adds up the sorted columns, its own or brought to the host
         sums = [np.add.reduceat(_floats(column), starts) for column in columns]
-    return to_numpy(key)[starts], block, count, sums
+    return to_numpy(key)[starts], block, count.astype(np.float64), sums
 
 
 def _floats(column: Any) -> FloatArray:

@@ -92,7 +92,8 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
         value = np.empty(loss.size)
         value[to_numpy(samples.order)] = derivative.weight + derivative.loss * blocks.loss
     elif blocks.binary:  # each block holds two kinds of samples: one gather from a table of both
-        kinds = np.stack([derivative.weight, derivative.weight + derivative.loss], axis=1)
+        kinds = np.empty((len(blocks), 2))
+        kinds[:, 0], kinds[:, 1] = derivative.weight, derivative.weight + derivative.loss
         value = kinds.ravel().take(to_numpy(samples.kind))
     else:
         block = to_numpy(samples.block)

@@ -87,7 +87,7 @@ def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     W, T, R = blocks.cumulative_weight, blocks.total_weight, blocks.selective_risk
     share = _width(blocks, coverage_range) / W
     per_loss, shrink = pair_from_below(share, share * R)
-    area = float(per_loss @ blocks.loss) / T
+    area = step_area(blocks, coverage_range)
     if coverage_range == FULL:
         return Gradient(R - shrink - area, per_loss).scaled(1.0 / T)
     low, high = (T * c for c in coverage_range)

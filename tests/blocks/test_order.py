@@ -1,0 +1,74 @@
+"""Scores in falling order by one sort of whole numbers: the order of a stable sort, for every float there is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from recuse import TieBlocks
+from recuse.blocks import _order
+from recuse.blocks._order import MINIMUM, _by_one_sort, by_score
+
+EDGES = [0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, np.finfo(float).max, np.finfo(float).min, 1.0, np.nextafter(1, 0)]
+FLOATS = st.one_of(st.floats(allow_nan=False), st.sampled_from(EDGES), st.floats(0.999999999, 1.0))
+
+
+def check(score: np.ndarray) -> None:
+    """The rows are those of the obvious stable sort, and the caller's scores are as they were."""
+    before = score.tobytes()
+    order, ranked = _by_one_sort(score + 0.0)
+    expected = np.argsort(-score, kind="stable")
+    np.testing.assert_array_equal(order, expected)
+    np.testing.assert_array_equal(ranked, score[expected])
+    assert score.tobytes() == before
+
+
+@given(hnp.arrays(np.float64, st.integers(1, 60), elements=FLOATS))
+def test_any_floats(score: np.ndarray) -> None:
+    """Infinities, zeros of both signs, subnormals and neighbours, in every company."""
+    check(score)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 1023, 1024, 1025, 70_000])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, n: rng.random(n),
+        lambda rng, n: rng.normal(size=n),
+        lambda rng, n: np.round(rng.normal(size=n), 1),
+        lambda rng, n: rng.random(n).astype(np.float32).astype(np.float64),
+        lambda rng, n: 10.0 ** rng.uniform(-300, 300, n) * rng.choice([-1.0, 1.0], n),
+        lambda rng, n: -1.0 - rng.random(n),
+        lambda rng, n: np.full(n, 0.5),
+    ],
+    ids=["uniform", "normal", "ties", "float32", "magnitudes", "negative", "constant"],
+)
+def test_sizes_around_powers_of_two(draw, n: int) -> None:  # type: ignore[no-untyped-def]
+    """The row takes as many bits as there are rows."""
+    check(draw(np.random.default_rng(n), n))
+
+
+def test_scores_too_close_for_the_bits_are_put_right() -> None:
+    """One outlier stretches the scale so far that neighbours of 1 share a number; they still come in order."""
+    rng = np.random.default_rng(0)
+    score = 1.0 - rng.integers(0, 400, 5000) * 2.0**-53
+    score[17], score[18] = -np.inf, 1e300
+    check(score)
+
+
+def test_both_ways_give_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows are sorted by argsort, many by the one sort: the table, and -0.0 in it, is the same."""
+    rng = np.random.default_rng(1)
+    score, loss = np.round(rng.normal(size=MINIMUM), 2), rng.exponential(size=MINIMUM)
+    score[:4] = [0.0, -0.0, np.inf, -np.inf]
+    one = TieBlocks.from_samples(loss, score, keep_samples=True)
+    monkeypatch.setattr(_order, "MINIMUM", MINIMUM + 1)
+    other = TieBlocks.from_samples(loss, score, keep_samples=True)
+    np.testing.assert_array_equal(one.score, other.score)
+    np.testing.assert_allclose(one.loss, other.loss, rtol=1e-15)
+    np.testing.assert_array_equal(one.samples.block, other.samples.block)  # type: ignore[union-attr]
+    assert not np.signbit(one.score[one.score == 0.0]).any()
+    np.testing.assert_array_equal(by_score(np, score)[1], np.sort(score)[::-1])
