@@ -14,6 +14,7 @@ from recuse._typing import ArrayLike, FloatArray
 
 #: Losses and weights up to here can be squared, multiplied and summed.
 LARGEST = 1e75
+_LARGEST_BITS = np.float64(LARGEST).view(np.uint64)
 
 
 class UndefinedMetricWarning(UserWarning):
@@ -213,7 +214,7 @@ def refuse(bad: Any, column: Any, name: str, problem: str, remedy: str, xp: Any)
 
 def check_loss(loss: Any, xp: Any) -> None:
     """Refuse NaN, infinite and negative losses."""
-    if xp is np and loss.min() >= 0.0 and loss.max() <= LARGEST:  # two passes, no temporary; NaN fails both
+    if xp is np and loss.view(np.uint64).max() <= _LARGEST_BITS:  # one pass: a sign, infinity and NaN are larger bits
         return
     refuse(xp.isnan(loss), loss, "loss", "holds NaN", "remove these samples or repair the labels", xp)
     refuse(

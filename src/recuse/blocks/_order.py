@@ -20,9 +20,9 @@ MINIMUM = 1000
 
 def by_score(xp: Any, score: Any) -> tuple[Any, Any]:
     """Return the rows in order of falling scores, and the scores in this order; -0.0 becomes 0.0."""
-    score = score + 0.0
     if xp is np and score.size >= MINIMUM:
         return _by_one_sort(score)
+    score = score + 0.0
     order = xp.flip(xp.argsort(score, stable=False))  # stable, the default of the Array API, is far slower
     if xp is np:  # a view, and gathering backwards is slow
         order = np.ascontiguousarray(order)
@@ -31,9 +31,18 @@ def by_score(xp: Any, score: Any) -> tuple[Any, Any]:
 
 def _by_one_sort(score: FloatArray) -> tuple[IntArray, FloatArray]:
     """Order scores by sorting (distance from the highest score, row) as one number; ties are in order of rows."""
-    key, span = _distance(score)
+    place = score.view(np.int64)
+    lowest = place.min()
+    if lowest < 0:  # negative floats, where larger bits are further down; or -0.0
+        score = score + 0.0
+        place = score.view(np.int64)
+        place = place ^ ((place >> 63) & np.int64(np.iinfo(np.int64).max))
+        lowest = place.min()
+    highest = place.max()
     row_bits = (score.size - 1).bit_length()
-    lost = max(0, span.bit_length() + row_bits - 64)
+    lost = max(0, (int(highest) - int(lowest)).bit_length() + row_bits - 64)
+
+    key = highest.view(np.uint64) - place.view(np.uint64)
     if lost:
         key >>= np.uint64(lost)
     key <<= np.uint64(row_bits)
@@ -45,14 +54,3 @@ def _by_one_sort(score: FloatArray) -> tuple[IntArray, FloatArray]:
         again = np.argsort(-ranked, kind="stable")
         order, ranked = order.take(again), ranked.take(again)
     return order, ranked
-
-
-def _distance(score: FloatArray) -> tuple[NDArray[np.uint64], int]:
-    """Count the floats between each score and the highest one; return also the largest count."""
-    place = score.view(np.int64)
-    lowest = place.min()
-    if lowest < 0:  # negative floats: larger bits are further down
-        place = place ^ ((place >> 63) & np.int64(np.iinfo(np.int64).max))
-        lowest = place.min()
-    highest = place.max()
-    return highest.view(np.uint64) - place.view(np.uint64), int(highest) - int(lowest)
