@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recuse._checks import generator, inside, vector
+from recuse._checks import inside, vector
 from recuse._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from recuse.inference import clopper_pearson
 from recuse.thresholds._p_values import hoeffding_bentkus
-from recuse.thresholds._sample import largest_loss, pilot_rows, read
+from recuse.thresholds._sample import draw, largest_loss, read
 
 #: Coverages at which the band is pinned; chosen in advance.
 COVERAGES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
@@ -124,7 +124,7 @@ def certified_band(
     delta = inside(delta, "delta", 0.05)
     sample = read(loss, confidence, None, nan_policy)
     largest = largest_loss(sample, max_loss)
-    pilot = pilot_rows(sample.n, generator(rng))
+    pilot, _ = draw(sample, rng)
     grid = _grid(sample.score[pilot])
     rest = sample.rows(~pilot)
     count = np.searchsorted(-rest.score, -grid, side="right")

@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from recuse._checks import generator, one_of, vector
-from recuse._typing import ArrayLike, FloatArray
+from recuse._checks import one_of, vector
+from recuse._typing import ArrayLike, FloatArray, IntArray
 from recuse.thresholds._betting import betting
 from recuse.thresholds._fallback import fallback, starts
 from recuse.thresholds._p_values import binomial, fewest, hoeffding_bentkus
-from recuse.thresholds._sample import Sample, largest_loss, pilot_rows
+from recuse.thresholds._sample import Sample, draw, largest_loss
 from recuse.thresholds._sgr import sgr
 
 Procedure = Literal["fallback", "fixed_sequence", "bonferroni", "sgr"]
@@ -47,13 +47,13 @@ class Tests:
     limit: float
     bound: str
     level: float
-    shuffle: FloatArray
+    order: IntArray
 
     def p_value(self, low: int, high: int) -> FloatArray:
         """Return the p-values of the positions low..high-1."""
         count = np.searchsorted(-self.score, -self.threshold[low:high], side="right")
         if self.bound == "betting":
-            chosen = [self.value[self.shuffle[self.shuffle < k].astype(np.intp)] for k in count]
+            chosen = [self.value[self.order[self.order < k]] for k in count]
             return np.array([betting(values, self.limit, self.level) for values in chosen])
         total = np.concatenate([[0.0], np.cumsum(self.value)])[count]
         formula: Callable[..., FloatArray] = binomial if self.bound == "binomial" else hoeffding_bentkus
@@ -74,8 +74,7 @@ def search(
     if procedure == "sgr":
         at = sgr(sample.score, sample.loss, limit, delta)
         return Found(at, at, bound, 0, None if at < np.inf else _why(sample.n, 0, limit, delta))
-    draws = generator(rng)
-    pilot = pilot_rows(sample.n, draws) if thresholds is None else np.zeros(sample.n, dtype=bool)
+    pilot, order = draw(sample, rng, pilot=thresholds is None)
     n_pilot, rest = int(pilot.sum()), sample.rows(~pilot)
     fixed = sample.score[pilot] if thresholds is None else vector(thresholds, "thresholds", np, None) + 0.0
     fixed = np.unique(fixed[fixed > -np.inf])[::-1]
@@ -93,8 +92,7 @@ def search(
     values = rest.loss / largest
     if rest.weight is not None and max_weight is not None:
         values = (rest.weight * (rest.loss - risk) + max_weight * risk) / (max_weight * largest)
-    shuffle = draws.permutation(rest.n).astype(np.float64)
-    tests = Tests(tested, rest.score, values, limit, bound, delta, shuffle)
+    tests = Tests(tested, rest.score, values, limit, bound, delta, order)
     if procedure == "bonferroni":  # a level of its own for each threshold: no walk
         passed = np.flatnonzero(tests.p_value(0, len(tested)) <= delta / len(tested))
         position = int(passed[-1]) if passed.size else -1

@@ -83,7 +83,7 @@ def choose_threshold(
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
     rng : int or numpy.random.Generator
-        Draws the pilot rows. The same seed gives the same answer, in any order of the rows.
+        Draws the pilot rows. The same seed and rows, in the same order, give the same certificate.
 
     Returns
     -------

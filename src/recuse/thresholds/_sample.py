@@ -1,7 +1,9 @@
 """The calibration sample of a certificate: checked columns, scaled losses, and the split into pilot and rest.
 
-Everything here is independent of the order of the rows: rows are sorted by score and loss before anything is drawn.
-A random set of positions in any fixed order of exchangeable rows is a random set of rows.
+Lots are drawn for the rows as they were given, never for their ranks: the lowest losses among tied scores have the same
+ranks in every sample, so a fixed seed would keep the same part of the errors out of sight each time. Rows of a random
+sample come in an order that says nothing about them, and are drawn at random whatever the seed. For rows that come
+sorted the seed is mixed with their fingerprint, so that another sample has other lots.
 """
 
 from __future__ import annotations
@@ -12,17 +14,18 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from recuse._checks import check_loss, check_weight, one_of, real, refuse, same_length, vector
-from recuse._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
+from recuse._checks import check_loss, check_weight, generator, one_of, real, refuse, same_length, vector
+from recuse._typing import ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows sorted by descending score; NaN scores became -inf and are never accepted."""
+    """Rows sorted by descending score, and the place where each was given; NaN scores became -inf: never accepted."""
 
     score: FloatArray
     loss: FloatArray
     weight: FloatArray | None
+    place: IntArray
     n_unscored: int
     n_dropped: int
 
@@ -47,7 +50,7 @@ class Sample:
     def rows(self, index: BoolArray) -> Sample:
         """Return some rows, in their order."""
         weight = None if self.weight is None else self.weight[index]
-        return Sample(self.score[index], self.loss[index], weight, 0, 0)
+        return Sample(self.score[index], self.loss[index], weight, self.place[index], 0, 0)
 
 
 def read(
@@ -76,6 +79,7 @@ def read(
         scores[order],
         losses[order],
         None if weights is None else weights[order],
+        order,
         n_unscored=int(missing[kept].sum()),
         n_dropped=int((~kept).sum()),
     )
@@ -99,8 +103,12 @@ def largest_loss(sample: Sample, max_loss: float | None) -> float:
     return max_loss
 
 
-def pilot_rows(n: int, rng: np.random.Generator) -> BoolArray:
-    r"""Return the mask of :math:`\lceil\sqrt n\rceil` random rows: their scores fix the tests."""
-    mask = np.zeros(n, dtype=bool)
-    mask[rng.permutation(n)[: ceil(sqrt(n))]] = True
-    return mask
+def draw(sample: Sample, rng: int | np.random.Generator, *, pilot: bool = True) -> tuple[BoolArray, IntArray]:
+    r"""Return :math:`\lceil\sqrt n\rceil` random pilot rows as a mask (or none), and a random order of the others.
+
+    The scores of the pilot rows fix the tests.
+    """
+    seed = int(generator(rng).integers(2**63))
+    lot = np.random.default_rng([seed, int(sample.fingerprint, 16)]).permutation(sample.n)[sample.place]
+    mask = lot < (ceil(sqrt(sample.n)) if pilot else 0)
+    return mask, np.argsort(lot[~mask])
