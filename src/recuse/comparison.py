@@ -11,11 +11,12 @@ import numpy as np
 from recuse._checks import closest, generator, one_of
 from recuse._typing import ArrayLike
 from recuse.inference._binomial import check_level
+from recuse.inference._columns import as_metric
 from recuse.inference._letters import letter_groups
 from recuse.inference._paired import Adjust, Difference, Method, Paired, paired
 from recuse.inference._panel import Losses, Panel, Scores, panel
 from recuse.inference._runs import components
-from recuse.metrics import Metric, parse
+from recuse.metrics import Metric
 
 __all__ = ["Comparison", "compare"]
 
@@ -239,7 +240,7 @@ def compare(
     check_level(level)
     one_of(adjust, ("holm", "max-t", "none"), "adjust")
     one_of(method, ("auto", "influence", "bootstrap", "permutation"), "method")
-    chosen = parse(metric) if isinstance(metric, str) else metric
+    chosen = as_metric(metric)
     columns = panel(loss, scores, sample_weight)
     if method == "permutation" and max(columns.n_runs) > 1:
         raise ValueError(

@@ -12,10 +12,11 @@ from recuse._checks import closest
 from recuse._typing import ArrayLike
 from recuse.inference import Interval, confidence_interval
 from recuse.inference._binomial import check_level
+from recuse.inference._columns import as_metrics, check_scored, evaluated
 from recuse.inference._estimates import by_influence
 from recuse.inference._influence import tables
 from recuse.inference._panel import Panel, panel
-from recuse.metrics import Metric, parse
+from recuse.metrics import Metric
 
 __all__ = ["Choice", "Selection", "select"]
 
@@ -165,10 +166,9 @@ def select(
     ('good', {'aurc': 'good'}, 0.062)
     """
     check_level(level)
-    given = [metric] if isinstance(metric, str | Metric) else list(metric)
-    metrics = [parse(entry) if isinstance(entry, str) else entry for entry in given]
-    if not metrics:
-        raise ValueError('metric is empty; name at least one, such as "augrc"')
+    metrics = as_metrics(metric, "metric")
+    for each in metrics:
+        check_scored(each)
     validation, test = _splits(candidates)
     choices, values = {}, {}
     for each in metrics:
@@ -247,8 +247,8 @@ def _means(metric: Metric, columns: Panel) -> list[float]:
 
 
 def _mean(metric: Metric, alone: Panel) -> float:
-    values = [metric(tables(metric, *pair)) for pair in zip(alone.loss[0], alone.score[0], strict=True)]
-    return float(np.mean(values))
+    columns = zip(alone.loss[0], alone.score[0], strict=True)
+    return float(np.mean([evaluated(metric, tables(metric, loss, score)).value for loss, score in columns]))
 
 
 def _interval(metric: Metric, alone: Panel, level: float) -> Interval:

@@ -56,6 +56,21 @@ def test_only_ranks_count_and_equal_scores_are_never_different():
     assert permutation_test(np.zeros(12), a, b).p_value == 1.0
 
 
+@pytest.mark.parametrize("name", ["selective_risk", "generalized_risk"])
+def test_a_threshold_is_one_of_the_scores_themselves(name):
+    losses, (a, b) = exchangeable(12, np.random.default_rng(5), error=0.5)
+    expected = [getattr(recuse, name)(losses[0], score, threshold=-0.1) for score in (a, b)]
+    result = permutation_test(losses[0], a, b, f"{name}(threshold=-0.1)")
+    assert result.difference == pytest.approx(expected[0] - expected[1])
+    assert result.difference != 0.0
+
+
+def test_a_risk_that_nothing_attains_is_attained_at_coverage_0():
+    result = permutation_test([1, 0, 0, 1], [4, 3, 2, 1], [1, 4, 3, 2], "coverage_at_risk(risk=0.1)")
+    assert result.difference == -0.5
+    assert result.exact
+
+
 def test_random_swaps_approach_the_enumeration():
     rng = np.random.default_rng(1)
     losses, (a, b) = exchangeable(13, rng, error=0.5)
@@ -107,6 +122,8 @@ def test_compare_uses_it():
 def test_bad_input():
     with pytest.raises(ValueError, match="n_permutations must be a whole number"):
         permutation_test([0, 1], [1, 2], [2, 1], n_permutations=0)
+    with pytest.raises(ValueError, match="n_permutations must be a whole number"):
+        recuse.compare([0, 1], {"a": [1, 2], "b": [2, 1]}, method="permutation", n_permutations=0)
     with pytest.raises(ValueError, match="one run per score"):
         permutation_test([0, 1], [[1, 2], [2, 1]], [[1, 2], [2, 1]])
     with pytest.raises(ValueError, match=r"scores\['b'\]: 3"):

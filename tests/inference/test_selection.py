@@ -101,3 +101,18 @@ def test_undefined_on_validation():
         recuse.select({"a": ([0, 0], [1, 2])}, "auroc_f")
     with pytest.raises(ValueError, match="metric is empty"):
         recuse.select({"a": PAIR}, [])
+
+
+def test_a_candidate_that_attains_no_such_risk_accepts_nothing():
+    result = recuse.select({"never": ([1, 0], [2, 1]), "half": ([1, 0], [1, 2])}, "coverage_at_risk(risk=0.1)")
+    assert result.validation["coverage_at_risk(risk=0.1)"] == {"never": 0.0, "half": 0.5}
+    assert result.chosen == "half"
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [("nll", "nll takes probabilities"), (5, "metric must be a name .* got 5"), (["augrc", 5], "got 5")],
+)
+def test_bad_metrics(metric, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        recuse.select({"a": PAIR}, metric)

@@ -10,11 +10,11 @@ import numpy as np
 from recuse._checks import Undefined, UnmetNeed, one_of, to_numpy
 from recuse._typing import ArrayLike, FloatArray
 from recuse.inference._binomial import check_level
-from recuse.inference._columns import on_columns
-from recuse.inference._influence import as_metric, terms_of
+from recuse.inference._columns import as_metric, evaluated, on_columns
+from recuse.inference._influence import terms_of
 from recuse.inference._interval import Interval, no_interval, without_spread
 from recuse.inference._lanes import Backend, Column, choose
-from recuse.inference._replicates import evaluate, prepare, replicates, run, value_of, work_of
+from recuse.inference._replicates import prepare, replicates, run, value_of, work_of
 from recuse.inference._resample import Plan, plan
 from recuse.inference._trust import informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
@@ -215,7 +215,7 @@ def bootstrap(
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     column = prepare(loss, confidence, sample_weight, [chosen])
     how = plan(column.order.size, strata, clusters)
-    estimate, reason = evaluate(chosen, column)
+    estimate, reason = evaluated(chosen, column.blocks)
     compiled = choose(backend, work_of([chosen], [column], n_resamples))
     drawn = run([chosen], [column], how, n_resamples, rng, compiled, progress)[:, 0, 0]
     terms = _influence_terms(chosen, column, strata, clusters) if reason is None else None

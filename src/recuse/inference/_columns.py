@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from recuse._checks import UnmetNeed, namespace, refuse, vector
 from recuse._typing import ArrayLike, FloatArray
-from recuse.metrics import Metric, Predictions, get
+from recuse.blocks import TieBlocks
+from recuse.metrics import Metric, Predictions, Value, get, parse
 from recuse.metrics._predictions import check_predictions
+
+
+def as_metric(metric: str | Metric) -> Metric:
+    """Return a metric given by name, with options in parentheses if wanted, or as it is."""
+    if isinstance(metric, str):
+        return parse(metric)
+    if not isinstance(metric, Metric):
+        raise TypeError(f'metric must be a name such as "augrc", or a Metric from recuse.metrics.get, got {metric!r}')
+    return metric
+
+
+def as_metrics(given: str | Metric | Iterable[str | Metric], name: str) -> list[Metric]:
+    """Return at least one metric, from one or several."""
+    if isinstance(given, str | Metric) or not isinstance(given, Iterable):
+        given = [given]
+    chosen = [as_metric(entry) for entry in given]
+    if not chosen:
+        raise ValueError(f'{name} is empty; name at least one, such as "augrc"')
+    return chosen
+
+
+def check_scored(metric: Metric) -> None:
+    """Refuse a metric of probabilities, which is the same for every score."""
+    if metric.input != "blocks":
+        raise UnmetNeed(
+            f"{metric.name} takes probabilities and is the same for every score; to compare models by a mean over "
+            'predictions give its terms as loss, such as losses.cross_entropy or losses.brier, with metric="risk"'
+        )
+
+
+def settings(metric: Metric) -> dict[str, Any]:
+    """Return all options of a metric."""
+    return metric.defaults | dict(metric.options)
+
+
+def evaluated(metric: Metric, blocks: TieBlocks) -> Value:
+    """Return the value and why there is none; a risk that no threshold attains is attained at coverage 0."""
+    found = metric.evaluate(blocks)
+    return Value(0.0) if found.reason is not None and metric.name == "coverage_at_risk" else found
 
 
 def scored(confidence: ArrayLike) -> ArrayLike:

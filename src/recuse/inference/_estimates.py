@@ -11,6 +11,7 @@ import numpy as np
 from recuse._checks import Undefined, UnmetNeed
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
+from recuse.inference._columns import check_scored, evaluated
 from recuse.inference._influence import aggregated, gradient, per_sample, tables
 from recuse.inference._interval import Interval, edge_of_a_tie, jumps, of_terms, on_scale, possible, without_spread
 from recuse.inference._panel import Panel
@@ -57,11 +58,7 @@ def route_of(metric: Metric, method: str, panel: Panel | None = None) -> Route:
     By bootstrap also, unless influence functions are asked for, where a threshold jumps from one wide tie to the next:
     a derivative does not see that, and two equally good scores would differ too often.
     """
-    if metric.input != "blocks":
-        raise UnmetNeed(
-            f"{metric.name} takes probabilities and is the same for every score; to compare models by a mean over "
-            'predictions give its terms as loss, such as losses.cross_entropy or losses.brier, with metric="risk"'
-        )
+    check_scored(metric)
     kind = metric.inference_kind
     if method == "bootstrap":
         return "bootstrap"
@@ -121,9 +118,7 @@ def _values(metric: Metric, panel: Panel, blocks: list[list[TieBlocks]]) -> tupl
 
 
 def _defined(metric: Metric, table: TieBlocks, name: str) -> float:
-    value, reason = metric.evaluate(table)
-    if reason is not None and metric.name == "coverage_at_risk":
-        return 0.0  # as in the bootstrap: a risk that no threshold attains
+    value, reason = evaluated(metric, table)
     if reason is not None:
         raise ValueError(f"{metric.name} of {name!r} is undefined, so it cannot be compared: {reason}")
     return value

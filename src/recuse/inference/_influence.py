@@ -17,9 +17,9 @@ from recuse._checks import UnmetNeed, same_length, to_numpy, vector
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
-from recuse.inference._columns import on_columns
+from recuse.inference._columns import as_metric, on_columns, settings
 from recuse.inference._resample import codes
-from recuse.metrics import Gradient, Metric, get, parse
+from recuse.metrics import Gradient, Metric, get
 
 __all__ = ["covariance", "influence", "standard_error"]
 
@@ -27,17 +27,11 @@ __all__ = ["covariance", "influence", "standard_error"]
 _SMOOTH_TWIN = {"augrc_unbiased": "augrc"}
 
 
-def as_metric(metric: str | Metric) -> Metric:
-    """Return a metric given by name, with options in parentheses if wanted, or as it is."""
-    return parse(metric) if isinstance(metric, str) else metric
-
-
 def smooth_form(metric: Metric) -> Metric:
     """Return the metric whose gradient serves for this one: itself, or its smooth twin."""
     if metric.name in _SMOOTH_TWIN:
         return get(_SMOOTH_TWIN[metric.name])
-    settings = metric.defaults | dict(metric.options)
-    if settings.get("estimator") in ("harmonic", "log"):
+    if settings(metric).get("estimator") in ("harmonic", "log"):
         return metric.using(estimator="plugin")
     return metric
 
@@ -61,7 +55,7 @@ def _at_coverage(metric: Metric, blocks: TieBlocks) -> Gradient:
     still misses it and covers 79 % instead of 95 %. A tie wider than that window holds the threshold by itself.
     """
     frozen = metric.gradient_of(blocks)
-    coverage = (metric.defaults | dict(metric.options))["coverage"]
+    coverage = settings(metric)["coverage"]
     curve, total = RiskCoverageCurve(blocks), blocks.total_weight
     point = curve.at(coverage=coverage)
     if point.n_accepted == 0 or coverage >= 1.0:

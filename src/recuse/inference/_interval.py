@@ -13,8 +13,8 @@ from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.curve import SLACK, RiskCoverageCurve
 from recuse.inference._binomial import check_level, clopper_pearson
-from recuse.inference._columns import on_columns
-from recuse.inference._influence import as_metric, tables, terms_of
+from recuse.inference._columns import as_metric, on_columns, settings
+from recuse.inference._influence import tables, terms_of
 from recuse.inference._quantiles import t_quantile
 from recuse.inference._trust import informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
@@ -115,7 +115,7 @@ def exact(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:
     at_point = metric.name in ("selective_risk", "selective_accuracy", "generalized_risk")
     if not (of_all or at_point) or not is_plain(blocks):
         return None
-    options = metric.defaults | dict(metric.options)
+    options = settings(metric)
     threshold, curve = -np.inf if of_all else options["threshold"], RiskCoverageCurve(blocks)
     point = curve.at(coverage=options["coverage"]) if threshold is None else curve.at(threshold=threshold)
     if point.n_accepted == 0:
@@ -185,7 +185,7 @@ def jumps(metric: Metric, blocks: TieBlocks) -> bool:
     """Whether the threshold of a fixed coverage lies in a tie that is wider than two of its standard errors."""
     if metric.inference_kind != "quantile":
         return False
-    coverage = float((metric.defaults | dict(metric.options))["coverage"])
+    coverage = float(settings(metric)["coverage"])
     ends = blocks.cumulative_weight / blocks.total_weight
     j = min(int(np.searchsorted(ends, coverage - SLACK)), len(ends) - 1)
     return float(blocks.weight[j] / blocks.total_weight) > 2.0 * math.sqrt(coverage * (1.0 - coverage) / blocks.n)
@@ -195,7 +195,7 @@ def edge_of_a_tie(metric: Metric, blocks: TieBlocks) -> str | None:
     """Warn where the asked coverage lies within two standard errors of the end of a wide tie."""
     if metric.inference_kind != "quantile":
         return None
-    coverage = float((metric.defaults | dict(metric.options))["coverage"])
+    coverage = float(settings(metric)["coverage"])
     share = blocks.weight / blocks.total_weight
     ends = blocks.cumulative_weight / blocks.total_weight
     reach = 2.0 * np.sqrt(coverage * (1.0 - coverage) / blocks.n)

@@ -10,7 +10,7 @@ import numpy as np
 from recuse._checks import generator, to_numpy, whole
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.blocks import TieBlocks
-from recuse.inference._influence import as_metric
+from recuse.inference._columns import as_metric, evaluated, settings
 from recuse.inference._panel import panel
 from recuse.inference._resample import codes
 from recuse.metrics import Metric
@@ -82,10 +82,10 @@ def permutation_test(
 
     Notes
     -----
-    Swapped are mid-ranks within each score, because raw scores have no common scale; scores that the metric reads as
-    probabilities (CWSA, Brier) are swapped as they are. The test is exact, at every sample size, for the hypothesis
-    that the two are *exchangeable*: equal metrics with unlike spread are not, so with many samples prefer
-    :func:`recuse.compare`. Ties that swapping creates are treated as ties.
+    Swapped are mid-ranks within each score, because raw scores have no common scale; scores that the metric reads
+    themselves (CWSA, Brier, a risk at a threshold) are swapped as they are. The test is exact, at every sample size,
+    for the hypothesis that the two are *exchangeable*: equal metrics with unlike spread are not, so with many samples
+    prefer :func:`recuse.compare`. Ties that swapping creates are treated as ties.
 
     References
     ----------
@@ -99,7 +99,6 @@ def permutation_test(
     >>> round(result.difference, 3), round(result.p_value, 4), result.exact
     (-0.2, 0.0156, True)
     """
-    whole(n_permutations, "n_permutations", usual=9999)
     losses = loss if isinstance(loss, tuple) and len(loss) == 2 and np.ndim(loss[0]) == 1 else (loss, loss)
     checked = panel(dict(zip(("a", "b"), losses, strict=True)), {"a": score_a, "b": score_b}, sample_weight)
     if checked.n_runs != (1, 1):
@@ -125,12 +124,13 @@ def swap_test(
     rng: np.random.Generator,
 ) -> Permutation:
     """Return the test of checked columns."""
-    if "unit_score" not in metric.needs:
+    whole(n_permutations, "n_permutations", usual=9999)
+    if "unit_score" not in metric.needs and settings(metric).get("threshold") is None:  # reads nothing but the order
         scores = (mid_ranks(scores[0]), mid_ranks(scores[1]))
     oracle = "oracle" in metric.needs
 
     def theta(loss: FloatArray, score: FloatArray) -> float:
-        value, reason = metric.evaluate(TieBlocks.from_samples(loss, score, weight, oracle=oracle))
+        value, reason = evaluated(metric, TieBlocks.from_samples(loss, score, weight, oracle=oracle))
         if reason is not None:
             raise ValueError(f"{metric.name} is undefined for a swapped sample: {reason}; use augrc")
         return value

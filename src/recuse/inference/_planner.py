@@ -9,8 +9,8 @@ import numpy as np
 from recuse._checks import inside, real, whole
 from recuse._typing import ArrayLike
 from recuse.inference._binomial import check_level
+from recuse.inference._columns import as_metric
 from recuse.inference._estimates import by_influence, route_of
-from recuse.inference._influence import as_metric
 from recuse.inference._panel import panel
 from recuse.inference._quantiles import normal_quantile
 from recuse.metrics import Metric

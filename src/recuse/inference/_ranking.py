@@ -11,11 +11,12 @@ import numpy as np
 from recuse._checks import closest, generator, whole
 from recuse._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from recuse.inference._binomial import check_level
+from recuse.inference._columns import as_metrics
 from recuse.inference._estimates import resampled
 from recuse.inference._paired import Adjust, Difference, paired
 from recuse.inference._panel import Losses, Scores, panel
 from recuse.inference._wilcoxon import CAUTION, wilcoxon_over_resamples
-from recuse.metrics import Metric, parse
+from recuse.metrics import Metric
 
 __all__ = ["Ranking", "RankingStudy", "kendall_tau", "ranking_study"]
 
@@ -220,10 +221,7 @@ def ranking_study(
     """
     check_level(level)
     whole(n_resamples, "n_resamples", 100, usual=500)  # fewer give no intervals of ranks
-    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
-    chosen = [parse(entry) if isinstance(entry, str) else entry for entry in given]
-    if not chosen:
-        raise ValueError('metrics is empty; name at least one, such as "augrc"')
+    chosen = as_metrics(metrics, "metrics")
     columns = panel(loss, scores, sample_weight)
     draws = generator(rng)
     tests = [

@@ -11,8 +11,7 @@ import numpy as np
 from recuse._checks import Undefined, UnmetNeed, generator, whole
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
-from recuse.inference._columns import scored
-from recuse.inference._influence import as_metric
+from recuse.inference._columns import as_metric, scored
 from recuse.inference._lanes import SELECTIVE, Backend, Column, choose, formula, scan, scan_lanes, to_lanes
 from recuse.inference._resample import Plan, plan
 from recuse.metrics import Metric
@@ -101,12 +100,6 @@ def work_of(metrics: Sequence[Metric], columns: Sequence[Column], n_resamples: i
     """Samples x replicates x columns of the scans that could be compiled."""
     scanned = [column for column in columns if any(formula(metric, column) for metric in metrics)]
     return float(n_resamples) * sum(column.order.size for column in scanned)
-
-
-def evaluate(metric: Metric, column: Column) -> tuple[float, str | None]:
-    """Return the value on the data; a risk that no threshold attains counts as coverage 0."""
-    value, reason = metric.evaluate(column.blocks)
-    return (0.0, None) if reason is not None and metric.name == "coverage_at_risk" else (value, reason)
 
 
 def run(
