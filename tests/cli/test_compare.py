@@ -68,6 +68,10 @@ def test_scores_of_one_file(models, capsys, tmp_path):
         (["sharp.npz", "short.npz"], "is not on the samples of"),
         (["bare.npz", "shorter.npz"], "models need the same samples"),
         (["bare.npz", "other.npz"], "matched by --id"),
+        (["sharp.npz", "mixed.npz"], "mixed.npz: label "),
+        (["sharp.npz", "heavy.npz"], "heavy.npz: weights differ from those in sharp.npz"),
+        (["sharp.npz", "dull.npz", "--fit", "sharp.npz"], "--fit holds outputs of one model"),
+        (["sharp.npz", "--scores", "msp,knn"], "sharp.npz: knn needs features"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(models, arguments, message, capsys, monkeypatch):
@@ -77,6 +81,9 @@ def test_bad_input_is_one_line_and_status_2(models, arguments, message, capsys, 
     outputs = recuse.read_outputs(models[0])
     recuse.write_outputs(outputs.select(np.arange(300)), folder / "short.npz")
     logits, labels = np.asarray(outputs.logits), np.asarray(outputs.labels)
+    ids = np.asarray(outputs.ids)
+    np.savez("mixed.npz", labels=(labels + 1) % 3, logits=logits, ids=ids)
+    np.savez("heavy.npz", labels=labels, logits=logits, ids=ids, weights=np.arange(400.0))
     np.savez("bare.npz", labels=labels, logits=logits)
     np.savez("shorter.npz", labels=labels[:200], logits=logits[:200])
     np.savez("other.npz", labels=(labels + 1) % 3, logits=logits)
@@ -94,3 +101,35 @@ def test_no_input_is_replaced(models, capsys):
         assert run(["compare", *map(str, models), "--json", str(model)]) == 2
         assert "is an input and would be replaced; give --json another name" in capsys.readouterr().err
         assert model.read_bytes() == before
+
+
+def test_labels_that_are_text_are_the_same_whatever_else_a_model_predicts(tmp_path, capsys, monkeypatch):
+    """One model guesses a class that the other never names: the labels are still the same."""
+    monkeypatch.chdir(tmp_path)
+    truth = ["cat", "dog"] * 20
+    for name, wrong in (("first", "cat"), ("second", "ant")):
+        rows = [f"{y},{wrong if i % 7 == 0 else y},{i}" for i, y in enumerate(truth)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["y,pred,conf", *rows]))
+    assert run(["compare", "first.csv", "second.csv", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["n"] == 40
+
+
+def test_scores_with_options_fitted_on_another_file(models, capsys, monkeypatch):
+    """--fit gives what knn looks up, and commas inside parentheses belong to the score."""
+    monkeypatch.chdir(models[0].parent)
+    rng = np.random.default_rng(1)
+    outputs = {}
+    for name in ("train", "test"):
+        labels = rng.integers(0, 3, 200)
+        features = 2.0 * np.eye(3)[labels] + rng.normal(size=(200, 3))
+        outputs[name] = recuse.Outputs(labels=labels, logits=features, features=features)
+        recuse.write_outputs(outputs[name], f"{name}.npz")
+    wanted = ["gen(gamma=0.5,top=2)", "knn(neighbours=5)"]
+    assert run(["compare", "test.npz", "--scores", ",".join(wanted), "--fit", "train.npz", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    loss = outputs["test"].loss_per_sample()
+    for name in wanted:
+        value = recuse.augrc(loss, recuse.scores.compute(name, outputs["test"], outputs["train"]))
+        assert next(row["estimate"] for row in found["table"] if row["name"] == name) == value
+    assert run(["compare", "test.npz", "--fit", "train.npz", "--json", "train.npz"]) == 2
+    assert "is an input and would be replaced" in capsys.readouterr().err

@@ -167,3 +167,20 @@ def test_one_group_of_two_attains(tmp_path: Path, capsys: pytest.CaptureFixture[
     found = pl.read_parquet(decided).filter(pl.col("accepted"))
     assert found.height > 500
     assert set(found["site"]) == {"b"}
+
+
+def test_labels_that_are_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--class-names, which the message for their lack names, is an option of threshold and monitor too."""
+    truth = np.arange(60) % 2
+    certain = np.where(np.arange(60) % 6 == 0, 0.55, 0.9)
+    frame = pl.DataFrame({"y": np.array(["cat", "dog"])[truth], "p_0": np.where(truth == 0, certain, 1.0 - certain)})
+    rows = tmp_path / "rows.csv"
+    frame.with_columns(p_1=1.0 - pl.col("p_0")).write_csv(rows)
+    arguments = [str(rows), "--class-names", "cat,dog"]
+    assert run(["threshold", str(rows), "--coverage", "0.8"]) == 2
+    assert "--class-names" in capsys.readouterr().err
+    policy = str(tmp_path / "policy.json")
+    assert run(["threshold", *arguments, "--coverage", "0.8", "-o", policy]) == 0
+    assert "accept if score >= 0.9" in capsys.readouterr().out
+    assert run(["monitor", policy, *arguments]) == 0
+    assert "risk 0 of 50 accepted" in capsys.readouterr().out

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from recuse.cli._group import command, example_lines, words
-from recuse.cli._input import read, with_row
+from recuse.cli._group import class_names_option, command, example_lines, words
+from recuse.cli._input import about, read, read_fit, score_names
 from recuse.cli._show import check_destinations, show, show_list
-from recuse.evaluation import Evaluation, evaluate
+from recuse.evaluation import evaluate
 
 
 def _output_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -50,9 +50,7 @@ def _metrics(text: str) -> Any:
 @click.option("--id", "id_", help="Column of sample identifiers.")
 @click.option("--cluster", help="Column of clusters (patients, images, ...).")
 @click.option("--weight", help="Column of sample weights.")
-@click.option(
-    "--class-names", help="Classes in the order of their columns, separated by commas; for labels that are text."
-)
+@class_names_option
 @click.option("--by", help="Group columns, separated by commas: every metric also within each group.")
 @click.option("--scores", help="Scores, separated by commas: columns, or names of 'recuse scores'.")
 @click.option(
@@ -80,8 +78,8 @@ def _metrics(text: str) -> Any:
 def evaluate_command(
     file: Path, label: str | None, logits: str | None, probs: str | None, prediction: str | None,
     confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, weight: str | None,
-    class_names: str | None, by: str | None, scores: str | None, fit_file: Path | None, metrics: str, nan_policy: Any,
-    level: float, n_resamples: int, **destinations: Path | None,
+    class_names: list[str] | None, by: str | None, scores: str | None, fit_file: Path | None, metrics: str,
+    nan_policy: Any, level: float, n_resamples: int, **destinations: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions.
 
@@ -89,35 +87,17 @@ def evaluate_command(
     """
     chosen = _metrics(metrics)
     check_destinations(destinations, [file] if fit_file is None else [file, fit_file])
-    classes = {
-        "label": label, "logits": logits, "probs": probs, "prediction": prediction,
-        "class_names": words(class_names) or None,
-    }  # fmt: skip
-    outputs, wanted, groups = read(
-        file, _scores(scores), words(by), confidence=confidence, loss=loss, id=id_, cluster=cluster, weight=weight,
-        **classes,
-    )  # fmt: skip
-    fit = None if fit_file is None else read(fit_file, [], [], **classes)[0]
-    result = _evaluated(
-        file, outputs, wanted or None, chosen, fit=fit, by=groups, nan_policy=nan_policy, level=level or None,
-        n_resamples=n_resamples,
-    )  # fmt: skip
+    columns = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
+               "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
+               "class_names": class_names}  # fmt: skip
+    outputs, wanted, groups = read(file, score_names(scores), words(by), **columns)
+    fit = read_fit(fit_file, columns)
+    with about(file):
+        result = evaluate(
+            outputs, wanted or None, chosen, fit=fit, by=groups, nan_policy=nan_policy, level=level or None,
+            n_resamples=n_resamples,
+        )  # fmt: skip
     show(result, title=file.name, **destinations)
-
-
-def _scores(text: str | None) -> list[str]:
-    """Return the names in a list; commas inside parentheses separate options."""
-    from recuse import scores
-
-    return scores.parse_list(text or "")
-
-
-def _evaluated(file: Path, *arguments: Any, **options: Any) -> Evaluation:
-    """Evaluate; an error names the file."""
-    try:
-        return evaluate(*arguments, **options)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{file}: {with_row(str(error))}") from error
 
 
 @command.command("demo", epilog=example_lines("recuse demo --output demo"))

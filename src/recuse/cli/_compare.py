@@ -9,9 +9,9 @@ import click
 import numpy as np
 
 from recuse import scores as known
-from recuse.cli._group import command, example_lines, words
-from recuse.cli._input import read, with_row
-from recuse.cli._show import check_destinations
+from recuse.cli._group import class_names_option, command, example_lines
+from recuse.cli._input import about, read, read_fit, score_names
+from recuse.cli._show import check_destinations, save_plot
 from recuse.outputs import Outputs
 
 
@@ -20,6 +20,7 @@ from recuse.outputs import Outputs
     epilog=example_lines(
         "recuse compare resnet.npz vit.npz --metric aurc",
         "recuse compare answers.parquet --loss wrong --scores msp,max_logit,verbal",
+        "recuse compare test.npz --scores 'msp,knn(neighbours=10)' --fit train.npz",
     ),
 )
 @click.argument("files", type=Path, nargs=-1, required=True)
@@ -35,6 +36,7 @@ from recuse.outputs import Outputs
     help="How p-values of many pairs are adjusted.",
 )
 @click.option("--scores", help="Of one file: scores to compare; of several: the score to use in each.")
+@click.option("--fit", "fit_file", type=Path, help="Outputs to fit the scores of one file on; see 'recuse scores'.")
 @click.option("--label", help="Column of true classes.")
 @click.option("--logits", help="Columns or array of logits.")
 @click.option("--probs", help="Columns or array of class probabilities.")
@@ -44,12 +46,14 @@ from recuse.outputs import Outputs
 @click.option("--id", "id_", help="Column of sample identifiers: files are matched by it.")
 @click.option("--cluster", help="Column of clusters (patients, images, ...).")
 @click.option("--weight", help="Column of sample weights.")
+@class_names_option
 @click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
 @click.option("--plot", "plot_path", type=Path, help="Write a picture of estimates and intervals: PNG, SVG or PDF.")
 def compare_command(
-    files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, label: str | None,
-    logits: str | None, probs: str | None, prediction: str | None, confidence: str | None, loss: str | None,
-    id_: str | None, cluster: str | None, weight: str | None, json_path: Path | None, plot_path: Path | None,
+    files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
+    label: str | None, logits: str | None, probs: str | None, prediction: str | None, confidence: str | None,
+    loss: str | None, id_: str | None, cluster: str | None, weight: str | None, class_names: list[str] | None,
+    json_path: Path | None, plot_path: Path | None,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -59,30 +63,35 @@ def compare_command(
     from recuse.metrics import parse
 
     chosen = parse(metric)
-    check_destinations({"json_path": json_path, "plot_path": plot_path}, files)
+    if fit_file is not None and len(files) > 1:
+        raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
+    sources = files if fit_file is None else (*files, fit_file)
+    check_destinations({"json_path": json_path, "plot_path": plot_path}, sources)
     options = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
-               "loss": loss, "id": id_, "cluster": cluster, "weight": weight}  # fmt: skip
-    wanted = words(scores)
+               "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
+               "class_names": class_names}  # fmt: skip
+    wanted = score_names(scores)
     if len(files) == 1:
-        losses, columns, first = _scores_of(files[0], wanted, options)
+        losses, columns, first = _scores_of(files[0], wanted, read_fit(fit_file, options), options)
     else:
         losses, columns, first = _models(files, wanted, options)
-    try:
+    with about(*files):
         result = compare(
             losses, columns, chosen, level=level, adjust=adjust, sample_weight=first.weights, clusters=first.clusters
         )
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{', '.join(map(str, files))}: {with_row(str(error))}") from error
     _write(result, json_path, plot_path)
 
 
-def _scores_of(file: Path, wanted: list[str], options: dict[str, Any]) -> tuple[Any, dict[str, Any], Outputs]:
+def _scores_of(
+    file: Path, wanted: list[str], fit: Outputs | None, options: dict[str, Any]
+) -> tuple[Any, dict[str, Any], Outputs]:
     """Several scores of one file, under its one loss."""
     outputs, names, _ = read(file, wanted, [], **options)
-    names = names or known.available(outputs)
+    names = names or known.available(outputs, fit)
     if len(names) < 2:
         raise ValueError(f"{file}: holds {len(names)} score to compare; name two with --scores, or give several files")
-    return outputs.loss_per_sample(), {name: known.compute(name, outputs) for name in names}, outputs
+    with about(file):
+        return outputs.loss_per_sample(), {name: known.compute(name, outputs, fit) for name in names}, outputs
 
 
 def _models(
@@ -98,8 +107,10 @@ def _models(
         outputs, names, _ = read(file, wanted, [], **options)
         first = first or outputs
         outputs = _matched(outputs, first, file, files[0])
+        _require_same(outputs, first, file, files[0])
         losses[name] = outputs.loss_per_sample()
-        columns[name] = known.compute(names[0] if names else known.default(outputs), outputs)
+        with about(file):
+            columns[name] = known.compute(names[0] if names else known.default(outputs), outputs)
     assert first is not None
     return losses, columns, first
 
@@ -130,27 +141,35 @@ def _matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> O
         return outputs.select(order[place])
     if outputs.n != first.n:
         raise ValueError(f"{file}: has {outputs.n} samples, {reference} has {first.n}; models need the same samples")
-    if outputs.labels is not None and first.labels is not None and not np.array_equal(outputs.labels, first.labels):
-        row = int(np.argmax(np.asarray(outputs.labels) != np.asarray(first.labels)))
-        raise ValueError(
-            f"{file}: label [{row}] differs from that in {reference} [data row {row + 1}]; "
-            "rows must be the same samples in the same order, or be matched by --id"
-        )
     return outputs
+
+
+def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> None:
+    """Refuse files that disagree about their samples: labels, weights and clusters are no opinion of a model."""
+    if outputs.labels is not None and first.labels is not None:
+        labels, others = np.asarray(outputs.labels), np.asarray(first.labels)
+        if outputs.class_names is not None and first.class_names is not None:  # of text, those that a file happens on
+            labels, others = np.array(outputs.class_names)[labels], np.array(first.class_names)[others]
+        if not np.array_equal(labels, others):
+            row = int(np.argmax(labels != others))
+            raise ValueError(
+                f"{file}: label {labels[row]} is {others[row]} in {reference} [data row {row + 1} there]; "
+                "rows must be the same samples in the same order, or be matched by --id"
+            )
+    for name in ("weights", "clusters"):
+        ours, theirs = getattr(outputs, name), getattr(first, name)
+        if (ours is None) != (theirs is None) or not (ours is None or np.array_equal(ours, theirs)):
+            raise ValueError(f"{file}: {name} differ from those in {reference}; every file needs the same {name}")
 
 
 def _write(result: Any, json_path: Path | None, plot_path: Path | None) -> None:
     import json
 
-    from recuse._files import write_file, write_text
+    from recuse._files import write_text
 
     text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     if plot_path is not None:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(8.0, 1.2 + 0.4 * len(result.table)), layout="constrained")
-        result.plot(figure.subplots())
-        write_file(plot_path, lambda file: figure.savefig(file, format=plot_path.suffix[1:].lower(), dpi=150))
+        save_plot(lambda figure: result.plot(figure.subplots()), plot_path, (8.0, 1.2 + 0.4 * len(result.table)))
         click.echo(f"wrote {plot_path}", err=True)
     if json_path is not None and str(json_path) != "-":
         write_text(json_path, text + "\n")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,28 @@ def read(file: Path, wanted: Sequence[str], by: Sequence[str], **options: Any) -
     return outputs, _expanded(wanted, outputs.scores), _expanded(by, outputs.groups)
 
 
+def read_fit(file: Path | None, options: Mapping[str, Any]) -> Outputs | None:
+    """Return the outputs to fit scores on: columns of classes and features have the same names there."""
+    if file is None:
+        return None
+    same = options.keys() & {"label", "logits", "probs", "prediction", "features", "class_names"}
+    return read_outputs(file, **{name: options[name] for name in same})
+
+
+def score_names(text: str | None) -> list[str]:
+    """Return the scores of an option; commas inside parentheses separate their own options."""
+    return known.parse_list(text or "")
+
+
+@contextmanager
+def about(*files: Path) -> Iterator[None]:
+    """Name the files in an error about what they hold."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{', '.join(map(str, files))}: {_with_row(str(error))}") from error
+
+
 def column_names(file: Path) -> list[str]:
     """Return the names of the columns; none if the file cannot be read, which the reader will explain better."""
     import json
@@ -54,7 +77,7 @@ def column_names(file: Path) -> list[str]:
         return []
 
 
-def with_row(message: str) -> str:
+def _with_row(message: str) -> str:
     """Add the row counted from 1, as an editor shows it, to a message that names a position."""
     position = re.search(r"\w\[(\d+)\]", message)
     return message if position is None else f"{message} [data row {int(position[1]) + 1}]"

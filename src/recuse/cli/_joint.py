@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recuse import scores as known
-from recuse.cli._group import command, example_lines, words
-from recuse.cli._input import read, with_row
+from recuse.cli._group import class_names_option, command, example_lines, words
+from recuse.cli._input import about, read, read_fit, score_names
 from recuse.cli._show import check_destinations
-from recuse.outputs import read_outputs
 
 if TYPE_CHECKING:
     from recuse.joint import ProtocolResult, ScoredRun
 
 LAYOUTS = ["single-double", "strategies", "tasks", "detection", "sets"]
+#: Options of the table, and the layouts that have them.
+_SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
 _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 
 
@@ -39,7 +40,7 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 @click.option("--fit", "fit_file", type=Path, help="Training outputs, for scores that are fitted, such as knn.")
 @click.option("--prevalence", type=float, help="Share of OOD samples to weigh to, in [0, 1).  [as in the data]")
 @click.option("--layout", default="single-double", show_default=True, type=click.Choice(LAYOUTS), help="Of the table.")
-@click.option("--metric", default="ds_f1", show_default=True, help="Of --layout sets and strategies.")
+@click.option("--metric", help="Of --layout sets and strategies.  [default: ds_f1]")
 @click.option("--group", help="near, far or an OOD set, of --layout strategies.  [all sets]")
 @click.option(
     "--null-runs",
@@ -52,13 +53,14 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 @click.option("--logits", help="Columns or array of logits.")
 @click.option("--probs", help="Columns or array of class probabilities.")
 @click.option("--features", help="Columns or array of features.")
+@class_names_option
 @click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
 @click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
 def joint_command(
     id_file: Path, ood_files: tuple[Path, ...], near: str | None, far: str | None, also: tuple[str, ...],
     confidence: str | None, scores: str | None, fit_file: Path | None, prevalence: float | None, layout: str,
-    metric: str, group: str | None, null_runs: int, label: str | None, logits: str | None, probs: str | None,
-    features: str | None, json_path: Path | None, table_path: Path | None,
+    metric: str | None, group: str | None, null_runs: int, label: str | None, logits: str | None, probs: str | None,
+    features: str | None, class_names: list[str] | None, json_path: Path | None, table_path: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
 
@@ -66,26 +68,30 @@ def joint_command(
     """
     from recuse.joint import protocol
 
+    shape = {name: given for name, given in (("metric", metric), ("group", group)) if given is not None}
+    for name in shape:
+        if layout not in _SHAPED[name]:
+            raise click.UsageError(f"--{name} is for --layout {' and '.join(_SHAPED[name])}, not {layout}")
     if table_path is not None and table_path.suffix.lower() not in _FORMATS:
         raise ValueError(f"{table_path}: extension {table_path.suffix!r} is no table; use {', '.join(_FORMATS)}")
-    check_destinations({"json_path": json_path, "table_path": table_path}, [id_file, *ood_files])
+    files = (id_file, *ood_files, *([] if fit_file is None else [fit_file]))
+    others = [each.partition("=")[::2] if "=" in each and not Path(each).is_dir() else ("", each) for each in also]
+    sources = [*files, *(Path(folder) / file.name for _, folder in others for file in files)]
+    check_destinations({"json_path": json_path, "table_path": table_path}, sources)
     groups = _groups([file.stem for file in ood_files], words(near), words(far))
-    columns: dict[str, Any] = {"label": label, "logits": logits, "probs": probs, "features": features}
-    first_run = _scored((id_file, *ood_files), fit_file, confidence, words(scores), columns)
+    columns: dict[str, Any] = {"label": label, "logits": logits, "probs": probs, "features": features,
+                               "class_names": class_names}  # fmt: skip
+    first_run = _scored((id_file, *ood_files), fit_file, confidence, score_names(scores), columns)
     first, *rest = first_run.id_scores
     own = id_file.resolve().parent.name
     runs = {own: [first_run]}
-    for each in also:
-        strategy, folder = each.partition("=")[::2] if "=" in each and not Path(each).is_dir() else ("", each)
-        files = tuple(Path(folder) / file.name for file in (id_file, *ood_files))
+    for strategy, folder in others:
+        there = tuple(Path(folder) / file.name for file in (id_file, *ood_files))
         fit = None if fit_file is None else Path(folder) / fit_file.name
-        runs.setdefault(strategy or own, []).append(_scored(files, fit, first, rest or [first], columns))
-    try:
+        runs.setdefault(strategy or own, []).append(_scored(there, fit, first, rest or [first], columns))
+    with about(id_file):
         result = protocol(runs, groups, confidence=first, prevalence=prevalence)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{id_file}: {with_row(str(error))}") from error
-    options: dict[str, Any] = {"sets": {"metric": metric}, "strategies": {"metric": metric, "group": group}}
-    table = result.table(layout, **options.get(layout, {}))
+    table = result.table(layout, **shape)
     gains = _gains(first_run, result, null_runs) if null_runs else []
     if json_path is not None:
         _write_json(result, gains, json_path)
@@ -123,10 +129,11 @@ def _scored(
     from recuse.joint import ScoredRun
 
     inside, _, _ = read(files[0], wanted, [], **columns)
-    fit = None if fit_file is None else read_outputs(fit_file, **columns)
+    fit = read_fit(fit_file, columns)
     first = confidence or known.default(inside)
     names = list(dict.fromkeys([first, *(wanted or known.available(inside, *([] if fit is None else [fit])))]))
-    id_scores = {name: known.compute(name, inside, fit) for name in names}
+    with about(files[0]):
+        id_scores = {name: known.compute(name, inside, fit) for name in names}
     ood_scores, unlabelled = {}, {**columns, "label": None}
     for file in files[1:]:
         if sys.stderr is not None and sys.stderr.isatty():
@@ -136,7 +143,8 @@ def _scored(
             raise ValueError(
                 f"{file}: {outputs.n_classes} classes, but {files[0]} has {inside.n_classes}; one network?"
             )
-        ood_scores[file.stem] = {name: known.compute(name, outputs, fit) for name in names}
+        with about(file):
+            ood_scores[file.stem] = {name: known.compute(name, outputs, fit) for name in names}
     return ScoredRun(inside.loss_per_sample(), id_scores, ood_scores)
 
 

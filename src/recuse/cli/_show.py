@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -62,7 +62,7 @@ def show(
         result.report(report_path, title=title)
         written.append(report_path)
     if plot_path is not None:
-        _save_plot(result, plot_path)
+        save_plot(lambda figure: result.plot(ax=figure.subplots(1, 2)), plot_path, (10.0, 4.0))
         written.append(plot_path)
     for path, make in ((json_path, result.to_json), (csv_path, result.to_csv)):
         if path is not None and str(path) == "-":
@@ -100,15 +100,16 @@ def console(width: int = WIDTH) -> Console:
     )
 
 
-def _save_plot(result: Evaluation, path: Path) -> None:
+def save_plot(draw: Callable[[Any], object], path: Path, size: tuple[float, float]) -> None:
+    """Draw on a new figure and write it, all of it or nothing."""
     from recuse.report import need, quiet
 
     need("a picture", "matplotlib")
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10.0, 4.0), layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     with quiet():
-        result.plot(ax=figure.subplots(1, 2))
+        draw(figure)
         write_file(path, lambda file: figure.savefig(file, format=path.suffix.lower().lstrip("."), dpi=150))
 
 

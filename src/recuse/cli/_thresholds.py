@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from recuse.cli._group import command, example_lines, words
-from recuse.cli._input import read, with_row
+from recuse.cli._group import class_names_option, command, example_lines, words
+from recuse.cli._input import about, read
 from recuse.cli._show import check_destinations
 from recuse.outputs import Outputs
 from recuse.outputs._names import listed
@@ -27,6 +27,7 @@ def _labels(function: Any) -> Any:
         click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions."),
         click.option("--prediction", help="Column of predicted classes."),
         click.option("--label", help="Column of true classes."),
+        class_names_option,
     ):
         function = option(function)
     return function
@@ -111,7 +112,7 @@ def _plan(file: Path, given: dict[str, Any]) -> Any:
 def threshold_command(
     context: click.Context, /, file: Path, label: str | None, logits: str | None, probs: str | None,
     prediction: str | None, confidence: str | None, loss: str | None, score: str | None, temperature: float | None,
-    by: str | None, output: Path | None, as_json: bool, **objective: Any,
+    class_names: list[str] | None, by: str | None, output: Path | None, as_json: bool, **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
 
@@ -125,14 +126,12 @@ def threshold_command(
     given = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
              "loss": loss, "id": None, "cluster": None, "weight": None}  # fmt: skip
     check_destinations({"output": output}, [file])
-    outputs, _, names = read(file, [], groups, class_names=None, **given)
-    try:
+    outputs, _, names = read(file, [], groups, class_names=class_names, **given)
+    with about(file):
         column, how = _scored(file, outputs, score, temperature, given)
         wanted = {name: value for name, value in objective.items() if value not in (None, ())}
         chosen = None if not groups else (outputs.groups or {})[names[0]]
         found = choose_threshold(outputs.loss_per_sample(), column, groups=chosen, nan_policy="reject", **wanted)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{file}: {with_row(str(error))}") from error
     each = found.groups if isinstance(found, GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"
@@ -173,7 +172,7 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
 @click.pass_context
 def monitor_command(
     context: click.Context, /, policy: Path, file: Path, label: str | None, prediction: str | None, loss: str | None,
-    accepted_only: bool, max_loss: float | None, delta: float | None, as_json: bool,
+    class_names: list[str] | None, accepted_only: bool, max_loss: float | None, delta: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
 
@@ -186,9 +185,9 @@ def monitor_command(
     outputs, _, names = read(
         file, [], [known.group] if known.group else [], label=label, logits=inputs.get("logits"),
         probs=inputs.get("probabilities"), prediction=prediction, confidence=None if inputs else known.score, loss=loss,
-        id=None, cluster=None, weight=None, class_names=None,
+        id=None, cluster=None, weight=None, class_names=class_names,
     )  # fmt: skip
-    try:
+    with about(file):
         score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -196,8 +195,6 @@ def monitor_command(
                 known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
                 groups=(outputs.groups or {})[names[0]] if known.group else None,
             )  # fmt: skip
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{file}: {with_row(str(error))}") from error
     for one in caught:
         click.echo(f"recuse: {file}: {one.message}", err=True)
     click.echo(json.dumps(_finite(asdict(seen)), indent=2) if as_json else _told(seen))
