@@ -90,10 +90,25 @@ def test_a_network_that_is_always_wrong(folder: Path, capsys: pytest.CaptureFixt
     assert "-0.000" not in shown
 
 
+@pytest.mark.parametrize("labels", [np.full(90, -1), np.arange(90), np.array(["bird"] * 90), np.full(90, np.nan)])
+def test_labels_of_ood_files_are_not_read(
+    folder: Path, capsys: pytest.CaptureFixture[str], labels: np.ndarray
+) -> None:  # fmt: skip
+    """They are -1, or the classes of other data, which the network does not have."""
+    arguments = ["--scores", "energy", "--null-runs", "0"]
+    assert run(["joint", "test.npz", "far.npz", *arguments]) == 0
+    expected = capsys.readouterr().out
+    with np.load("far.npz") as archive:
+        np.savez("far.npz", labels=labels, logits=archive["logits"])
+    assert run(["joint", "test.npz", "far.npz", *arguments]) == 0
+    assert capsys.readouterr().out == expected
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["far.npz", "--near", "fr"], "'fr' is no OOD file; did you mean 'far'?"),
+        (["far.npz", "--near", "far", "--far", "far"], "'far' is both near and far; choose one"),
         (["far.npz", "far.npz"], "two OOD files have the same name"),
         (["far.npz", "--table", "table.doc"], "extension '.doc' is no table; use .md, .tex, .html"),
         (["far.npz", "--prevalence", "1"], "prevalence must lie in [0, 1)"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -154,3 +155,39 @@ def test_names_that_do_not_occur_are_refused(result: joint.ProtocolResult) -> No
     for message, call in cases.items():
         with pytest.raises(ValueError, match=re.escape(message)):
             call()
+
+
+def test_tensors_are_taken() -> None:
+    """As by the functions of one set."""
+    torch = pytest.importorskip("torch")
+    arrays = run(0)
+    tensors = joint.ScoredRun(
+        torch.tensor(arrays.id_loss),
+        {name: torch.tensor(column) for name, column in arrays.id_scores.items()},
+        {name: {k: torch.tensor(v) for k, v in scores.items()} for name, scores in arrays.ood_scores.items()},
+    )
+    expected = joint.protocol(arrays, GROUPS, confidence="msp")
+    assert joint.protocol(tensors, GROUPS, confidence="msp").records == expected.records
+
+
+@pytest.mark.parametrize(
+    ("runs", "groups", "message"),
+    [
+        ([], GROUPS, "runs holds no run; give at least one ScoredRun"),
+        (run(0), {"far": "a"}, "groups must map names to lists of OOD sets"),
+        (run(0), ["a"], "groups must map names to lists of OOD sets"),
+        ([run(0), run(1, (80, 41, 60))], GROUPS, "run 2 has (ID, OOD) samples (120, 41) with OOD set 'b'"),
+        ({"basic": run(0), "mixup": replace(run(1), id_loss=[0, 1])}, GROUPS, "lengths differ (id_loss: 2"),
+    ],
+)
+def test_runs_and_groups_that_make_no_table_are_refused(runs: Any, groups: Any, message: str) -> None:
+    """No run, a name in place of names, or runs of other data, whose sizes one table cannot print."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        joint.protocol(runs, groups, confidence="msp")
+    assert message in str(caught.value)
+
+
+def test_options_of_another_layout_are_refused(result: joint.ProtocolResult) -> None:
+    """The message lists those of this one."""
+    with pytest.raises(TypeError, match=r"layout 'sets' has no option 'group'; its options: metric='ds_f1', strategy"):
+        result.table("sets", group="near")

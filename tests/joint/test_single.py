@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -91,3 +93,40 @@ def test_detection_needs_ood_samples() -> None:
     for function in (joint.auroc, joint.aupr_in, joint.fpr_at_id_recall):
         with pytest.raises(ValueError, match="ood_score is empty; detection needs at least one OOD sample"):
             function([0.1], [])
+
+
+@pytest.mark.parametrize("kind", ["tensor", "tensor with a gradient", "series"])
+def test_one_score_in_any_container(kind: str) -> None:
+    """Tensors and columns of data frames give what arrays give."""
+    if kind == "series":
+        convert = pytest.importorskip("polars").Series
+    else:
+        torch = pytest.importorskip("torch")
+        convert = partial(torch.tensor, requires_grad=kind != "tensor")
+    columns = random_problem(20, 20)
+    three = columns.id_loss, columns.id_confidence, columns.ood_confidence
+    given = [convert(column) for column in three]
+    for function in (
+        joint.f1,
+        joint.aurc,
+        joint.augrc,
+        joint.scod_risk,
+        joint.oscr,
+        partial(joint.ccr_at_fpr, fpr=0.2),
+    ):
+        assert float(function(*given)) == float(function(*three))
+    for function in (joint.auroc, joint.aupr_in, joint.aupr_out, joint.fpr_at_id_recall, joint.fpr_at_ood_recall):
+        assert function(*given[1:]) == function(*three[1:])
+    assert joint.aurc_optimum(given[0]) == joint.aurc_optimum(three[0])
+    assert joint.aurc(*given[:2], convert(np.zeros(0))) == joint.aurc(*three[:2], [])
+
+
+def test_bad_columns_of_one_score_have_its_names() -> None:
+    """The message names the argument of this function, not that of a function of two scores."""
+    with pytest.raises(ValueError, match=r"lengths differ \(id_loss: 2, id_score: 1\)"):
+        joint.f1([0, 1], [0.5], [0.1])
+    for function in (partial(joint.aurc, [0, 1]), partial(joint.oscr, [0, 1]), joint.auroc):
+        with pytest.raises(ValueError, match=r"id_score holds NaN: id_score\[1\] = nan"):
+            function([0.5, np.nan], [0.1])
+        with pytest.raises(ValueError, match=r"ood_score holds NaN: ood_score\[0\] = nan"):
+            function([0.5, 0.2], [np.nan])

@@ -113,6 +113,8 @@ def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[
     if len(set(sets)) < len(sets):
         raise ValueError("two OOD files have the same name; rename one, names tell sets apart")
     for name in near + far:
+        if name in near and name in far:
+            raise ValueError(f"{name!r} is both near and far; choose one, or values count twice")
         if name not in sets:
             from recuse._checks import closest
 

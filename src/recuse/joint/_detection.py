@@ -5,18 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from recuse import metrics
-from recuse._checks import fraction
+from recuse._checks import fraction, one_of
 from recuse._typing import ArrayLike, FloatArray
-from recuse.joint._problem import problem
+from recuse.joint._problem import CORRECT, OOD, score_column, single
 
 
 def _columns(id_score: ArrayLike, ood_score: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return is-OOD and score of all samples; both sides need one."""
-    if not np.size(ood_score):
+    inside, outside = score_column(id_score, "id_score"), score_column(ood_score, "ood_score", empty=True)
+    _require_ood(outside.size)
+    return np.repeat([0.0, 1.0], [inside.size, outside.size]), np.concatenate([inside, outside])
+
+
+def _require_ood(n: int) -> None:
+    if not n:
         raise ValueError("ood_score is empty; detection needs at least one OOD sample")
-    zeros = np.zeros(np.size(id_score))
-    data = problem(zeros, id_score, zeros, ood_score, np.zeros(np.size(ood_score)))
-    return (data.kind == 2).astype(float), data.confidence
 
 
 def auroc(id_score: ArrayLike, ood_score: ArrayLike) -> float:
@@ -107,8 +110,6 @@ def aupr_out(id_score: ArrayLike, ood_score: ArrayLike, *, interpolation: str = 
 
 
 def _aupr(id_score: ArrayLike, ood_score: ArrayLike, interpolation: str, positive: str) -> float:
-    from recuse._checks import one_of
-
     rule = one_of(interpolation, ("trapezoid", "step"), "interpolation")
     name = f"aupr_{positive}" if rule == "trapezoid" else f"average_precision_{positive}"
     found: float = getattr(metrics, name)(*_columns(id_score, ood_score))
@@ -265,11 +266,11 @@ def oscr(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike) -> float
 
 def _open_set(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return false positive rate and correct classification rate from reject-all to accept-all."""
-    _, score = _columns(id_score, ood_score)
-    n = int(np.size(id_score))
-    data = problem(id_loss, score[:n], np.zeros(n), score[n:], np.zeros(score.size - n))
-    order = np.argsort(-score, kind="stable")
-    last = np.append(score[order][1:] != score[order][:-1], True)
-    rate = np.cumsum(data.kind[order] == 2)[last] / data.n_ood
-    right = np.cumsum(data.kind[order] == 0)[last] / data.n_id
+    data = single(id_loss, id_score, ood_score)
+    _require_ood(data.n_ood)
+    order = np.argsort(-data.confidence, kind="stable")
+    ordered, kind = data.confidence[order], data.kind[order]
+    last = np.append(ordered[1:] != ordered[:-1], True)
+    rate = np.cumsum(kind == OOD)[last] / data.n_ood
+    right = np.cumsum(kind == CORRECT)[last] / data.n_id
     return np.append(0.0, rate), np.append(0.0, right)

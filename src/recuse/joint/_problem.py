@@ -108,35 +108,56 @@ def problem(
     prevalence: float | None = None,
 ) -> Problem:
     """Check the five columns and the prevalence; ID columns need a row, OOD columns may be empty."""
-    loss = _column(id_loss, "id_loss")
-    check_loss(loss, np)
-    if not bool(np.all((loss == 0.0) | (loss == 1.0))):
-        bad = float(loss[(loss != 0.0) & (loss != 1.0)][0])
-        raise UnmetNeed(f"id_loss must be 0 (right) or 1 (wrong), but {bad!r} occurs; use losses.zero_one")
-    columns = {
-        "id_confidence": _column(id_confidence, "id_confidence"),
-        "id_ood_score": _column(id_ood_score, "id_ood_score"),
+    wrong = errors(id_loss)
+    inside = {
+        "id_confidence": score_column(id_confidence, "id_confidence"),
+        "id_ood_score": score_column(id_ood_score, "id_ood_score"),
     }
-    same_length(id_loss=loss, **columns)
+    same_length(id_loss=wrong, **inside)
     outside = {
-        "ood_confidence": _column(ood_confidence, "ood_confidence", empty=True),
-        "ood_score": _column(ood_score, "ood_score", empty=True),
+        "ood_confidence": score_column(ood_confidence, "ood_confidence", empty=True),
+        "ood_score": score_column(ood_score, "ood_score", empty=True),
     }
     same_length(**outside)
-    n_ood = int(outside["ood_score"].size)
-    share, weights = _prevalence(loss.size, n_ood, prevalence)
-    confidence = np.concatenate([columns["id_confidence"], outside["ood_confidence"]])
-    score = np.concatenate([columns["id_ood_score"], outside["ood_score"]])
-    return Problem(loss == 1.0, confidence, score, *weights, share)
+    confidence = np.concatenate([inside["id_confidence"], outside["ood_confidence"]])
+    score = np.concatenate([inside["id_ood_score"], outside["ood_score"]])
+    return _assembled(wrong, confidence, score, prevalence)
 
 
-def _column(column: ArrayLike, name: str, *, empty: bool = False) -> FloatArray:
-    if empty and column is not None and not np.size(column):
-        return np.zeros(0)
+def single(
+    id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None
+) -> Problem:  # fmt: skip
+    """Check the columns of one score; the other is constant."""
+    wrong = errors(id_loss)
+    inside, outside = score_column(id_score, "id_score"), score_column(ood_score, "ood_score", empty=True)
+    same_length(id_loss=wrong, id_score=inside)
+    score = np.concatenate([inside, outside])
+    return _assembled(wrong, score, np.zeros(score.size), prevalence)
+
+
+def errors(id_loss: ArrayLike) -> BoolArray:
+    """Return which ID samples are classified wrong."""
+    loss = score_column(id_loss, "id_loss")
+    check_loss(loss, np)
+    bad = loss[(loss != 0.0) & (loss != 1.0)]
+    if bad.size:
+        raise UnmetNeed(f"id_loss must be 0 (right) or 1 (wrong), but {float(bad[0])!r} occurs; use losses.zero_one")
+    return np.asarray(loss == 1.0)
+
+
+def score_column(column: ArrayLike, name: str, *, empty: bool = False) -> FloatArray:
+    """Return a column without NaN as float64; only ``empty`` ones may be so."""
     host: Any = to_numpy(column) if array_api_compat.is_array_api_obj(column) else column
+    if empty and host is not None and not np.size(host):
+        return np.zeros(0)
     array: FloatArray = vector(host, name, np, None) + 0.0  # -0.0 is 0.0
     refuse(np.isnan(array), array, name, "holds NaN", "give every sample a score, e.g. -inf to accept it last", np)
     return array
+
+
+def _assembled(wrong: BoolArray, confidence: FloatArray, score: FloatArray, prevalence: float | None) -> Problem:
+    share, weights = _prevalence(wrong.size, confidence.size - wrong.size, prevalence)
+    return Problem(wrong, confidence, score, *weights, share)
 
 
 def _split(n: int, share: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:

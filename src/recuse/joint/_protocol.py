@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 
-from recuse._checks import closest, fraction
+from recuse._checks import closest, fraction, one_of
+from recuse._specs import known_options
 from recuse._typing import ArrayLike
 from recuse.joint import _detection
 from recuse.joint._ds_aurc import affordable, area
 from recuse.joint._ds_f1 import exact
 from recuse.joint._levels import single_frontier
-from recuse.joint._problem import Problem, problem
+from recuse.joint._problem import Problem, errors, problem
 from recuse.joint._single import aurc as single_aurc
 from recuse.joint._tables import LAYOUTS, JointTable
 
@@ -206,12 +208,13 @@ class ProtocolResult:
 
         Raises
         ------
-        ValueError
-            An unknown layout or name.
+        ValueError, TypeError
+            An unknown layout or name; an option that the layout does not have.
         """
-        if layout not in LAYOUTS:
-            raise ValueError(f"layout={layout!r} is not known; {closest(layout, LAYOUTS)}")
-        return LAYOUTS[layout](self, **options)
+        build = LAYOUTS[one_of(layout, LAYOUTS, "layout")]
+        known = [each for each in signature(build).parameters.values() if each.kind is each.KEYWORD_ONLY]
+        known_options(f"layout {layout!r}", options, {each.name: each.default for each in known})
+        return build(self, **options)
 
     def _sets(self, group: str | None) -> tuple[str, ...]:
         if group is None:
@@ -252,7 +255,7 @@ def protocol(
     prevalence : float in [0, 1), optional
         Share of OOD samples, the same for every set; default: as in the data, so that F1 and AURC depend on the sizes.
     progress : callable, optional
-        Called with a line of text before each set.
+        Called with a line of text before each run.
 
     Returns
     -------
@@ -261,7 +264,7 @@ def protocol(
     Raises
     ------
     ValueError, TypeError
-        Names that do not occur; bad columns; an OOD set in no group or in two.
+        Names that do not occur; bad columns; an OOD set in no group or in two; runs of different sets, or none.
 
     Notes
     -----
@@ -281,21 +284,46 @@ def protocol(
     """
     if isinstance(runs, ScoredRun) or not isinstance(runs, Mapping):
         runs = {"": runs}
-    sets = [name for names in groups.values() for name in names]
-    if len(set(sets)) != len(sets) or not sets:
-        raise ValueError(f"groups={dict(groups)!r} must name at least one OOD set, and each only once")
+    sets = _named(groups)
     if prevalence is not None:
         fraction(prevalence, "prevalence", below_one=True)
     records: list[Record] = []
     for strategy, several in runs.items():
         for number, run in enumerate([several] if isinstance(several, ScoredRun) else several):
             _check(run, sets, confidence)
+            which = f"{strategy} run {number + 1}".strip()
             if progress is not None:
-                progress(f"{strategy} run {number + 1}".strip())
-            records += _records(strategy, number, run, sets, confidence, prevalence)
+                progress(which)
+            found = _records(strategy, number, run, sets, confidence, prevalence)
+            _same_sizes(which, found, records)
+            records += found
+    if not records:
+        raise ValueError("runs holds no run; give at least one ScoredRun")
     return ProtocolResult(
         tuple(records), {name: tuple(names) for name, names in groups.items()}, confidence, prevalence
     )
+
+
+def _named(groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the names of all OOD sets."""
+    if not isinstance(groups, Mapping) or any(isinstance(names, str) for names in groups.values()):
+        raise TypeError(f'groups must map names to lists of OOD sets, such as {{"far": ["mnist"]}}, got {groups!r}')
+    sets = [name for names in groups.values() for name in names]
+    if len(set(sets)) != len(sets) or not sets:
+        raise ValueError(f"groups={dict(groups)!r} must name at least one OOD set, and each only once")
+    return sets
+
+
+def _same_sizes(which: str, found: list[Record], records: list[Record]) -> None:
+    """All runs are about the same sets; tables print their sizes once."""
+    expected = {record.set: (record.n_id, record.n_ood) for record in records}
+    for record in found:
+        sizes = (record.n_id, record.n_ood)
+        if expected.get(record.set, sizes) != sizes:
+            raise ValueError(
+                f"{which} has (ID, OOD) samples {sizes} with OOD set {record.set or 'none'!r}, but those before it "
+                f"{expected[record.set]}; give all runs the same sets"
+            )
 
 
 def _check(run: ScoredRun, sets: Sequence[str], confidence: str) -> None:
@@ -312,25 +340,23 @@ def _check(run: ScoredRun, sets: Sequence[str], confidence: str) -> None:
 def _records(
     strategy: str, number: int, run: ScoredRun, sets: Sequence[str], confidence: str, prevalence: float | None
 ) -> list[Record]:
-    n_id = int(np.size(run.id_loss))
+    wrong = errors(run.id_loss)
     found = []
     for score, column in run.id_scores.items():
         alone = {
-            "accuracy": 1.0 - float(np.mean(np.asarray(run.id_loss, dtype=float))),
-            "id_aurc": single_aurc(run.id_loss, column, [], operator="exact"),
+            "accuracy": 1.0 - float(wrong.mean()),
+            "id_aurc": single_aurc(wrong, column, [], operator="exact"),
         }
-        found += [Record(strategy, number, score, "", metric, value, n_id, 0) for metric, value in alone.items()]
+        found += [Record(strategy, number, score, "", metric, value, wrong.size, 0) for metric, value in alone.items()]
         for name in sets:
             outside = run.ood_scores[name]
-            data = problem(
-                run.id_loss, run.id_scores[confidence], column, outside[confidence], outside[score], prevalence
-            )
-            for metric, value in _values(data, run.id_loss).items():
-                found.append(Record(strategy, number, score, name, metric, value, n_id, data.n_ood))
+            data = problem(wrong, run.id_scores[confidence], column, outside[confidence], outside[score], prevalence)
+            for metric, value in _values(data).items():
+                found.append(Record(strategy, number, score, name, metric, value, data.n_id, data.n_ood))
     return found
 
 
-def _values(data: Problem, id_loss: ArrayLike) -> dict[str, float]:
+def _values(data: Problem) -> dict[str, float]:
     """Every metric of one score on one set; the DS metrics pair it with the confidence."""
     T = affordable(data.n_id)
     alone = data.swapped().with_ood_score(np.zeros(data.confidence.size))
@@ -348,5 +374,5 @@ def _values(data: Problem, id_loss: ArrayLike) -> dict[str, float]:
         "fpr_at_ood_recall95": _detection.fpr_at_ood_recall(inside, outside),
         "aupr_in": _detection.aupr_in(inside, outside),
         "aupr_out": _detection.aupr_out(inside, outside),
-        "oscr": _detection.oscr(id_loss, inside, outside),
+        "oscr": _detection.oscr(data.wrong, inside, outside),
     }

@@ -13,15 +13,9 @@ from recuse.blocks import TieBlocks
 from recuse.joint._ds_f1 import F1Point, exact
 from recuse.joint._frontier import OPERATORS
 from recuse.joint._levels import single_frontier
-from recuse.joint._problem import Problem, Thresholds, problem
+from recuse.joint._problem import Problem, Thresholds, errors, single
 
 COVERAGES = ("id", "all")
-
-
-def single(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None) -> Problem:
-    """Return the problem of one score: the other is constant."""
-    inside, outside = np.zeros(np.size(id_score)), np.zeros(np.size(ood_score))
-    return problem(id_loss, id_score, inside, ood_score, outside, prevalence)
 
 
 def f1(
@@ -302,10 +296,10 @@ def aurc_optimum(id_loss: ArrayLike) -> float:
     >>> round(recuse.joint.aurc_optimum([0, 0, 1, 0]), 4)
     0.0625
     """
-    data = single(id_loss, np.zeros(np.size(id_loss)), [])
-    right = int((~data.wrong).sum())
-    level = np.arange(right + 1, data.n_id + 1)
-    return float(((level - right) / level).sum() / data.n_id)
+    wrong = errors(id_loss)
+    right = int((~wrong).sum())
+    level = np.arange(right + 1, wrong.size + 1)
+    return float(((level - right) / level).sum() / wrong.size)
 
 
 def _over_all(data: Problem, error: float, outside: float) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -91,34 +91,34 @@ class JointTable:
 Column = tuple[str, str | None, str | None, tuple[str | None, ...]]
 
 
-def _layout_single_double(result: ProtocolResult, strategy: str | None = None) -> JointTable:
+def _layout_single_double(result: ProtocolResult, *, strategy: str | None = None) -> JointTable:
     groups = tuple(result.groups)
     columns: list[Column] = [(metric, None, strategy, groups) for metric in ("f1", "aurc", "ds_f1", "ds_aurc")]
     return _build(result, "One score, and with the confidence", columns, result.scores, "Score")
 
 
-def _layout_strategies(result: ProtocolResult, metric: str = "ds_f1", group: str | None = None) -> JointTable:
+def _layout_strategies(result: ProtocolResult, *, metric: str = "ds_f1", group: str | None = None) -> JointTable:
     columns: list[Column] = [(metric, score, None, (group,)) for score in result.scores]
     columns.append(("accuracy", result.confidence, None, (None,)))
     where = group or "all sets"
     return _build(result, f"{_title(metric)}, {where}", columns, result.strategies, "Training strategy")
 
 
-def _layout_tasks(result: ProtocolResult, score: str | None = None) -> JointTable:
+def _layout_tasks(result: ProtocolResult, *, score: str | None = None) -> JointTable:
     score, groups = score or result.confidence, tuple(result.groups)
     columns: list[Column] = [(metric, score, None, groups) for metric in ("auroc", "fpr_at_id_recall95")]
     columns += [(metric, score, None, (None,)) for metric in ("id_aurc", "accuracy")]
     return _build(result, f"Separate tasks with {score}", columns, result.strategies, "Training strategy")
 
 
-def _layout_detection(result: ProtocolResult, strategy: str | None = None) -> JointTable:
+def _layout_detection(result: ProtocolResult, *, strategy: str | None = None) -> JointTable:
     groups = tuple(result.groups)
     metrics = ("auroc", "fpr_at_id_recall95", "fpr_at_ood_recall95", "aupr_in", "aupr_out", "oscr")
     columns: list[Column] = [(metric, None, strategy, groups) for metric in metrics]
     return _build(result, "OOD detection", columns, result.scores, "Score")
 
 
-def _layout_sets(result: ProtocolResult, metric: str = "ds_f1", strategy: str | None = None) -> JointTable:
+def _layout_sets(result: ProtocolResult, *, metric: str = "ds_f1", strategy: str | None = None) -> JointTable:
     sets = [name for names in result.groups.values() for name in names]
     columns: list[Column] = [(metric, None, strategy, (name,)) for name in sets]
     return _build(result, f"{_title(metric)} per OOD set", columns, result.scores, "Score", by_set=True)

@@ -57,7 +57,8 @@ def read_outputs(
     class_names : sequence of str, optional
         Names in the order of the class columns, for files whose labels are text.
     unlabelled : bool
-        Accept a file that has neither labels nor a loss.
+        Accept a file that has neither labels nor a loss, such as out-of-distribution data. A column of labels is read
+        only where ``label`` names it: those of other data are no classes of this model.
 
     Returns
     -------
@@ -121,6 +122,8 @@ def read_outputs(
             )  # fmt: skip
             if not unlabelled:
                 _require_loss(plan, source.columns)
+            elif label is None:
+                plan.single.pop("labels", None)  # -1, or the classes of other data
             fields = _load(source, plan, class_names)
         finally:
             source.close()
