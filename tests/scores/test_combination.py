@@ -99,8 +99,12 @@ def test_what_cannot_be_combined_is_refused():
         scores.get("combine_logistic", scores=("a",)).fit(nan)
     with pytest.raises(TypeError, match=r"write \['msp'\]"):
         scores.get("combine_logistic", scores="msp").fit(VALIDATION)
-    with pytest.raises(ValueError, match=r"ridge must be >= 0"):
+    with pytest.raises(ValueError, match=r"ridge must be a finite number >= 0, got -1.0"):
         scores.get("combine_logistic", ridge=-1.0).fit(VALIDATION)
+    with pytest.raises(ValueError, match="names no score; give at least one"):
+        scores.get("combine_ranks", scores=()).fit(VALIDATION)
+    with pytest.raises(TypeError, match="made of names and fitted scores, got 3"):
+        scores.get("platt", score=3).fit(VALIDATION)
     with pytest.raises(UnmetNeed, match="column='x', which is no external score of these outputs"):
         scores.get("column", column="x").fit().score(TEST)
 

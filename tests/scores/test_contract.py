@@ -212,8 +212,19 @@ def test_arrays_are_checked():
         energy.score_arrays(logits=np.array([[1.0, -np.inf]]))
     with pytest.raises(ValueError, match="logits needs one column per class, got 1 column"):
         energy.score_arrays(logits=np.ones((3, 1)))
-    with pytest.raises(ValueError, match=r"features must have 2 dimensions, got shape \(3,\)"):
-        energy.score_arrays(features=np.ones(3))
+    for features, shape in ((np.ones(3), r"\(3,\)"), (np.ones((0, 3)), r"\(0, 3\)")):
+        with pytest.raises(
+            ValueError, match=rf"features must have 2 dimensions, none of them empty, got shape {shape}"
+        ):
+            energy.score_arrays(features=features)
+    with pytest.raises(TypeError, match="features must be numeric, got dtype <U1"):
+        energy.score_arrays(features=[["a"]])
+    with pytest.raises(ValueError, match=r"passes\[1\] is outside \[0, 1\]: passes\[1\]\[0, 0\] = 5.0"):
+        energy.score_arrays(passes=[[[0.5, 0.5]], [[5.0, -4.0]]])
+    with pytest.raises(ValueError, match=r"predictions is no whole number: predictions\[0\] = 0.5"):
+        energy.score_arrays(features=np.ones((2, 5)), predictions=[0.5, 1.0])
+    with pytest.raises(TypeError, match=r"head must be a pair \(W, b\), got ndarray"):
+        energy.score_arrays(features=np.ones((2, 5)), head=np.ones((3, 5)))
     for head in ((np.ones((3, 4)), np.ones(3)), (np.ones((3, 5)), np.ones(4)), (np.ones(5), np.ones(3))):
         with pytest.raises(ValueError, match=r"head must be W of shape \(n_classes, 5\) and b of shape"):
             energy.score_arrays(features=np.ones((2, 5)), head=head)

@@ -144,21 +144,21 @@ def test_infinite_logits_are_refused_where_outputs_are_made():
     ("spec", "message"),
     [
         ("knn(neighbours=1000)", "knn needs 1 <= neighbours <= 40, the rows of its bank, got neighbours=1000"),
-        ("knn(neighbours=0)", "needs 1 <= neighbours"),
-        ("knn(fraction=0)", "fraction must lie in"),
+        ("knn(neighbours=0)", "neighbours must be a whole number >= 1, got 0"),
+        ("knn(fraction=0)", "fraction=0.0 keeps no fit data; give a share in (0, 1]"),
         ("knn(dtype=int8)", "dtype='int8' is not known"),
         ("vim(dim=8)", "dim must lie in 0 .. 7 for 8 features, got dim=8; lower it"),
-        ("residual(dim=-1)", "dim must lie in"),
+        ("residual(dim=-1)", "dim must be a whole number >= 0, got -1"),
         ("react(quantile=90)", "give a fraction, not per cent"),
         ("dice(sparsity=90)", "give a fraction, not per cent"),
         ("scale(percentile=85)", "give a fraction, not per cent"),
-        ("gen(gamma=0)", "gen needs gamma > 0"),
-        ("energy(temperature=0)", "energy needs temperature > 0"),
-        ("temp_msp(temperature=-1)", "temperature must be > 0"),
-        ("klm(shrinkage=-1)", "klm needs shrinkage >= 0"),
-        ("openmax(tail=1)", "openmax needs tail >= 2"),
-        ("openmax(alpha=0)", "openmax needs alpha >= 1"),
-        ("max_logit_pnorm(p=-2)", "needs p >= 0"),
+        ("gen(gamma=0)", "gamma must be a finite number > 0, got 0"),
+        ("energy(temperature=0)", "temperature must be a finite number > 0, got 0"),
+        ("temp_msp(temperature=-1)", "temperature must be a finite number > 0, got -1"),
+        ("klm(shrinkage=-1)", "shrinkage must be a finite number >= 0, got -1"),
+        ("openmax(tail=1)", "tail must be a whole number >= 2, got 1; 20 is usual"),
+        ("openmax(alpha=0)", "alpha must be a whole number >= 1, got 0; 3 is usual"),
+        ("max_logit_pnorm(p=-2)", "p must be a finite number >= 0, got -2"),
         ("fdbd(normaliser=mean)", "normaliser='mean' is not known"),
     ],
 )
@@ -167,6 +167,59 @@ def test_wrong_hyper_parameters_are_refused(spec, message):
     outputs = problem()
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         scores.compute(spec, outputs, outputs)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("energy", {"temperature": "hot"}, "temperature must be a number > 0, got 'hot'"),
+        ("energy", {"temperature": np.inf}, "temperature must be a finite number > 0, got inf"),
+        ("temp_msp", {"temperature": np.inf}, "temperature must be a finite number > 0, got inf"),
+        ("klm", {"shrinkage": np.nan}, "shrinkage must be a finite number >= 0, got nan"),
+        ("max_logit_pnorm", {"p": np.nan}, "p must be a finite number >= 0, got nan"),
+        ("gen", {"gamma": "a"}, "gamma must be a number > 0, got 'a'"),
+        ("gen", {"top": 2.5}, "top must be a whole number >= 1, got 2.5; 100 is usual"),
+        ("gen", {"floor": 0.6}, "floor must be below 0.5, got 0.6"),
+        ("gen", {"floor": "float16"}, "floor must be a number >= 0, got 'float16'"),
+        ("openmax", {"alpha": 1.5}, "alpha must be a whole number >= 1, got 1.5"),
+        ("knn", {"neighbours": 2.5}, "neighbours must be a whole number >= 1, got 2.5"),
+        ("nnguide", {"neighbours": "10"}, "neighbours must be a whole number >= 1, got '10'"),
+        ("knn", {"fraction": 0.5, "seed": -1}, "seed=-1 is no seed"),
+        ("vim", {"dim": 2.5}, "dim must be a whole number >= 0, got 2.5"),
+        ("combine_logistic", {"ridge": np.nan}, "ridge must be a finite number >= 0, got nan"),
+    ],
+)
+def test_hyper_parameters_of_another_kind_are_refused(name, options, message):
+    """Text, NaN, infinity, parts of a whole: never NaN scores, never an error from deep inside NumPy."""
+    outputs = problem()
+    with pytest.raises((ValueError, TypeError)) as caught:
+        scores.get(name, **options)(outputs, outputs)
+    assert message in str(caught.value)
+
+
+def test_whole_numbers_may_be_floats():
+    """A grid of np.logspace holds 10.0."""
+    outputs = problem()
+    for name, option, number in (("knn", "neighbours", 3), ("gen", "top", 2), ("residual", "dim", 2)):
+        whole, real = (scores.get(name, **{option: kind(number)})(outputs, outputs) for kind in (int, float))
+        np.testing.assert_array_equal(whole, real)
+
+
+def test_a_bank_that_overflows_is_refused():
+    """Energies beyond 65504 are infinite in half precision, and infinity times 0 is NaN."""
+    outputs = problem(scale=1e5)
+    with pytest.raises(ValueError, match=r"dtype='float16' cannot hold energies of up to .*; use another"):
+        scores.get("nnguide", neighbours=2, dtype="float16").fit(outputs)
+
+
+@pytest.mark.parametrize("name", ["vim", "residual", "sirc_msp_res"])
+def test_a_head_whose_rows_sum_to_zero_has_one_origin(name):
+    """-W^+ b must not divide one rounding error by another: a head in float32 gives what it gives in float64."""
+    outputs = problem(n=200, weight=lambda w: w - w.mean(axis=0), bias=lambda b: b - b.mean())
+    rounded = [part.astype(np.float32) for part in outputs.head]
+    single = dataclasses.replace(outputs, head=rounded)
+    exact, found = (scores.compute(name, each, each) for each in (outputs, single))
+    np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-4)
 
 
 def test_openmax_shift_keeps_the_direction_of_negative_logits():

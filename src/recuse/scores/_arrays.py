@@ -80,7 +80,7 @@ def kth_largest(values: Any, k: int, xp: Any) -> Any:
 
 
 def row_norms(values: Any, xp: Any) -> Any:
-    """Return the Euclidean norm of each row; no row overflows that float64 can hold."""
+    """Return the Euclidean norm of each row; no row overflows that float32 can hold."""
     return xp.sqrt(xp.sum(values * values, axis=1))
 
 

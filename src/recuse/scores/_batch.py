@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recuse._checks import namespace
-from recuse._classes import class_matrix, probabilities
+from recuse._classes import class_labels, class_matrix, probabilities
 from recuse.outputs import Outputs
 from recuse.scores._arrays import astype, largest, log_softmax, unit_rows
 from recuse.scores._neighbours import top_products
@@ -20,7 +20,7 @@ from recuse.scores._neighbours import top_products
 CHUNK_BYTES = 1 << 22
 
 _ROWS = ("logits", "probabilities", "features", "predictions", "confidence")
-_NDIM = {"features": 2, "predictions": 1, "passes": 3}
+_NDIM = {"features": 2, "passes": 3}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,8 @@ class Batch:
     def from_arrays(cls, **columns: Any) -> Batch:
         """Return checked columns of any Array API library, brought to the library and the device of the first."""
         head = columns.get("head")
+        if head is not None and (not isinstance(head, tuple | list) or len(head) != 2):
+            raise TypeError(f"head must be a pair (W, b), got {type(head).__name__}; give the last layer")
         given = {name: column for name, column in columns.items() if column is not None and name != "head"}
         if not given:
             raise ValueError("no arrays were given; give logits=, probabilities=, features= or passes=")
@@ -152,10 +154,19 @@ def _checked(column: Any, name: str, xp: Any, device: Any) -> Any:
         return probabilities(column, name, xp, device)
     if name == "logits":
         return class_matrix(column, name, xp, device)
+    if name == "predictions":
+        return class_labels(column, name, xp, device)
     column, ndim = _as(column, xp, device), _NDIM[name]
-    if column.ndim != ndim:
-        raise ValueError(f"{name} must have {ndim} dimensions, got shape {tuple(column.shape)}; see score_arrays")
-    if ndim > 1 and not bool(xp.all(xp.isfinite(column))):
+    if xp is np and column.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numeric, got dtype {column.dtype}; convert it to numbers first")
+    if column.ndim != ndim or 0 in column.shape:
+        raise ValueError(
+            f"{name} must have {ndim} dimensions, none of them empty, got shape {tuple(column.shape)}; see score_arrays"
+        )
+    if name == "passes":
+        for run in range(column.shape[0]):
+            probabilities(column[run, ...], f"passes[{run}]", xp, device)
+    elif not bool(xp.all(xp.isfinite(column))):
         raise ValueError(f"{name} holds NaN or infinities; repair or leave out these rows")
     return column
 

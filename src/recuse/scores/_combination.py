@@ -16,6 +16,7 @@ from recuse.scores._batch import Batch
 from recuse.scores._catalogue import score_of
 from recuse.scores._fitted import FittedScore
 from recuse.scores._logistic import logistic, sigmoid
+from recuse.scores._options import not_negative
 from recuse.scores._parse import parse
 from recuse.scores._score import Score
 
@@ -97,8 +98,10 @@ def fit_ranks(outputs: Outputs, *, scores: Sequence[Any] = _PAIR, ridge: float =
 
 def _components(outputs: Outputs, scores: Sequence[Any]) -> tuple[dict[str, Any], FloatArray, tuple[FittedScore, ...]]:
     """Return location and scale of each score, the scores, and the fitted parts."""
-    if isinstance(scores, str | FittedScore | Score) or not len(scores):
+    if isinstance(scores, str | FittedScore | Score) or not isinstance(scores, Sequence):
         raise TypeError(f"scores must be a sequence of names and fitted scores, got {scores!r}; write [{scores!r}]")
+    if not scores:
+        raise ValueError(f"scores={scores!r} names no score; give at least one name or fitted score")
     parts = tuple(_part(score, outputs) for score in scores)
     columns = np.stack([part.score(outputs) for part in parts])
     for part, column in zip(parts, columns, strict=True):
@@ -112,6 +115,8 @@ def _part(score: Any, outputs: Outputs) -> FittedScore:
         return score
     if isinstance(score, str) and score in (outputs.scores or {}):
         return score_of("column").fit(column=score)
+    if not isinstance(score, str | Score):
+        raise TypeError(f"a combination is made of names and fitted scores, got {score!r}")
     entry = score if isinstance(score, Score) else parse(score)
     if entry.fit_function is not None:
         raise UnmetNeed(
@@ -138,8 +143,7 @@ def _standard(columns: Any, state: dict[str, Any], xp: Any) -> Any:
 
 
 def _weights(standard: FloatArray, outputs: Outputs, ridge: float) -> dict[str, Any]:
-    if not ridge >= 0.0:
-        raise ValueError(f"ridge must be >= 0, got {ridge!r}")
+    ridge = not_negative(ridge, "ridge")
     right = (outputs.error == 0.0).astype(np.float64)
     if right.min() == right.max():
         which = "right" if right[0] else "wrong"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from recuse._checks import whole
 from recuse.scores._arrays import astype, largest, without_top
 from recuse.scores._batch import Batch
+from recuse.scores._options import not_negative, positive
 from recuse.scores._score import Score
 from recuse.scores._softmax import log_error
 
@@ -20,14 +22,16 @@ def gen(batch: Batch, *, gamma: float = 0.1, top: int = 100, floor: float | str 
     computes softmax and powers in single precision, where tiny p become 0 (published numbers); a number such as 1e-7
     clips every p to [floor, 1 - floor] (pytorch-ood, which also divides by the number of classes).
     """
-    if not gamma > 0.0 or top < 1:
-        raise ValueError(f"gen needs gamma > 0 and top >= 1, got gamma={gamma!r} and top={top!r}")
+    gamma, top = positive(gamma, "gamma"), whole(top, "top", usual=100)
     xp = batch.xp
     if floor == "float32":
         p = astype(largest(batch.p, top, xp), "float32", xp)
         return 0.0 - astype(xp.sum((p * (1.0 - p)) ** gamma, axis=1), "float64", xp)
-    if floor != 0.0:
-        p = largest(xp.clip(batch.p, float(floor), 1.0 - float(floor)), top, xp)
+    floor = not_negative(floor, "floor")
+    if floor >= 0.5:
+        raise ValueError(f"floor must be below 0.5, got {floor!r}; 1e-7 is usual")
+    if floor > 0.0:
+        p = largest(xp.clip(batch.p, floor, 1.0 - floor), top, xp)
         return 0.0 - xp.sum((p * (1.0 - p)) ** gamma, axis=1)
     first = xp.exp(gamma * (xp.max(batch.log_p, axis=1) + log_error(batch)))
     if top == 1:

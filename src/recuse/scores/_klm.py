@@ -9,6 +9,7 @@ import numpy as np
 from recuse.outputs import Outputs
 from recuse.scores._arrays import x_log_y
 from recuse.scores._batch import Batch
+from recuse.scores._options import not_negative
 from recuse.scores._score import Score
 
 
@@ -29,8 +30,7 @@ def klm(batch: Batch, state: dict[str, Any]) -> Any:
 
 def fit(outputs: Outputs, *, shrinkage: float = 0.0) -> dict[str, Any]:
     """Average the softmax by predicted class."""
-    if shrinkage < 0:
-        raise ValueError(f"klm needs shrinkage >= 0, got {shrinkage!r}")
+    shrinkage = not_negative(shrinkage, "shrinkage")
     p = np.exp(outputs.log_probabilities())
     width = p.shape[1]
     predicted = outputs.predicted()

@@ -21,7 +21,7 @@ def knn(batch: Batch, state: dict[str, Any], *, neighbours: int = 50) -> Any:
     float32 move a score by about 1e-7.
     """
     bank = state["bank"]
-    check_k(neighbours, bank.shape[0], "knn")
+    neighbours = check_k(neighbours, bank.shape[0], "knn")
     value = 2.0 * batch.xp.min(batch.top_products(bank, neighbours), axis=1) - 2.0
     return batch.xp.where(value < 0.0, value, batch.xp.zeros_like(value))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from recuse.scores._arrays import largest, logsumexp
 from recuse.scores._batch import Batch
+from recuse.scores._options import positive
 from recuse.scores._score import Score
 
 
@@ -22,8 +23,7 @@ def logit_margin(batch: Batch) -> Any:
 
 def energy(batch: Batch, *, temperature: float = 1.0) -> Any:
     """T log sum_k exp(z_k / T), the negative free energy at temperature T."""
-    if not temperature > 0.0:
-        raise ValueError(f"energy needs temperature > 0, got {temperature!r}")
+    temperature = positive(temperature, "temperature")
     return temperature * logsumexp(batch.logits / temperature, batch.xp)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from recuse import _checks
 from recuse._typing import FloatArray
 from recuse.scores import _moments
 from recuse.scores._arrays import astype, largest
@@ -31,9 +32,10 @@ def top_products(queries: Any, bank: Any, k: int, xp: Any) -> Any:
 
 def bank_of(features: Any, scale: FloatArray | None, dtype: str) -> Any:
     """Return the rows at unit length, times ``scale``, in one array of the given precision; zero rows stay zero."""
-    if dtype not in ("float16", "float32", "float64"):
-        raise ValueError(f"dtype={dtype!r} is not known; use float16, float32 or float64")
-    bank = np.empty(features.shape, dtype=dtype)
+    bank = np.empty(features.shape, dtype=_checks.one_of(dtype, ("float16", "float32", "float64"), "dtype"))
+    largest_scale = 1.0 if scale is None else float(np.abs(scale).max())
+    if largest_scale > float(np.finfo(bank.dtype).max):
+        raise ValueError(f"dtype={dtype!r} cannot hold energies of up to {largest_scale:.3g}; use another")
     for rows, piece in _moments.pieces(features):
         norms = np.linalg.norm(piece, axis=1, keepdims=True)
         piece = piece / np.where(norms > 0, norms, 1.0)
@@ -43,18 +45,21 @@ def bank_of(features: Any, scale: FloatArray | None, dtype: str) -> Any:
 
 def subset(n: int, fraction: float, seed: int) -> Any:
     """Return the rows of a random share of the fit data, in their order; all rows if the share is 1."""
-    if not 0.0 < fraction <= 1.0:
-        raise ValueError(f"fraction must lie in (0, 1], got {fraction!r}")
-    if fraction == 1.0:
+    share = _checks.fraction(fraction, "fraction")
+    if share == 0.0:
+        raise ValueError("fraction=0.0 keeps no fit data; give a share in (0, 1]")
+    if share == 1.0:
         return slice(None)
-    size = max(1, round(fraction * n))
-    return np.sort(np.random.default_rng(seed).choice(n, size=size, replace=False))
+    size = max(1, round(share * n))
+    return np.sort(_checks.generator(seed, "seed").choice(n, size=size, replace=False))
 
 
-def check_k(neighbours: int, n: int, name: str) -> None:
-    """Refuse fewer than one neighbour, and more than the bank holds."""
-    if not 1 <= neighbours <= n:
+def check_k(neighbours: int, n: int, name: str) -> int:
+    """Return the number of neighbours: at least one, and no more than the bank holds."""
+    neighbours = _checks.whole(neighbours, "neighbours")
+    if neighbours > n:
         raise ValueError(
             f"{name} needs 1 <= neighbours <= {n}, the rows of its bank, got neighbours={neighbours}; "
             "lower neighbours or fit on more rows"
         )
+    return neighbours

@@ -21,7 +21,7 @@ def nnguide(batch: Batch, state: dict[str, Any], *, neighbours: int = 10) -> Any
     energies are positive.
     """
     xp, bank = batch.xp, state["bank"]
-    check_k(neighbours, bank.shape[0], "nnguide")
+    neighbours = check_k(neighbours, bank.shape[0], "nnguide")
     return logsumexp(batch.logits, xp) * xp.mean(batch.top_products(bank, neighbours), axis=1)
 
 

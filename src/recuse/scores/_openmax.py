@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from recuse._checks import whole
 from recuse._typing import FloatArray
 from recuse.outputs import Outputs
 from recuse.scores._arrays import arange, logsumexp
@@ -26,8 +27,7 @@ def openmax(batch: Batch, state: dict[str, Any], *, alpha: int = 3, shift: bool 
     As published, a negative leading logit turns the correction around; ``shift=True`` first subtracts the smallest
     logit of the row.
     """
-    if alpha < 1:
-        raise ValueError(f"openmax needs alpha >= 1, got alpha={alpha!r}")
+    alpha = whole(alpha, "alpha", usual=3)
     xp = batch.xp
     z, means = batch.logits, state["means"]
     width = z.shape[1]
@@ -51,8 +51,7 @@ def openmax(batch: Batch, state: dict[str, Any], *, alpha: int = 3, shift: bool 
 
 def fit(outputs: Outputs, *, tail: int = 20) -> dict[str, Any]:
     """Fit mean logits and the tail of the distances of each class, on its correct samples."""
-    if tail < 2:
-        raise ValueError(f"openmax needs tail >= 2, got tail={tail!r}")
+    tail = whole(tail, "tail", 2, usual=20)
     logits, labels = np.asarray(outputs.logits), np.asarray(outputs.labels)
     width = logits.shape[1]
     correct = outputs.predicted() == labels

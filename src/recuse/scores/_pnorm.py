@@ -9,6 +9,7 @@ import numpy as np
 from recuse.outputs import Outputs
 from recuse.scores._arrays import astype
 from recuse.scores._batch import Batch
+from recuse.scores._options import not_negative
 from recuse.scores._score import Score
 from recuse.scores._softmax import neg_log_error
 
@@ -47,9 +48,7 @@ def fit(outputs: Outputs, *, p: float | None = None) -> dict[str, Any]:
     """Choose p, or the MSP, by AURC."""
     width = np.asarray(outputs.logits).shape[1]
     if p is not None:
-        if p < 0:
-            raise ValueError(f"max_logit_pnorm needs p >= 0, got p={p!r}")
-        return {"p": np.float64(p), "n_classes": np.int64(width)}
+        return {"p": np.float64(not_negative(p, "p")), "n_classes": np.int64(width)}
     from recuse.metrics import aurc
 
     loss = outputs.loss_per_sample()

@@ -12,6 +12,7 @@ from recuse._typing import FloatArray, IntArray
 from recuse.outputs import Outputs
 from recuse.scores import _softmax
 from recuse.scores._batch import Batch
+from recuse.scores._options import positive
 from recuse.scores._score import Score
 
 #: Temperatures are looked for between exp(-4) and exp(4).
@@ -45,9 +46,7 @@ def fit(outputs: Outputs, *, temperature: float | None = None) -> dict[str, Any]
                 "their logits say nothing; give more fit data or temperature=",
                 stacklevel=5,
             )
-    elif not temperature > 0.0:
-        raise ValueError(f"temperature must be > 0, got {temperature!r}")
-    return {"temperature": np.float64(temperature), "n_classes": np.int64(logits.shape[1])}
+    return {"temperature": np.float64(positive(temperature, "temperature")), "n_classes": np.int64(logits.shape[1])}
 
 
 def best_temperature(logits: FloatArray, labels: IntArray) -> float:

@@ -7,12 +7,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from recuse._checks import whole
 from recuse._typing import FloatArray
 from recuse.outputs import Outputs
 from recuse.scores import _moments
 from recuse.scores._arrays import logsumexp, row_norms
 from recuse.scores._batch import Batch
 from recuse.scores._score import Score
+
+#: Singular values of W below this share of the largest are rounding: of a head whose rows sum to 0, as of a multinomial
+#: regression, one is, and dividing by it would move the origin at random.
+_HEAD_FLOOR = 1e-5
 
 #: Axes of fit data that are alive: four scores, and every ``dim`` of a grid, need the same.
 _AXES: WeakKeyDictionary[Outputs, tuple[FloatArray, FloatArray, FloatArray]] = WeakKeyDictionary()
@@ -30,6 +35,7 @@ def vim(batch: Batch, state: dict[str, Any]) -> Any:
 def residual(batch: Batch, state: dict[str, Any]) -> Any:
     """-v = -||R^T (h - u)||, the distance from the principal subspace around the origin u = -W^+ b.
 
+    W^+ leaves out singular values below 1e-5 of the largest: where the rows of W sum to 0, one is rounding.
     R are the eigenvectors of (1/n) sum_i (h_i - u)(h_i - u)^T after the ``dim`` first. The default of ``dim`` is that
     of the authors: 1000 for 2048 or more features, 512 for 768 or more, else half of them. For a small ``dim`` v
     comes from v^2 = ||h - u||^2 - ||P^T (h - u)||^2 with the ``dim`` principal directions P.
@@ -56,7 +62,8 @@ def fit_residual(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
     width = np.asarray(outputs.features).shape[1]
     if dim is None:
         dim = 1000 if width >= 2048 else 512 if width >= 768 else width // 2
-    if not 0 <= dim < width:
+    dim = whole(dim, "dim", 0)
+    if dim >= width:
         raise ValueError(f"dim must lie in 0 .. {width - 1} for {width} features, got dim={dim}; lower it")
     origin, values, vectors = _axes(outputs)
     outside, total = float(np.sum(np.maximum(values[: width - dim], 0.0))), float(np.sum(np.maximum(values, 0.0)))
@@ -81,8 +88,8 @@ def fit_vim(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
 def _axes(outputs: Outputs) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the origin, and eigenvalues and eigenvectors of the scatter around it, ascending."""
     if outputs not in _AXES:
-        weight, bias = (np.asarray(part) for part in outputs.head)
-        origin = -np.linalg.pinv(weight) @ bias
+        weight, bias = outputs.head
+        origin = -np.linalg.pinv(weight, rcond=_HEAD_FLOOR) @ bias
         _AXES[outputs] = (origin, *np.linalg.eigh(_moments.scatter(outputs.features, lambda _: origin)))
     return _AXES[outputs]
 
