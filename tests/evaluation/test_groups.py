@@ -155,6 +155,43 @@ def test_notes_stay_few() -> None:
     assert any(line.endswith("and 15 more: there is no failure to detect: every loss is 0") for line in notes)
 
 
+def test_a_group_of_one_cluster_has_values_without_intervals() -> None:
+    """Resampled or not: one small group is no reason to refuse the whole."""
+    cluster = np.where(SITE == "west", -1, np.arange(N) // 4)
+    metrics = ["augrc", "coverage_at_risk(risk=0.2)"]
+    result = recuse.evaluate(outputs(clusters=cluster), metrics=metrics, by="site", n_resamples=50)
+    for entry in result.measurements:
+        assert np.isnan(entry.low) == (entry.group == "site = west")
+        assert not np.isnan(entry.value)
+        if entry.group == "site = west":
+            assert str(entry.warning).startswith("no interval: clusters holds a single cluster")
+
+
+def test_a_missing_interval_is_said_where_the_data_lack_it() -> None:
+    """Not for metrics that have none by their kind; once for metrics with the same reason."""
+    metrics = ["augrc", "aurc", "ece", "coverage_at_risk(risk=0.2)"]
+    assert recuse.evaluate(outputs(), metrics=metrics).notes() == []
+    (note,) = recuse.evaluate(outputs(clusters=np.zeros(N, dtype=int)), metrics=metrics).notes()
+    assert note.startswith("no interval of AUGRC of confidence, AURC of confidence: clusters holds a single cluster")
+
+
+@pytest.mark.parametrize("n_resamples", [-1, 1, 2.5, "many"])
+def test_resamples_are_checked_though_no_metric_needs_them(n_resamples: object) -> None:
+    """An option that cannot work is refused, not ignored."""
+    with pytest.raises(ValueError, match="n_resamples must be a whole number >= 2, got"):
+        recuse.evaluate(outputs(), metrics="augrc", n_resamples=n_resamples)  # type: ignore[arg-type]
+
+
+def test_provenance_names_what_changes_the_numbers() -> None:
+    """The fit data and the number of resamples, beside policy and level."""
+    features = np.column_stack([SCORE, LOSS])
+    fit = recuse.Outputs(labels=[0, 1] * (N // 2), predictions=[0] * N, features=features)
+    given = outputs(features=features)
+    result = recuse.evaluate(given, "knn", "augrc", fit=fit, n_resamples=20)
+    assert (result.provenance["fit"], result.provenance["n_resamples"]) == (fit.fingerprint, 20)
+    assert recuse.evaluate(given, metrics="augrc").provenance["fit"] is None
+
+
 def test_provenance_identifies_the_input() -> None:
     """Equal input has equal hashes; another loss, score or group has another."""
     again = recuse.evaluate(outputs()).provenance

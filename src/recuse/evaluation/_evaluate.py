@@ -10,10 +10,11 @@ import numpy as np
 
 from recuse import metrics as metrics_
 from recuse import scores as scores_
-from recuse._checks import UnmetNeed, closest, one_of
+from recuse._checks import UnmetNeed, closest, one_of, whole
 from recuse._typing import BoolArray, FloatArray, NanPolicy
 from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
+from recuse.evaluation._forms import BIASED, NEEDS_BOOTSTRAP
 from recuse.evaluation._result import Evaluation, Measurement, ScoreSummary
 from recuse.inference import Interval, confidence_interval
 from recuse.inference._binomial import check_level
@@ -100,6 +101,8 @@ def evaluate(
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     if level is not None:
         check_level(level)
+    if n_resamples != 0:
+        n_resamples = whole(n_resamples, "n_resamples", least=2, usual=1000)
     names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
     loss = outputs.loss_per_sample()
     chosen, forgiving = _choose(metrics, loss)
@@ -127,7 +130,7 @@ def evaluate(
                 if level is not None and data is not None and found.reason is None:
                     found = _with_interval(found, metric, data, level, members, n_resamples)
                 measurements.append(found)
-    return Evaluation(tuple(measurements), tuple(summaries), _provenance(outputs, nan_policy, level))
+    return Evaluation(tuple(measurements), tuple(summaries), _provenance(outputs, fit, nan_policy, level, n_resamples))
 
 
 def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[list[Metric], bool]:
@@ -244,18 +247,19 @@ def _with_interval(
 ) -> Measurement:
     """Return the measurement with its confidence interval, or with the reason why it has none."""
     kind = metric.inference_kind
-    if kind == "none" or (kind == "bootstrap" and n_resamples == 0):
-        why = "its bias does not vanish beside its spread" if kind == "none" else "needs a bootstrap: n_resamples"
-        return replace(found, warning=f"no interval: {why}")
-    if kind == "bootstrap":
-        if isinstance(data, Predictions):
-            return replace(found, warning="no interval: the bootstrap does not resample probabilities")
-        interval = _resampled(metric, data, level, clusters, n_resamples)
-    else:
-        try:
+    if kind == "none":
+        return replace(found, warning=BIASED)
+    if kind == "bootstrap" and n_resamples == 0:
+        return replace(found, warning=NEEDS_BOOTSTRAP)
+    if kind == "bootstrap" and isinstance(data, Predictions):
+        return replace(found, warning="no interval: the bootstrap does not resample probabilities")
+    try:
+        if isinstance(data, TieBlocks) and kind == "bootstrap":
+            interval = _resampled(metric, data, level, clusters, n_resamples)
+        else:
             interval = of_samples(*_on_table(metric, data), level, clusters=clusters)
-        except ValueError as why_not:
-            return replace(found, warning=f"no interval: {why_not}")
+    except ValueError as why_not:  # such as a group of a single cluster
+        return replace(found, warning=f"no interval: {why_not}")
     return replace(found, low=interval.low, high=interval.high, method=interval.method, warning=interval.warning)
 
 
@@ -277,7 +281,9 @@ def _resampled(metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n
     )  # fmt: skip
 
 
-def _provenance(outputs: Outputs, nan_policy: NanPolicy, level: float | None) -> dict[str, Any]:
+def _provenance(
+    outputs: Outputs, fit: Outputs | None, nan_policy: NanPolicy, level: float | None, n_resamples: int
+) -> dict[str, Any]:
     import platform
 
     import recuse
@@ -291,6 +297,8 @@ def _provenance(outputs: Outputs, nan_policy: NanPolicy, level: float | None) ->
         "weighted": outputs.weights is not None,
         "nan_policy": nan_policy,
         "level": level,
+        "n_resamples": n_resamples,
+        "fit": None if fit is None else fit.fingerprint,
         "recuse": recuse.__version__,
         "numpy": np.__version__,
         "python": platform.python_version(),

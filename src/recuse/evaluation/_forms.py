@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recuse.evaluation._result import Evaluation, Measurement
 
+#: Why a metric of its kind has no interval; other reasons lie in the data.
+BIASED = "no interval: its bias does not vanish beside its spread"
+NEEDS_BOOTSTRAP = "no interval: needs a bootstrap: n_resamples"
 #: More places than this are counted, not listed.
 PLACES = 4
 #: First characters that make a spreadsheet read a cell as a formula.
@@ -34,12 +37,14 @@ def notes(evaluation: Evaluation) -> list[str]:
 
 
 def _doubtful(evaluation: Evaluation) -> list[str]:
-    """One line per warning that an interval carries, on all samples (a group's own stands with its measurement)."""
+    """One line per warning of an interval, or reason for its lack, on all samples; a group's stand with its numbers."""
     warned: dict[str, list[str]] = {}
     for entry in evaluation.measurements:
-        if entry.group is None and entry.warning is not None and not math.isnan(entry.low):
-            warned.setdefault(entry.warning, []).append(f"{entry.metric} of {entry.score}")
-    return [f"interval of {_listed(places)}: {warning}" for warning, places in warned.items()]
+        if entry.group is None and entry.warning not in (None, BIASED, NEEDS_BOOTSTRAP):
+            lacks = "no " if math.isnan(entry.low) else ""
+            line = f"{lacks}interval of {{}}: {str(entry.warning).removeprefix('no interval: ')}"
+            warned.setdefault(line, []).append(f"{entry.metric} of {entry.score}")
+    return [line.replace("{}", _listed(places), 1) for line, places in warned.items()]
 
 
 def _undefined(evaluation: Evaluation) -> list[str]:
