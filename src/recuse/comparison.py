@@ -227,12 +227,12 @@ def compare(
     >>> print(result)
     AUGRC ↓  6000 samples · influence · tests at 0.05
     <BLANKLINE>
-               rank  estimate       95 % interval     error  group
-    msp           1   0.06042  0.05643 to 0.06469  0.002104      a
-    max_logit     2   0.07056  0.06611 to 0.07532  0.002347      b
+               rank  estimate       95 % interval    error  group
+    msp           1   0.06042  0.05643 to 0.06469  0.00210      a
+    max_logit     2   0.07056  0.06611 to 0.07532  0.00235      b
     <BLANKLINE>
-    better - worse   difference               interval         p  adjusted p
-    msp - max_logit    -0.01014  -0.01176 to -0.008528  < 0.0001    < 0.0001  *
+    better - worse   difference              interval         p  adjusted p
+    msp - max_logit    -0.01014  -0.01176 to -0.00853  < 0.0001    < 0.0001  *
     <BLANKLINE>
     note: scores that share a letter do not differ significantly
     note: one training run: the error holds the test set only, the part of training is unknown

@@ -10,7 +10,7 @@ import pytest
 
 import recuse
 from recuse.report import as_rich, as_text
-from recuse.report._tables import clean, key_figures, operating_points, short, tables
+from recuse.report._tables import clean, decimals, fixed, key_figures, number, operating_points, short, tables
 from tests.report import hostile
 
 RNG = np.random.default_rng(1)
@@ -41,16 +41,40 @@ def test_plain_text_is_exactly_this() -> None:
     result = recuse.evaluate(outputs, ["a", "b"], ["augrc", "coverage_at_risk(risk=0)"], level=None)
     assert str(result) == repr(result) == as_text(result)
     assert as_text(result).splitlines() == [
-        "3 samples · mean loss 0.125 · weighted",
+        "3 samples · mean loss 0.1250 · weighted",
         "",
         "                                  a           b",
         "AUGRC                 ↓     0.04688     0.01562",
-        "Coverage at risk 0 %  ↑        0.25        0.75",
+        "Coverage at risk 0 %  ↑      0.2500      0.7500",
         "Distinct scores              66.7 %     100.0 %",
         "Largest tie                       2           1",
         "",
         "note: a: 66.7 % of the scores are distinct, the largest tie holds 2 of 3 samples",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.03, "0.03000"), (0.0312, "0.03120"), (0.25, "0.2500"), (-0.1708, "-0.1708"), (1.5, "1.500"),
+        (0.999999, "1.0000"), (1.0, "1"), (0.0, "0"), (-0.0, "0"), (12.0, "12"), (12345.67, "12346"),
+        (4.2e-5, "0.00004200"), (4e-7, "4.000e-07"), (3e7, "3.000e+07"), (np.nan, "—"), (np.inf, "inf"),
+    ],
+)  # fmt: skip
+def test_numbers_keep_four_digits_and_whole_ones_are_exact(value: float, text: str) -> None:
+    """A zero at the end is a digit too; what is not exactly 1 does not print as 1."""
+    assert number(value) == text
+
+
+def test_numbers_of_a_column_share_their_decimals() -> None:
+    """Four digits of the smallest, unless the largest would have more than five."""
+    assert [fixed(value, decimals([0.0689, 0.1106])) for value in (0.0689, 0.1106, 0.0, np.nan)] == [
+        "0.06890", "0.11060", "0", "—",
+    ]  # fmt: skip
+    assert [fixed(value, decimals([-4.236e-5, 1.2778e-3])) for value in (-4.236e-5, 1.2778e-3)] == [
+        "-0.0000424", "0.0012778",
+    ]  # fmt: skip
+    assert decimals([]) is decimals([0.0, np.nan]) is decimals([1e-7]) is None
 
 
 def test_many_scores_are_split_into_several_tables() -> None:
@@ -156,7 +180,7 @@ def test_scores_whose_names_look_alike_keep_their_values() -> None:
     outputs = recuse.Outputs(loss=[0, 1, 0, 1], scores={"a\n": [4, 1, 3, 2], "a\\x0a": [1, 1, 1, 1]})
     table = tables(recuse.evaluate(outputs, ["a\n", "a\\x0a"], "augrc", level=None))[0]
     assert table.header == ("a\\x0a", "a\\x0a")
-    assert table.rows == (("0.125", "0.25"), ("100.0 %", "25.0 %"), ("1", "4"))
+    assert table.rows == (("0.1250", "0.2500"), ("100.0 %", "25.0 %"), ("1", "4"))
 
 
 def test_intervals_stand_beside_their_values() -> None:
@@ -164,7 +188,23 @@ def test_intervals_stand_beside_their_values() -> None:
     result = recuse.evaluate(OUTPUTS, NAMES[0], ["augrc", "coverage_at_risk(risk=0.3)"])
     area, coverage = result.measurements
     shown = [row[0] for row in tables(result)[0].rows[:2]]
-    assert shown == [f"{area.value:.4g} [{area.low:.3g}, {area.high:.3g}]", f"{coverage.value:.4g}"]
+    assert shown == [f"{area.value:.4f} [{area.low:.4f}, {area.high:.4f}]", number(coverage.value)]
     assert area.low < area.value < area.high
     assert "In brackets: 95 % confidence interval." in terminal(result, 100)
     assert "In brackets" not in terminal(recuse.evaluate(OUTPUTS, NAMES[0], "augrc", level=None), 100)
+
+
+@pytest.mark.parametrize(
+    ("spec", "label"),
+    [
+        ("aurc", "AURC"),
+        ("aurc(estimator=log)", "AURC (log)"),
+        ("aurc(estimator=log, coverage_range=[0.5, 1])", "AURC (log, coverage_range=(0.5, 1))"),
+        ("ece(bins=10)", "ECE (bins=10)"),
+        ("coverage_at_risk(risk=0.01)", "Coverage at risk 1 %"),
+        ("cwsa(threshold=0.9, denominator=all)", "CWSA at 0.9 (all)"),
+    ],
+)
+def test_metrics_with_options_are_told_apart(spec: str, label: str) -> None:
+    """What a title does not say of the options stands behind it."""
+    assert recuse.metrics.parse(spec).label == label

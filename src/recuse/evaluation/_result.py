@@ -117,22 +117,23 @@ class Evaluation:
     summaries : tuple of ScoreSummary
         One per score and group; none for a group without a sample that counts.
     provenance : mapping
-        Hash of the input, sizes, policy for missing scores, versions.
+        Hashes of the input and of what scores were fitted on, sizes, options, versions.
 
     Examples
     --------
     >>> import recuse
-    >>> result = recuse.evaluate(recuse.Outputs(loss=[0, 1, 0], confidence=[0.9, 0.2, 0.7]), metrics=["augrc", "aurc"])
+    >>> outputs = recuse.Outputs(loss=[0, 1, 0], confidence=[0.9, 0.2, 0.7])
+    >>> result = recuse.evaluate(outputs, metrics=["augrc", "aurc"], level=None)
     >>> result.value("aurc")
     0.1111111111111111
     >>> print(result)
     3 samples · 0/1 loss 0.3333
     <BLANKLINE>
-                                 confidence
-    AUGRC         ↓  0.05556 [0.00158, 0.5]
-    AURC          ↓     0.1111 [0.00317, 1]
-    Distinct scores                 100.0 %
-    Largest tie                           1
+                     confidence
+    AUGRC         ↓     0.05556
+    AURC          ↓      0.1111
+    Distinct scores     100.0 %
+    Largest tie               1
     """
 
     measurements: tuple[Measurement, ...]

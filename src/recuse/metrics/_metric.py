@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, cast
@@ -194,8 +194,15 @@ class Metric:
 
     @property
     def label(self) -> str:
-        """How a table prints this metric with its options."""
-        return self.title if isinstance(self.title, str) else self.title(**(self.defaults | dict(self.options)))
+        """How a table prints this metric: the title, with options that it does not speak of in parentheses."""
+        said: Iterable[str] = ()
+        title = self.title
+        if not isinstance(title, str):
+            said = inspect.signature(title).parameters
+            title = title(**(self.defaults | dict(self.options)))
+        rest = {key: getattr(value, "__name__", value) for key, value in self.options.items() if key not in said}
+        inner = ", ".join(str(value) if key == self.convention else f"{key}={value}" for key, value in rest.items())
+        return f"{title} ({inner})" if inner else title
 
     @property
     def inference_kind(self) -> Inference:

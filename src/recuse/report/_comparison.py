@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse.report._tables import ARROW, clean, number
+from recuse.report._tables import ARROW, clean, decimals, fixed
 
 if TYPE_CHECKING:
     from recuse.comparison import Comparison
 
 #: Pairs that a printed table lists before it stops; all of them are in the result.
 PAIRS = 15
+#: Numbers of a row of the first table, which share their decimals.
+_NUMBERS = ("estimate", "low", "high", "standard_error", "error_test", "error_seed")
 
 
 def comparison_as_text(comparison: Comparison) -> str:
@@ -39,10 +41,12 @@ def _scores(comparison: Comparison) -> list[list[str]]:
     header = ["", "rank", "estimate", f"{100 * comparison.level:g} % interval", "error"]
     header += ["test set", "training"] if several else []
     rows = [[*header, "group"]]
+    places = decimals(row["estimate"] for row in comparison.table)
     for row in comparison.table:
-        cells = [clean(row["name"]), str(row["rank"]), number(row["estimate"])]
-        cells += [f"{number(row['low'])} to {number(row['high'])}", number(row["standard_error"])]
-        cells += [number(row["error_test"]), number(row["error_seed"])] if several else []
+        numbers = {key: fixed(row[key], places) for key in _NUMBERS}
+        cells = [clean(row["name"]), str(row["rank"]), numbers["estimate"]]
+        cells += [f"{numbers['low']} to {numbers['high']}", numbers["standard_error"]]
+        cells += [numbers["error_test"], numbers["error_seed"]] if several else []
         rows.append([*cells, row["group"]])
     return rows
 
@@ -50,12 +54,15 @@ def _scores(comparison: Comparison) -> list[list[str]]:
 def _pairs(comparison: Comparison) -> list[list[str]]:
     simultaneous = "simultaneous " if comparison.adjust == "max-t" and len(comparison.table) > 2 else ""
     rows = [["better - worse", "difference", f"{simultaneous}interval", "p", "adjusted p", ""]]
-    for each in comparison.differences[:PAIRS]:
+    listed = comparison.differences[:PAIRS]
+    places = decimals(each.difference for each in listed)
+    for each in listed:
+        difference, low, high = (fixed(value, places) for value in (each.difference, each.low, each.high))
         rows.append(
             [
                 clean(f"{each.a} - {each.b}"),
-                number(each.difference),
-                f"{number(each.low)} to {number(each.high)}",
+                difference,
+                f"{low} to {high}",
                 _p(each.p_value),
                 _p(each.p_adjusted),
                 "*" if each.significant else "",

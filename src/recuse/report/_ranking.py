@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.report._comparison import _aligned, shown
-from recuse.report._tables import ARROW, clean, number
+from recuse.report._tables import ARROW, clean, decimals, fixed
 
 if TYPE_CHECKING:
     from recuse.inference._ranking import Ranking, RankingStudy
@@ -23,13 +23,14 @@ def study_as_text(study: RankingStudy) -> str:
     parts = [f"{facts} · {study.n_resamples} resamples · rank, then aggregate"]
     for ranking in study.rankings.values():
         rows = [["", "rank", "estimate", "mean rank", f"{100 * study.level:g} % ranks", "first", "better than"]]
-        for k, name in enumerate(ranking.names):
-            row = ranking.of(name)
+        found = [ranking.of(name) for name in ranking.names]
+        places = decimals(row["estimate"] for row in found)
+        for k, (name, row) in enumerate(zip(ranking.names, found, strict=True)):
             rows.append(
                 [
                     clean(name),
                     str(row["rank"]),
-                    number(row["estimate"]),
+                    fixed(row["estimate"], places),
                     f"{row['mean_rank']:.2f}",
                     f"{row['low']:.0f} to {row['high']:.0f}",
                     f"{row['share_first']:.0%}",

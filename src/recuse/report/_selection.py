@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recuse.report._comparison import _aligned
-from recuse.report._tables import ARROW, clean, number
+from recuse.report._tables import ARROW, clean, decimals, fixed
 
 if TYPE_CHECKING:
     from recuse.selection import Selection
@@ -19,9 +19,12 @@ def selection_as_text(selection: Selection) -> str:
     rows = [header]
     notes = []
     for choice in selection.choices.values():
-        row = [f"{clean(choice.label)} {ARROW[choice.direction]}", clean(choice.name), number(choice.validation)]
+        estimates = [choice.validation] if choice.test is None else [choice.validation, choice.test.estimate]
+        places = decimals(estimates)
+        row = [f"{clean(choice.label)} {ARROW[choice.direction]}", clean(choice.name)]
+        row += [fixed(value, places) for value in estimates]
         if choice.test is not None:
-            row += [number(choice.test.estimate), f"{number(choice.test.low)} to {number(choice.test.high)}"]
+            row.append(f"{fixed(choice.test.low, places)} to {fixed(choice.test.high, places)}")
             if choice.test.warning:
                 notes.append(f"note: {clean(choice.label)}: {clean(choice.test.warning)}")
         if choice.tied:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -60,14 +62,36 @@ def short(name: str, limit: int = LONGEST) -> str:
 
 def number(value: float) -> str:
     """Return four significant digits; a dash for NaN."""
-    return "—" if np.isnan(value) else f"{value:.4g}"
+    return fixed(value, decimals([value]))
+
+
+def decimals(values: Iterable[float]) -> int | None:
+    """Return the decimals that show four digits of the smallest number, but no more than five of the largest.
+
+    Numbers of one column are compared digit by digit, so they share them. None: too small or large for decimals.
+    """
+    sizes = [abs(value) for value in values if np.isfinite(value) and value != 0.0]
+    if not sizes or not 1e-5 <= max(sizes) < 1e6:
+        return None
+    least, most = (3 - math.floor(math.log10(size)) for size in (min(sizes), max(sizes)))
+    return max(0, min(least, most + 1, 8))
+
+
+def fixed(value: float, places: int | None) -> str:
+    """Return a number with so many decimals, zeros at its end included; whole numbers, which are exact, without."""
+    if np.isnan(value):
+        return "—"
+    if abs(value) < 1e6 and value == round(value):
+        return f"{value + 0.0:.0f}"
+    return f"{value:#.4g}" if places is None else f"{value:.{places}f}"
 
 
 def cell(entry: Measurement) -> str:
     """Return a value with its interval, if it has one."""
     if np.isnan(entry.low) or np.isnan(entry.high):
         return number(entry.value)
-    return f"{number(entry.value)} [{entry.low:.3g}, {entry.high:.3g}]"
+    places = decimals([entry.value or entry.high])
+    return f"{fixed(entry.value, places)} [{fixed(entry.low, places)}, {fixed(entry.high, places)}]"
 
 
 def brackets(evaluation: Evaluation) -> str | None:
@@ -177,6 +201,10 @@ def operating_points(evaluation: Evaluation) -> list[Table]:
         if summary.group is not None:
             continue
         points = [summary.curve.at(coverage=coverage) for coverage in COVERAGES]
+        columns = [
+            [getattr(point, name) for point in points] for name in ("coverage", "selective_risk", "generalized_risk")
+        ]
+        texts = [[fixed(value, decimals(column)) for value in column] for column in columns]
         result.append(
             Table(
                 title=f"Operating points of {short(summary.score)}",
@@ -184,14 +212,9 @@ def operating_points(evaluation: Evaluation) -> list[Table]:
                 header=("Threshold", "Accepted", "Coverage", "Selective risk", "Generalized risk"),
                 names=tuple(f"{100.0 * coverage:.0f} %" for coverage in COVERAGES),
                 rows=tuple(
-                    (
-                        repr(point.threshold),  # in full: a rounded threshold accepts other samples
-                        f"{point.n_accepted} of {point.n}",
-                        number(point.coverage),
-                        number(point.selective_risk),
-                        number(point.generalized_risk),
-                    )
-                    for point in points
+                    # the threshold in full: a rounded one accepts other samples
+                    (repr(point.threshold), f"{point.n_accepted} of {point.n}", *cells)
+                    for point, *cells in zip(points, *texts, strict=True)
                 ),
             )
         )
