@@ -157,6 +157,10 @@ def test_bad_rows(recuse_: Run, tmp_path: Path) -> None:
     refused(recuse_("evaluate", "d.csv"), "d.csv: ", "confidence", "--nan-policy", "[data row 3]")
     (tmp_path / "e.jsonl").write_text('{"y": 0, "yhat": 0, "conf": 0.5}\n{"y": 0,\n')
     refused(recuse_("evaluate", "e.jsonl"), "e.jsonl: line 2 is no JSON object")
+    (tmp_path / "f.jsonl").write_text('{"y": 0, "yhat": 0, "conf": 0.5}\n{"y": 0, "yhat": 0, "conf": NaN}\n')
+    refused(recuse_("evaluate", "f.jsonl"), "f.jsonl: line 2 holds NaN, which is no JSON: write null for a missing")
+    (tmp_path / "g.csv").write_text("y,yhat,conf\n0,0,0.9\n", encoding="utf-16")
+    refused(recuse_("evaluate", "g.csv"), "g.csv: is no UTF-8 text (UTF-16?); write it again as UTF-8")
 
 
 def test_pickles_are_not_loaded(recuse_: Run, tmp_path: Path) -> None:

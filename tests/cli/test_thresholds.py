@@ -184,3 +184,25 @@ def test_labels_that_are_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "accept if score >= 0.9" in capsys.readouterr().out
     assert run(["monitor", policy, *arguments]) == 0
     assert "risk 0 of 50 accepted" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("case,msp,msp\n1,.9,.1\n", "column 'msp' occurs 2 times; rename all but one"),
+        ("msp,case,case\n.9,1,2\n", "column 'case' occurs 2 times; rename all but one"),
+        ("case,msp\n1,.9\n2,.99,7\n", "data row 2 (line 3) has 3 fields, the header has 2; repair the file"),
+        ("case;msp\n1;.9\n", "has a single column, 'case;msp': it is separated by ';'; write commas"),
+    ],
+)
+def test_rows_that_cannot_be_told_apart_are_not_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    """The file, the column or the row, and the remedy; no decided file appears."""
+    rows, policy, new = write(tmp_path / "val.csv", 100, 0.1), str(tmp_path / "p.json"), tmp_path / "new.csv"
+    run(["threshold", str(rows), "--loss", "err", "--confidence", "msp", "--risk", "0.5", "-o", policy])
+    new.write_text(text)
+    capsys.readouterr()
+    assert run(["apply", policy, str(new), "-o", str(tmp_path / "out.csv")]) == 2
+    assert capsys.readouterr().err == f"recuse: {new}: {message}\n"
+    assert not (tmp_path / "out.csv").exists()

@@ -35,9 +35,7 @@ class FrameColumns:
             self._schema = self._lazy.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ValueError(self._broken(error)) from error
-        self._header = _header(path) if kind == "csv" else []
-        if len(self._header) == 1 and (sign := next((each for each in ";\t|" if each in self._header[0]), None)):
-            raise ValueError(f"has a single column, {self._header[0]!r}: it is separated by {sign!r}; write commas")
+        self._header = csv_header(path) if kind == "csv" else []
         nested = (pl.List, pl.Array)
         #: number of dimensions by column
         self.columns = {name: 2 if isinstance(dtype, nested) else 1 for name, dtype in self._schema.items()}
@@ -48,9 +46,7 @@ class FrameColumns:
     def load(self, names: list[str], numeric: set[str]) -> dict[str, Any]:
         """Return polars columns by name; those in ``numeric`` as Float64."""
         pl = self._polars
-        twice = next((name for name in names if self._header.count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(f"column {twice!r} occurs {self._header.count(twice)} times; rename all but one")
+        each_once(names, self._header)
         try:
             frame = self._lazy.select(names).collect()
             if not frame.height:
@@ -123,17 +119,29 @@ class FrameColumns:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if self._kind == "parquet":
             return f"is no readable Parquet file (truncated?): {reason}; write it again"
-        row = _bad_csv_row(self._path) if self._kind == "csv" else _bad_json_row(self._path)
+        row = bad_csv_row(self._path) if self._kind == "csv" else _bad_json_row(self._path)
         return f"{row}; repair it" if row else f"cannot be read: {reason}; write it again as UTF-8 text"
 
 
-def _header(path: str) -> list[str]:
+def csv_header(path: str) -> list[str]:
     """Return the names as the file has them: polars renames those that occur again."""
     with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
-        return next(csv.reader(file), [])
+        names = next(csv.reader(file), [])
+    if any("\0" in name for name in names):
+        raise ValueError("is no UTF-8 text (UTF-16?); write it again as UTF-8")
+    if len(names) == 1 and (sign := next((each for each in ";\t|" if each in names[0]), None)):
+        raise ValueError(f"has a single column, {names[0]!r}: it is separated by {sign!r}; write commas")
+    return names
 
 
-def _bad_csv_row(path: str) -> str | None:
+def each_once(names: list[str], header: list[str]) -> None:
+    """Refuse a name that several columns of the file have."""
+    twice = next((name for name in names if header.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"column {twice!r} occurs {header.count(twice)} times; rename all but one")
+
+
+def bad_csv_row(path: str) -> str | None:
     """Return what is wrong with the first row that has more fields than the header."""
     with open(path, newline="", encoding="utf-8", errors="replace") as file:
         rows = csv.reader(file)
@@ -148,10 +156,13 @@ def _bad_json_row(path: str) -> str | None:
     """Return what is wrong with the first line that is no JSON object."""
     with open(path, encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
+            constants: list[str] = []
             try:
-                fine = not line.strip() or isinstance(json.loads(line), dict)
+                fine = not line.strip() or isinstance(json.loads(line, parse_constant=constants.append), dict)
             except ValueError:
                 fine = False
             if not fine:
                 return f"line {number} is no JSON object"
+            if constants:  # Python writes them, JSON has no word for them
+                return f"line {number} holds {constants[0]}, which is no JSON: write null for a missing number"
     return None

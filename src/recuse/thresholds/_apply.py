@@ -11,6 +11,7 @@ import numpy as np
 
 from recuse._checks import closest
 from recuse._files import write_file
+from recuse.outputs._frame import bad_csv_row, csv_header, each_once
 from recuse.outputs._names import listed
 from recuse.thresholds._policy import Policy
 
@@ -90,6 +91,8 @@ def apply_policy(
         raise FileNotFoundError(f"{name}: no such file; check the path")
     if os.path.exists(out) and os.path.samefile(name, out):
         raise ValueError(f"{out}: is the input itself; write the decided rows to another file")
+    if kinds[0] == ".csv":
+        _check_header(name)
     try:
         # a CSV's columns stay the text that they were, but for those that decide
         scan = pl.scan_parquet if kinds[0] == ".parquet" else partial(pl.scan_csv, infer_schema=False)
@@ -106,8 +109,18 @@ def apply_policy(
         found = counts.collect(engine="streaming").row(0)
     except pl.exceptions.PolarsError as error:
         cause = _no_number(pl, frame, policy) if isinstance(error, pl.exceptions.InvalidOperationError) else None
+        cause = cause or (bad_csv_row(name) if kinds[0] == ".csv" else None)
         raise ValueError(f"{name}: {cause or str(error).strip().splitlines()[0]}; repair the file") from None
     return Applied(*(int(value) for value in found))
+
+
+def _check_header(name: str) -> None:
+    """Refuse a column that occurs twice, whichever it is: the copy would name the second otherwise."""
+    try:
+        header = csv_header(name)
+        each_once(header, header)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
 def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tuple[Any, Any]:
