@@ -136,6 +136,12 @@ def test_nothing_to_tell_right_from_wrong(recuse_: Run, tmp_path: Path) -> None:
     done = recuse_("evaluate", "b.csv")
     refused(done, "b.csv: nothing predicts a class; give --logits, --probs, --prediction or --loss; columns: y, conf")
     (tmp_path / "c.csv").write_text("y,yhat\n0,0\n")
+    (tmp_path / "d.csv").write_text("y, yhat, conf\n0, 0, 0.5\n")
+    refused(recuse_("evaluate", "d.csv"), "d.csv: nothing predicts a class; ", "columns: y, ' yhat', ' conf'")
+    (tmp_path / "e.csv").write_text("y,yhat,conf\n0,0,0.5\n")
+    done = recuse_("evaluate", "e.csv", "--by", "y")
+    refused(done, "e.csv: column 'y' is taken as a group, none is left as label or loss; give --label 'y' too;")
+    assert recuse_("evaluate", "e.csv", "--by", "y", "--label", "y").code == 0
     refused(recuse_("evaluate", "c.csv"), "c.csv: these outputs have no confidence")
 
 

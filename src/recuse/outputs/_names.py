@@ -88,7 +88,7 @@ def plan(
 
 def listed(names: Iterable[str], limit: int = 12) -> str:
     """Return column names for a message, cut short."""
-    names = list(names)
+    names = [name if name == name.strip() else repr(name) for name in names]  # blanks would not be seen
     more = f", … ({len(names)} in all)" if len(names) > limit else ""
     return (", ".join(names[:limit]) or "none") + more
 

@@ -156,11 +156,13 @@ def _require_loss(plan: _names.Plan, columns: dict[str, int]) -> None:
     predicts = plan.matrix.keys() & {"logits", "probabilities"} or "predictions" in plan.single or "passes" in columns
     if "loss" in plan.single or ("labels" in plan.single and predicts):
         return
-    missing = (
-        "nothing predicts a class; give logits=, probs=, prediction= or loss="
-        if "labels" in plan.single
-        else "no column is recognised as label or loss; give label= or loss= (or unlabelled=True)"
-    )
+    taken = [name for name in plan.groups.values() if name.lower() in _names.SINGLE["labels"][1]]
+    if "labels" in plan.single:
+        missing = "nothing predicts a class; give logits=, probs=, prediction= or loss="
+    elif taken:
+        missing = f"column {taken[0]!r} is taken as a group, none is left as label or loss; give label={taken[0]!r} too"
+    else:
+        missing = "no column is recognised as label or loss; give label= or loss= (or unlabelled=True)"
     raise ValueError(f"{missing}; columns: {_names.listed(columns)}")
 
 
