@@ -163,7 +163,7 @@ def select(
     ...               "bad": {"validation": (loss, bad), "test": (loss, bad)}}
     >>> result = recuse.select(candidates, ["augrc", "aurc"])
     >>> result.chosen, result.others(), round(result.choices["augrc"].test.high, 4)
-    ('good', {'aurc': 'good'}, 0.062)
+    ('good', {'aurc': 'good'}, 0.0621)
     """
     check_level(level)
     metrics = as_metrics(metric, "metric")

@@ -188,7 +188,7 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
     [
         ({"clusters": [1, 1, 1, 1]}, ValueError, "clusters holds a single cluster; at least two"),
         ({"clusters": [1, 1, 2]}, ValueError, "lengths differ"),
-        ({"clusters": [1.0, np.nan, 2.0, 2.0]}, ValueError, r"clusters\[1\] is NaN"),
+        ({"clusters": [1.0, np.nan, 2.0, 2.0]}, ValueError, r"clusters\[1\] is missing"),
         ({"clusters": [1, 1, 2, 2], "strata": [0, 1, 0, 0]}, ValueError, "the cluster of sample 0 lies in two strata"),
         ({"strata": [0, 1, 2, 3]}, ValueError, "every stratum holds a single sample"),
         ({"n_resamples": 1}, ValueError, "n_resamples must be a whole number >= 2, got 1"),

@@ -42,10 +42,11 @@ def test_values_errors_and_intervals_are_those_of_the_single_functions(data, met
     found = result.difference("good", "poor")
     k = effective_losses(loss, None) if metric == "auroc_f" else np.inf  # errors of which AUROC_f is a mean
     factor = 1.0 if np.isinf(k) else k / (k - 1.0)
+    df = min(k, len(loss)) - 1.0
     assert found.standard_error == pytest.approx(factor * np.sqrt(matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
     z = found.difference / found.standard_error
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(z), k - 1.0))
-    reach = stats.t.ppf(0.975, k - 1.0) * found.standard_error
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(z), df), rel=1e-6, abs=0.0)
+    reach = stats.t.ppf(0.975, df) * found.standard_error
     assert (found.low, found.high) == pytest.approx((found.difference - reach, found.difference + reach))
 
 
@@ -120,6 +121,36 @@ def test_weights_and_strata_reach_the_errors(data):
     assert found["standard_error"] == pytest.approx(
         recuse.standard_error("augrc", loss, scores[found["name"]], **options)
     )
+
+
+@pytest.mark.parametrize("metric", ["coverage_at_risk(risk=0.1)", "fpr95_success"])
+def test_the_bootstrap_gives_the_interval_of_the_single_score(data, metric):
+    loss, scores = data
+    for row in recuse.compare(loss, scores, metric, n_resamples=200).table:
+        single = recuse.confidence_interval(metric, loss, scores[row["name"]], n_resamples=200)
+        assert (row["low"], row["high"]) == pytest.approx((single.low, single.high))
+
+
+def test_a_bootstrap_says_what_a_single_one_says(data):
+    loss, scores = data
+    few = recuse.compare(loss, scores, "fpr95_success", n_resamples=20)
+    assert all("only 20 resamples" in row["warning"] for row in few.table)
+    assert all(each.df == 19 for each in few.differences)
+    constant = recuse.compare(np.eye(600)[0], scores, "coverage_at_risk(risk=0.1)", n_resamples=100)
+    assert all(np.isnan(row["low"]) and "no spread is seen" in row["warning"] for row in constant.table)
+    scores = {name: 1.0 / (1.0 + np.exp(-score)) for name, score in scores.items()}
+    forced = recuse.compare(loss, scores, "ece", method="bootstrap", n_resamples=100)
+    assert all("bias of ece does not vanish" in row["warning"] for row in forced.table)
+
+
+def test_few_clusters_leave_few_degrees_of_freedom_to_the_bootstrap(data):
+    loss, scores = data
+    result = recuse.compare(loss, scores, method="bootstrap", clusters=np.arange(600) % 6, n_resamples=100)
+    assert all(each.df == 5 and "only 6 clusters" in each.warning for each in result.differences)
+    assert all("only 6 clusters" in row["warning"] for row in result.table)
+    fast = recuse.compare(loss, scores, clusters=np.arange(600) % 6)
+    for one, other in zip(result.differences, fast.differences, strict=True):
+        assert one.standard_error == pytest.approx(other.standard_error, rel=0.25)
 
 
 def test_bootstrap_agrees_with_influence(data):

@@ -61,6 +61,31 @@ def test_sizes_of_other_metrics(kind, error):
         assert share <= 0.06 + allowance(0.06, 150), (spec, share)
 
 
+@pytest.mark.parametrize("metric", ["brier_confidence", "cwsa(threshold=0.3)"])
+def test_fifteen_samples_have_fourteen_degrees_of_freedom(metric):
+    def test(losses, scores):
+        named = dict(zip("ab", (1.0 / (1.0 + np.exp(-score)) for score in scores), strict=True))
+        return recuse.compare(losses[0], named, metric).differences[0].p_value <= 0.05
+
+    share = rejected(test, lambda rng: exchangeable(15, rng, error=0.3), 400)
+    assert share <= 0.06 + allowance(0.06, 400)
+
+
+@pytest.mark.parametrize("metric", ["augrc", "coverage_at_risk(risk=0.3)"])
+def test_five_clusters_are_five_by_bootstrap_too(metric):
+    def draw(rng):
+        loss = (rng.random(100) < 0.3).astype(float)
+        signs = [np.repeat(rng.standard_normal(5), 20) for _ in range(2)]
+        return [loss], [-loss * (1.0 + sign) + rng.standard_normal(100) for sign in signs]
+
+    def test(losses, scores):
+        options = {"method": "bootstrap", "clusters": np.repeat(np.arange(5), 20), "n_resamples": 100}
+        named = dict(zip("ab", scores, strict=True))
+        return recuse.compare(losses[0], named, metric, **options).differences[0].p_value <= 0.05
+
+    assert rejected(test, draw, 150) <= 0.06 + allowance(0.06, 150)
+
+
 def test_the_interval_of_a_true_difference_covers():
     """Two scores of unlike noise; the truth is the mean over many samples of the unbiased estimate."""
     rng = np.random.default_rng(11)

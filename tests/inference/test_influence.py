@@ -185,6 +185,22 @@ def test_metrics_without_a_gradient_say_what_to_use(spec):
         recuse.standard_error(spec, loss, score)
 
 
+@pytest.mark.parametrize("function", [recuse.standard_error, inference.influence])
+@pytest.mark.parametrize("metric", ["auroc_f", "selective_risk(threshold=2.0)"])
+def test_an_undefined_metric_is_named_with_its_reason(function, metric):
+    with pytest.raises(ValueError, match=r"(auroc_f|selective_risk) has no .*: (there is no failure|nothing is acc)"):
+        function(metric, [0, 0, 0], [0.1, 0.2, 0.3])
+
+
+def test_covariance_refuses_what_is_no_influence():
+    with pytest.raises(ValueError, match=r"influences\[1\] is not finite: influences\[1\]\[0\] = nan"):
+        inference.covariance([0.1, -0.1], [np.nan, 0.0])
+    with pytest.raises(ValueError, match="sample_weight sums to 0"):
+        inference.covariance([0.1, -0.1], sample_weight=[0.0, 0.0])
+    with pytest.raises(ValueError, match="sample_weight"):
+        inference.covariance([0.1, -0.1], sample_weight=[2.0, -1.0])
+
+
 def test_bad_groups():
     """A single cluster, and groups of another length, are refused."""
     loss, score, _ = draw(6)

@@ -32,7 +32,8 @@ def test_zero_errors_give_the_rule_of_three():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((5, 4), "errors must lie"), ((-1, 4), "errors must lie"), ((0, 0), "n >= 1"), ((1, 4, 1.0), "inside"),
+    [((5, 4), "at most n"), ((-1, 4), "errors must be a whole"), ((2.5, 4), "errors.*got 2.5"), (("2", 4), "got .2."),
+     ((0, 0), "n must be a whole"), ((1, 4, 1.0), "inside"),
      ((1, 4, 95), "level must lie")],
 )  # fmt: skip
 def test_bad_binomial_arguments(arguments, message):
@@ -239,6 +240,15 @@ def test_few_clusters_and_wide_ties_warn():
     assert "only 5 clusters" in clustered.warning
     tied = recuse.confidence_interval(metrics.get("selective_risk", coverage=0.5), loss, (score > 0.5) * 1.0)
     assert "edge of a wide tie" in tied.warning
+
+
+@pytest.mark.parametrize("n", [5, 10, 20])
+def test_a_few_samples_have_the_degrees_of_freedom_of_a_mean(n):
+    rng = np.random.default_rng(n)
+    losses = [rng.random(n) for _ in range(1500)]
+    found = [recuse.confidence_interval("risk", loss, range(n)) for loss in losses]
+    assert all(each.df <= n - 1 for each in found)
+    assert np.mean([each.low <= 0.5 <= each.high for each in found]) >= 0.925
 
 
 def test_degrees_of_freedom():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from recuse._checks import inside, one_of
+from recuse._checks import inside, one_of, whole
 from recuse.inference._quantiles import beta_quantile
 
 __all__ = ["clopper_pearson"]
@@ -46,7 +46,7 @@ def clopper_pearson(
     Raises
     ------
     ValueError
-        ``errors`` outside [0, n], n below 1, a level outside (0, 1).
+        ``errors`` or n no whole number, ``errors`` outside [0, n], n below 1, a level outside (0, 1).
 
     Notes
     -----
@@ -65,8 +65,9 @@ def clopper_pearson(
     """
     one_of(side, ("two-sided", "upper", "lower"), "side")
     tail = 1.0 - check_level(level)
-    if n < 1 or not 0 <= errors <= n:
-        raise ValueError(f"errors must lie in [0, n] with n >= 1, got errors={errors!r} and n={n!r}")
+    errors, n = whole(errors, "errors", 0), whole(n, "n", 1)
+    if errors > n:
+        raise ValueError(f"errors must be at most n, got errors={errors} and n={n}")
     if side == "two-sided":
         tail /= 2.0
     low = 0.0 if errors == 0 or side == "upper" else beta_quantile(tail, errors, n - errors + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from recuse._checks import Undefined, UnmetNeed, one_of, to_numpy
 from recuse._typing import ArrayLike, FloatArray
+from recuse.blocks import TieBlocks
 from recuse.inference._binomial import check_level
 from recuse.inference._columns import as_metric, evaluated, on_columns
 from recuse.inference._influence import terms_of
@@ -111,23 +113,14 @@ class Bootstrap:
                 f"BCa needs n_resamples >= {FEW_RESAMPLES}, got {self.replicates.size}; "
                 'it reads far tails: resample more often, or use method="percentile"'
             )
-        drawn, error = self.defined, self.standard_error
-        if np.isnan(self.estimate) or drawn.size < 2:
-            return no_interval(self.estimate, error, level, self.warning or "fewer than two replicates are defined")
-        if error <= 1e-12 * max(1.0, abs(self.estimate)):
-            return without_spread(self.metric, self._column.blocks, self.estimate, level)
-        tails = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])
-        note, name = self.warning, "percentile"
-        if method == "bca":
-            moved = _bca(tails, _share_below(drawn, self.estimate), self._acceleration())
-            if moved is None:
-                note = joined(note, "BCa is undefined here (the estimate lies outside its replicates): percentile")
-            else:
-                tails, name = moved, "BCa"
-        if tails[0] * (drawn.size + 1) < 1.0 or (1.0 - tails[1]) * (drawn.size + 1) < 1.0:
-            note = joined(note, "an end is the most extreme replicate: use a larger n_resamples")
-        low, high = np.quantile(drawn, tails, method="weibull")
-        return Interval(float(low), float(high), self.estimate, error, level, name, self.df, note)
+
+        def bca(tails: FloatArray) -> FloatArray | None:
+            return _bca(tails, _share_below(self.defined, self.estimate), self._acceleration())
+
+        return of_replicates(
+            self.metric, self._column.blocks, self.estimate, self.defined, level, self.df, self.warning,
+            bca if method == "bca" else None,
+        )  # fmt: skip
 
     def _acceleration(self) -> float:
         """A sixth of the skewness of the terms whose squares sum to the variance."""
@@ -220,13 +213,13 @@ def bootstrap(
     drawn = run([chosen], [column], how, n_resamples, rng, compiled, progress)[:, 0, 0]
     terms = _influence_terms(chosen, column, strata, clusters) if reason is None else None
     most_df = limit_of(chosen, column.blocks).df
-    df = most_df if terms is None else informative(chosen, terms, most_df, clusters is not None)
+    df = most_df if terms is None else informative(chosen, terms, most_df)
     n_undefined = int(np.count_nonzero(np.isnan(drawn)))
     notes = [
         reason,
         f"{n_undefined} of {n_resamples} replicates are undefined and left out" if n_undefined else "",
         "too few failures or successes for a trustworthy interval" if n_undefined > 0.01 * n_resamples else "",
-        f"only {n_resamples} resamples: use 1000" if n_resamples < FEW_RESAMPLES else "",
+        of_resampling(chosen, n_resamples),
         f"{how.n_single} strata hold a single unit, which never varies" if how.n_single else "",
         warning_light(df, None if clusters is None else how.n_units),
     ]  # fmt: skip
@@ -239,6 +232,42 @@ def bootstrap(
 
 
 # ---------------------------------------------------------------------- intervals
+
+
+def of_replicates(
+    metric: Metric,
+    blocks: TieBlocks,
+    estimate: float,
+    drawn: FloatArray,
+    level: float,
+    df: float,
+    note: str | None,
+    move: Callable[[FloatArray], FloatArray | None] | None = None,
+) -> Interval:
+    """Return the percentile interval of defined replicates; ``move`` corrects the probabilities of its ends (BCa)."""
+    error = float(np.std(drawn, ddof=1)) if drawn.size > 1 else np.nan
+    if np.isnan(estimate) or drawn.size < 2:
+        return no_interval(estimate, error, level, note or "fewer than two replicates are defined")
+    if error <= 1e-12 * max(1.0, abs(estimate)):
+        return without_spread(metric, blocks, estimate, level)
+    tails, name = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]), "percentile"
+    if move is not None:
+        moved = move(tails)
+        if moved is None:
+            note = joined(note, "BCa is undefined here (the estimate lies outside its replicates): percentile")
+        else:
+            tails, name = moved, "BCa"
+    if tails[0] * (drawn.size + 1) < 1.0 or (1.0 - tails[1]) * (drawn.size + 1) < 1.0:
+        note = joined(note, "an end is the most extreme replicate: use a larger n_resamples")
+    low, high = np.quantile(drawn, tails, method="weibull")
+    return Interval(float(low), float(high), estimate, error, level, name, df, note)
+
+
+def of_resampling(metric: Metric, n_resamples: int) -> str | None:
+    """Return what to know of a bootstrap of this metric with so many resamples."""
+    few = f"only {n_resamples} resamples: use 1000" if n_resamples < FEW_RESAMPLES else None
+    biased = f"the bias of {metric.name} does not vanish beside its spread" if metric.inference_kind == "none" else None
+    return joined(few, biased)
 
 
 def _influence_terms(

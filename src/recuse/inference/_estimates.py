@@ -8,14 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recuse._checks import Undefined, UnmetNeed
+from recuse._checks import UnmetNeed
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.inference._columns import check_scored, evaluated
-from recuse.inference._influence import aggregated, gradient, per_sample, tables
+from recuse.inference._influence import aggregated, gradient, per_sample, refused, tables
 from recuse.inference._interval import Interval, edge_of_a_tie, jumps, of_terms, on_scale, possible, without_spread
 from recuse.inference._panel import Panel
 from recuse.inference._quantiles import t_quantile
+from recuse.inference._resample import codes
 from recuse.inference._runs import components
 from recuse.inference._trust import informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
@@ -97,7 +98,7 @@ def by_influence(
     )
     edges = tuple(_edge(metric, row) for row in blocks)
     n_clusters = None if clusters is None else len(summed)
-    df = tuple(min(limit.df, np.inf if n_clusters is None else n_clusters - 1.0) for limit in limits)
+    df = tuple(min(limit.df, len(summed) - 1.0) for limit in limits)
     return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence")
 
 
@@ -125,10 +126,8 @@ def _defined(metric: Metric, table: TieBlocks, name: str) -> float:
 
 
 def _raw(metric: Metric, table: TieBlocks, name: str) -> FloatArray:
-    try:
+    with refused(f"{metric.name} of {name!r} has no standard error"):
         return per_sample(gradient(metric, table), table)
-    except Undefined as why:
-        raise ValueError(f"{metric.name} of {name!r} has no standard error: {why}") from None
 
 
 def _interval(
@@ -145,7 +144,7 @@ def _interval(
     mean = float(values.mean())
     if len(row) == 1:
         return of_terms(metric, row[0], mean, terms[0], most_df, level, stratified, clustered)
-    df = informative(metric, terms.mean(axis=0), most_df, clustered)
+    df = informative(metric, terms.mean(axis=0), most_df)
     parts = components(values, terms, df)
     error = float(np.sqrt(parts.total))
     if error <= 1e-12 * max(1.0, abs(mean)):
@@ -171,7 +170,12 @@ def by_bootstrap(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Estimates:
-    """Return the estimates with one term per resample; all scores and runs share the resampling counts."""
+    """Return the estimates with one term per resample; all scores and runs share the resampling counts.
+
+    Clusters: the bootstrap variance falls short by (n - 1)/n as any variance without that correction.
+    """
+    from recuse.inference._bootstrap import of_resampling
+
     drawn = resampled([metric], panel, strata, clusters, n_resamples=n_resamples, rng=rng)[:, :, 0]
     blocks = _blocks(metric, panel)
     values = _values(metric, panel, blocks)
@@ -184,40 +188,51 @@ def by_bootstrap(
                 "a bootstrap of it says nothing: use more samples, or augrc"
             )
         drawn = kept
+    n_clusters = None if clusters is None else int(codes(clusters, "clusters", panel.n).max()) + 1
+    few = 1.0 if n_clusters is None else np.sqrt(n_clusters / (n_clusters - 1.0))
     limits = [limit_of(metric, row[0]) for row in blocks]
-    df = tuple(limit.df for limit in limits)
+    most = min(len(drawn), n_clusters or panel.n) - 1.0
+    df = tuple(min(limit.df, most) for limit in limits)
     rows = np.split(drawn.T, np.cumsum(panel.n_runs)[:-1])
     terms = tuple(
-        limit.factor * (row - row.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
+        few * limit.factor * (row - row.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
         for limit, row in zip(limits, rows, strict=True)
     )
     edges = tuple(_edge(metric, row) for row in blocks)
+    note = of_resampling(metric, n_resamples)
     intervals = tuple(
-        _of_replicates(metric, value, term, row.mean(axis=0), most_df, level, edge)
-        for value, term, row, most_df, edge in zip(values, terms, rows, df, edges, strict=True)
-    )
-    n_clusters = None if clusters is None else len(np.unique(np.asarray(clusters)))
+        _of_replicates(
+            metric, tables[0], value, term, row.mean(axis=0), most_df, level,
+            joined(note, warning_light(most_df, n_clusters), edge),
+        )
+        for tables, value, term, row, most_df, edge in zip(blocks, values, terms, rows, df, edges, strict=True)
+    )  # fmt: skip
     return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "bootstrap")
 
 
 def _of_replicates(
     metric: Metric,
+    blocks: TieBlocks,
     values: FloatArray,
     terms: FloatArray,
     replicates: FloatArray,
     most_df: float,
     level: float,
-    edge: str | None,
+    note: str | None,
 ) -> Interval:
     """Return the percentile interval of one run; for several an interval from both sources of variance."""
+    from recuse.inference._bootstrap import of_replicates
+
     mean, parts = float(values.mean()), components(values, terms, most_df)
-    light = joined(warning_light(most_df, None), edge)
     error = float(np.sqrt(parts.total))
     if values.size == 1:
-        low, high = np.quantile(replicates, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-        return Interval(float(low), float(high), mean, error, level, "percentile", parts.df, light)
+        found = of_replicates(metric, blocks, mean, replicates, level, parts.df, note)
+        return found._replace(standard_error=error)
+    if error <= 1e-12 * max(1.0, abs(mean)):
+        return without_spread(metric, blocks, mean, level)
     low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
-    return Interval(low, high, mean, error, level, f"{method}, bootstrap, runs", parts.df, light)
+    low, high = possible(metric, blocks, low, high)
+    return Interval(low, high, mean, error, level, f"{method}, bootstrap, runs", parts.df, note)
 
 
 def resampled(

@@ -11,10 +11,13 @@ local     a metric at a fixed coverage moves its threshold with the sample: the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
-from recuse._checks import UnmetNeed, same_length, to_numpy, vector
-from recuse._typing import ArrayLike, FloatArray
+from recuse._checks import Undefined, UnmetNeed, check_weight, refuse, same_length, to_numpy, vector
+from recuse._typing import ArrayLike, FloatArray, IntArray
 from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
 from recuse.inference._columns import as_metric, on_columns, settings
@@ -106,23 +109,47 @@ def aggregated(
 ) -> FloatArray:
     """Centre the terms within strata and sum them per cluster; what is squared and summed is the variance.
 
-    ``terms`` has shape (n_samples,) or (n_samples, n_columns) and holds w_i times the influence over W.
+    ``terms`` has shape (n_samples,) or (n_samples, n_columns) and holds w_i times the influence over W. Around the mean
+    of u units (samples, or clusters) of a stratum the variance lacks u/(u - 1); a single one shows none at all.
     """
     terms = terms.reshape(len(terms), -1)
-    stratum, cluster = codes(strata, "strata", len(terms)), codes(clusters, "clusters", len(terms))
-    if stratum is not None:
-        weight = np.ones(len(terms)) if sample_weight is None else sample_weight
-        size = np.bincount(stratum, weights=weight)
-        safe = np.where(size > 0.0, size, 1.0)
-        means = np.stack([np.bincount(stratum, weights=column) / safe for column in terms.T], axis=1)
-        terms = terms - weight[:, None] * means[stratum]
+    if strata is None and clusters is None:
+        return terms
+    n, weight = len(terms), np.ones(len(terms)) if sample_weight is None else sample_weight
+    kept = weight > 0.0  # a sample of weight 0 makes no unit
+    stratum = np.zeros(n, np.intp) if strata is None else codes(strata, "strata", n)
+    terms, weight, stratum = terms[kept], weight[kept], _dense(stratum[kept])
+    cluster = None if clusters is None else _dense(codes(clusters, "clusters", n)[kept])
+    units = _units(stratum, cluster)
+    if units.max() < 2:
+        what = "sample" if cluster is None else "cluster"
+        where = "clusters holds" if strata is None else "every stratum holds"
+        raise ValueError(f"{where} a single {what}; at least two are needed for a standard error")
+    stratum = _dense(np.where(units == 1, -1, np.arange(units.size))[stratum])  # single ones are taken together
+    units = _units(stratum, cluster)
+    mean = _sums(terms, stratum) / np.bincount(stratum, weights=weight)[:, None]
+    factor = np.sqrt(units / np.maximum(units - 1.0, 1.0))
+    terms = (terms - weight[:, None] * mean[stratum]) * factor[stratum, None]
+    return terms if cluster is None else _sums(terms, cluster)
+
+
+def _dense(group: IntArray) -> IntArray:
+    """Number groups 0, 1, ... without gaps."""
+    numbers: IntArray = np.unique(group, return_inverse=True)[1]
+    return numbers
+
+
+def _units(stratum: IntArray, cluster: IntArray | None) -> IntArray:
+    """Return of each stratum how many samples, or clusters, lie in it."""
     if cluster is not None:
         number = int(cluster.max()) + 1
-        if number < 2:
-            raise ValueError("clusters holds a single cluster; at least two are needed for a standard error")
-        sums = np.stack([np.bincount(cluster, weights=column) for column in terms.T], axis=1)
-        terms = sums * np.sqrt(number / (number - 1.0))
-    return terms
+        stratum = np.unique(stratum * number + cluster) // number
+    return np.bincount(stratum)
+
+
+def _sums(terms: FloatArray, group: IntArray) -> FloatArray:
+    """Sum the rows of each group."""
+    return np.stack([np.bincount(group, weights=column) for column in terms.T], axis=1)
 
 
 def influence_of(metric: Metric, blocks: TieBlocks) -> FloatArray:
@@ -135,6 +162,15 @@ def influence_of(metric: Metric, blocks: TieBlocks) -> FloatArray:
     weight = to_numpy(blocks.samples.weight)
     result: FloatArray = np.divide(values, weight, out=np.zeros_like(values), where=weight > 0.0)
     return result
+
+
+@contextmanager
+def refused(what: str) -> Iterator[None]:
+    """Turn an undefined derivative into an error that says what it leaves without a number."""
+    try:
+        yield
+    except Undefined as why:
+        raise ValueError(f"{what}: {why}") from None
 
 
 def tables(metric: Metric, loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None = None) -> TieBlocks:
@@ -181,7 +217,7 @@ def influence(
     UnmetNeed
         The metric has no gradient, or needs what the input does not hold.
     ValueError, TypeError
-        Bad columns; an unknown metric.
+        Bad columns; an unknown metric, or one that is undefined here.
 
     Notes
     -----
@@ -199,7 +235,9 @@ def influence(
     array([-0.25,  0.75, -0.25, -0.25])
     """
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
-    return influence_of(chosen, tables(chosen, loss, confidence, sample_weight))
+    blocks = tables(chosen, loss, confidence, sample_weight)
+    with refused(f"{chosen.name} has no influence function"):
+        return influence_of(chosen, blocks)
 
 
 def standard_error(
@@ -237,11 +275,13 @@ def standard_error(
     UnmetNeed
         The metric has no gradient: use a bootstrap.
     ValueError, TypeError
-        Bad columns; an unknown metric; a single cluster.
+        Bad columns; an unknown metric; a single cluster, or one in every stratum; a metric that is undefined here.
 
     Notes
     -----
     Ties are exact. Samples (or clusters) are taken as independent; the variance over training runs is not in it.
+    With clusters or strata the variance has the factor u/(u - 1) for u units (within each stratum); strata of a single
+    unit are taken together.
 
     References
     ----------
@@ -255,7 +295,8 @@ def standard_error(
     """
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     blocks = tables(chosen, loss, confidence, sample_weight)
-    return float(np.sqrt(np.sum(terms_of(chosen, blocks, strata, clusters) ** 2)))
+    with refused(f"{chosen.name} has no standard error"):
+        return float(np.sqrt(np.sum(terms_of(chosen, blocks, strata, clusters) ** 2)))
 
 
 def covariance(
@@ -295,11 +336,16 @@ def covariance(
     """
     if not influences:
         raise TypeError("covariance needs at least one column of influences")
-    columns = [vector(to_numpy(column), f"influences[{k}]", np, None) for k, column in enumerate(influences)]
+    columns = {f"influences[{k}]": vector(to_numpy(column), f"influences[{k}]", np, None)
+               for k, column in enumerate(influences)}  # fmt: skip
+    for name, column in columns.items():
+        refuse(~np.isfinite(column), column, name, "is not finite", "recuse.inference.influence gives numbers", np)
     weight = None if sample_weight is None else vector(to_numpy(sample_weight), "sample_weight", np, None)
-    n = same_length(**{f"influences[{k}]": column for k, column in enumerate(columns)}, sample_weight=weight)
+    n = same_length(**columns, sample_weight=weight)
+    if weight is not None:
+        check_weight(weight, np)
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
-    terms = aggregated(np.stack(columns, axis=1) * share[:, None], strata, clusters, weight)
+    terms = aggregated(np.stack(list(columns.values()), axis=1) * share[:, None], strata, clusters, weight)
     result: FloatArray = terms.T @ terms
     return result
 

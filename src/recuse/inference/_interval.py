@@ -97,7 +97,7 @@ def without_spread(metric: Metric, blocks: TieBlocks, estimate: float, level: fl
         bound = worst(clopper_pearson(0, blocks.n, level, side="upper")[1])
         text = f"no error occurred: at most {bound:.4g} at level {level:g} (one-sided bound, under the worst ranking)"
         return Interval(0.0, high, estimate, 0.0, level, "binomial bound", 0.0, text)
-    return no_interval(estimate, 0.0, level, "no informative error occurred: the standard error is 0")
+    return no_interval(estimate, 0.0, level, "the standard error is 0: no sample moves the value, so no spread is seen")
 
 
 def is_plain(blocks: TieBlocks) -> bool:
@@ -172,7 +172,7 @@ def of_terms(
     error = math.sqrt(float(np.sum(terms**2)))
     if error <= 1e-12 * max(1.0, abs(estimate)):
         return without_spread(metric, blocks, estimate, level)
-    df = informative(metric, terms, most_df, clustered)
+    df = informative(metric, terms, most_df)
     if df < 1.0:
         return no_interval(estimate, error, level, "a single error: how its rank would vary cannot be seen from one")
     low, high, method = on_scale(metric, estimate, error, t_quantile(level, df))

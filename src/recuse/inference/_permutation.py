@@ -140,8 +140,8 @@ def swap_test(
         second = [np.where(swap, a, b) for a, b in (losses, scores)]
         return theta(first[0], first[1]) - theta(second[0], second[1])
 
-    unit = codes(clusters, "clusters", scores[0].size)
-    unit = np.arange(scores[0].size) if unit is None else unit
+    n = scores[0].size
+    unit = np.arange(n) if clusters is None else codes(clusters, "clusters", n)
     differs = (scores[0] != scores[1]) | (losses[0] != losses[1])
     moving = np.unique(unit[differs])  # swapping any other unit changes nothing
     observed = theta(losses[0], scores[0]) - theta(losses[1], scores[1])

@@ -23,21 +23,25 @@ LANES = 32
 Counts = npt.NDArray[np.uint8]
 
 
-def codes(column: ArrayLike | None, name: str, n: int) -> IntArray | None:
-    """Return group numbers 0, 1, ... of a column of any type, or None without a column."""
-    if column is None:
-        return None
-    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else to_numpy(column))
+def codes(column: ArrayLike, name: str, n: int) -> IntArray:
+    """Return group numbers 0, 1, ... of a column of any type."""
+    values = np.asarray(to_numpy(column))
     if values.ndim != 1:
         raise ValueError(f"{name} must hold one group per sample, got shape {values.shape}")
     same_length(**{"loss": np.empty(n), name: values})
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError(f"{name}[{int(np.argmax(np.isnan(values)))}] is NaN; give every sample a group")
+    missing = np.array([_is_null(value) for value in values]) if values.dtype == object else values != values
+    if missing.any():
+        raise ValueError(f"{name}[{int(np.argmax(missing))}] is missing; give every sample a group")
     try:
         numbers: IntArray = np.unique(values, return_inverse=True)[1]
     except TypeError as error:
         raise TypeError(f"{name} holds values that cannot be ordered ({error}); convert them to text first") from None
     return numbers
+
+
+def _is_null(value: object) -> bool:
+    """Whether a value is None, NaN or what pandas has in their place."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +93,8 @@ def plan(n: int, strata: ArrayLike | None = None, clusters: ArrayLike | None = N
         Columns of another length; a cluster in two strata; nothing to resample, because every stratum holds a
         single unit.
     """
-    stratum, unit = codes(strata, "strata", n), codes(clusters, "clusters", n)
+    stratum = None if strata is None else codes(strata, "strata", n)
+    unit = None if clusters is None else codes(clusters, "clusters", n)
     n_units = n if unit is None else int(unit.max()) + 1
     what = "sample" if unit is None else "cluster"
     if unit is not None and n_units < 2:

@@ -47,7 +47,7 @@ def points_of(
     """Sort and sum once."""
     column = Column.of(loss, scored(confidence), sample_weight, oracle=False)
     n = column.order.size
-    cluster = codes(clusters, "clusters", n)
+    cluster = None if clusters is None else codes(clusters, "clusters", n)
     n_units = n if cluster is None else int(cluster.max()) + 1
     if cluster is not None and n_units < 2:
         raise ValueError("clusters holds a single cluster; at least two are needed for a band")

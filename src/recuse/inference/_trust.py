@@ -70,10 +70,9 @@ def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
     return Limit(number / max(number - 1.0, 1e-9), number - 1.0)
 
 
-def informative(metric: Metric, terms: FloatArray, most_df: float, clustered: bool) -> float:
-    """Return the degrees of freedom of the terms, at most those that errors and clusters allow."""
-    df = min(RELATIVE.get(metric.name, 1.0) * degrees_of_freedom(terms), most_df)
-    return min(df, terms.size - 1.0) if clustered else df
+def informative(metric: Metric, terms: FloatArray, most_df: float) -> float:
+    """Return the degrees of freedom of the terms, at most those that the errors and the number of terms allow."""
+    return min(RELATIVE.get(metric.name, 1.0) * degrees_of_freedom(terms), most_df, terms.size - 1.0)
 
 
 def warning_light(df: float, n_clusters: int | None) -> str | None:
