@@ -1,4 +1,7 @@
-"""Find and run the examples of a Markdown page: Python blocks as doctests, console blocks in a shell."""
+"""Find and run the examples of a Markdown page: Python blocks as doctests, console blocks in a shell.
+
+A block that cannot be run here, because it downloads data, is written as ``{code-block} python``.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "api").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(page for page in DOCS.rglob("*.md") if not {"_build", "generated"} & set(page.relative_to(DOCS).parts)),
+]
 
 _FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTIONS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
@@ -20,6 +28,12 @@ OPTIONS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 def fences(text: str) -> list[tuple[str, str, int]]:
     """Return kind, contents and line number of every Python and console block."""
     return [(found[1], found[2], text.count("\n", 0, found.start()) + 1) for found in _FENCE.finditer(text)]
+
+
+def libraries(page: Path) -> set[str]:
+    """Return the optional libraries that the Python blocks of a page import."""
+    source = "\n".join(block for kind, block, _ in fences(page.read_text(encoding="utf-8")) if kind == "python")
+    return set(re.findall(r"\b(?:import|from) (torch|sklearn|pandas|polars|matplotlib)\b", source))
 
 
 def python_failures(page: Path) -> tuple[int, list[str]]:
@@ -53,12 +67,12 @@ def console_examples(page: Path) -> list[tuple[str, str]]:
     return found
 
 
-def output_of(command: str, folder: Path) -> str:
-    """Run a command in a folder and return what it prints on standard output, without trailing blanks."""
+def output_of(command: str, folder: Path, *, refused: bool = False) -> str:
+    """Run a command in a folder and return what it prints, without trailing blanks: on stderr if it is ``refused``."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80"}
     done = subprocess.run(
         command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode in (0, 2), done.stderr
-    text = done.stdout if done.returncode == 0 else done.stderr
+    assert done.returncode == (2 if refused else 0), f"{command}: exit code {done.returncode}\n{done.stderr}"
+    text = done.stderr if refused else done.stdout
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.examples import OPTIONS, PAGES, ROOT, console_examples, output_of, python_failures
+from tests.docs.examples import OPTIONS, PAGES, ROOT, console_examples, libraries, output_of, python_failures
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 
@@ -15,11 +15,13 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python blocks are doctests in one namespace; ``$ recuse`` lines then run in the same folder."""
+    for library in libraries(page):
+        pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     assert python_failures(page)[1] == []
     checker = doctest.OutputChecker()
     for command, expected in console_examples(page):
-        got = output_of(command, tmp_path)
+        got = output_of(command, tmp_path, refused=expected.startswith("recuse: "))
         if expected.strip():
             assert checker.check_output(expected, got, OPTIONS), f"{command}\n--- expected\n{expected}--- got\n{got}"
 
@@ -31,6 +33,21 @@ def test_a_wrong_example_is_found(tmp_path: Path) -> None:
     number, failures = python_failures(page)
     assert number == 2
     assert "Got:\n    2" in "".join(failures)
+
+
+def test_a_command_that_fails_is_found(tmp_path: Path) -> None:
+    """An error passes only where the page shows it, and a page that shows one must get it."""
+    assert output_of("recuse evaluate nothing.csv", tmp_path, refused=True).startswith("recuse: nothing.csv: no such")
+    for command, refused in (("recuse evaluate nothing.csv", False), ("recuse --version", True)):
+        with pytest.raises(AssertionError, match="exit code"):
+            output_of(command, tmp_path, refused=refused)
+
+
+def test_libraries_of_a_page(tmp_path: Path) -> None:
+    """What a page imports is what it needs; words of the text are not."""
+    page = tmp_path / "page.md"
+    page.write_text("import torch\n\n```python\n>>> from sklearn.svm import SVC\n\n```\n", encoding="utf-8")
+    assert libraries(page) == {"sklearn"}
 
 
 def test_the_main_pages_have_examples() -> None:

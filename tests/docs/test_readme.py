@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.examples import ROOT, python_failures
+from tests.docs.examples import ROOT, output_of, python_failures
 
 README = ROOT / "README.md"
 
@@ -18,6 +18,13 @@ def test_the_example_runs_and_is_short(tmp_path: Path, monkeypatch: pytest.Monke
     number, failures = python_failures(README)
     assert failures == []
     assert 5 <= number <= 10
+
+
+def test_the_table_is_what_the_demo_prints(tmp_path: Path) -> None:
+    """``docs/make_assets.py`` copies it; this says when that is due."""
+    shown = re.search(r"<!-- demo: start -->\n```text\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert shown is not None
+    assert output_of("unset COLUMNS; recuse demo --output demo", tmp_path) == shown[1]
 
 
 def test_links_lead_to_files() -> None:
