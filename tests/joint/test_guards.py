@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,14 @@ def test_the_gain_is_the_difference_of_the_two_metrics() -> None:
     assert found.gain == found.double - found.single
     area = joint.null_gain(*columns, metric="ds_aurc", n_runs=2)
     assert area.gain == area.single - value("ds_aurc", columns)
+
+
+def test_no_gain_is_zero_and_one_run_has_no_spread() -> None:
+    """Not -0.0, which a table shows; and no NaN in what goes into JSON."""
+    nothing = joint.evaluate([0, 1], [1.0, 0.0], [1.0, 1.0], [0.5], [1.0], n_runs=1)
+    assert "-0.0000" not in str(nothing)
+    found = json.loads(json.dumps(nothing.to_dict(), allow_nan=False))["null_gain"]["ds_aurc"]
+    assert found == {"gain": 0.0, "null_mean": nothing.null_gain["ds_aurc"].null_mean, "null_sd": None, "p": found["p"]}
 
 
 def test_a_copy_of_the_confidence_fails_the_sharper_null() -> None:

@@ -169,7 +169,7 @@ class JointEvaluation:
     # ------------------------------------------------------------------ other forms
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values: sizes, metrics, thresholds, guards and identifiers."""
+        """Return plain Python values: sizes, metrics, thresholds, guards and identifiers; None where undefined."""
         singles = {
             name: {"f1": self.f1[name].value, "aurc": self.aurc[name], "augrc": self.augrc[name]} for name in self.f1
         }
@@ -187,7 +187,12 @@ class JointEvaluation:
                 name: value if np.isfinite(value) else str(value) for name, value in self.thresholds._asdict().items()
             },
             "null_gain": {
-                name: {"gain": found.gain, "null_mean": found.null_mean, "null_sd": found.null_sd, "p": found.p_value}
+                name: {
+                    "gain": found.gain,
+                    "null_mean": found.null_mean,
+                    "null_sd": found.null_sd if self.n_runs > 1 else None,
+                    "p": found.p_value,
+                }
                 for name, found in self.null_gain.items()
             },
             "transfer": None

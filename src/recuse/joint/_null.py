@@ -138,12 +138,11 @@ def of_problem(data: Problem, metric: str, scheme: str, n_runs: int, rng: np.ran
     whole(n_runs, "n_runs", usual=20)
     single = alone(data, metric)
     double = together(data, metric)
-    sign = 1.0 if metric == "ds_f1" else -1.0
-    gains = []
-    for _ in range(n_runs):
-        column = _permuted(data, rng) if scheme == "permuted" else _conditional(data, rng)
-        gains.append(sign * (together(data.with_ood_score(column), metric) - single))
-    return NullGain(metric, single, double, sign * (double - single), np.array(gains), scheme)
+    permuted = _permuted if scheme == "permuted" else _conditional
+    useless = np.array([together(data.with_ood_score(permuted(data, rng)), metric) for _ in range(n_runs)])
+    if metric == "ds_f1":
+        return NullGain(metric, single, double, double - single, useless - single, scheme)
+    return NullGain(metric, single, double, single - double, single - useless, scheme)
 
 
 def alone(data: Problem, metric: str) -> float:
