@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recuse
-from recuse import UndefinedMetricWarning, UnmetNeed
+from recuse import UndefinedMetricWarning, UnmetNeed, metrics
 
 L, G = [0, 1, 0], [0.9, 0.8, 0.7]
 
@@ -80,6 +80,9 @@ L, G = [0, 1, 0], [0.9, 0.8, 0.7]
         (lambda: recuse.nll([0], [0.5]), ValueError, r"shape \(n_samples, n_classes\)"),
         (lambda: recuse.oc_auc_classifier([0, 1], [[0.2, 0.3, 0.5]] * 2), UnmetNeed, r"two classes"),
         (lambda: recuse.auroc_accepted_area([0, 1], [[0.5, 0.5]] * 2, [0.5, np.nan]), ValueError, r"confidence.*NaN"),
+        (lambda: recuse.macro_selective_risk(L, G, [0, np.nan, 1], coverage=1), ValueError, r"y_true\[1\] = nan"),
+        (lambda: recuse.macro_selective_risk(L, G, ["a", None, "b"], coverage=1), ValueError, r"y_true\[1\] = None"),
+        (lambda: metrics.get("augrc_unbiased").of(L, G, [0.5, 1, 1]), UnmetNeed, r"fractions; use augrc for weights"),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_named(call: Callable[[], Any], error: type[Exception], message: str) -> None:

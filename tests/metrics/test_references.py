@@ -119,6 +119,14 @@ def test_prediction_metrics_equal_slow_definitions(name: str, data: st.DataObjec
     same(metrics.get(name, **options)(bare), expected)
 
 
+def test_infinite_confidences_are_tied_for_the_accepted_area() -> None:
+    """Two confidences of +inf (or -inf) are accepted together, without a warning: the order of the rows is nothing."""
+    labels, probabilities = [1, 0, 1, 0], [[0.5, 0.5], [0.4, 0.6], [0.1, 0.9], [0.2, 0.8]]
+    for high, low in ((np.inf, 0.0), (1.0, -np.inf)):
+        found = recuse.auroc_accepted_area(labels, probabilities, [high, high, low, low])
+        same(found, recuse.auroc_accepted_area(labels, probabilities, [1.0, 1.0, 0.0, 0.0]))
+
+
 @given(data=st.data())
 def test_macro_selective_risk_equals_slow_definition(data: st.DataObject) -> None:
     """Classes weigh equally, and a class with nothing accepted makes the value NaN."""

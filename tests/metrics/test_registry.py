@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -171,6 +173,15 @@ def test_optima_name_the_table_they_need(metric: Metric) -> None:
                          + [metrics.get("augrc_unbiased")], ids=lambda m: m.spec)  # fmt: skip
 def test_estimators_on_counts_refuse_real_weights(metric: Metric) -> None:
     """Whole-number weights are repetitions; other weights are refused with the estimator that takes them."""
-    with pytest.raises(UnmetNeed, match=r"row counts.*fractions.*plugin"):
+    with pytest.raises(UnmetNeed, match=r"row counts.*fractions; use"):
         metric(TieBlocks.from_samples([0, 1], [0.9, 0.8], [0.5, 1.0], oracle=True))
     assert np.isfinite(metric(TieBlocks.from_samples([0, 1], [0.9, 0.8], [2.0, 1.0], oracle=True)))
+
+
+def test_metrics_can_be_pickled() -> None:
+    """Every registered metric, with options, comes back from a pickle; so does one that is not registered."""
+    for metric in (*(metrics.get(name) for name in metrics.names()), metrics.get("cwsa", threshold=0.7)):
+        again = pickle.loads(pickle.dumps(metric))
+        assert (again.identifier, again.spec, again.label) == (metric.identifier, metric.spec, metric.label)
+    own = replace(metrics.get("augrc"), name="own")
+    assert pickle.loads(pickle.dumps(own)).name == "own"

@@ -164,12 +164,12 @@ def test_constant_memory_is_constant():
 def test_forward_reset_and_pickle(bins, tmp_path):
     """forward() returns the batch and keeps the whole; reset() forgets; a pickled metric goes on."""
     logits, labels = data(400)
-    metric = nn.SelectiveMetrics(["augrc"], bins=bins)
+    metric = nn.SelectiveMetrics(["augrc", "coverage_at_risk(risk=0.1)"], bins=bins)
     first = metric(logits[:200], labels[:200])
     metric(logits[200:], labels[200:])
     torch.save(metric, tmp_path / "metric.pt")
     again = torch.load(tmp_path / "metric.pt", weights_only=False)
-    fresh = nn.SelectiveMetrics(["augrc"], bins=bins)
+    fresh = nn.SelectiveMetrics(["augrc", "coverage_at_risk(risk=0.1)"], bins=bins)
     fresh.update(logits, labels)
     assert metric.compute() == again.compute() == fresh.compute()
     fresh.reset()

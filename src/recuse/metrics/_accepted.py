@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 
-from recuse._checks import Undefined, UndefinedMetricWarning, same_length, to_numpy
+from recuse._checks import Undefined, UndefinedMetricWarning, refuse, same_length, to_numpy, vector
+from recuse._classes import is_text, texts
 from recuse._typing import ArrayLike, FloatArray, IntArray
 from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
@@ -66,7 +67,8 @@ def _area(data: Predictions) -> float:
     ones, zeros = weight * (label == 1), weight * (label == 0)
     own = np.where(label == 1, ones, zeros)
     concordant = np.cumsum(own * earlier_concordant(score, ones, zeros))
-    ends = np.flatnonzero(np.append(np.diff(confidence[order]) != 0.0, True))
+    surest = confidence[order]
+    ends = np.flatnonzero(np.append(surest[1:] != surest[:-1], True))  # inf - inf would be no tie
     pairs = np.cumsum(ones)[ends] * np.cumsum(zeros)[ends]
     width = np.diff(np.cumsum(weight)[ends], prepend=0.0)
     both = pairs > 0.0
@@ -202,7 +204,9 @@ def macro_selective_risk(
     """
     blocks = TieBlocks.from_samples(loss, confidence, keep_samples=True)
     point = RiskCoverageCurve(blocks).at(coverage=coverage, threshold=threshold)
-    labels = np.asarray(to_numpy(y_true))
+    labels = texts(y_true, "y_true") if is_text(y_true) else vector(y_true, "y_true", np, None)
+    if labels.dtype.kind == "f":
+        refuse(np.isnan(labels), labels, "y_true", "is missing", "leave out rows without a label", np)
     samples = blocks.samples
     assert samples is not None
     losses = to_numpy(samples.loss)
@@ -214,7 +218,7 @@ def macro_selective_risk(
         mine = accepted & (labels == label)
         if not mine.any():
             warnings.warn(
-                f"macro_selective_risk is undefined: nothing of class {label!r} is accepted",
+                f"macro_selective_risk is undefined: nothing of class {label.item()!r} is accepted",
                 UndefinedMetricWarning,
                 stacklevel=2,
             )

@@ -151,11 +151,11 @@ def linear_gradient(blocks: TieBlocks, kernel: Kernel, coverage_range: Range = F
 # ---------------------------------------------------------------------- ranks
 
 
-def require_counts(blocks: TieBlocks, what: str) -> None:
+def require_counts(blocks: TieBlocks, what: str, instead: str = 'estimator="plugin"') -> None:
     """Refuse real weights where an estimator is defined on counts."""
     if not blocks.frequencies:
         raise UnmetNeed(
-            f'{what} is defined on row counts, but sample_weight holds fractions; use estimator="plugin" for weights'
+            f"{what} is defined on row counts, but sample_weight holds fractions; use {instead} for weights"
         )
 
 

@@ -115,7 +115,7 @@ error_retention_area = augrc
 
 
 def _unbiased(blocks: TieBlocks) -> float:
-    area.require_counts(blocks, "the unbiased form of AUGRC")
+    area.require_counts(blocks, "the unbiased form of AUGRC", "augrc")
     n = blocks.total_weight
     if n < 2.0:
         raise Undefined("the unbiased form compares pairs and needs at least two samples")

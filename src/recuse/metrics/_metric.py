@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -230,6 +231,12 @@ class Metric:
         changed = {key: bound[key] for key in known if key in bound and not _same(bound[key], known[key])}
         return replace(self, options=changed)
 
+    def __reduce__(self) -> Any:
+        """Pickle a registered metric by name and options: titles need not be functions that pickle can find."""
+        if self.name in METRICS and METRICS[self.name].function is self.function:
+            return _registered, (self.name, dict(self.options))
+        return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
+
     # ------------------------------------------------------------------ evaluation
 
     def __call__(self, data: Any) -> float:
@@ -287,6 +294,10 @@ class Metric:
             missing = _missing(need, cast(TieBlocks, data))
             if missing:
                 raise UnmetNeed(f"{self.name} needs {missing}")
+
+
+def _registered(name: str, options: Mapping[str, Any]) -> Metric:
+    return METRICS[name].using(**options)
 
 
 def _same(one: Any, other: Any) -> bool:
