@@ -318,6 +318,28 @@ def test_objectives_are_safe_in_bfloat16():
         assert bool(logits.grad.isfinite().all())
 
 
+@pytest.mark.parametrize("label", [5, -1, -100])
+@pytest.mark.parametrize(
+    "value_of",
+    [
+        lambda z, y: nn.deep_gamblers_loss(z, y, 2.2),
+        lambda z, y: nn.DeepGamblersLoss(2.2, warm_up_epochs=1)(z, y),
+        lambda z, y: nn.CWSALoss()(z, y),
+        lambda z, y: nn.CWSALoss(correctness="hard")(z, y),
+        lambda z, y: nn.confidnet_loss(z[:, 0], z, y),
+        lambda z, y: sum(nn.devries_losses(z, z[:, 0], y)),
+        lambda z, y: nn.CorrectnessRankingLoss(12).update(z, y, torch.arange(12)),
+        lambda z, y: nn.bayesian_aurc_loss(z[None], y),
+    ],
+)
+def test_a_label_that_is_no_class_is_an_error(value_of, label):
+    """It is neither skipped nor counted as a wrong answer."""
+    logits, target = batch()
+    target[3] = label
+    with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
+        value_of(logits, target)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

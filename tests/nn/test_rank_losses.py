@@ -267,6 +267,14 @@ def test_tables_made_in_inference_mode_serve_training():
 # ---------------------------------------------------------------------- errors
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool])
+def test_losses_of_whole_numbers(dtype):
+    """0/1 losses may be integers or booleans; weights of their type would all be 0."""
+    wrong, confidence = torch.tensor([0, 1, 0, 1]), torch.tensor([0.9, 0.8, 0.7, 0.6])
+    value = nn.rank_weighted_loss(wrong.to(dtype), confidence, "plugin")
+    assert value.item() == pytest.approx(recuse.aurc(wrong, confidence))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -15,8 +15,8 @@ Confidence: TypeAlias = str | Callable[[Tensor], Tensor]
 
 
 def at_least_float32(tensor: Tensor) -> Tensor:
-    """Return half-precision tensors as float32: eight bits of a bfloat16 score would tie most of a batch."""
-    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+    """Return all but float64 as float32: a bfloat16 score would tie most of a batch, whole weights would all be 0."""
+    return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()
 
 
 def in_float64(tensor: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from recuse.nn._confidence import at_least_float32
-from recuse.nn._rank_losses import check_batch
+from recuse.nn._rank_losses import check_batch, hits
 
 
 def crl_loss(confidence: Tensor, correctness: Tensor) -> Tensor:
@@ -46,8 +46,8 @@ def crl_loss(confidence: Tensor, correctness: Tensor) -> Tensor:
     if confidence.ndim != 1 or confidence.shape != correctness.shape:
         shapes = f"confidence: {tuple(confidence.shape)}, correctness: {tuple(correctness.shape)}"
         raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
-    ahead = correctness - correctness.roll(-1)
-    lead = at_least_float32(confidence - confidence.roll(-1))
+    confidence, correctness = at_least_float32(confidence), at_least_float32(correctness)
+    ahead, lead = correctness - correctness.roll(-1), confidence - confidence.roll(-1)
     hinge = (ahead.abs() - ahead.sign() * lead).relu()
     return torch.where(ahead == 0.0, 0.0, hinge).mean()
 
@@ -115,5 +115,5 @@ class CorrectnessRankingLoss(nn.Module):
     def update(self, logits: Tensor, target: Tensor, index: Tensor) -> None:
         """Remember which of these samples were classified correctly in this epoch."""
         check_batch(logits, target)
-        self.right.index_add_(0, index, (logits.argmax(dim=-1) == target).to(torch.int64))
+        self.right.index_add_(0, index, hits(logits, target))
         self.seen.index_add_(0, index, torch.ones_like(index, dtype=torch.int64))

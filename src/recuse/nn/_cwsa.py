@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from recuse._checks import fraction, one_of
 from recuse.nn._confidence import at_least_float32
-from recuse.nn._rank_losses import check_batch
+from recuse.nn._rank_losses import check_batch, hits
 
 Denominator = Literal["accepted", "all"]
 Correctness = Literal["soft", "hard"]
@@ -138,12 +138,9 @@ class CWSALoss(nn.Module):
         """Return minus the smooth CWSA of logits (n, K) with labels (n,)."""
         check_batch(logits, target)
         p = at_least_float32(logits).softmax(dim=-1)
-        if self.correctness == "soft":
-            loss = 1.0 - p.gather(1, target[:, None]).squeeze(1)
-        else:
-            loss = (logits.argmax(dim=-1) != target).to(p.dtype)
+        right = p.gather(1, target[:, None]).squeeze(1) if self.correctness == "soft" else hits(logits, target)
         return -smooth_cwsa(
-            loss,
+            1.0 - right,
             p.amax(dim=-1),
             threshold=self.threshold,
             temperature=self.temperature,

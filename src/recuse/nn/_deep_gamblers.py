@@ -135,7 +135,8 @@ class DeepGamblersLoss(nn.Module):
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the loss of logits (n, K + 1) with labels (n,)."""
         if self.epoch < self.warm_up_epochs:
-            return nn.functional.cross_entropy(at_least_float32(logits[:, :-1]), target)
+            check_batch(logits, target)
+            return nll(at_least_float32(logits[:, :-1]).log_softmax(dim=-1), target).mean()
         return deep_gamblers_loss(logits, target, self.reward)
 
     def extra_repr(self) -> str:

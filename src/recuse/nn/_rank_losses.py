@@ -138,6 +138,11 @@ def nll(log_p: Tensor, target: Tensor) -> Tensor:
     return nn.functional.nll_loss(log_p, target, reduction="none", ignore_index=_NO_LABEL)
 
 
+def hits(logits: Tensor, target: Tensor) -> Tensor:
+    """Return 1 where the largest logit is that of the label, else 0; a label that is no class is out of range."""
+    return nn.functional.one_hot(logits.argmax(dim=-1), logits.shape[-1]).gather(1, target[:, None]).squeeze(1)
+
+
 def check_batch(logits: Tensor, target: Tensor) -> None:
     """Refuse logits and labels that do not belong together."""
     if logits.ndim != 2 or target.ndim != 1 or len(logits) != len(target):
