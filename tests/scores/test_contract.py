@@ -163,6 +163,26 @@ def test_outputs_of_another_model_are_refused():
             score.score(other)
 
 
+@pytest.mark.parametrize("through", ["memory", "file", "pickle"])
+def test_other_class_names_are_refused(through, tmp_path):
+    """Text predictions are numbered by the names that occur: where a class is missing, class 1 is another one."""
+    names = np.array(["ant", "bee", "cat"])[np.arange(12) % 3]
+    features = np.eye(3)[np.arange(12) % 3]
+    she = scores.get("she").fit(Outputs(labels=names, predictions=names, features=features))
+    if through == "file":
+        she.save(tmp_path / "she.npz")
+        she = scores.load(tmp_path / "she.npz")
+    if through == "pickle":
+        she = pickle.loads(pickle.dumps(she))
+    assert she.class_names == ("ant", "bee", "cat")
+    some = names != "ant"
+    columns = {"labels": names[some], "predictions": names[some], "features": features[some]}
+    with pytest.raises(ValueError, match="fitted on the classes ant, bee, cat, but these outputs have bee, cat; give"):
+        she.score(Outputs(**columns))
+    named = Outputs(**columns, class_names=("ant", "bee", "cat"))
+    np.testing.assert_array_equal(she.score(named), np.ones(8))
+
+
 def test_predictions_beyond_the_classes_of_the_fit_are_refused():
     """A score that looks its predicted class up names the classes that it knows."""
     for name in ("she", "fdbd"):

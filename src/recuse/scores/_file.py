@@ -81,6 +81,7 @@ def _pack(fitted: FittedScore, prefix: str) -> tuple[dict[str, Any], dict[str, A
         "fingerprint": fitted.fingerprint,
         "n_fit": fitted.n_fit,
         "parts": parts,
+        "class_names": fitted.class_names,
     }
     return header, arrays
 
@@ -100,7 +101,8 @@ def _unpack(header: dict[str, Any], contents: dict[str, Any], prefix: str) -> Fi
     parts = tuple(_unpack(part, contents, f"{prefix}part{number}.") for number, part in enumerate(header["parts"]))
     options = {key: tuple(value) if isinstance(value, list) else value for key, value in header["options"].items()}
     entry = score_of(header["name"]).using(**options)
-    return rebuilt(entry, arrays, header["fingerprint"], header["n_fit"], parts)
+    names = header.get("class_names")  # files of earlier versions have none
+    return rebuilt(entry, arrays, header["fingerprint"], header["n_fit"], parts, names and tuple(names))
 
 
 def _plain(value: Any) -> Any:

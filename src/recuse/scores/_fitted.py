@@ -36,6 +36,8 @@ class FittedScore:
         Number of rows of the fit data.
     parts : tuple of FittedScore
         The scores that a combination consists of.
+    class_names : tuple of str or None
+        Names of the classes of the fit data, in their order; None if they have none.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class FittedScore:
     fingerprint: str | None = None
     n_fit: int = 0
     parts: tuple[FittedScore, ...] = ()
+    class_names: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -82,14 +85,15 @@ class FittedScore:
         UnmetNeed
             The outputs do not hold what the score needs.
         ValueError
-            Another number of features or classes than the fit data had.
+            Another number of features or classes than the fit data had, or other names of classes.
         """
         self.require(outputs)
         return np.asarray(self._over(Batch.of(outputs)))
 
     def require(self, outputs: Outputs | Batch) -> None:
-        """Raise ``UnmetNeed`` unless the outputs hold what the score and its parts need."""
+        """Raise ``UnmetNeed`` unless the outputs hold what the score and its parts need, of the same classes."""
         self.entry.require(outputs)
+        self._check_names(getattr(outputs, "class_names", None))
         for part in self.parts:
             part.require(outputs)
 
@@ -165,6 +169,14 @@ class FittedScore:
                     f"{int(self.arrays[key])}; use outputs of the same model"
                 )
 
+    def _check_names(self, names: Sequence[str] | None) -> None:
+        """Refuse other classes where class k of the fit data has to be class k of the outputs."""
+        if "n_classes" in self.arrays and names is not None and self.class_names not in (None, tuple(names)):
+            raise ValueError(
+                f"{self.name} was fitted on the classes {', '.join(self.class_names or ())}, but these outputs have "
+                f"{', '.join(names)}; give both the same class_names="
+            )
+
     def using(self, entry: Score) -> FittedScore:
         """Return the same fit with other hyper-parameters of scoring; those of the fit must be the same."""
         if entry.name != self.name or entry.fit_settings != self.entry.fit_settings:
@@ -185,16 +197,16 @@ class FittedScore:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy, for worker processes; files hold no pickle."""
-        return rebuilt, (self.entry, dict(self.arrays), self.fingerprint, self.n_fit, self.parts)
+        return rebuilt, (self.entry, dict(self.arrays), self.fingerprint, self.n_fit, self.parts, self.class_names)
 
     def __repr__(self) -> str:
         fitted = f", fitted on {self.n_fit} rows" if self.fingerprint is not None else ""
         return f"FittedScore({self.entry.spec}{fitted})"
 
 
-def rebuilt(entry: Score, arrays: dict[str, Any], fingerprint: str | None, n_fit: int, parts: Any) -> FittedScore:
-    """Return a fitted score from its parts, as a file or another process gives them."""
-    return FittedScore(entry, _frozen(arrays), fingerprint, n_fit, parts)
+def rebuilt(entry: Score, arrays: dict[str, Any], *others: Any) -> FittedScore:
+    """Return a fitted score from its fields, as a file or another process gives them."""
+    return FittedScore(entry, _frozen(arrays), *others)
 
 
 def fit(score: Score, outputs: Outputs | None) -> FittedScore:
@@ -206,7 +218,8 @@ def fit(score: Score, outputs: Outputs | None) -> FittedScore:
         return FittedScore(score)
     state = score.fit_function(outputs, **_bound(score.fit_function, score.settings))
     parts = state.pop("parts", ())
-    return FittedScore(score, _frozen(state), outputs.fingerprint, outputs.n, parts)
+    names = None if outputs.class_names is None else tuple(outputs.class_names)
+    return FittedScore(score, _frozen(state), outputs.fingerprint, outputs.n, parts, names)
 
 
 def score_each(fitted: Sequence[FittedScore | ValueError], outputs: Outputs) -> list[FloatArray | ValueError]:
