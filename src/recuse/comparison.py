@@ -15,6 +15,7 @@ from recuse.inference._columns import as_metric
 from recuse.inference._letters import letter_groups
 from recuse.inference._paired import Adjust, Difference, Method, Paired, paired
 from recuse.inference._panel import Losses, Panel, Scores, panel
+from recuse.inference._ranking import min_ranks
 from recuse.inference._runs import components
 from recuse.metrics import Metric
 
@@ -288,6 +289,8 @@ def _rows(tests: Paired, columns: Panel, order: list[int], letters: list[str]) -
     """Return one plain dict per score, best first; equal estimates have the same, smallest rank."""
     estimates = tests.estimates
     means = estimates.means[order].tolist()
+    sign = 1.0 if estimates.metric.direction == "lower" else -1.0
+    ranks = min_ranks(sign * estimates.means[None, order])[0].astype(int).tolist()
     rows = []
     for position, k in enumerate(order):
         interval = estimates.intervals[k]
@@ -295,7 +298,7 @@ def _rows(tests: Paired, columns: Panel, order: list[int], letters: list[str]) -
         rows.append(
             {
                 "name": columns.names[k],
-                "rank": means.index(means[position]) + 1,
+                "rank": ranks[position],
                 "estimate": means[position],
                 "low": interval.low,
                 "high": interval.high,

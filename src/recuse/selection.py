@@ -16,6 +16,7 @@ from recuse.inference._columns import as_metrics, check_scored, evaluated
 from recuse.inference._estimates import by_influence
 from recuse.inference._influence import tables
 from recuse.inference._panel import Panel, panel
+from recuse.inference._ranking import min_ranks
 from recuse.metrics import Metric
 
 __all__ = ["Choice", "Selection", "select"]
@@ -174,11 +175,12 @@ def select(
     for each in metrics:
         means = _means(each, validation)
         values[each.spec] = dict(zip(validation.names, means, strict=True))
-        best = min(means) if each.direction == "lower" else max(means)
-        winner, *tied = [name for name, value in values[each.spec].items() if value == best]
+        sign = 1.0 if each.direction == "lower" else -1.0
+        ranks = min_ranks(sign * np.array([means]))[0].tolist()
+        winner, *tied = [name for name, rank in zip(validation.names, ranks, strict=True) if rank == 1]
         alone = None if test is None else _only(test, winner)
         choices[each.spec] = Choice(
-            each.spec, each.label, each.direction, winner, best, tuple(tied),
+            each.spec, each.label, each.direction, winner, values[each.spec][winner], tuple(tied),
             None if alone is None else _interval(each, alone, level),
             {} if alone is None else {other.spec: _mean(other, alone) for other in metrics},
         )  # fmt: skip

@@ -277,6 +277,8 @@ def test_the_same_seed_gives_the_same_band() -> None:
         ({"method": "clopper-pearson", "sample_weight": [1, 2, 1, 1]}, 'needs a 0/1 loss .* use method="influence"'),
         ({"kind": "simultaneous", "method": "dkw", "clusters": [1, 2, 1, 1]}, 'use method="multiplier"'),
         ({"kind": "simultaneous", "n_draws": 10}, "n_draws must be a whole number >= 100, got 10"),
+        ({"min_coverage": 0.1}, "min_coverage=0.1 belongs to a simultaneous band"),
+        ({"kind": "simultaneous", "method": "dkw", "min_coverage": 0.1}, "min_coverage=0.1 belongs to"),
         ({"kind": "simultaneous", "min_coverage": 10}, r"min_coverage must lie in \[0, 1\]"),
     ],
 )
@@ -291,6 +293,10 @@ def test_bad_questions_are_refused() -> None:
     band = risk_band([0, 1], [1, 2])
     with pytest.raises(ValueError, match="threshold is NaN"):
         band.at(np.nan)
+    with pytest.raises(TypeError, match=r"threshold must be a number .* got 'half'"):
+        band.at("half")
+    with pytest.raises(TypeError, match="risk must be a number >= 0, got '5 %'"):
+        band.coverage_at_risk_interval("5 %")
     with pytest.raises(ValueError, match="give a fraction, not per cent"):
         band.coverage_at_risk_interval(-1.0)
     with pytest.raises(recuse.UnmetNeed, match=r"needs losses in \[0, 1\], but the largest is 3"):

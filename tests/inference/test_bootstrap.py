@@ -198,7 +198,7 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
             recuse.UnmetNeed,
             "brier_score depends on no confidence score; .* give it the labels",
         ),
-        ({"metric": "oc_auc_classifier"}, recuse.UnmetNeed, "evaluated on probabilities, which the bootstrap does not"),
+        ({"metric": "oc_auc_classifier"}, recuse.UnmetNeed, "oc_auc_classifier takes probabilities, not"),
         ({"metric": "ece"}, recuse.UnmetNeed, "confidence scores that are probabilities"),
     ],
 )

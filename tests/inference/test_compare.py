@@ -95,7 +95,7 @@ def test_few_errors_are_said_by_metrics_that_depend_on_them():
         result = recuse.compare(loss, scores, metric, n_resamples=200)
         assert "degrees of freedom" in result.differences[0].warning
         assert all("too few informative errors" in row["warning"] for row in result.table)
-    with pytest.raises(recuse.UnmetNeed, match=r"the same for every score.*losses\.cross_entropy"):
+    with pytest.raises(recuse.UnmetNeed, match=r"nll takes probabilities.*losses\.cross_entropy"):
         recuse.compare(loss, scores, "nll")
 
 

@@ -223,6 +223,27 @@ def test_means_over_predictions_have_intervals():
         assert drawn.high == pytest.approx(interval.high, rel=0.05)
 
 
+@pytest.mark.parametrize("metric", ["classwise_ece", "oc_auc_classifier", "auroc_accepted_area"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        recuse.confidence_interval,
+        recuse.standard_error,
+        inference.bootstrap,
+        lambda metric, loss, score: inference.permutation_test(loss, score, score, metric),
+    ],
+)
+def test_metrics_of_probabilities_are_refused_by_name(function, metric):
+    with pytest.raises(recuse.UnmetNeed, match=f"{metric} takes probabilities"):
+        function(metric, [0, 1, 0], [0.3, 0.2, 0.1])
+
+
+def test_full_coverage_has_no_threshold_that_jumps():
+    loss = [0, 1, 0, 0] * 20
+    result = recuse.compare(loss, {"a": [1, 2] * 40, "b": [2, 1] * 40}, "selective_risk(coverage=1.0)")
+    assert result.method == "influence"
+
+
 def test_metrics_without_interval_say_why():
     """Hull areas and ECE get none by default; the estimate is still there."""
     loss, score = problem()

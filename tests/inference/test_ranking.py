@@ -98,6 +98,24 @@ def test_ties_get_the_smallest_rank(rows):
     assert min_ranks(np.array(rows)).tolist() == [stats.rankdata(row, method="min").tolist() for row in rows]
 
 
+def test_rounding_breaks_no_tie():
+    """The mean of one real loss is the same in every order of the samples, up to rounding."""
+    rng = np.random.default_rng(0)
+    loss, scores = rng.exponential(0.3, 300), {name: rng.random(300) for name in "abc"}
+    ranking = recuse.ranking_study(loss, scores, "risk", n_resamples=100).rankings["risk"]
+    assert ranking.rank.tolist() == [1, 1, 1]
+    assert ranking.share_first.tolist() == [1.0, 1.0, 1.0]
+    assert [row["rank"] for row in recuse.compare(loss, scores, "risk").table] == [1, 1, 1]
+    choice = recuse.select({name: (loss, score) for name, score in scores.items()}, "risk").choices["risk"]
+    assert (choice.name, choice.tied) == ("a", ("b", "c"))
+
+
+def test_too_many_undefined_resamples_are_no_ranking():
+    loss = np.r_[1.0, 1.0, np.zeros(298)]
+    with pytest.raises(ValueError, match=r"auroc_f is undefined in 1\d% of the resamples"):
+        recuse.ranking_study(loss, {"a": range(300), "b": range(300, 0, -1)}, "auroc_f", n_resamples=100)
+
+
 @pytest.mark.parametrize("digits", [12, 2, 1])
 def test_wilcoxon_over_resamples_is_scipys(digits):
     drawn = np.random.default_rng(0).normal([0.1, 0.15, 0.2], 0.1, (60, 3)).round(digits)

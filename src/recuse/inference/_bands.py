@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recuse._checks import UnmetNeed, fraction, generator, one_of, whole
+from recuse._checks import UnmetNeed, fraction, generator, one_of, real, whole
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.curve import SLACK
 from recuse.inference._binomial import check_level
@@ -83,6 +83,7 @@ class RiskBand:
         -------
         Interval
         """
+        threshold = real(threshold, "threshold", "on the scale of the scores")
         if np.isnan(threshold):
             raise ValueError("threshold is NaN; give a score")
         j = int(np.searchsorted(-self.threshold, -threshold, side="right")) - 1
@@ -122,6 +123,7 @@ class RiskBand:
         Coverages are those of the sample. From a simultaneous band it holds for any curve; from a pointwise band for
         one that rises through ``risk``, where only the threshold of the crossing has to be covered.
         """
+        risk = real(risk, "risk", ">= 0")
         if not risk >= 0.0:
             raise ValueError(f"risk must be a number >= 0, got {risk!r}; give a fraction, not per cent")
 
@@ -228,6 +230,8 @@ def risk_band(
     allowed = ("auto", *(("clopper-pearson", "influence") if kind == "pointwise" else ("multiplier", "dkw")))
     if method not in allowed:
         raise ValueError(f"method={method!r} gives no {kind} band; choose from {', '.join(allowed)}")
+    if min_coverage is not None and (kind == "pointwise" or method == "dkw"):
+        raise ValueError(f"min_coverage={min_coverage!r} belongs to a simultaneous band by multipliers; leave it out")
     points = points_of(loss, confidence, sample_weight, clusters, risk == "generalized")
     if method == "clopper-pearson" and not points.plain:
         raise UnmetNeed('Clopper-Pearson needs a 0/1 loss without weights and clusters; use method="influence"')

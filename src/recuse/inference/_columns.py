@@ -35,11 +35,11 @@ def as_metrics(given: str | Metric | Iterable[str | Metric], name: str) -> list[
 
 
 def check_scored(metric: Metric) -> None:
-    """Refuse a metric of probabilities, which is the same for every score."""
+    """Refuse a metric of probabilities, which no table of losses and scores gives."""
     if metric.input != "blocks":
         raise UnmetNeed(
-            f"{metric.name} takes probabilities and is the same for every score; to compare models by a mean over "
-            'predictions give its terms as loss, such as losses.cross_entropy or losses.brier, with metric="risk"'
+            f"{metric.name} takes probabilities, not a loss with a score; for a mean over predictions "
+            'give its terms as loss, such as losses.cross_entropy or losses.brier, with metric="risk"'
         )
 
 
@@ -73,6 +73,7 @@ def as_risk(metric: Metric, data: Predictions) -> tuple[Metric, FloatArray]:
 def on_columns(metric: Metric, loss: ArrayLike, confidence: ArrayLike) -> tuple[Metric, ArrayLike, ArrayLike]:
     """Return a metric on tables with its columns; a mean over predictions is given labels and probabilities."""
     if metric.terms is None:
+        check_scored(metric)
         return metric, loss, scored(confidence)
     if np.ndim(confidence) != 2:
         raise UnmetNeed(

@@ -84,21 +84,21 @@ def by_influence(
     """Return the estimates with one term per sample or cluster."""
     blocks = _blocks(metric, panel)
     values = _values(metric, panel, blocks)
-    limits = [limit_of(metric, row[0]) for row in blocks]
+    limits = [[limit_of(metric, table) for table in row] for row in blocks]
     raw = [
         limit.factor * _raw(metric, table, name)
-        for name, limit, row in zip(panel.names, limits, blocks, strict=True)
-        for table in row
+        for name, *row in zip(panel.names, limits, blocks, strict=True)
+        for limit, table in zip(*row, strict=True)
     ]
     summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
     terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
+    df = tuple(min(len(summed) - 1.0, *(limit.df for limit in row)) for row in limits)
     intervals = tuple(
-        _interval(metric, row, value, term, limit.df, level, strata is not None, clusters is not None)
-        for row, value, term, limit in zip(blocks, values, terms, limits, strict=True)
+        _interval(metric, row, value, term, most_df, level, strata is not None, clusters is not None)
+        for row, value, term, most_df in zip(blocks, values, terms, df, strict=True)
     )
     edges = tuple(_edge(metric, row) for row in blocks)
     n_clusters = None if clusters is None else len(summed)
-    df = tuple(min(limit.df, len(summed) - 1.0) for limit in limits)
     return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence")
 
 
@@ -177,26 +177,19 @@ def by_bootstrap(
     from recuse.inference._bootstrap import of_resampling
 
     drawn = resampled([metric], panel, strata, clusters, n_resamples=n_resamples, rng=rng)[:, :, 0]
+    drawn = defined(metric, drawn)
     blocks = _blocks(metric, panel)
     values = _values(metric, panel, blocks)
-    if np.isnan(drawn).any():
-        share = float(np.mean(np.isnan(drawn).any(axis=1)))
-        kept = drawn[~np.isnan(drawn).any(axis=1)]
-        if len(kept) < 2 or share > 0.05:
-            raise ValueError(
-                f"{metric.name} is undefined in {share:.0%} of the resamples (too few failures or successes); "
-                "a bootstrap of it says nothing: use more samples, or augrc"
-            )
-        drawn = kept
     n_clusters = None if clusters is None else int(codes(clusters, "clusters", panel.n).max()) + 1
     few = 1.0 if n_clusters is None else np.sqrt(n_clusters / (n_clusters - 1.0))
-    limits = [limit_of(metric, row[0]) for row in blocks]
+    limits = [[limit_of(metric, table) for table in row] for row in blocks]
     most = min(len(drawn), n_clusters or panel.n) - 1.0
-    df = tuple(min(limit.df, most) for limit in limits)
+    df = tuple(min(most, *(limit.df for limit in row)) for row in limits)
     rows = np.split(drawn.T, np.cumsum(panel.n_runs)[:-1])
+    factors = [few * np.array([limit.factor for limit in row])[:, None] for row in limits]
     terms = tuple(
-        few * limit.factor * (row - row.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
-        for limit, row in zip(limits, rows, strict=True)
+        factor * (row - row.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
+        for factor, row in zip(factors, rows, strict=True)
     )
     edges = tuple(_edge(metric, row) for row in blocks)
     note = of_resampling(metric, n_resamples)
@@ -208,6 +201,18 @@ def by_bootstrap(
         for tables, value, term, row, most_df, edge in zip(blocks, values, terms, rows, df, edges, strict=True)
     )  # fmt: skip
     return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "bootstrap")
+
+
+def defined(metric: Metric, drawn: FloatArray) -> FloatArray:
+    """Return the resamples, one per row, in which no score lacks its value; too many that do are an error."""
+    without = np.isnan(drawn).any(axis=1)
+    share = float(np.mean(without))
+    if share > 0.05 or len(drawn) - np.count_nonzero(without) < 2:
+        raise ValueError(
+            f"{metric.name} is undefined in {share:.0%} of the resamples (too few failures or successes); "
+            "a bootstrap of it says nothing: use more samples, or augrc"
+        )
+    return drawn[~without]
 
 
 def _of_replicates(

@@ -183,9 +183,9 @@ def of_terms(
 
 def jumps(metric: Metric, blocks: TieBlocks) -> bool:
     """Whether the threshold of a fixed coverage lies in a tie that is wider than two of its standard errors."""
-    if metric.inference_kind != "quantile":
+    coverage = settings(metric).get("coverage", 1.0)
+    if metric.inference_kind != "quantile" or coverage >= 1.0:
         return False
-    coverage = float(settings(metric)["coverage"])
     ends = blocks.cumulative_weight / blocks.total_weight
     j = min(int(np.searchsorted(ends, coverage - SLACK)), len(ends) - 1)
     return float(blocks.weight[j] / blocks.total_weight) > 2.0 * math.sqrt(coverage * (1.0 - coverage) / blocks.n)

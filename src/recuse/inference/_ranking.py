@@ -12,7 +12,7 @@ from recuse._checks import closest, generator, whole
 from recuse._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from recuse.inference._binomial import check_level
 from recuse.inference._columns import as_metrics
-from recuse.inference._estimates import resampled
+from recuse.inference._estimates import defined, resampled
 from recuse.inference._paired import Adjust, Difference, paired
 from recuse.inference._panel import Losses, Scores, panel
 from recuse.inference._wilcoxon import CAUTION, wilcoxon_over_resamples
@@ -252,13 +252,9 @@ def _ranking(
     differences: tuple[Difference, ...],
     level: float,
 ) -> Ranking:
-    """Rank, then aggregate; resamples in which a score has no value are left out."""
-    defined = replicates[~np.isnan(replicates).any(axis=1)]
-    if len(defined) < 2:
-        raise ValueError(
-            f"{metric.name} is undefined in nearly every resample: too few failures or successes to rank by"
-        )
-    ranks = min_ranks(defined if metric.direction == "lower" else -defined)
+    """Rank, then aggregate; the few resamples in which a score has no value are left out."""
+    drawn = defined(metric, replicates)
+    ranks = min_ranks(drawn if metric.direction == "lower" else -drawn)
     mean, median = ranks.mean(axis=0), np.median(ranks, axis=0)
     order = np.lexsort((median, mean))
     keys = list(zip(mean[order].tolist(), median[order].tolist(), strict=True))
@@ -274,10 +270,14 @@ def _ranking(
 
 
 def min_ranks(values: FloatArray) -> FloatArray:
-    """Return ranks along the last axis, the smallest value first; ties take the smallest rank."""
-    ordered = np.sort(values, axis=-1)
-    ranks = [np.searchsorted(row, value, side="left") + 1.0 for row, value in zip(ordered, values, strict=True)]
-    return np.array(ranks)
+    """Return ranks within each row, the smallest value first; ties, up to rounding, take the smallest rank."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    higher = np.diff(ordered, axis=1) > 1e-12 * np.abs(values).max(axis=1, keepdims=True)
+    first = np.where(higher, np.arange(1, values.shape[1]), 0)
+    ranks = np.ones(values.shape)
+    np.put_along_axis(ranks, order[:, 1:], 1.0 + np.maximum.accumulate(first, axis=1), axis=1)
+    return ranks
 
 
 def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from recuse._checks import Undefined, UnmetNeed, generator, whole
+from recuse._checks import Undefined, generator, whole
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
-from recuse.inference._columns import as_metric, scored
+from recuse.inference._columns import as_metric, check_scored, scored
 from recuse.inference._lanes import SELECTIVE, Backend, Column, choose, formula, scan, scan_lanes, to_lanes
 from recuse.inference._resample import Plan, plan
 from recuse.metrics import Metric
@@ -86,8 +86,7 @@ def prepare(
 ) -> Column:
     """Sort a column and check that every metric can be evaluated on it."""
     for metric in metrics:
-        if metric.input != "blocks":
-            raise UnmetNeed(f"{metric.name} is evaluated on {metric.input}, which the bootstrap does not resample")
+        check_scored(metric)
     oracle = any(not metric.needs.isdisjoint({"oracle", "unit_loss"}) for metric in metrics)
     column = Column.of(loss, scored(confidence), sample_weight, oracle)
     for metric in metrics:
