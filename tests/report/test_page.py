@@ -12,6 +12,7 @@ import pytest
 
 import recuse
 from recuse.report import as_html_page, as_html_table, clean
+from recuse.report._tables import tables
 from tests.report import hostile
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -112,6 +113,20 @@ def test_the_page_says_what_is_needed(page: str) -> None:
     assert "Evaluation of a reject option" in as_html_page(evaluation)
 
 
+def test_tables_are_no_wider_than_a_page() -> None:
+    """At most four columns of values, each interval on a line of its own that does not break."""
+    names = list("abcdefghi")
+    outputs = recuse.Outputs(loss=[0, 0, 0, 1] * 10, scores={name: np.linspace(0.0, 1.0, 40) for name in names})
+    evaluation = recuse.evaluate(outputs, names, "augrc")
+    metrics = as_html_page(evaluation).partition("<h2>Risk")[0]
+    heads = [part.partition("</thead>")[0] for part in metrics.split("<thead>")[1:]]
+    assert [head.count("<th ") - 1 for head in heads] == [4, 4, 1]
+    (cell,) = {row[0] for table in tables(evaluation) for row in table.rows[:1]}
+    value, interval = cell.split(" ", 1)
+    interval = interval.replace(" ", "\N{NO-BREAK SPACE}")
+    assert metrics.count(f"<td>{value} <span>{interval}</span></td>") == 9
+
+
 def test_equal_input_gives_an_identical_page(page: str) -> None:
     """Not a byte differs: here again, in another process with other hashes, and under other drawing settings."""
     import matplotlib as mpl
@@ -151,7 +166,7 @@ def test_hostile_names_stay_text(part: int, page: str, tmp_path: Path) -> None:
 def test_hostile_names_stay_text_in_a_notebook(kind: str) -> None:
     """Neither here does a name become a tag."""
     table = Walk(as_html_table(hostile.evaluation(hostile.NAMES[kind])))
-    assert set(table.tags) <= {"p", "table", "thead", "tbody", "tr", "th", "td", "strong", "caption"}
+    assert set(table.tags) <= {"p", "table", "thead", "tbody", "tr", "th", "td", "strong", "span", "caption"}
     assert {name for _, name, _ in table.attributes} <= {"scope"}
 
 

@@ -134,6 +134,8 @@ def test_key_figures() -> None:
         ("Coverage at risk 5 %", "75.0 %", "best: good"),
         ("AUGRC", "0.03125", "best: good"),
     ]
+    both = recuse.Outputs(loss=[0, 0, 0, 1], scores={"a": [4, 3, 2, 1], "b": [1, 2, 3, 4], "c": [4, 3, 2, 0]})
+    assert key_figures(recuse.evaluate(both, ["a", "b", "c"], "augrc"))[1] == ("AUGRC", "0.03125", "best: a, c")
     assert key_figures(recuse.evaluate(outputs, "bad", "augrc")) == [("Samples", "4", ""), ("AUGRC", "0.2188", "")]
     large = recuse.evaluate(recuse.Outputs(loss=[0, 2.0], confidence=[2, 1]))
     assert key_figures(large)[1] == ("Risk", "1", "nothing rejected")

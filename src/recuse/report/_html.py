@@ -14,6 +14,8 @@ from recuse.report._tables import brackets, clean, headline, key_figures, operat
 if TYPE_CHECKING:
     from recuse.evaluation import Evaluation
 
+#: Columns of values that fit on a page, on paper too.
+COLUMNS = 4
 _KINDS: dict[Literal["selective", "generalized"], str] = {
     "selective": "Selective risk",
     "generalized": "Generalized risk",
@@ -27,7 +29,7 @@ def as_html_page(evaluation: Evaluation, title: str | None = None) -> str:
         title=clean(title or "Evaluation of a reject option"),
         headline=headline(evaluation),
         figures=key_figures(evaluation),
-        tables=tables(evaluation),
+        tables=tables(evaluation, COLUMNS),
         points=operating_points(evaluation),
         notes=[clean(line) for line in evaluation.notes()],
         plots=[_plot(evaluation, kind) for kind in _KINDS],

@@ -122,7 +122,8 @@ def key_figures(evaluation: Evaluation) -> list[tuple[str, str, str]]:
         shown = f"{100.0 * best.value:.1f} %" if percent else number(best.value)
         if not remark and len(evaluation.scores) > 1:
             same = len(values) == len(row) and _best(row) is None
-            remark = "all scores" if same else f"best: {short(best.score)}"
+            winners = ", ".join(short(entry.score) for entry in values if entry.value == best.value)
+            remark = "all scores" if same else f"best: {winners}"
         found.append((clean(best.metric), shown, remark))
     return found
 
