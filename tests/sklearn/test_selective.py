@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import recuse
@@ -118,6 +123,44 @@ def test_the_scorer_is_the_metric() -> None:
     model = LogisticRegression().fit(X, Y)
     expected = recuse.augrc(model.predict(X) != Y, model.predict_proba(X).max(axis=1))
     assert selective_scorer("augrc")(model, X, Y) == -expected
+
+
+@pytest.mark.parametrize("metric", ["augrc", "coverage_at_risk"])
+def test_the_scorer_looks_into_pipelines_and_searches(metric: str) -> None:
+    """Rejected labels are no errors there either, and the score is that of the selective classifier."""
+    inner = SelectiveClassifier(LogisticRegression(), coverage=0.5, confidence_score="neg_entropy", reject_value=-1)
+    scorer, scaled = selective_scorer(metric), StandardScaler().fit_transform(X)
+    expected = scorer(inner.fit(scaled, Y), scaled, Y)
+    piped = make_pipeline(StandardScaler(), inner).fit(X, Y)
+    assert scorer(piped, X, Y) == expected
+    assert scorer(GridSearchCV(piped, {"selectiveclassifier__coverage": [0.5]}, cv=2).fit(X, Y), X, Y) == expected
+
+
+def test_a_search_with_a_scorer_can_be_pickled() -> None:
+    """Also with a metric whose title depends on its options."""
+    scorer = selective_scorer("coverage_at_risk", risk=0.1)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=2).fit(X, Y)
+    again = pickle.loads(pickle.dumps(search))
+    assert again.score(X, Y) == search.score(X, Y) == scorer(search, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: selective_scorer("nll"), ValueError, "nll is no metric of a reject option"),
+        (lambda: selective_scorer("augrc")(KMeans(2, n_init=1).fit(X), X, Y), TypeError, "KMeans has no predict_proba"),
+        (lambda: SelectiveClassifier(LinearSVC(), confidence_score=len).fit(X, Y), TypeError, "LinearSVC has no"),
+        (lambda: SelectiveClassifier(calibration=None).fit(X, Y), ValueError, "calibration must lie inside"),
+        (lambda: confusion_matrix_with_reject([0, 1], [1, 1], [0.3, 0.9]), ValueError, r"accept\[0\] = .*0.3"),
+        (lambda: confusion_matrix_with_reject([0, 1], [1, 1], ["yes", "no"]), ValueError, r"accept\[0\] = .*yes"),
+        (lambda: confusion_matrix_with_reject([0], [0], [True], sample_weight=[-1]), ValueError, "sample_weight"),
+        (lambda: confusion_matrix_with_reject([0], [0], [True], labels=[0, 0]), ValueError, "a class twice"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_are_named(call: Callable[[], object], error: type[Exception], message: str) -> None:
+    """With what to do instead."""
+    with pytest.raises(error, match=message):
+        call()
 
 
 def test_the_confusion_matrix_counts_every_row_once() -> None:

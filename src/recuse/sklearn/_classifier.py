@@ -1,4 +1,4 @@
-"""scikit-learn: a classifier with a reject option, scorers, and a confusion matrix with a column for the rejected."""
+"""``SelectiveClassifier``: any classifier, with a threshold chosen on rows that it was not fitted on."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
-from recuse._checks import one_of, same_length
+from recuse._checks import one_of
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.thresholds import GroupThresholds, Policy, choose_threshold
-
-__all__ = ["SelectiveClassifier", "confusion_matrix_with_reject", "selective_scorer"]
 
 _SCORES = ("msp", "margin", "neg_entropy")
 
 
-def _confidence(estimator: Any, X: Any, score: str | Callable[[Any], Any]) -> FloatArray:
+def confidence_of(estimator: Any, X: Any, score: str | Callable[[Any], Any]) -> FloatArray:
     """Return the confidence of a fitted classifier, from probabilities, else from its decision function."""
+    name = type(estimator).__name__
+    if not hasattr(estimator, "predict_proba") and (callable(score) or not hasattr(estimator, "decision_function")):
+        also = "" if callable(score) else " and no decision_function"
+        raise TypeError(f"{name} has no predict_proba{also} to take a confidence from; try CalibratedClassifierCV")
     if callable(score):
         return np.asarray(score(estimator.predict_proba(X)), dtype=np.float64)
     one_of(score, _SCORES, "confidence_score")
@@ -156,7 +158,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         fit_params = self._routed(params)
         if isinstance(inner, FrozenEstimator):
             self.estimator_, rows = inner, np.arange(len(y))
-            confidence, predicted = _confidence(inner, X, self.confidence_score), inner.predict(X)
+            confidence, predicted = confidence_of(inner, X, self.confidence_score), inner.predict(X)
         elif self.calibration == "cv":
             confidence, predicted, rows = self._cross_fitted(inner, X, y, fit_params)
             self.estimator_ = clone(inner).fit(X, y, **fit_params)
@@ -165,7 +167,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
             part = _check_method_params(X, fit_params, indices=train)
             self.estimator_ = clone(inner).fit(_safe_indexing(X, train), y[train], **part)
             held_out = _safe_indexing(X, rows)
-            confidence = _confidence(self.estimator_, held_out, self.confidence_score)
+            confidence = confidence_of(self.estimator_, held_out, self.confidence_score)
             predicted = self.estimator_.predict(held_out)
         self.classes_ = self.estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
@@ -200,7 +202,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         from sklearn.model_selection import train_test_split
 
         share = self.calibration
-        if isinstance(share, str) or not 0.0 < share < 1.0:
+        if not isinstance(share, int | float) or not 0.0 < share < 1.0:
             raise ValueError(f"calibration must lie inside (0, 1) or be 'cv', got {share!r}; 0.25 is usual")
         if len(y) < 4:
             word = "sample" if len(y) == 1 else "samples"
@@ -227,7 +229,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         for train, test in folds.split(np.zeros(len(y)), y):
             part = _check_method_params(X, fit_params, indices=train)
             fold = clone(inner).fit(_safe_indexing(X, train), y[train], **part)
-            confidence[test] = _confidence(fold, _safe_indexing(X, test), self.confidence_score)
+            confidence[test] = confidence_of(fold, _safe_indexing(X, test), self.confidence_score)
             predicted[test] = fold.predict(_safe_indexing(X, test))
         return confidence, predicted, np.arange(len(y))
 
@@ -250,7 +252,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     def confidence(self, X: Any) -> FloatArray:
         """Return the confidence score of every row."""
         check_is_fitted(self, "threshold_")
-        return _confidence(self.estimator_, X, self.confidence_score)
+        return confidence_of(self.estimator_, X, self.confidence_score)
 
     def accept(self, X: Any) -> BoolArray:
         """Return the mask of the rows that the classifier stands by."""
@@ -298,102 +300,3 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
 def _same_kind(labels: Any, value: Any) -> bool:
     kinds = {labels.dtype.kind, np.asarray(value).dtype.kind}
     return kinds <= set("iuf") or kinds <= set("U")
-
-
-def selective_scorer(metric: str, *, confidence_score: Any = "msp", **options: Any) -> Callable[..., float]:
-    """Return a scorer for ``cross_validate``, ``GridSearchCV``, …: a metric of the reject option, higher = better.
-
-    Parameters
-    ----------
-    metric : str
-        A metric of ``recuse.metrics``: ``"augrc"``, ``"aurc"``, ``"coverage_at_risk"``, …
-    confidence_score : {"msp", "margin", "neg_entropy"} or callable
-        Used unless the estimator brings its own ``confidence`` method.
-    **options
-        Of the metric, such as ``risk=0.05``.
-
-    Returns
-    -------
-    callable
-        ``scorer(estimator, X, y, sample_weight=None)``; metrics where lower is better get a minus sign.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from recuse.sklearn import selective_scorer
-    >>> X, y = load_iris(return_X_y=True)
-    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    >>> bool((cross_val_score(tree, X, y, scoring=selective_scorer("augrc")) <= 0).all())
-    True
-    """
-    from recuse import metrics
-    from recuse.blocks import TieBlocks
-
-    leaf = metrics.get(metric, **options)
-    sign = -1.0 if leaf.direction == "lower" else 1.0
-
-    def scorer(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        own = isinstance(estimator, SelectiveClassifier)
-        confidence = estimator.confidence(X) if own else _confidence(estimator, X, confidence_score)
-        labels = estimator.estimator_.predict(X) if own else estimator.predict(X)
-        loss = (np.asarray(labels) != np.asarray(y)).astype(np.float64)
-        return sign * leaf.evaluate(TieBlocks.from_samples(loss, confidence, sample_weight, oracle=True))[0]
-
-    scorer.__name__ = f"selective_{metric}"
-    return scorer
-
-
-def confusion_matrix_with_reject(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    accept: ArrayLike,
-    *,
-    labels: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> FloatArray:
-    """Return the confusion matrix of what is accepted, with one more column for what is rejected.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        ``y_pred`` counts where accepted only, so any value may stand for a rejected row.
-    accept : array-like of bool of shape (n_samples,)
-    labels : array-like of shape (n_classes,), optional
-        Order of the classes; default sorted.
-    sample_weight : array-like of shape (n_samples,), optional
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_classes + 1)
-        Rows: true classes. Columns: predicted classes, then rejected.
-
-    Raises
-    ------
-    ValueError
-        Lengths differ; a class that is not among ``labels``.
-
-    Examples
-    --------
-    >>> from recuse.sklearn import confusion_matrix_with_reject
-    >>> confusion_matrix_with_reject([0, 0, 1, 1], [0, 1, 1, 0], [True, True, True, False])
-    array([[1., 1., 0.],
-           [0., 1., 1.]])
-    """
-    truth, predicted, mask = np.asarray(y_true), np.asarray(y_pred), np.asarray(accept).astype(bool)
-    weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    same_length(y_true=truth, y_pred=predicted, accept=mask, sample_weight=weight)
-    answered = predicted[mask]
-    known = list(
-        np.unique(np.concatenate([truth, answered.astype(truth.dtype)])) if labels is None else np.asarray(labels)
-    )
-    place = {value: k for k, value in enumerate(known)}
-    for value in {*truth.tolist(), *answered.tolist()} - place.keys():
-        raise ValueError(f"class {value!r} occurs but is not in labels; give all classes")
-    result = np.zeros((len(known), len(known) + 1))
-    rows = np.array([place[value] for value in truth.tolist()], dtype=int)
-    columns = np.full(len(truth), len(known))
-    columns[mask] = [place[value] for value in answered.tolist()]
-    np.add.at(result, (rows, columns), weight)
-    return result
