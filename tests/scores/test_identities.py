@@ -207,15 +207,26 @@ def test_knn_is_two_minus_two_cosines(k):
 
 
 def test_knn_in_blocks_is_knn_in_one(monkeypatch):
-    """The running top k over blocks of the bank is that over the whole bank."""
+    """The running top k over blocks of queries and bank is that of all at once, and no block is larger."""
     from recuse.scores import _neighbours
 
+    sizes = []
+
+    def largest(values, k, xp, found=_neighbours.largest):
+        sizes.append(values.shape)
+        return found(values, k, xp)
+
+    monkeypatch.setattr(_neighbours, "largest", largest)
     whole = fitted("knn", neighbours=7, dtype="float64").score(TEST)
     guided = fitted("nnguide", neighbours=7, dtype="float64").score(TEST)
     for block in (1, 3, 50, 399):
         monkeypatch.setattr(_neighbours, "BLOCK", block)
+        monkeypatch.setattr(_neighbours, "QUERIES", 2 * block)
+        sizes.clear()
         close(fitted("knn", neighbours=7, dtype="float64").score(TEST), whole)
         close(fitted("nnguide", neighbours=7, dtype="float64").score(TEST), guided)
+        assert max(queries for queries, _ in sizes) <= 2 * block
+        assert max(rows for _, rows in sizes) <= max(block, 14)  # two sets of 7 are merged
 
 
 def test_vim_by_its_definition():

@@ -11,8 +11,8 @@ from recuse._typing import FloatArray
 from recuse.scores import _moments
 from recuse.scores._arrays import astype, largest
 
-#: Bank rows per block: a block of similarities of 1000 queries takes 64 MB in single precision.
-BLOCK = 1 << 14
+#: Queries and bank rows per block: their similarities take 64 MB in single precision.
+QUERIES, BLOCK = 1 << 10, 1 << 14
 
 
 def top_products(queries: Any, bank: Any, k: int, xp: Any) -> Any:
@@ -22,12 +22,19 @@ def top_products(queries: Any, bank: Any, k: int, xp: Any) -> Any:
     """
     width = "float64" if bank.dtype == xp.float64 else "float32"
     queries = astype(queries, width, xp)
+    starts = range(0, queries.shape[0], QUERIES)
+    found = [_top(queries[start : min(start + QUERIES, queries.shape[0]), ...], bank, k, width, xp) for start in starts]
+    return astype(xp.concat(found, axis=0), "float64", xp)
+
+
+def _top(queries: Any, bank: Any, k: int, width: str, xp: Any) -> Any:
+    """Return the same for a few queries, in their precision."""
     best = None
     for start in range(0, bank.shape[0], BLOCK):
         block = queries @ astype(bank[start : min(start + BLOCK, bank.shape[0]), ...], width, xp).T
         found = largest(block, k, xp)
         best = found if best is None else largest(xp.concat([best, found], axis=1), k, xp)
-    return astype(best, "float64", xp)
+    return best
 
 
 def bank_of(features: Any, scale: FloatArray | None, dtype: str) -> Any:
