@@ -115,6 +115,12 @@ def test_missing_scores() -> None:
     assert not recuse.choose_threshold([0], [1.0], coverage=1.0).accept([np.nan]).any()
 
 
+def test_a_largest_weight_of_a_wrong_type_is_named() -> None:
+    """Text is no number."""
+    with pytest.raises(TypeError, match="max_weight must be a number > 0, got '2'"):
+        recuse.choose_threshold([0, 1], [1.0, 2.0], risk=0.1, delta=0.1, sample_weight=[1, 1], max_weight="2")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

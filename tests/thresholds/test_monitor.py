@@ -155,6 +155,14 @@ def test_weighted_calibration_tells_no_drift() -> None:
     assert "weighted" in seen.untold
 
 
+def test_a_policy_is_asked_for() -> None:
+    """A threshold is no policy yet, and a number is neither."""
+    with pytest.raises(TypeError, match=r"got CertifiedThreshold; give threshold\.policy"):
+        monitor(recuse.choose_threshold(np.zeros(200), np.arange(200.0), risk=0.1, delta=0.05), [0.0], [1.0])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"choose_threshold or load_policy returns, got 0\.5"):
+        recuse.thresholds.audit(0.5, [0.0], [1.0])  # type: ignore[arg-type]
+
+
 def test_the_largest_loss_comes_from_the_promise() -> None:
     """A loss of 8 is legal if the certificate was for losses up to 10."""
     found = recuse.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)

@@ -90,6 +90,9 @@ def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
         ({"inputs": {"logits": ["z"]}, "score": "mps"}, "'mps' is not known"),
         ({"format": "other/2"}, "is no policy of format"),
         ({"extra": 1}, "fields missing or unknown: extra"),
+        ({"thresholds": {"": float("inf")}}, "Infinity is no JSON number"),
+        ({"objective": {"risk": float("nan")}}, "NaN is no JSON number"),
+        ({"thresholds": {"": 10**400}}, "must be a number"),
     ],
 )
 def test_edited_nonsense_is_refused_even_if_edits_are_allowed(

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from recuse._checks import one_of, vector
+from recuse._checks import one_of, real, vector
 from recuse._typing import ArrayLike, FloatArray, IntArray
 from recuse.thresholds._betting import betting
 from recuse.thresholds._fallback import fallback, starts
@@ -117,6 +117,7 @@ def _bound(sample: Sample, bound: str | None, largest: float, max_weight: float 
     if sample.weight is not None:
         if max_weight is None:
             raise ValueError("a certificate with sample_weight needs the largest possible weight; give max_weight=")
+        max_weight = real(max_weight, "max_weight", "> 0", "give the largest possible weight")
         if not sample.weight.max() <= max_weight < np.inf:
             raise ValueError(
                 f"max_weight={max_weight:g} must be finite and not below a weight that occurs, "

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from recuse._checks import real
 from recuse._typing import ArrayLike, FloatArray
 from recuse.outputs import Outputs
 
@@ -24,6 +25,7 @@ def inputs_of(
     named = {kind: [names] if isinstance(names, str) else list(names) for kind, names in given.items() if names}
     if len(named) > 1:
         raise TypeError("give logits= or probabilities=, not both: the score is computed from one of them")
+    temperature = None if temperature is None else real(temperature, "temperature", "> 0")
     if temperature is not None and not 0.0 < temperature < np.inf:
         raise ValueError(f"temperature must be a finite number > 0, got {temperature!r}; 1 changes nothing")
     if temperature is not None and not named:

@@ -158,6 +158,8 @@ def monitor(
     >>> recuse.thresholds.monitor(policy, [0, 0], [0.95, 0.1]).promise_broken is None
     True
     """
+    if not isinstance(policy, Policy):
+        raise TypeError(f"policy must be a Policy, got {type(policy).__name__}; give threshold.policy(score=...)")
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
     same_length(loss=losses, confidence=scores)
     check_loss(losses, np)

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf, isfinite
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,7 @@ def load_policy(path: str | os.PathLike[str], *, edited: bool = False) -> Policy
     name = os.fspath(path)
     try:
         with open(name, encoding="utf-8") as file:
-            found = json.load(file)
+            found = json.load(file, parse_constant=_no_constant)
     except FileNotFoundError:
         raise FileNotFoundError(f"{name}: no such policy; write one with 'recuse threshold'") from None
     except (ValueError, OSError) as error:
@@ -168,6 +169,10 @@ def load_policy(path: str | os.PathLike[str], *, edited: bool = False) -> Policy
             )
         return replace(policy, guarantee=None, calibration={"n": policy.calibration["n"]})
     return policy
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is no JSON number")
 
 
 def _checked(name: str, content: dict[str, Any]) -> Policy:
@@ -196,10 +201,9 @@ def _checked(name: str, content: dict[str, Any]) -> Policy:
         raise refuse("thresholds", content["thresholds"], "one threshold, or one per group if group is named")
     thresholds = {}
     for key, value in content["thresholds"].items():
-        number = float(value) if value in ("inf", "-inf") else value
-        if not _is_number(number):
+        if not _is_number(value) and value not in ("inf", "-inf"):
             raise refuse(f"thresholds[{key!r}]", value, "it must be a number, 'inf' or '-inf'")
-        thresholds[key] = float(number)
+        thresholds[key] = float(value)
     guarantee = content["guarantee"]
     if guarantee is not None:
         if not isinstance(guarantee, dict) or not {"risk", "delta", "max_loss", "statement"} <= guarantee.keys():
@@ -216,7 +220,7 @@ def _checked(name: str, content: dict[str, Any]) -> Policy:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= float_info.max
 
 
 def _is_inputs(value: Any) -> bool:

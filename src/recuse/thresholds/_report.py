@@ -12,7 +12,7 @@ from recuse._typing import ArrayLike, FloatArray, NanPolicy
 from recuse.thresholds._groups import GroupThresholds, group_column
 from recuse.thresholds._intervals import coverage_interval, risk_interval
 from recuse.thresholds._policy import Policy
-from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
 from recuse.thresholds._reuse import warn_if_reused
 from recuse.thresholds._sample import read
 
@@ -78,6 +78,8 @@ def audit(
     >>> seen.coverage, seen.groups["b"].coverage
     (0.75, 0.5)
     """
+    if not isinstance(threshold, Threshold | GroupThresholds | Policy):
+        raise TypeError(f"threshold must be what choose_threshold or load_policy returns, got {threshold!r}")
     warn_if_reused(threshold.calibration, read(loss, confidence, None, nan_policy))
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
     if isinstance(threshold, GroupThresholds) or (isinstance(threshold, Policy) and threshold.group is not None):
