@@ -152,6 +152,19 @@ def test_thresholds_of_operating_points_are_exact() -> None:
     assert table.names == ("100 %", "95 %", "90 %", "80 %", "70 %", "50 %")
 
 
+def test_scores_on_different_samples_have_no_best() -> None:
+    """Where each score drops other rows, a smaller value is no better one, and a note says so."""
+    few = [0.9, np.nan, 0.3, 0.2]
+    scores = {"all": [4, 3, 2, 1], "few": few, "fewer": np.where(np.isnan(few), np.nan, [1, 2, 3, 4])}
+    outputs = recuse.Outputs(loss=[0, 1, 0, 1], scores=scores)
+    for names, policy, marked in ((["all", "few"], "drop", False), (["all", "few"], "reject", True),
+                                  (["few", "fewer"], "drop", True)):  # fmt: skip
+        result = recuse.evaluate(outputs, names, "augrc", nan_policy=policy, level=None)
+        assert bool(tables(result)[0].best) == marked
+        assert len(key_figures(result)) == 1 + marked
+        assert any("none is marked as best" in note for note in result.notes()) != marked
+
+
 # ---------------------------------------------------------------------- names
 
 

@@ -130,7 +130,9 @@ def evaluate(
                 if level is not None and data is not None and found.reason is None:
                     found = _with_interval(found, metric, data, level, members, n_resamples)
                 measurements.append(found)
-    return Evaluation(tuple(measurements), tuple(summaries), _provenance(outputs, fit, nan_policy, level, n_resamples))
+    provenance = _provenance(outputs, fit, nan_policy, level, n_resamples)
+    provenance["same_samples"] = nan_policy != "drop" or _alike(columns.values())
+    return Evaluation(tuple(measurements), tuple(summaries), provenance)
 
 
 def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[list[Metric], bool]:
@@ -177,6 +179,12 @@ def _groups(outputs: Outputs, by: str | Sequence[str] | None) -> Iterator[tuple[
                 label = f"{name!r} = {str(value)!r}"
             seen.add(label)
             yield label, which == k
+
+
+def _alike(columns: Iterable[FloatArray]) -> bool:
+    """Whether all scores are missing on the same samples."""
+    first, *others = (np.isnan(column) for column in columns)
+    return all(np.array_equal(first, other) for other in others)
 
 
 def _nothing_counts(column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy) -> bool:

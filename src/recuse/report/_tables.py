@@ -112,6 +112,8 @@ def headline(evaluation: Evaluation) -> str:
 def key_figures(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     """Return a few numbers to read first, as (what, value, remark), as far as they are there."""
     found = [("Samples", str(evaluation.provenance["n"]), "")]
+    if not evaluation.provenance["same_samples"]:  # no score is the best of several on other samples
+        return found
     for spec, remark in KEY_FIGURES.items():
         row = [entry for entry in evaluation.measurements if entry.group is None and entry.spec == spec]
         values = [entry for entry in row if not np.isnan(entry.value)]
@@ -132,14 +134,16 @@ def tables(evaluation: Evaluation, columns: int = COLUMNS) -> list[Table]:
     """Return the table of all samples (metrics x scores), then one per score for the groups."""
     scores = evaluation.scores
     overall = [entry for entry in evaluation.measurements if entry.group is None]
-    result = _split("", overall, [(score, None) for score in scores], [short(score) for score in scores], columns)
+    keys: list[tuple[str, str | None]] = [(score, None) for score in scores]
+    same = evaluation.provenance["same_samples"]
+    result = _split("", overall, keys, [short(score) for score in scores], columns, mark=same)
     result = [_with_ties(table, evaluation, columns * i) for i, table in enumerate(result)]
     groups = [group for group in evaluation.groups if group is not None]
     sizes = {(entry.score, entry.group): entry.n for entry in evaluation.summaries}
     for score in scores if groups else []:
         entries = [entry for entry in evaluation.measurements if entry.score == score]
         header = [f"{short(group)} (n = {sizes.get((score, group), 0)})" for group in groups]
-        keys: list[tuple[str, str | None]] = [(score, group) for group in groups]
+        keys = [(score, group) for group in groups]
         result += _split(f"{short(score)} by group", entries, keys, header, columns, mark=False)
     return result
 
