@@ -56,7 +56,9 @@ def test_more_groups_than_letters():
 
 
 def test_bad_matrices():
-    with pytest.raises(ValueError, match="symmetric"):
+    with pytest.raises(ValueError, match=r"symmetric, but \[0, 1\] and \[1, 0\] differ"):
         letter_groups([[0, 1], [0, 0]])
+    with pytest.raises(ValueError, match=r"symmetric matrix, got shape \(1, 2\)"):
+        letter_groups([[0, 1]])
     with pytest.raises(ValueError, match="differs from itself"):
         letter_groups([[1]])

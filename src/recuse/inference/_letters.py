@@ -64,8 +64,12 @@ def letter_groups(significant: ArrayLike) -> list[str]:
 
 def _checked(significant: ArrayLike) -> BoolArray:
     matrix = np.asarray(to_numpy(significant), dtype=np.bool_)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.array_equal(matrix, matrix.T):
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"significant must be a symmetric matrix, got shape {matrix.shape}")
+    astray = np.argwhere(matrix != matrix.T)
+    if astray.size:
+        i, j = astray[0]
+        raise ValueError(f"significant must be symmetric, but [{i}, {j}] and [{j}, {i}] differ; set both")
     if np.diag(matrix).any():
         raise ValueError(f"significant[{int(np.argmax(np.diag(matrix)))}] differs from itself; the diagonal is False")
     return matrix
