@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -155,11 +156,33 @@ def test_p_values_are_valid_at_the_limit() -> None:
         totals = np.array([values.sum() for values in samples])
         p = {
             "hb": hoeffding_bentkus(np.full(2000, 150.0), totals, 0.1),
-            "betting": np.array([betting(values, 0.1, 0.05) for values in samples]),
+            "betting": np.array([betting([values], 150, 0.1, 0.05) for values in samples]),
         }
         for name, values in p.items():
             for alpha in (0.02, 0.05, 0.2):
                 assert np.mean(values <= alpha) <= worst(2000, alpha), (name, alpha)
+
+
+def test_betting_is_its_formula_whatever_the_parts() -> None:
+    """The capital written out, bet by bet; values beyond all doubt are not taken."""
+    for mean in (0.05, 0.1, 0.2):
+        values = np.random.default_rng(3).beta(10 * mean, 10 * (1 - mean), 300)
+        capital, highest, seen = 1.0, 1.0, []
+        for value in values:
+            means = [(0.5 + sum(seen[: j + 1])) / (j + 2) for j in range(len(seen))]
+            variance = (0.25 + sum((y - mu) ** 2 for y, mu in zip(seen, means, strict=True))) / (len(seen) + 1)
+            stake = min(np.sqrt(2 * np.log(1 / 0.05) / (300 * variance)), 0.75 / 0.9)
+            capital *= 1 + stake * (0.1 - value)
+            highest = max(highest, capital)
+            seen.append(value)
+        for parts in ([values], [values[:0], values[:1], values[1:99], values[99:]]):
+            assert betting(parts, 300, 0.1, 0.05) == pytest.approx(1 / highest, rel=1e-9)
+
+    def endless() -> Iterator[np.ndarray]:
+        while True:
+            yield np.zeros(1000)
+
+    assert 0.0 < betting(endless(), 10**9, 0.1, 0.05) < 1e-7
 
 
 def test_the_exact_p_value_is_the_binomial_tail() -> None:

@@ -14,23 +14,37 @@ The values have to come in an order that does not depend on them; the caller shu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from recuse._typing import FloatArray
 
 #: Share of the largest legal stake that is never exceeded, so that one bad value cannot ruin the bettor.
 _LARGEST = 0.75
+#: Share of the level below which a p-value need not be known: no level is divided among more tests.
+_ENOUGH = 1e-6
 
 
-def betting(values: FloatArray, limit: float, level: float) -> float:
-    """Return a p-value for "the mean of these [0, 1] values is above ``limit``"; ``level`` only tunes the stakes."""
-    n = len(values)
-    if n == 0 or limit >= 1.0:
+def betting(parts: Iterable[FloatArray], n: int, limit: float, level: float) -> float:
+    """Return a p-value for "the mean of these n [0, 1] values is above ``limit``"; ``level`` tunes the stakes.
+
+    The values come in parts; none is taken after a capital that is beyond all doubt.
+    """
+    if limit >= 1.0:
         return 1.0
-    before = np.arange(n, dtype=np.float64)
-    own = (0.5 + np.cumsum(values)) / (before + 2.0)  # the mean that includes the value itself
-    square = np.cumsum((values - own) ** 2)
-    variance = (0.25 + np.concatenate([[0.0], square[:-1]])) / (before + 1.0)
-    stake = np.minimum(np.sqrt(2.0 * np.log(1.0 / level) / (n * variance)), _LARGEST / (1.0 - limit))
-    capital = np.cumsum(np.log1p(stake * (limit - values)))
-    return float(np.exp(-max(0.0, float(np.max(capital)))))
+    count, total, square, capital, highest = 0, 0.0, 0.0, 0.0, 0.0
+    for values in parts:
+        before = count + np.arange(len(values), dtype=np.float64)
+        sums = total + np.cumsum(values)
+        own = (0.5 + sums) / (before + 2.0)  # the mean that includes the value itself
+        squares = np.append(square, square + np.cumsum((values - own) ** 2))
+        variance = (0.25 + squares[:-1]) / (before + 1.0)
+        stake = np.minimum(np.sqrt(2.0 * np.log(1.0 / level) / (n * variance)), _LARGEST / (1.0 - limit))
+        path = capital + np.cumsum(np.log1p(stake * (limit - values)))
+        highest = max(highest, float(path.max(initial=0.0)))
+        if highest >= -np.log(_ENOUGH * level):
+            break
+        if len(values):
+            count, total, square, capital = count + len(values), sums[-1], squares[-1], path[-1]
+    return float(np.exp(-highest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,11 +53,18 @@ class Tests:
         """Return the p-values of the positions low..high-1."""
         count = np.searchsorted(-self.score, -self.threshold[low:high], side="right")
         if self.bound == "betting":
-            chosen = [self.value[self.order[self.order < k]] for k in count]
-            return np.array([betting(values, self.limit, self.level) for values in chosen])
+            return np.array([betting(self.shuffled(k), k, self.limit, self.level) for k in count])
         total = np.concatenate([[0.0], np.cumsum(self.value)])[count]
         formula: Callable[..., FloatArray] = binomial if self.bound == "binomial" else hoeffding_bentkus
         return formula(count.astype(np.float64), total, self.limit)
+
+    def shuffled(self, count: int) -> Iterator[FloatArray]:
+        """Yield the values of the first ``count`` rows in the order of bets, in parts of growing length."""
+        begin, step = 0, 4096
+        while begin < len(self.order):
+            part = self.order[begin : begin + step]
+            yield self.value[part[part < count]]
+            begin, step = begin + step, 2 * step
 
 
 def search(
