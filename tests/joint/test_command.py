@@ -90,6 +90,31 @@ def test_a_network_that_is_always_wrong(folder: Path, capsys: pytest.CaptureFixt
     assert "-0.000" not in shown
 
 
+def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Signed features, as of a transformer, have no ASH; 40 rows of training have no 50 neighbours."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    weight = rng.normal(size=(4, 6))
+    for name, size in (("train", 40), ("test", 60), ("far", 50)):
+        features = rng.normal(size=(size, 6))
+        logits = features @ weight.T
+        labels = np.where(rng.random(size) < 0.8, logits.argmax(axis=1), np.arange(size) % 4)
+        head = {"head_weight": weight, "head_bias": np.zeros(4)}
+        np.savez(f"{name}.npz", labels=labels, features=features, logits=logits, **head)
+    arguments = ["joint", "test.npz", "far.npz", "--fit", "train.npz", "--null-runs", "0"]
+    assert run(arguments) == 0
+    shown = capsys.readouterr()
+    assert {line.split()[0] for line in shown.out.splitlines()} >= {"msp", "energy", "mds", "vim"}
+    assert shown.err.count("left out: test.npz: ") == 5
+    for name in ("knn", "ash_p", "ash_b", "ash_s", "scale"):
+        assert f"left out: test.npz: {name} needs" in shown.err
+        assert f"\n{name} " not in shown.out
+    assert run([*arguments, "--scores", "energy,ash_p"]) == 2
+    assert "ash_p needs features >= 0" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("labels", [np.full(90, -1), np.arange(90), np.array(["bird"] * 90), np.full(90, np.nan)])
 def test_labels_of_ood_files_are_not_read(
     folder: Path, capsys: pytest.CaptureFixture[str], labels: np.ndarray
@@ -118,7 +143,7 @@ def test_labels_of_ood_files_are_not_read(
         (["far.npz", "--scores", "enrgy"], "'enrgy' is neither a score nor a column; did you mean 'energy'?"),
         (["far.npz", "--metric", "oscr"], "--metric is for --layout sets and strategies, not single-double"),
         (["far.npz", "--layout", "sets", "--group", "far"], "--group is for --layout strategies, not sets"),
-        (["far.npz", "--scores", "knn"], "test.npz: knn needs features"),
+        (["far.npz", "--scores", "knn"], "test.npz: knn "),
         (["far.npz", "--fit", "close.npz", "--json", "close.npz"], "close.npz: is an input and would be replaced"),
         (["far.npz", "--also", ".", "--json", "./far.npz"], "far.npz: is an input and would be replaced"),
         (["far.npz", "--layout", "strategies", "--group", "fr"], "group='fr' is not known; did you mean 'far'?"),

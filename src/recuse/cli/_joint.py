@@ -15,6 +15,8 @@ from recuse.cli._show import check_destinations
 
 if TYPE_CHECKING:
     from recuse.joint import ProtocolResult, ScoredRun
+    from recuse.outputs import Outputs
+    from recuse.scores import FittedScore
 
 LAYOUTS = ["single-double", "strategies", "tasks", "detection", "sets"]
 #: Options of the table, and the layouts that have them.
@@ -133,10 +135,18 @@ def _scored(
     inside, _, _ = read(files[0], wanted, [], **columns)
     fit = read_fit(fit_file, columns)
     first = confidence or known.default(inside)
-    names = list(dict.fromkeys([first, *(wanted or known.available(inside, *([] if fit is None else [fit])))]))
-    with about(files[0]):
-        id_scores = {name: known.compute(name, inside, fit) for name in names}
-    ood_scores, unlabelled = {}, {**columns, "label": None}
+    names = dict.fromkeys([first, *(wanted or known.available(inside, fit))])
+    fits: dict[str, FittedScore | None] = {}
+    id_scores, ood_scores, unlabelled = {}, {}, {**columns, "label": None}
+    for name in names:
+        try:
+            with about(files[0]):
+                fits[name] = _fitted(name, inside, fit)
+                id_scores[name] = known.compute(name, inside, fits[name])
+        except ValueError as error:  # such as a score of rectified features, where these are signed
+            if wanted or name == first:
+                raise
+            click.echo(f"left out: {error}", err=True)
     for file in files[1:]:
         if sys.stderr is not None and sys.stderr.isatty():
             click.echo(f"scoring {file}", err=True)
@@ -146,8 +156,17 @@ def _scored(
                 f"{file}: {outputs.n_classes} classes, but {files[0]} has {inside.n_classes}; one network?"
             )
         with about(file):
-            ood_scores[file.stem] = {name: known.compute(name, outputs, fit) for name in names}
+            ood_scores[file.stem] = {name: known.compute(name, outputs, fits[name]) for name in id_scores}
     return ScoredRun(inside.loss_per_sample(), id_scores, ood_scores)
+
+
+def _fitted(name: str, inside: Outputs, fit: Outputs | None) -> FittedScore | None:
+    """Return the fitted score; a column of the file is none."""
+    if name in (inside.scores or {}):
+        return None
+    score = known.parse(name)
+    score.require(inside)
+    return score.fit(fit)
 
 
 def _gains(run: ScoredRun, result: ProtocolResult, n_runs: int) -> list[dict[str, Any]]:
