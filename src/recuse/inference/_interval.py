@@ -241,7 +241,7 @@ def confidence_interval(
         For these two: the class probabilities, of shape (n_samples, n_classes).
     level : float in (0, 1)
     method : {"auto", "influence", "percentile", "bca"}
-        ``"auto"``: as above; ``"influence"``: the same, and an error for a metric that needs a bootstrap; or a bootstrap.
+        ``"auto"``: as above. ``"influence"``: the same without a bootstrap, and an error where one is needed.
     sample_weight, strata, clusters : array-like of shape (n_samples,), optional
         As in :func:`standard_error`.
     n_resamples, rng
