@@ -91,6 +91,24 @@ def test_class_names_for_text_labels(recuse_: Run, tmp_path: Path) -> None:
     assert done.value("accuracy") == 1 - LOSS.mean()
 
 
+def test_of_several_models_in_one_file_one_is_chosen(recuse_: Run, tmp_path: Path) -> None:
+    """By its probabilities, or by prediction and confidence, which need none; features by their name."""
+    wrong = PROBABILITIES[:, ::-1]
+    arrays = {"y": COLUMNS["y"], "probs_a": PROBABILITIES, "probs_b": wrong, "feature_a": LOGITS, "feature_b": -LOGITS}
+    np.savez(tmp_path / "a.npz", **arrays, pred_c=COLUMNS["yhat"], conf_c=COLUMNS["vague"])
+    done = recuse_("evaluate", "a.npz", "--features", "feature_a", "--metrics", "augrc")
+    assert "probabilities could be 'probs_a' or 'probs_b'; give --probs <one of them>" in done.err
+    done = recuse_("evaluate", "a.npz", "--probs", "probs_b", "--metrics", "augrc")
+    assert "features could be 'feature_a' or 'feature_b'; give --features <one of them>" in done.err
+    named = ["--prediction", "pred_c", "--confidence", "conf_c"]
+    done = recuse_("evaluate", "a.npz", *named, "--metrics", "augrc", "--json", "-")
+    assert done.value("augrc") == recuse.augrc(LOSS, COLUMNS["vague"])
+    chosen = ["--probs", "probs_a", "--features", "feature_a", "--scores", "knn(neighbours=3)", "--fit", "a.npz"]
+    done = recuse_("evaluate", "a.npz", *chosen, "--metrics", "augrc", "--json", "-")
+    outputs = recuse.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES, features=LOGITS)
+    assert done.value("augrc") == recuse.augrc(LOSS, recuse.scores.compute("knn(neighbours=3)", outputs, outputs))
+
+
 def test_scores_are_columns_first(recuse_: Run, tmp_path: Path) -> None:
     """A column that is called like a computed score is meant; patterns find several; the order is kept."""
     np.savez(tmp_path / "a.npz", y=COLUMNS["y"], logits=LOGITS, msp=COLUMNS["vague"], score_votes=COLUMNS["votes"])

@@ -44,6 +44,7 @@ def _metrics(text: str) -> Any:
 @click.option("--label", help="Column of true classes.  [found by name: label, y, y_true, target, ...]")
 @click.option("--logits", help="Columns or array of logits: a name or a pattern such as 'logit_*'.")
 @click.option("--probs", help="Columns or array of class probabilities: a name or a pattern such as 'p_*'.")
+@click.option("--features", help="Columns or array of features, for scores such as knn.")
 @click.option("--prediction", help="Column of predicted classes.")
 @click.option("--confidence", help="Column of confidence, higher = surer.")
 @click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
@@ -76,7 +77,7 @@ def _metrics(text: str) -> Any:
 )
 @_output_options
 def evaluate_command(
-    file: Path, label: str | None, logits: str | None, probs: str | None, prediction: str | None,
+    file: Path, label: str | None, logits: str | None, probs: str | None, features: str | None, prediction: str | None,
     confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, weight: str | None,
     class_names: list[str] | None, by: str | None, scores: str | None, fit_file: Path | None, metrics: str,
     nan_policy: Any, level: float, n_resamples: int, **destinations: Path | None,
@@ -87,8 +88,8 @@ def evaluate_command(
     """
     chosen = _metrics(metrics)
     check_destinations(destinations, [file] if fit_file is None else [file, fit_file])
-    columns = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
-               "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
+    columns = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
+               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
                "class_names": class_names}  # fmt: skip
     outputs, wanted, groups = read(file, score_names(scores), words(by), **columns)
     fit = read_fit(fit_file, columns)

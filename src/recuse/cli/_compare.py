@@ -40,6 +40,7 @@ from recuse.outputs import Outputs
 @click.option("--label", help="Column of true classes.")
 @click.option("--logits", help="Columns or array of logits.")
 @click.option("--probs", help="Columns or array of class probabilities.")
+@click.option("--features", help="Columns or array of features, for scores such as knn.")
 @click.option("--prediction", help="Column of predicted classes.")
 @click.option("--confidence", help="Column of confidence, higher = surer.")
 @click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
@@ -51,9 +52,9 @@ from recuse.outputs import Outputs
 @click.option("--plot", "plot_path", type=Path, help="Write a picture of estimates and intervals: PNG, SVG or PDF.")
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
-    label: str | None, logits: str | None, probs: str | None, prediction: str | None, confidence: str | None,
-    loss: str | None, id_: str | None, cluster: str | None, weight: str | None, class_names: list[str] | None,
-    json_path: Path | None, plot_path: Path | None,
+    label: str | None, logits: str | None, probs: str | None, features: str | None, prediction: str | None,
+    confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, weight: str | None,
+    class_names: list[str] | None, json_path: Path | None, plot_path: Path | None,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -67,8 +68,8 @@ def compare_command(
         raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
     sources = files if fit_file is None else (*files, fit_file)
     check_destinations({"json_path": json_path, "plot_path": plot_path}, sources)
-    options = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
-               "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
+    options = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
+               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
                "class_names": class_names}  # fmt: skip
     wanted = score_names(scores)
     if len(files) == 1:

@@ -19,7 +19,7 @@ _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 #: Arguments of the library as options of the command.
 _OPTIONS = {
     **{name: f"--{name}" for name in ("label", "logits", "probs", "prediction", "confidence", "loss")},
-    **{name: f"--{name}" for name in ("id", "cluster", "weight", "by", "scores", "metrics")},
+    **{name: f"--{name}" for name in ("id", "cluster", "weight", "by", "scores", "metrics", "features")},
     "groups": "--by",
     "nan_policy": "--nan-policy",
 }

@@ -70,6 +70,7 @@ def plan(
     result.groups = _family(groups, columns, "group", "groups")
     result.scores = _family(scores, columns, "score", "scores")
 
+    told = result.single.keys() & {"predictions", "loss"}
     taken = set(result.columns())
     free = {name: ndim for name, ndim in columns.items() if name not in taken}
     for name in SINGLE:
@@ -77,7 +78,7 @@ def plan(
             _automatic_single(result, name, free)
     for name in MATRIX:
         if name not in result.matrix:
-            _automatic_matrix(result, name, free)
+            _automatic_matrix(result, name, free, needed=not told)
     if not groups:
         result.groups = _automatic_family(free, "group")
     if not scores:
@@ -136,7 +137,8 @@ def _automatic_single(result: Plan, name: str, free: dict[str, int]) -> None:
         result.single[name] = found[0]
 
 
-def _automatic_matrix(result: Plan, name: str, free: dict[str, int]) -> None:
+def _automatic_matrix(result: Plan, name: str, free: dict[str, int], *, needed: bool) -> None:
+    """Find the one matrix of this name; of several none, where predictions or a loss were named and stand alone."""
     option, known, prefixes = MATRIX[name]
     found = [
         [column]
@@ -146,6 +148,8 @@ def _automatic_matrix(result: Plan, name: str, free: dict[str, int]) -> None:
     if not found:
         families = (_per_class(free, prefix) for prefix in prefixes)
         found = [family for family in families if len(family) > 1]
+    if len(found) > 1 and not needed:
+        return
     if len(found) > 1:
         names = " or ".join(repr(family[0]) + (" …" if len(family) > 1 else "") for family in found)
         raise ValueError(f"{name} could be {names}; give {option}=<one of them>")

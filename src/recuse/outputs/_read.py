@@ -93,7 +93,8 @@ def read_outputs(
     - groups: group, groups, group_<name>; scores: score_<name>
     - in an ``.npz`` also class_names, head_weight, head_bias and passes
 
-    Two columns for one part are an error that names the option to give. Columns per class are sorted by
+    Two columns for one part are an error that names the option to give; two matrices are left out where ``prediction``
+    or ``loss`` is given, which need none. Columns per class are sorted by
     their numbers, so logit_10 comes after logit_9. If they do not count 0, 1, 2, …, or carry words (prob_cat,
     in the order of the file), labels are looked up among these. Only the columns in use are read.
 
