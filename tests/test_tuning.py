@@ -125,3 +125,27 @@ def test_errors_name_what_is_missing():
         tune("scale", Outputs(labels=[0], logits=[[1.0, 0.0]]))
     with pytest.raises(ValueError, match=r"this is the fitted score knn, which cannot be knn\(dtype=float64\)"):
         scores.get("knn").fit(TRAIN).using(scores.get("knn", dtype="float64"))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"grid": [0.5]}, TypeError, "grid must be a dict of option -> values, got list"),
+        ({"grid": {"gamma": 0.5}}, TypeError, r"grid\['gamma'\] must be a sequence of values, got 0.5; write \[0.5\]"),
+        ({"grid": {"gamma": "0.5"}}, TypeError, r"must be a sequence of values, got '0.5'"),
+        ({"metric": "nll"}, ValueError, "nll does not depend on the score, so it cannot choose one"),
+        ({"fit": "train.npz"}, TypeError, "fit must be Outputs, got str"),
+        ({"ood": [1.0]}, TypeError, "ood must be Outputs, got list"),
+    ],
+)
+def test_arguments_of_a_wrong_kind(options, error, message):
+    """The argument, what was found, and what to write instead."""
+    with pytest.raises(error, match=message):
+        tune("gen", VALIDATION, **options)
+
+
+def test_a_metric_and_arrays_of_values_are_taken():
+    """What compare and evaluate take, tune takes too."""
+    by_name = tune("gen", VALIDATION, metric="aurc(estimator=log)", grid={"gamma": [0.1, 0.5]})
+    given = recuse.metrics.get("aurc", estimator="log")
+    assert tune("gen", VALIDATION, metric=given, grid={"gamma": np.array([0.1, 0.5])}).value == by_name.value

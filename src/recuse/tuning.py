@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -102,7 +102,7 @@ def tune(
     *,
     fit: Outputs | None = None,
     ood: Outputs | None = None,
-    metric: str = "augrc",
+    metric: str | metrics.Metric = "augrc",
     grid: Mapping[str, Sequence[Any]] | None = None,
     confidence: str | FittedScore = "neg_log_error",
 ) -> Tuning:
@@ -121,7 +121,7 @@ def tune(
         Fit data, for scores that are fitted.
     ood : Outputs, optional
         Out-of-distribution samples for the criteria that need them; neither those nor the kind of the final test.
-    metric : str
+    metric : str or Metric
         A metric of ``recuse.metrics`` such as ``"augrc"``, ``"aurc"`` or ``"auroc_f"``, with options in parentheses;
         or with ``ood``: ``"auroc"`` (in against out of distribution), ``"ds_f1"``, ``"ds_aurc"``, ``"ds_augrc"``
         with the score as the OOD score beside ``confidence``.
@@ -141,9 +141,9 @@ def tune(
     UnmetNeed
         Fit data, out-of-distribution data or a column that is missing.
     ValueError
-        An unknown score or metric; an empty grid; no candidate with a value.
+        An unknown score or metric, one of the probabilities alone; an empty grid; no candidate with a value.
     TypeError
-        An unknown hyper-parameter.
+        An unknown hyper-parameter; a grid that is no dict of sequences; no Outputs.
 
     Examples
     --------
@@ -152,8 +152,12 @@ def tune(
     >>> recuse.tune("gen", outputs, grid={"gamma": [0.1, 0.5, 2.0]}, metric="aurc").options
     {'gamma': 0.5}
     """
+    for outputs, name in ((validation, "validation"), (fit, "fit"), (ood, "ood")):
+        if outputs is not None and not isinstance(outputs, Outputs):
+            raise TypeError(f"{name} must be Outputs, got {type(outputs).__name__}; use recuse.read_outputs(path)")
     entry = scores.parse(score) if isinstance(score, str) else score
-    grid = entry.grid if grid is None else grid
+    metric = metric.spec if isinstance(metric, metrics.Metric) else metric
+    grid = entry.grid if grid is None else _grid(grid)
     if not grid or not all(len(values) for values in grid.values()):
         raise ValueError(f"{entry.name} has no grid to try; give grid={{option: [values]}}")
     entry.using(**{name: values[0] for name, values in grid.items()})  # unknown names fail here, not as candidates
@@ -178,6 +182,16 @@ def tune(
     return Tuning(entry.name, metric, direction, tuple(candidates), best, index)
 
 
+def _grid(grid: Any) -> dict[str, list[Any]]:
+    """Return values by hyper-parameter as lists; text is a value, not a sequence of letters."""
+    if not isinstance(grid, Mapping):
+        raise TypeError(f"grid must be a dict of option -> values, got {type(grid).__name__}")
+    for option, values in grid.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise TypeError(f"grid[{option!r}] must be a sequence of values, got {values!r}; write [{values!r}]")
+    return {option: list(values) for option, values in grid.items()}
+
+
 def _criterion(
     metric: str, validation: Outputs, ood: Outputs | None, confidence: str | FittedScore
 ) -> tuple[_Measure, str]:
@@ -190,6 +204,8 @@ def _criterion(
     if name not in metrics.names():
         raise ValueError(f"metric {metric!r} is not known; {closest(name, [*metrics.names(), *_JOINT])}")
     chosen = metrics.parse(metric)
+    if chosen.input == "probabilities":
+        raise ValueError(f"{metric} does not depend on the score, so it cannot choose one; use augrc, aurc or auroc_f")
     loss, weights = validation.loss_per_sample(), validation.weights
 
     def measure(inside: FloatArray, _: Any) -> tuple[float, str | None]:

@@ -182,6 +182,21 @@ def test_resamples_are_checked_though_no_metric_needs_them(n_resamples: object) 
         recuse.evaluate(outputs(), metrics="augrc", n_resamples=n_resamples)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fit": "train.npz"}, "fit must be Outputs, got str; use recuse.read_outputs"),
+        ({"scores": 3}, "scores must be a name or a list of names, got 3"),
+        ({"metrics": 3}, "metrics must be a name or a list of names, got 3"),
+        ({"by": 3}, "by must be a name or a list of names, got 3"),
+    ],
+)
+def test_arguments_of_a_wrong_type(options: dict[str, object], message: str) -> None:
+    """The argument is named, whether or not anything needs it."""
+    with pytest.raises(TypeError, match=message):
+        recuse.evaluate(outputs(), **options)  # type: ignore[arg-type]
+
+
 def test_provenance_names_what_changes_the_numbers() -> None:
     """The fit data and the number of resamples, beside policy and level."""
     features = np.column_stack([SCORE, LOSS])

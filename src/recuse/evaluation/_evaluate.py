@@ -98,6 +98,11 @@ def evaluate(
             f"evaluate takes Outputs, got {type(outputs).__name__}; "
             "use recuse.read_outputs(path), or recuse.Outputs(loss=..., confidence=...)"
         )
+    if fit is not None and not isinstance(fit, Outputs):
+        raise TypeError(f"fit must be Outputs, got {type(fit).__name__}; use recuse.read_outputs(path)")
+    for name, given in (("scores", scores), ("metrics", metrics), ("by", by)):
+        if given is not None and not isinstance(given, str | Metric | Iterable):
+            raise TypeError(f"{name} must be a name or a list of names, got {given!r}")
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     if level is not None:
         check_level(level)

@@ -34,9 +34,7 @@ def notes(evaluation: Evaluation) -> list[str]:
             if number:
                 lines.append(f"{entry.score}: {_counted(number)} without a score {_was(number)} {fate}")
     if not evaluation.provenance["same_samples"]:
-        lines.append(
-            "each score was measured on other samples, so none is marked as best: keep the rows that have all"
-        )
+        lines.append("each score was measured on other samples, so none is marked as best: keep the rows that have all")
     return lines + _undefined(evaluation) + _doubtful(evaluation)
 
 
