@@ -138,6 +138,31 @@ def test_applying_to_a_file_is_accept(tmp_path: Path, kind: str, make) -> None: 
     assert decided["note"].to_list() == ["007"] * 502
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "column",
+    [[True, False], [1e-5, 1e16], [0.5, 1.0], np.array([0.1, 1.0], dtype=np.float32), [0, 1], [np.int8(3), np.int8(4)]],
+    ids=str,
+)
+def test_groups_have_one_name_in_memory_and_in_files(tmp_path: Path, kind: str, column: object) -> None:
+    """Truth values and numbers too: a group that is not recognized is rejected in silence."""
+    group, score = np.tile(column, 100), np.linspace(0.0, 1.0, 200)
+    found = recuse.choose_threshold(np.zeros(200), score, coverage=0.5, groups=group)
+    frame = pl.DataFrame({"s": score, "g": group})
+    if kind == "csv" and frame["g"].dtype.is_float():
+        frame = frame.with_columns(g=pl.Series([str(value) for value in group]))
+    getattr(frame, f"write_{kind}")(tmp_path / f"new.{kind}")
+    done = apply_policy(found.policy(score="s", group="g"), tmp_path / f"new.{kind}", tmp_path / f"out.{kind}")
+    assert done.n_accepted == found.accept(score, group).sum() == 100
+
+
+def test_truth_values_of_a_spreadsheet_are_recognized(tmp_path: Path) -> None:
+    """True, TRUE and true are one group."""
+    (tmp_path / "new.csv").write_text("s,g\n9,True\n9,TRUE\n9,true\n9,False\n")
+    found = recuse.choose_threshold([0, 0], [1.0, 20.0], coverage=1.0, groups=[True, False])
+    assert apply_policy(found.policy(score="s", group="g"), tmp_path / "new.csv", tmp_path / "o.csv").n_accepted == 3
+
+
 def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     """A score column that is missing or no number, a column that exists, the input as output."""
     source, target = tmp_path / "new.csv", tmp_path / "out.csv"

@@ -13,6 +13,7 @@ from recuse._checks import closest
 from recuse._files import write_file
 from recuse.outputs._frame import bad_csv_row, csv_header, each_once
 from recuse.outputs._names import listed
+from recuse.thresholds._groups import TRUTH, group_name
 from recuse.thresholds._policy import Policy
 
 _KINDS = (".csv", ".parquet")
@@ -138,11 +139,22 @@ def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tu
     limit: Any = pl.lit(policy.thresholds.get(""), dtype=pl.Float64)
     if policy.group is not None:
         names = list(policy.thresholds)
-        limit = pl.col(policy.group).cast(pl.String).replace_strict(
+        limit = _names(pl, schema, policy.group).replace_strict(
             names, [policy.thresholds[each] for each in names], default=None, return_dtype=pl.Float64
         )  # fmt: skip
     reachable = limit < float("inf")
     return unscored, (~unscored & (score >= limit) & reachable).fill_null(False)
+
+
+def _names(pl: Any, schema: Any, group: str) -> Any:
+    """Return the groups by the names that calibration gave them; polars writes numbers like 1e-5 otherwise."""
+    if schema[group].is_float():
+        return pl.col(group).map_batches(
+            lambda rows: pl.Series([group_name(value) for value in rows.to_numpy()], dtype=pl.String),
+            return_dtype=pl.String, is_elementwise=True,
+        )  # fmt: skip
+    text = pl.col(group).cast(pl.String)
+    return pl.when(text.is_in(TRUTH)).then(text.str.to_lowercase()).otherwise(text)
 
 
 def _require(wanted: str, name: str, schema: Any) -> None:

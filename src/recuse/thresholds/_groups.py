@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from recuse.thresholds._policy import Policy
 
 
+#: Spellings of truth values: NumPy's and pandas', and that of spreadsheets; polars and JSON use small letters.
+TRUTH = ("True", "False", "TRUE", "FALSE")
+
+
 def group_column(groups: ArrayLike) -> Any:
     """Return the groups as text; a missing group is an error."""
     column = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
@@ -25,7 +29,13 @@ def group_column(groups: ArrayLike) -> Any:
     for position, value in enumerate(column):
         if value is None or value != value:
             raise ValueError(f"groups[{position}] is missing; name a group for every row, for example 'unknown'")
-    return np.array([str(value) for value in column])
+    return np.array([group_name(value) for value in column])
+
+
+def group_name(value: Any) -> str:
+    """Return the name of a group: its text, with truth values as files write them, whoever wrote the file."""
+    text = str(value)
+    return text.lower() if text in TRUTH else text
 
 
 def accept_by_group(thresholds: Mapping[str, float], scores: FloatArray, groups: ArrayLike) -> BoolArray:
