@@ -296,6 +296,17 @@ def test_a_single_error_warns_and_stays_wide(data):
     assert all("degrees of freedom" in (each.warning or "") for each in result.differences)
 
 
+@pytest.mark.parametrize("runs", [1, 3])
+def test_a_single_error_has_no_auroc_to_compare(data, runs):
+    """A jackknife that leaves it out has nothing left; the error of several AUROCs was the answer before."""
+    loss, scores = np.eye(600)[0], {name: np.tile(score, (runs, 1)) for name, score in data[1].items()}
+    result = recuse.compare(np.tile(loss, (runs, 1)), scores, "auroc_f")
+    for each in result.differences:
+        assert np.isnan([each.low, each.high, each.standard_error, each.p_value, each.p_adjusted]).all()
+        assert "a single error" in each.warning
+    assert all(np.isnan(row["low"]) and "a single error" in row["warning"] for row in result.table)
+
+
 def test_a_difference_without_spread_has_no_p_value():
     result = recuse.compare({"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk")
     found = result.differences[0]

@@ -134,7 +134,7 @@ def test_the_order_of_the_runs_does_not_matter():
     """Also where the number of errors, which bounds the degrees of freedom, differs between runs."""
     rng = np.random.default_rng(8)
     scores = {name: rng.random((3, 200)) for name in "ab"}
-    loss = {name: (rng.random((3, 200)) < np.array([[0.03], [0.2], [0.2]])).astype(float) for name in "ab"}
+    loss = {name: (rng.random((3, 200)) < np.array([[0.06], [0.2], [0.2]])).astype(float) for name in "ab"}
     turned = [{name: column[::-1] for name, column in columns.items()} for columns in (loss, scores)]
     one, other = recuse.compare(loss, scores, "auroc_f"), recuse.compare(*turned, "auroc_f")
     assert one.differences[0][2:-2] == pytest.approx(other.differences[0][2:-2])

@@ -13,12 +13,21 @@ from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.inference._columns import check_scored, evaluated
 from recuse.inference._influence import aggregated, gradient, per_sample, refused, tables
-from recuse.inference._interval import Interval, edge_of_a_tie, jumps, of_terms, on_scale, possible, without_spread
+from recuse.inference._interval import (
+    Interval,
+    edge_of_a_tie,
+    jumps,
+    no_interval,
+    of_terms,
+    on_scale,
+    possible,
+    without_spread,
+)
 from recuse.inference._panel import Panel
 from recuse.inference._quantiles import t_quantile
 from recuse.inference._resample import codes
 from recuse.inference._runs import components
-from recuse.inference._trust import informative, joined, limit_of, warning_light
+from recuse.inference._trust import SINGLE, informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
 
 Route = Literal["influence", "bootstrap"]
@@ -145,6 +154,8 @@ def _interval(
     if len(row) == 1:
         return of_terms(metric, row[0], mean, terms[0], most_df, level, stratified, clustered)
     df = informative(metric, terms.mean(axis=0), most_df)
+    if df < 1.0:
+        return no_interval(mean, np.nan, level, SINGLE)
     parts = components(values, terms, df)
     error = float(np.sqrt(parts.total))
     if error <= 1e-12 * max(1.0, abs(mean)):
@@ -172,7 +183,7 @@ def by_bootstrap(
 ) -> Estimates:
     """Return the estimates with one term per resample; all scores and runs share the resampling counts.
 
-    Clusters: the bootstrap variance falls short by (n - 1)/n as any variance without that correction.
+    Resampling n clusters shows (n - 1)/n of their variance; the terms are made up for it.
     """
     from recuse.inference._bootstrap import of_resampling
 

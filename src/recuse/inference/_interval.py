@@ -16,7 +16,7 @@ from recuse.inference._binomial import check_level, clopper_pearson
 from recuse.inference._columns import as_metric, on_columns, settings
 from recuse.inference._influence import tables, terms_of
 from recuse.inference._quantiles import t_quantile
-from recuse.inference._trust import informative, joined, limit_of, warning_light
+from recuse.inference._trust import SINGLE, informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
 
 __all__ = ["Interval", "confidence_interval"]
@@ -174,7 +174,7 @@ def of_terms(
         return without_spread(metric, blocks, estimate, level)
     df = informative(metric, terms, most_df)
     if df < 1.0:
-        return no_interval(estimate, error, level, "a single error: how its rank would vary cannot be seen from one")
+        return no_interval(estimate, np.nan, level, SINGLE)
     low, high, method = on_scale(metric, estimate, error, t_quantile(level, df))
     low, high = possible(metric, blocks, low, high)
     light = warning_light(df, terms.size if clustered else None)

@@ -16,7 +16,7 @@ from recuse.inference._panel import Panel
 from recuse.inference._permutation import swap_test
 from recuse.inference._quantiles import beta_cdf, t_quantile
 from recuse.inference._runs import covariance_of_runs, of_pair
-from recuse.inference._trust import FEW, FEW_CLUSTERS, degrees_of_freedom, joined
+from recuse.inference._trust import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
 from recuse.metrics import Metric
 
 __all__ = ["Difference"]
@@ -137,6 +137,9 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         )  # fmt: skip
         difference = 0.0 if p == 1.0 else difference
         error_seed = 0.0 if np.isfinite(parts.seed) else np.nan
+    elif estimates.route == "influence" and most_df < 1.0:
+        error_test = error_seed = error = p = np.nan
+        notes.append(SINGLE)
     else:
         error_test, error_seed, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
         p = p_of(abs(difference) / error, parts.df)

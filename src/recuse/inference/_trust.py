@@ -14,6 +14,8 @@ from recuse.metrics import Metric
 
 #: Below these degrees of freedom too few informative errors remain for any of these intervals.
 FEW = 5.0
+#: Why a metric that averages over the errors has no spread below one degree of freedom.
+SINGLE = "a single error: how its rank would vary cannot be seen from one"
 #: Fewer clusters than this estimate their variance badly.
 FEW_CLUSTERS = 10
 #: Metrics that average over the errors, or are divided by what these allow, so that k errors vary them like a mean of
