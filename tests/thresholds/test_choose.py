@@ -94,6 +94,23 @@ def test_empirical_and_certified_are_different_types() -> None:
     assert "promise: with probability at least 0.95" in str(certified)
 
 
+@pytest.mark.parametrize(("largest", "weight"), [(1.0, np.tile([0.5, 1.5], 50)), (0.5, None)])
+def test_no_error_is_no_proof_of_a_risk_of_zero(largest: float, weight: np.ndarray | None) -> None:
+    """Where no exact interval exists and nothing varies, the ends are NaN and not [0, 0], as in recuse.inference."""
+    score = np.arange(100.0)
+    found = recuse.choose_threshold(largest * (score < 30), score, coverage=0.5, sample_weight=weight)
+    assert found.risk == 0.0
+    assert np.isnan(found.risk_interval).all()
+
+
+def test_equal_losses_above_the_limit_break_the_promise() -> None:
+    """An audit of losses without spread compares the risk itself."""
+    score = np.arange(1000.0)
+    found = recuse.choose_threshold(0.1 * np.ones(1000), score, risk=0.3, delta=0.05, max_loss=1.0)
+    assert recuse.thresholds.audit(found, [0.5] * 50, [2000.0] * 50).keeps_promise is False
+    assert recuse.thresholds.audit(found, [0.2] * 50, [2000.0] * 50).keeps_promise is True
+
+
 def test_groups_share_delta() -> None:
     """Two groups at delta each need more rows than one; unknown groups are rejected."""
     loss, score = np.zeros(800), np.arange(800.0)

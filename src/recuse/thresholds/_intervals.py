@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from recuse._typing import FloatArray
+from recuse.curve import SLACK
 from recuse.inference import clopper_pearson
 from recuse.inference._quantiles import t_quantile
 from recuse.thresholds._sample import Sample
@@ -24,7 +25,7 @@ def coverage_interval(sample: Sample, accepted: FloatArray, level: float) -> End
 
 
 def risk_interval(sample: Sample, accepted: FloatArray, level: float) -> Ends:
-    """Return the interval of the selective risk; NaN if nothing is accepted."""
+    """Return the interval of the selective risk; NaN if nothing is accepted, or if equal losses show no spread."""
     rows = accepted > 0
     loss = sample.loss[rows]
     if loss.size == 0:
@@ -41,5 +42,7 @@ def _ratio(weight: FloatArray, value: FloatArray, level: float, largest: float) 
         return np.nan, np.nan
     mean = float(np.dot(weight, value)) / total
     error = float(np.sqrt(np.sum((weight * (value - mean)) ** 2))) / total
+    if value.size > 1 and error <= SLACK * mean:  # no error among a few rows is no proof of a risk of 0
+        return np.nan, np.nan
     width = t_quantile(level, value.size - 1.0) * error if value.size > 1 else np.inf
     return max(0.0, mean - width), min(largest, mean + width)

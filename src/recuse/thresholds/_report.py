@@ -21,8 +21,9 @@ from recuse.thresholds._sample import read
 class Audit:
     """Coverage and risk of a fixed threshold on new rows, with exact pointwise intervals.
 
-    ``keeps_promise``: False if the lower end of the risk interval, of any group, is above the promised risk, None
-    without promise. ``groups``: the same of each group of the rows; empty without groups.
+    ``keeps_promise``: False if the lower end of the risk interval (the risk, where losses show no spread), of any
+    group, is above the promised risk, None without promise. ``groups``: the same of each group of the rows; empty
+    without groups.
 
     Examples
     --------
@@ -109,9 +110,10 @@ def _audited(loss: FloatArray, marks: FloatArray, level: float, nan_policy: NanP
     sample = read(loss, marks, None, nan_policy)
     accepted = (sample.score == 1.0).astype(np.float64)
     count = int(accepted.sum())
+    risk = float(sample.loss @ accepted) / count if count else np.nan
     low, high = risk_interval(sample, accepted, level)
     return Audit(
         sample.n, count, count / sample.n, coverage_interval(sample, accepted, level),
-        float(sample.loss @ accepted) / count if count else np.nan, (low, high), level,
-        None if limit is None else not low > limit,
+        risk, (low, high), level,
+        None if limit is None else not (risk if np.isnan(low) else low) > limit,
     )  # fmt: skip

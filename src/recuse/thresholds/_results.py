@@ -109,7 +109,8 @@ class EmpiricalThreshold(Threshold):
     coverage, risk : float
         Accepted share and mean loss of what is accepted, on the calibration rows.
     coverage_interval, risk_interval : (float, float)
-        Pointwise intervals at ``level``: exact for counts, else from the influence function.
+        Pointwise intervals at ``level``: exact for counts, else from the influence function; NaN where that sees no
+        spread, as with weights or real losses and no error.
     n, n_accepted : int
         Calibration rows, accepted ones.
     procedure : str
