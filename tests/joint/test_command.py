@@ -115,6 +115,35 @@ def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(
     assert "ash_p needs features >= 0" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["--confidence", "votes", "--scores", "energy"], ["votes", "energy"]),
+        (["--confidence", "ext", "--scores", "votes,energy"], ["ext", "votes", "energy"]),
+        (["--confidence", "energy", "--scores", "v*,neg_gini"], ["energy", "votes", "neg_gini"]),
+        (["--confidence", "votes"], ["votes", "ext", "energy"]),
+        ([], ["msp", "ext", "energy"]),
+    ],
+)
+def test_columns_are_scores(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], names: list[str]
+) -> None:  # fmt: skip
+    """The confidence and the OOD scores may be columns; what only some files hold is left out, unless asked for."""
+    rng = np.random.default_rng(0)
+    for file, more in (("test", {"score_own": rng.random(150)}), ("far", {})):
+        with np.load(f"{file}.npz") as archive:
+            columns = dict(archive)
+        n = len(columns["logits"])
+        np.savez(f"{file}.npz", **columns, **more, votes=rng.random(n), score_ext=rng.random(n))
+    assert run(["joint", "test.npz", "far.npz", "--null-runs", "0", *options]) == 0
+    shown = capsys.readouterr()
+    rows = [line.split()[0] for line in shown.out.splitlines()[2:] if line]
+    assert rows[0] == names[0]
+    assert set(names) <= set(rows)
+    assert "own" not in rows
+    assert ("left out: far.npz: score 'own' is not known" in shown.err) == ("--scores" not in options)
+
+
 @pytest.mark.parametrize("labels", [np.full(90, -1), np.arange(90), np.array(["bird"] * 90), np.full(90, np.nan)])
 def test_labels_of_ood_files_are_not_read(
     folder: Path, capsys: pytest.CaptureFixture[str], labels: np.ndarray
@@ -149,7 +178,7 @@ def test_labels_of_ood_files_are_not_read(
         (["far.npz", "--layout", "strategies", "--group", "fr"], "group='fr' is not known; did you mean 'far'?"),
         (["empty.npz"], "empty.npz: logits is empty"),
         (["nan.npz"], "nan.npz: logits is not finite: logits[3, 1] = nan"),
-        (["three.npz"], "three.npz: 3 classes, but test.npz has 4; one network?"),
+        (["three.npz"], "three.npz: 3 classes, but the ID set has 4; one network?"),
     ],
 )
 def test_wrong_usage_is_one_line(

@@ -10,7 +10,7 @@ import click
 
 from recuse import scores as known
 from recuse.cli._group import class_names_option, command, example_lines, words
-from recuse.cli._input import about, read, read_fit, score_names
+from recuse.cli._input import about, column_names, read, read_fit, score_names
 from recuse.cli._show import check_destinations
 
 if TYPE_CHECKING:
@@ -132,32 +132,52 @@ def _scored(
     """Return the scores of one network on the ID file and on the OOD files after it, the confidence first."""
     from recuse.joint import ScoredRun
 
-    inside, _, _ = read(files[0], wanted, [], **columns)
+    inside, listed, _ = read(files[0], _asked(files[0], confidence, wanted), [], **columns)
     fit = read_fit(fit_file, columns)
     first = confidence or known.default(inside)
-    names = dict.fromkeys([first, *(wanted or known.available(inside, fit))])
+    names = list(dict.fromkeys([first, *(listed if wanted else known.available(inside, fit))]))
     fits: dict[str, FittedScore | None] = {}
-    id_scores, ood_scores, unlabelled = {}, {}, {**columns, "label": None}
-    for name in names:
-        try:
-            with about(files[0]):
-                fits[name] = _fitted(name, inside, fit)
-                id_scores[name] = known.compute(name, inside, fits[name])
-        except ValueError as error:  # such as a score of rectified features, where these are signed
-            if wanted or name == first:
-                raise
-            click.echo(f"left out: {error}", err=True)
-    for file in files[1:]:
-        if sys.stderr is not None and sys.stderr.isatty():
-            click.echo(f"scoring {file}", err=True)
-        outputs, _, _ = read(file, wanted, [], unlabelled=True, **unlabelled)
-        if outputs.n_classes != inside.n_classes:
-            raise ValueError(
-                f"{file}: {outputs.n_classes} classes, but {files[0]} has {inside.n_classes}; one network?"
-            )
-        with about(file):
-            ood_scores[file.stem] = {name: known.compute(name, outputs, fits[name]) for name in id_scores}
-    return ScoredRun(inside.loss_per_sample(), id_scores, ood_scores)
+    found: list[dict[str, Any]] = []
+    for file in files:
+        outputs = inside if not found else _outside(file, inside, confidence, wanted, columns)
+        found.append({})
+        for name in names:
+            try:
+                with about(file):
+                    if name not in fits:
+                        fits[name] = _fitted(name, inside, fit)
+                    found[-1][name] = known.compute(name, outputs, fits[name])
+            except ValueError as error:  # such as a score of rectified features, where these are signed
+                if wanted or name == first:
+                    raise
+                click.echo(f"left out: {error}", err=True)
+        names = list(found[-1])
+    id_scores, *ood_scores = [{name: each[name] for name in names} for each in found]
+    sets = (file.stem for file in files[1:])
+    return ScoredRun(inside.loss_per_sample(), id_scores, dict(zip(sets, ood_scores, strict=True)))
+
+
+def _asked(file: Path, confidence: str | None, wanted: list[str]) -> list[str]:
+    """Return the scores to look for among the columns; the confidence may be one of them."""
+    if confidence is None:
+        return wanted
+    return [confidence, *(wanted or _score_columns(file))]
+
+
+def _score_columns(file: Path) -> list[str]:
+    return [name.removeprefix("score_") for name in column_names(file) if name.startswith("score_")]
+
+
+def _outside(
+    file: Path, inside: Outputs, confidence: str | None, wanted: list[str], columns: dict[str, Any]
+) -> Outputs:  # fmt: skip
+    """Return the outputs on an OOD set, whose labels are none of the network's."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        click.echo(f"scoring {file}", err=True)
+    outputs, _, _ = read(file, _asked(file, confidence, wanted), [], unlabelled=True, **{**columns, "label": None})
+    if outputs.n_classes != inside.n_classes:
+        raise ValueError(f"{file}: {outputs.n_classes} classes, but the ID set has {inside.n_classes}; one network?")
+    return outputs
 
 
 def _fitted(name: str, inside: Outputs, fit: Outputs | None) -> FittedScore | None:
