@@ -8,6 +8,7 @@ import numpy as np
 
 from recuse._checks import UnmetNeed
 from recuse.outputs import Outputs
+from recuse.scores._options import not_negative
 
 
 def recover_head(outputs: Outputs, *, tolerance: float = 1e-3) -> Outputs:
@@ -53,7 +54,7 @@ def recover_head(outputs: Outputs, *, tolerance: float = 1e-3) -> Outputs:
     design = np.column_stack([features, np.ones(n)])
     solution = np.linalg.lstsq(design, logits, rcond=None)[0]
     residual = float(np.abs(design @ solution - logits).max())
-    if residual > tolerance * max(float(logits.std()), 1e-300):
+    if residual > not_negative(tolerance, "tolerance") * max(float(logits.std()), 1e-300):
         raise ValueError(
             f"the features do not give the logits: the residual is up to {residual:.3g}; "
             "save the input of the last linear layer, or raise tolerance"

@@ -1,4 +1,4 @@
-"""Checks of hyper-parameters that are real numbers."""
+"""Checks of options that are real numbers."""
 
 from __future__ import annotations
 
