@@ -133,3 +133,16 @@ def test_scores_with_options_fitted_on_another_file(models, capsys, monkeypatch)
         assert next(row["estimate"] for row in found["table"] if row["name"] == name) == value
     assert run(["compare", "test.npz", "--fit", "train.npz", "--json", "train.npz"]) == 2
     assert "is an input and would be replaced" in capsys.readouterr().err
+
+
+def test_identifiers_and_clusters_match_whether_text_or_numbers(models, capsys):
+    """One file may hold 1000 and another "1000": the same samples."""
+    assert run(["compare", *map(str, models), "--json", "-"]) == 0
+    expected = json.loads(capsys.readouterr().out)
+    for path, kind in zip(models, (int, str), strict=True):
+        arrays = dict(np.load(path))
+        np.savez(path, **arrays | {"ids": arrays["ids"].astype(kind), "clusters": arrays["ids"].astype(kind)})
+    assert run(["compare", *map(str, models), "--json", "-"]) == 0
+    assert (
+        json.loads(capsys.readouterr().out)["differences"][0]["difference"] == expected["differences"][0]["difference"]
+    )

@@ -206,3 +206,20 @@ def test_rows_that_cannot_be_told_apart_are_not_decided(
     assert run(["apply", policy, str(new), "-o", str(tmp_path / "out.csv")]) == 2
     assert capsys.readouterr().err == f"recuse: {new}: {message}\n"
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_groups_of_a_csv_keep_their_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Codes 01 and 1 are two groups: each has its own threshold, and apply and monitor find it again."""
+    rng = np.random.default_rng(0)
+    path, policy, decided = tmp_path / "val.csv", tmp_path / "policy.json", tmp_path / "decided.csv"
+    codes = ["01", "1", "007"]
+    rows = [f"{codes[i % 3]},{score},{int(rng.random() < 0.2)}" for i, score in enumerate(rng.random(600))]
+    path.write_text("\n".join(["site,conf,err", *rows]))
+    calibration = ["threshold", str(path), "--loss", "err", "--confidence", "conf", "--coverage", "0.5", "--by", "site"]
+    assert run([*calibration, "-o", str(policy)]) == 0
+    assert run(["apply", str(policy), str(path), "-o", str(decided)]) == 0
+    assert "600 rows: 300 accepted" in capsys.readouterr().out
+    share = pl.read_csv(decided, schema_overrides={"site": pl.String}).group_by("site").agg(pl.col("accepted").mean())
+    assert dict(share.iter_rows()) == dict.fromkeys(codes, 0.5)
+    assert run(["monitor", str(policy), str(path), "--loss", "err", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_accepted"] == 300

@@ -127,7 +127,7 @@ def _names(files: tuple[Path, ...]) -> list[str]:
 def _matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> Outputs:
     """Return the outputs in the order of the first file's samples."""
     if outputs.ids is not None and first.ids is not None:
-        ids, wanted = np.asarray(outputs.ids), np.asarray(first.ids)
+        ids, wanted = _of_one_type(outputs.ids, first.ids)
         for column, where in ((ids, file), (wanted, reference)):
             if len(np.unique(column)) < len(column):
                 raise ValueError(f"{where}: identifiers occur more than once; samples cannot be matched by them")
@@ -145,6 +145,12 @@ def _matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> O
     return outputs
 
 
+def _of_one_type(*columns: Any) -> list[Any]:
+    """Return columns as text if one is text: what is a number in one file may be text in another."""
+    arrays = list(map(np.asarray, columns))
+    return [array.astype(str) for array in arrays] if any(array.dtype.kind == "U" for array in arrays) else arrays
+
+
 def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> None:
     """Refuse files that disagree about their samples: labels, weights and clusters are no opinion of a model."""
     if outputs.labels is not None and first.labels is not None:
@@ -159,7 +165,7 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
             )
     for name in ("weights", "clusters"):
         ours, theirs = getattr(outputs, name), getattr(first, name)
-        if (ours is None) != (theirs is None) or not (ours is None or np.array_equal(ours, theirs)):
+        if (ours is None) != (theirs is None) or not (ours is None or np.array_equal(*_of_one_type(ours, theirs))):
             raise ValueError(f"{file}: {name} differ from those in {reference}; every file needs the same {name}")
 
 

@@ -37,6 +37,8 @@ class FrameColumns:
             raise ValueError(self._broken(error)) from error
         self._header = csv_header(path) if kind == "csv" else []
         nested = (pl.List, pl.Array)
+        #: columns of a CSV as the file has them, where they were read as numbers
+        self.written: dict[str, Any] = {}
         #: number of dimensions by column
         self.columns = {name: 2 if isinstance(dtype, nested) else 1 for name, dtype in self._schema.items()}
 
@@ -47,10 +49,18 @@ class FrameColumns:
         """Return polars columns by name; those in ``numeric`` as Float64."""
         pl = self._polars
         each_once(names, self._header)
+        read = {name: kind for name, kind in self._schema.items() if kind.is_numeric() and name not in numeric}
+        coded = [name for name in names if name in read] if self._kind == "csv" else []
         try:
-            frame = self._lazy.select(names).collect()
+            lazy = self._lazy
+            if coded:
+                schema = {**self._schema, **dict.fromkeys(coded, pl.String)}
+                lazy = pl.scan_csv(self._path, glob=False, schema=schema)
+            frame = lazy.select(names).collect()
             if not frame.height:
                 raise ValueError("has no rows; at least one sample is needed")
+            self.written = {name: frame[name] for name in coded}
+            frame = frame.with_columns(frame[name].cast(read[name]) for name in coded)
             return {name: self._column(frame[name], name in numeric) for name in names}
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ValueError(self._broken(error)) from error

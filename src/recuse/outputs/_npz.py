@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 
 class NpzColumns:
     """The arrays of one ``.npz`` file; only those that are asked for are loaded."""
+
+    #: arrays have a type: none is text that was read as numbers
+    written: Mapping[str, Any] = {}
 
     def __init__(self, path: str) -> None:
         try:

@@ -10,11 +10,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-import numpy as np
-
 from recuse._classes import is_text
-from recuse._typing import ArrayLike
-from recuse.outputs import _names
+from recuse.outputs import _codes, _names
 from recuse.outputs._frame import FrameColumns
 from recuse.outputs._npz import NpzColumns
 from recuse.outputs._outputs import Outputs
@@ -98,6 +95,9 @@ def read_outputs(
     their numbers, so logit_10 comes after logit_9. If they do not count 0, 1, 2, …, or carry words (prob_cat,
     in the order of the file), labels are looked up among these. Only the columns in use are read.
 
+    A CSV has no types. Its groups, clusters and ids keep their text, so "01" is not "1". Its labels and predictions are
+    read as numbers, unless they are ``class_names``, or two of their codes, such as "01" and "1", would become one.
+
     Examples
     --------
     >>> import pathlib, tempfile, recuse
@@ -174,26 +174,33 @@ def _load(source: Any, plan: _names.Plan, class_names: Sequence[str] | None) -> 
     loaded = source.load(names, set(names) - text)
     fields: dict[str, Any] = {field: loaded[name] for field, name in plan.single.items()}
     fields |= {field: source.stack(loaded, columns) for field, columns in plan.matrix.items()}
-    fields["groups"] = {name: loaded[column] for name, column in plan.groups.items()}
+    fields["groups"] = {name: _category(source, loaded, column) for name, column in plan.groups.items()}
     fields["scores"] = {name: loaded[column] for name, column in plan.scores.items()}
     fields["head"], fields["passes"] = source.head(), source.passes()
-    fields["class_names"] = class_names or source.class_names(loaded)
-    if fields["class_names"] is None and plan.class_names is not None:
-        fields["class_names"] = plan.class_names
-        if all(name.isdecimal() for name in plan.class_names):  # labels are these numbers, not positions
-            for field in fields.keys() & {"labels", "predictions"}:
-                fields[field] = _as_words(fields[field])
-    elif fields["class_names"] is None:
-        _read_numerals(fields, plan)
+    fields["class_names"] = class_names or source.class_names(loaded) or plan.class_names
+    for field in fields.keys() & {"ids", "clusters"}:
+        fields[field] = _category(source, loaded, plan.single[field])
+    _read_classes(fields, plan, source)
     return fields
 
 
-def _as_words(column: ArrayLike) -> Any:
-    if is_text(column):
-        return column
-    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
-    words = [None if value != value else f"{value:g}" if value % 1 else str(int(value)) for value in values]
-    return np.array(words, dtype=object)
+def _category(source: Any, loaded: dict[str, Any], name: str) -> Any:
+    return _codes.category(loaded[name], source.written.get(name))
+
+
+def _read_classes(fields: dict[str, Any], plan: _names.Plan, source: Any) -> None:
+    """Decide whether labels and predictions are names of classes or indices, where the file leaves this open."""
+    names = fields["class_names"]
+    columns = {field: name for field, name in plan.single.items() if field in ("labels", "predictions")}
+    if names is plan.class_names and names is not None and all(name.isdecimal() for name in names):
+        for field in columns:  # labels are these numbers, not positions
+            fields[field] = _codes.as_words(fields[field])
+        return
+    written = {field: source.written[name] for field, name in columns.items() if name in source.written}
+    if _codes.are_codes(written.values(), names, indices=bool(plan.matrix.keys() & {"logits", "probabilities"})):
+        fields |= written
+    if names is None:
+        _read_numerals(fields, plan)
 
 
 def _read_numerals(fields: dict[str, Any], plan: _names.Plan) -> None:

@@ -1,0 +1,95 @@
+"""A CSV has no types: codes such as "01" keep their text, while numeric labels stay numbers."""
+
+import numpy as np
+import pytest
+
+from recuse.outputs import read_outputs
+
+pytest.importorskip("polars")
+
+
+def csv(folder, header, *rows):
+    path = folder / "codes.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "codes", [["01", "1", "007"], ["1.0", "1", "2"], ["+1", "1", "2"], ["9" * 17 + "7", "9" * 18, "1"]]
+)
+def test_groups_clusters_and_ids_keep_their_text(tmp_path, codes):
+    path = csv(tmp_path, "loss,conf,site,cluster,id", *(f"0,.5,{code},{code},{code}" for code in codes))
+    outputs = read_outputs(path, groups="site")
+    for column in (outputs.groups["site"], outputs.clusters, outputs.ids):
+        assert [str(code) for code in column] == codes
+
+
+def test_numbers_that_print_as_they_are_written_stay_numbers(tmp_path):
+    """They sort as numbers, and match those of other formats."""
+    path = csv(tmp_path, "loss,conf,site", "0,.5,2", "0,.5,10", "0,.5,-1")
+    column = read_outputs(path, groups="site").groups["site"]
+    assert column.dtype == np.int64
+    assert column.tolist() == [2, 10, -1]
+
+
+@pytest.mark.parametrize("missing", ["", "NaN"])
+def test_a_missing_group_is_an_error(tmp_path, missing):
+    path = csv(tmp_path, "loss,conf,site", "0,.5,01", f"0,.5,{missing}")
+    with pytest.raises(ValueError, match=r"groups\['site'\] is missing.*data row 2"):
+        read_outputs(path, groups="site")
+
+
+def test_one_column_may_be_label_and_group(tmp_path):
+    path = csv(tmp_path, "y,yhat,conf", "01,1,.5", "02,1,.5")
+    outputs = read_outputs(path, groups="y", label="y")
+    assert outputs.groups["y"].tolist() == ["01", "02"]
+    assert outputs.error.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "errors"),
+    [
+        (["1,1.0", "2,1.0"], [0, 1]),  # numbers, differently written
+        (["01,1", "02,1"], [0, 1]),  # one program dropped the zeros
+        (["01,01", "1,01", "1,1"], [0, 1, 0]),  # two classes
+        (["01,2", "1,3", "2,2"], [1, 1, 0]),
+        (["true,false", "true,true"], [1, 0]),
+    ],
+)
+def test_labels_and_predictions_are_numbers_unless_codes_would_merge(tmp_path, rows, errors):
+    assert read_outputs(csv(tmp_path, "y,yhat,conf", *(f"{row},.5" for row in rows))).error.tolist() == errors
+
+
+@pytest.mark.parametrize(
+    ("names", "labels", "found"),
+    [
+        (["01", "02", "10"], ["01", "10"], [0, 2]),
+        (["1", "2", "3"], ["1", "3"], [0, 2]),
+        (["10", "20", "30"], ["10", "30"], [0, 2]),
+        (["1", "2", "3"], ["0", "2"], [0, 2]),  # 0 is no name: indices
+        (["a", "b", "c"], ["0", "2"], [0, 2]),
+    ],
+)
+def test_labels_that_are_class_names_are_taken_as_such(tmp_path, names, labels, found):
+    path = csv(tmp_path, "y,p_0,p_1,p_2", *(f"{label},.5,.3,.2" for label in labels))
+    assert read_outputs(path, class_names=names).labels.tolist() == found
+
+
+def test_a_code_that_is_no_class_name_is_an_error(tmp_path):
+    path = csv(tmp_path, "y,p_0,p_1", "01,.5,.5", "00,.5,.5")
+    with pytest.raises(ValueError, match="'00' is no class name"):
+        read_outputs(path, class_names=["01", "02"])
+
+
+def test_codes_are_indices_or_numbers_of_the_class_columns(tmp_path):
+    assert read_outputs(csv(tmp_path, "y,p_0,p_1", "01,.2,.8", "1,.2,.8", "0,.2,.8")).error.tolist() == [0, 0, 1]
+    assert read_outputs(csv(tmp_path, "y,p_01,p_02", "01,.2,.8", "2,.2,.8")).error.tolist() == [1, 0]
+    quoted = csv(tmp_path, "y,p_01,p_02", '"07",.2,.8')
+    with pytest.raises(ValueError, match="'7' is no class name"):
+        read_outputs(quoted)
+
+
+def test_quoted_codes_match_numbered_columns_in_typed_files(tmp_path):
+    path = tmp_path / "typed.jsonl"
+    path.write_text('{"y": "01", "p_01": 0.2, "p_02": 0.8}\n{"y": "02", "p_01": 0.2, "p_02": 0.8}\n')
+    assert read_outputs(path).error.tolist() == [1, 0]
