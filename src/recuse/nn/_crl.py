@@ -30,7 +30,7 @@ def crl_loss(confidence: Tensor, correctness: Tensor) -> Tensor:
     Raises
     ------
     ValueError
-        Shapes that differ.
+        Shapes that differ; no sample.
 
     References
     ----------
@@ -46,6 +46,8 @@ def crl_loss(confidence: Tensor, correctness: Tensor) -> Tensor:
     if confidence.ndim != 1 or confidence.shape != correctness.shape:
         shapes = f"confidence: {tuple(confidence.shape)}, correctness: {tuple(correctness.shape)}"
         raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
+    if not len(confidence):
+        raise ValueError("confidence is empty; at least one sample is needed, so leave this batch out")
     confidence, correctness = at_least_float32(confidence), at_least_float32(correctness)
     ahead, lead = correctness - correctness.roll(-1), confidence - confidence.roll(-1)
     hinge = (ahead.abs() - ahead.sign() * lead).relu()

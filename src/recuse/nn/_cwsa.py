@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from torch import Tensor, nn
 
-from recuse._checks import fraction, one_of
+from recuse._checks import fraction, one_of, real
 from recuse.nn._confidence import at_least_float32
 from recuse.nn._rank_losses import check_batch, hits
 
@@ -56,7 +56,10 @@ def smooth_cwsa(
     Raises
     ------
     ValueError
-        Shapes that differ, a threshold outside [0, 1), a temperature that is not positive.
+        Shapes that differ, no sample, a threshold outside [0, 1), a temperature that is not positive, a
+        negative penalty.
+    TypeError
+        An option that is no number.
 
     References
     ----------
@@ -71,13 +74,12 @@ def smooth_cwsa(
     >>> round(recuse.cwsa(loss, confidence), 5)
     0.33333
     """
-    tau = fraction(threshold, "threshold", below_one=True)
-    one_of(denominator, get_args(Denominator), "denominator")
-    if not temperature > 0.0:
-        raise ValueError(f"temperature must be positive, got {temperature!r}; 0 is recuse.cwsa, which has no gradient")
+    tau, temperature, penalty = _checked(threshold, temperature, penalty, denominator)
     if loss.ndim != 1 or loss.shape != confidence.shape:
         shapes = f"loss: {tuple(loss.shape)}, confidence: {tuple(confidence.shape)}"
         raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
+    if not len(loss):
+        raise ValueError("loss is empty; at least one sample is needed, so leave this batch out")
     above = (at_least_float32(confidence) - tau) / temperature
     trust = nn.functional.softplus(above) * (temperature / (1.0 - tau))
     gain = (trust * (1.0 - (1.0 + penalty) * loss)).sum()
@@ -85,6 +87,21 @@ def smooth_cwsa(
         return gain / len(loss)
     # where all is rejected, trust and acceptance vanish together: their ratio must not become 0 / 0
     return gain / above.sigmoid().sum().clamp_min(1e-12)
+
+
+def _checked(
+    threshold: float, temperature: float, penalty: float, denominator: Denominator
+) -> tuple[float, float, float]:
+    """Return threshold, temperature and penalty as numbers, or name the option that cannot serve."""
+    one_of(denominator, get_args(Denominator), "denominator")
+    remedy = "0 is recuse.cwsa, which has no gradient"
+    width = real(temperature, "temperature", "> 0", remedy)
+    if not 0.0 < width < float("inf"):
+        raise ValueError(f"temperature must be positive and finite, got {temperature!r}; {remedy}")
+    weight = real(penalty, "penalty", ">= 0", "1 is CWSA, 0 is CWSA+")
+    if not 0.0 <= weight < float("inf"):
+        raise ValueError(f"penalty must be a finite number >= 0, got {penalty!r}; 1 is CWSA, 0 is CWSA+")
+    return fraction(threshold, "threshold", below_one=True), width, weight
 
 
 class CWSALoss(nn.Module):
@@ -100,8 +117,8 @@ class CWSALoss(nn.Module):
 
     Raises
     ------
-    ValueError
-        See :func:`smooth_cwsa`.
+    ValueError, TypeError
+        See :func:`smooth_cwsa`; bad options are refused at once, bad batches in the call.
 
     References
     ----------
@@ -127,10 +144,8 @@ class CWSALoss(nn.Module):
         correctness: Correctness = "soft",
     ) -> None:
         super().__init__()
-        fraction(threshold, "threshold", below_one=True)
-        one_of(denominator, get_args(Denominator), "denominator")
+        self.threshold, self.temperature, self.penalty = _checked(threshold, temperature, penalty, denominator)
         one_of(correctness, get_args(Correctness), "correctness")
-        self.threshold, self.temperature, self.penalty = threshold, temperature, penalty
         self.denominator: Denominator = denominator
         self.correctness = correctness
 

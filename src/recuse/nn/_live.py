@@ -176,7 +176,7 @@ class SelectiveMetrics(TorchMetric):
         target = target.detach().to(logits.device)
         if logits.ndim == 1:
             return logits + 0.0, target.double()  # + 0.0: no -0.0
-        check_batch(logits, target)
+        check_batch(logits, target, least=0)
         log_p = logits.log_softmax(dim=-1)
         if callable(self.confidence):
             score = self.confidence(logits)

@@ -143,11 +143,13 @@ def hits(logits: Tensor, target: Tensor) -> Tensor:
     return nn.functional.one_hot(logits.argmax(dim=-1), logits.shape[-1]).gather(1, target[:, None]).squeeze(1)
 
 
-def check_batch(logits: Tensor, target: Tensor) -> None:
-    """Refuse logits and labels that do not belong together."""
+def check_batch(logits: Tensor, target: Tensor, least: int = 1) -> None:
+    """Refuse logits and labels that do not belong together, or are too few for a mean."""
     if logits.ndim != 2 or target.ndim != 1 or len(logits) != len(target):
         shapes = f"logits: {tuple(logits.shape)}, target: {tuple(target.shape)}"
         raise ValueError(f"shapes do not fit ({shapes}); give logits (n, n_classes) and class indices (n,)")
+    if len(logits) < least:
+        raise ValueError("logits is empty; at least one sample is needed, so leave this batch out")
 
 
 class AURCLoss(_RankLoss):
