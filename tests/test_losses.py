@@ -174,7 +174,7 @@ def test_softmax_rounding_is_accepted():
         (lambda: losses.brier([0], [["a", "b"]]), TypeError, "y_proba must be numeric"),
         (lambda: losses.cross_entropy([0]), TypeError, "needs proba or logits"),
         (lambda: losses.cross_entropy([0], [[0.5, 0.5]], logits=[[0, 1]]), TypeError, "exactly one"),
-        (lambda: losses.cross_entropy([0], [[0.5, 0.5]], clip=0), ValueError, r"clip must lie in \(0, 1\), got 0"),
+        (lambda: losses.cross_entropy([0], [[0.5, 0.5]], clip=0), ValueError, r"clip must lie inside \(0, 1\), got 0"),
         (lambda: losses.cross_entropy([0], logits=[[np.inf, 0.0]]), ValueError, "logits is not finite"),
         (lambda: losses.dice([[1, 2]], [[1, 0]]), ValueError, r"mask_true.ravel\(\) is neither 0 nor 1.*> 0.5"),
         (lambda: losses.dice([[1, 0]], [[1, 0, 0]]), ValueError, "shapes differ"),
@@ -185,6 +185,10 @@ def test_softmax_rounding_is_accepted():
         (lambda: losses.ood_cost([0.0], [2]), ValueError, r"is_ood\[0\] = 2.0"),
         (lambda: losses.ood_cost([0.0], [0], -1), ValueError, "cost must be a finite number >= 0, got -1"),
         (lambda: losses.ood_cost([np.nan], [0]), ValueError, r"loss holds NaN: loss\[0\]"),
+        (lambda: losses.ood_cost([0.0], [0], "x"), TypeError, "cost must be a number >= 0, got 'x'; 1 counts"),
+        (lambda: losses.ood_cost([0.0], [0], 10**400), TypeError, "cost must be a number >= 0, got 1000"),
+        (lambda: losses.cross_entropy([0], [[0.5, 0.5]], clip="a"), TypeError, "clip must be a number .*, got 'a'"),
+        (lambda: losses.dice([[1], [1, 0]], [[1], [1, 0]]), ValueError, "mask_true is ragged"),
     ],
 )
 def test_messages(call, error, message):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse._checks import check_loss, namespace, refuse, same_length, vector
+from recuse._checks import check_loss, inside, namespace, real, refuse, same_length, vector
 from recuse._classes import chosen, class_labels, class_matrix, probabilities, same_text
 from recuse._typing import ArrayLike
 
@@ -95,7 +95,7 @@ def cross_entropy(
         Labels out of range or missing; probabilities outside [0, 1] or not summing to 1; values that are
         not finite; different lengths.
     TypeError
-        Both or neither of ``proba`` and ``logits`` are given, or a column is not numeric.
+        Both or neither of ``proba`` and ``logits`` are given, or a column or ``clip`` is not numeric.
 
     Examples
     --------
@@ -107,8 +107,7 @@ def cross_entropy(
     """
     if (proba is None) == (logits is None):
         raise TypeError("cross_entropy needs proba or logits, exactly one of the two")
-    if clip is not None and not 0.0 < clip < 1.0:
-        raise ValueError(f"clip must lie in (0, 1), got {clip!r}")
+    clip = None if clip is None else inside(clip, "clip", 1e-7)
     xp, device = namespace(y_true, proba, logits)
     if proba is not None:
         values = probabilities(proba, "proba", xp, device)
@@ -275,7 +274,7 @@ def ood_cost(loss: ArrayLike, is_ood: ArrayLike, cost: float = 1.0) -> Any:
         A negative or infinite cost; a loss of an in-distribution sample that is NaN, infinite or negative;
         ``is_ood`` other than 0 and 1; different lengths.
     TypeError
-        A column is not numeric.
+        A column or the cost is not numeric.
 
     Examples
     --------
@@ -283,9 +282,9 @@ def ood_cost(loss: ArrayLike, is_ood: ArrayLike, cost: float = 1.0) -> Any:
     >>> losses.ood_cost([0.0, 1.0, float("nan")], [False, False, True], cost=0.5)
     array([0. , 1. , 0.5])
     """
-    number = float(cost)
+    number = real(cost, "cost", ">= 0", "1 counts an accepted sample as one error")
     if not 0.0 <= number < np.inf:
-        raise ValueError(f"cost must be a finite number >= 0, got {cost!r}")
+        raise ValueError(f"cost must be a finite number >= 0, got {cost!r}; 1 counts an accepted sample as one error")
     xp, device = namespace(loss, is_ood)
     values = vector(loss, "loss", xp, device)
     flags = vector(is_ood, "is_ood", xp, device)
@@ -304,7 +303,10 @@ def _one_hot(index: Any, matrix: Any, xp: Any, device: Any) -> Any:
 
 
 def _mask(mask: ArrayLike, name: str, xp: Any, device: Any) -> Any:
-    array = np.asarray(mask) if xp is np else xp.asarray(mask, device=device)
+    try:
+        array = np.asarray(mask) if xp is np else xp.asarray(mask, device=device)
+    except ValueError:
+        raise ValueError(f"{name} is ragged: its masks have different shapes; resize or pad them first") from None
     if array.ndim < 2 or 0 in array.shape:
         raise ValueError(f"{name} must have shape (n_samples, ...), got {tuple(array.shape)}; give one mask per sample")
     if array.dtype == xp.bool:

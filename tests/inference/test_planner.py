@@ -55,6 +55,8 @@ def test_the_standard_deviation_is_that_of_the_comparison():
     ("call", "message"),
     [
         (lambda: required_samples(0.0, sd=1.0), "difference must be finite and not 0"),
+        (lambda: required_samples(1e-300, sd=0.1), "difference=1e-300 is out of reach of any sample; give the small"),
+        (lambda: required_samples(0.1, sd=1e300), "difference=0.1 is out of reach"),
         (lambda: required_samples(0.1), "either sd="),
         (lambda: required_samples(0.1, sd=1.0, pilot=([0], [1], [2])), "either sd="),
         (lambda: required_samples(0.1, sd=-1.0), "sd must be positive"),

@@ -122,6 +122,33 @@ def test_groups_share_delta() -> None:
     assert found.accept([1e9, 1e9], ["a", "c"]).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("options", [{}, {"bound": "hoeffding-bentkus"}, {"max_loss": 1e308}])
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_a_risk_near_zero_is_not_attainable(scale: float, options: dict[str, object]) -> None:
+    """An answer, not an OverflowError or a warning of a division by zero."""
+    options = {"max_loss": 1.0, **options}
+    found = recuse.choose_threshold(scale * np.eye(1, 100)[0], np.arange(100.0), risk=1e-320, delta=0.05, **options)
+    assert "are too few: even without an error 2.99573227355399e+300 accepted rows" in str(found.reason)
+    assert "at least 99999 are needed" in str(recuse.thresholds.conformal_threshold(LOSS, SCORE, 1e-5).reason)
+    assert "are needed" in str(recuse.thresholds.conformal_threshold(LOSS, SCORE, 1e-320).reason)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sample_weight": [1, 1, 0, 0]}, "group 'b': sample_weight sums to 0"),
+        ({"confidence": [1, 2, np.nan, np.nan], "nan_policy": "drop"}, "group 'b': every confidence is NaN"),
+        ({"confidence": [1, 2, 3, np.inf]}, r"group 'b': confidence holds \+inf"),
+        ({"loss": [0, 1, 0.5, 0], "delta": 0.1}, "group 'b': a guarantee for a loss that is not 0/1"),
+    ],
+)
+def test_errors_name_the_group(options: dict[str, object], message: str) -> None:
+    """Rows that are all missing or weightless say whose they are."""
+    call = {"loss": [0, 1, 0, 1], "confidence": [1, 2, 3, 4], "risk": 0.5, "groups": list("aabb")} | options
+    with pytest.raises(ValueError, match=message):
+        recuse.choose_threshold(**call)  # type: ignore[arg-type]
+
+
 def test_missing_scores() -> None:
     """An error by default; never accepted; or left out."""
     with pytest.raises(ValueError, match=r"confidence holds NaN: confidence\[1\]"):
@@ -153,6 +180,7 @@ def test_a_largest_weight_of_a_wrong_type_is_named() -> None:
             {"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6), "max_weight": 2, "bound": "binomial"},
             "exact for 0/1 losses without weights only",
         ),
+        ({"risk": 0.1, "delta": 0.05, "thresholds": [0.5, np.nan]}, r"thresholds holds NaN: thresholds\[1\]"),
         ({"capacity": (5, 2)}, "0 <= reviews <= volume"),
         ({"cost": (0, 1)}, "needs error > 0"),
     ],

@@ -101,7 +101,8 @@ def required_samples(
     Raises
     ------
     ValueError, TypeError
-        A difference of 0; both or none of ``sd`` and ``pilot``; ``power`` or ``level`` outside (0, 1).
+        A difference of 0, or beyond the reach of any sample; both or none of ``sd`` and ``pilot``; ``power`` or
+        ``level`` outside (0, 1).
 
     See Also
     --------
@@ -126,7 +127,10 @@ def required_samples(
     if not np.isfinite(difference) or difference == 0.0:
         raise ValueError(f"difference must be finite and not 0, got {difference!r}; give the smallest that matters")
     reach = _quantiles(power, level) * _sd(sd, pilot, metric)
-    return max(2, math.ceil((reach / abs(difference)) ** 2 * (1.0 - 1e-12)))
+    root = reach / abs(difference)
+    if root > 1e150:
+        raise ValueError(f"difference={difference!r} is out of reach of any sample; give the smallest that matters")
+    return max(2, math.ceil(root**2 * (1.0 - 1e-12)))
 
 
 def detectable_difference(

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from recuse._checks import one_of, real, vector
+from recuse._checks import one_of, real, refuse, vector
 from recuse._typing import ArrayLike, FloatArray, IntArray
 from recuse.thresholds._betting import betting
 from recuse.thresholds._fallback import fallback, starts
@@ -20,6 +20,8 @@ Procedure = Literal["fallback", "fixed_sequence", "bonferroni", "sgr"]
 Bound = Literal["binomial", "betting", "hoeffding-bentkus"]
 PROCEDURES = ("fallback", "fixed_sequence", "bonferroni", "sgr")
 BOUNDS = ("binomial", "betting", "hoeffding-bentkus")
+#: No sample can show a limit of this size, and below it the number of rows that would is beyond a float.
+LEAST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def search(
     largest = largest_loss(sample, max_loss)
     if risk >= largest:
         raise ValueError(f"risk must be below the largest possible loss, {largest:g}, got {risk:g}")
-    limit = risk / largest
+    limit = max(risk / largest, LEAST)
     bound = _bound(sample, bound, largest, max_weight, procedure)
     if procedure == "sgr":
         at = sgr(sample.score, sample.loss, limit, delta)
@@ -84,6 +86,7 @@ def search(
     pilot, order = draw(sample, rng, pilot=thresholds is None)
     n_pilot, rest = int(pilot.sum()), sample.rows(~pilot)
     fixed = sample.score[pilot] if thresholds is None else vector(thresholds, "thresholds", np, None) + 0.0
+    refuse(np.isnan(fixed), fixed, "thresholds", "holds NaN", "give the scores at which to test", np)
     fixed = np.unique(fixed[fixed > -np.inf])[::-1]
     if rest.n < 1 or fixed.size == 0:
         return Found(np.inf, np.inf, bound, n_pilot, _why(sample.n, n_pilot, limit, delta))
@@ -144,5 +147,5 @@ def _why(n: int, n_pilot: int, limit: float, delta: float) -> str:
     least = fewest(limit, delta)
     if n - n_pilot < least:
         pilot = f", {n_pilot} of them to fix the tests," if n_pilot else ""
-        return f"{n} calibration rows{pilot} are too few: even without an error {least} accepted rows are needed"
+        return f"{n} calibration rows{pilot} are too few: even without an error {least:.15g} accepted rows are needed"
     return "no threshold passed its test; give more calibration rows, a larger risk or a better score"

@@ -142,8 +142,11 @@ def choose_threshold(
     found = {}
     for value in values:
         rows = column == value
-        sample = read(losses[rows], scores[rows], None if weights is None else weights[rows], nan_policy)
-        found[str(value)] = _one(sample, objective, level, rng, options)
+        try:
+            sample = read(losses[rows], scores[rows], None if weights is None else weights[rows], nan_policy)
+            found[str(value)] = _one(sample, objective, level, rng, options)
+        except ValueError as error:
+            raise type(error)(f"group {str(value)!r}: {error}") from None
     return GroupThresholds(found, None if delta is None else float(delta), multiplicity, whole.fingerprint)
 
 

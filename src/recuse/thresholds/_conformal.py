@@ -12,8 +12,6 @@ Source: Angelopoulos, Bates, Fisch, Lei & Schuster (2024), *Conformal risk contr
 
 from __future__ import annotations
 
-from math import ceil
-
 import numpy as np
 
 from recuse._checks import real
@@ -77,7 +75,8 @@ def conformal_threshold(
     if met.size:
         return points.point(int(met[-1]))
     why = (
-        f"{sample.n} rows cannot show a generalized risk of {risk:g}: at least {ceil(largest / risk - 1.0)} are needed"
+        f"{sample.n} rows cannot show a generalized risk of {risk:g}: "
+        f"at least {np.ceil(largest / risk - 1.0):.15g} are needed"
     )
     if largest / (sample.n + 1) <= risk:
         why = "already the most confident rows carry too much loss"
