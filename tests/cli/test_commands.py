@@ -273,3 +273,15 @@ def test_help(recuse_: Run, command: list[str], option: str) -> None:
 def test_version(recuse_: Run) -> None:
     """Name and version."""
     assert recuse_("--version").out == f"recuse {recuse.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "threshold"])
+def test_probabilities_given_as_logits_are_noted(recuse_: Run, files: Files, command: str) -> None:
+    """One line on stderr in the words of the command; the output itself stays clean."""
+    more = {"compare": ["--scores", "msp,max_logit", "--json", "-"], "threshold": ["--coverage", "0.5", "--json"]}
+    done = recuse_(command, files["csv"].name, "--logits", "p_*", *more.get(command, ["--json", "-"]))
+    assert done.code == 0
+    assert done.json
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("note: preds.csv: logits look like probabilities")
+    assert "--probs" in done.err

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -229,3 +230,39 @@ def test_messages(fields, error, message):
 def test_importing_outputs_loads_no_optional_library():
     code = "import sys, recuse.outputs; print([m for m in ('polars', 'pandas', 'torch', 'scipy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+PROBABILITIES = np.array([[0.7, 0.3], [0.2, 0.8], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_probabilities_in_the_place_of_logits_are_noticed_once(dtype):
+    with pytest.warns(UserWarning, match="logits look like probabilities.*give them as probabilities") as caught:
+        outputs = Outputs(labels=[0, 1, 0], logits=PROBABILITIES.astype(dtype))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outputs.select([0, 1])
+
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        np.log(PROBABILITIES[:2]),  # log-probabilities are logits
+        np.eye(3),  # votes
+        [[0.7, 0.3], [0.2, 0.9]],
+        [[1.7, -0.7], [0.2, 0.8]],
+    ],
+)
+def test_logits_that_are_no_probabilities_pass_in_silence(logits):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Outputs(labels=np.zeros(len(logits)), logits=logits)
+
+
+def test_logits_with_their_softmax_beside_them_are_logits():
+    softmax = np.exp(PROBABILITIES) / np.exp(PROBABILITIES).sum(axis=1, keepdims=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Outputs(labels=[0, 1, 0], logits=PROBABILITIES, probabilities=softmax)

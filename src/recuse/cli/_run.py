@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 import click
 
@@ -37,6 +39,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = _note
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         given = None if arguments is None else list(arguments)
         code = command.main(args=given, prog_name="recuse", standalone_mode=False)
@@ -65,6 +74,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _close_stdout()
         return 2
     return code if isinstance(code, int) else 0  # what a command gave to context.exit
+
+
+def _note(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Show a warning to users as one line; those to developers as Python does."""
+    if issubclass(category, UserWarning):
+        click.echo(f"note: {as_options(_line(str(message)))}", err=True)
+    else:
+        click.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
 
 
 def as_options(message: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import array_api_compat
 import numpy as np
 
 from recuse._checks import closest, refuse, same_length, to_numpy, vector
-from recuse._classes import class_labels, class_matrix, host, is_text, probabilities, texts
+from recuse._classes import SUM_TOLERANCE, class_labels, class_matrix, host, is_text, probabilities, texts
 from recuse._typing import ArrayLike, FloatArray, IntArray
 
 #: Logits and probabilities of one model may differ by this much after a softmax (float16 files do).
@@ -49,6 +50,19 @@ def weights(column: ArrayLike) -> FloatArray:
 def logits(matrix: ArrayLike) -> FloatArray:
     """Return finite logits of shape (n_samples, n_classes >= 2)."""
     return np.asarray(frozen(class_matrix(_to_host(matrix), "logits", np, None)))
+
+
+def suspect_logits(values: FloatArray) -> None:
+    """Warn of probabilities in the place of logits; votes, of which every row is one-hot, may well be logits."""
+    if values.min() < 0.0 or values.max() > 1.0 or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
+        return
+    if (values.max(axis=1) < 1.0).any():
+        warnings.warn(
+            "logits look like probabilities: every row lies in [0, 1] and sums to 1; if they are, give them as "
+            "probabilities (of a file: probs=), or their softmax is taken once more",
+            UserWarning,
+            stacklevel=4,  # whoever called Outputs(...)
+        )
 
 
 def probability_matrix(matrix: ArrayLike) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -67,6 +68,11 @@ class Outputs:
     TypeError
         A column of the wrong type.
 
+    Warns
+    -----
+    UserWarning
+        Logits that look like probabilities: all rows lie in [0, 1] and sum to 1, and not all are one-hot.
+
     Notes
     -----
     Tensors are brought to the host, numbers become float64. Arrays are kept as read-only views where no
@@ -124,6 +130,8 @@ class Outputs:
                 shapes = f"logits: {logits.shape}, probabilities: {probabilities.shape}"
                 raise ValueError(f"shapes differ ({shapes}); both need one row per sample and one column per class")
             check.agree(logits, probabilities)
+        elif logits is not None:
+            check.suspect_logits(logits)
         matrix = probabilities if logits is None else logits
         width = None if matrix is None else matrix.shape[1]
         if found["passes"] is not None:
@@ -277,7 +285,9 @@ class Outputs:
                 changed[name] = value[:, index] if name == "passes" else value[index]
         for field in ("scores", "groups"):
             changed[field] = {name: column[index] for name, column in getattr(self, field).items()}
-        return replace(self, **changed)
+        with warnings.catch_warnings():  # what is odd about all samples has been said of them
+            warnings.simplefilter("ignore")
+            return replace(self, **changed)
 
     def _positions(self, rows: ArrayLike | slice) -> Any:
         if isinstance(rows, slice):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -72,9 +73,14 @@ def read_outputs(
     ImportError
         polars is needed and missing.
 
+    Warns
+    -----
+    UserWarning
+        As :class:`Outputs` does.
+
     Notes
     -----
-    Every error message is one line that starts with the path and names the column, the row and the remedy.
+    Every message is one line that starts with the path and names the column, the row and the remedy.
 
     Names that are recognised (in any case), unless another option has claimed the column:
 
@@ -128,12 +134,17 @@ def read_outputs(
             fields = _load(source, plan, class_names)
         finally:
             source.close()
-        return Outputs(**fields, unlabelled=unlabelled)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            outputs = Outputs(**fields, unlabelled=unlabelled)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise ValueError(f"{name}: cannot be read ({_line(error)}); write it again") from error
     except (ValueError, TypeError, ImportError) as error:
         kind_of = next(kind for kind in (TypeError, ImportError, ValueError) if isinstance(error, kind))
         raise kind_of(f"{name}: {_with_row(_line(error))}") from error
+    for each in caught:
+        warnings.warn(f"{name}: {each.message}", each.category, stacklevel=2)
+    return outputs
 
 
 def _kind(name: str) -> str:
