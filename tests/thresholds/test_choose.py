@@ -41,6 +41,17 @@ def test_weights_count_on_both_axes(problem: Problem) -> None:
     assert found.threshold == point.threshold
 
 
+def test_rows_of_weight_0_make_no_interval_narrower() -> None:
+    """Three rows know what three rows know."""
+    loss, score, weight = [0.0, 1.0, 0.0], [3.0, 2.0, 1.0], [1.0, 2.0, 1.0]
+    one = recuse.choose_threshold(loss, score, coverage=1.0, sample_weight=weight)
+    two = recuse.choose_threshold(
+        loss + [1.0] * 90, score + [2.5] * 90, coverage=1.0, sample_weight=weight + [0.0] * 90
+    )
+    assert two.risk_interval == pytest.approx(one.risk_interval, rel=1e-12)
+    assert two.coverage_interval == pytest.approx(one.coverage_interval, rel=1e-12, nan_ok=True)
+
+
 def test_the_largest_cwsa() -> None:
     """Over all attainable thresholds, as a loop over them says."""
     values = {t: recuse.cwsa(LOSS, SCORE, threshold=t) for t in SCORE}

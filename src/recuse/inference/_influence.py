@@ -109,14 +109,15 @@ def aggregated(
 ) -> FloatArray:
     """Centre the terms within strata and sum them per cluster; what is squared and summed is the variance.
 
-    ``terms`` has shape (n_samples,) or (n_samples, n_columns) and holds w_i times the influence over W. Around the mean
-    of u units (samples, or clusters) of a stratum the variance lacks u/(u - 1); a single one shows none at all.
+    ``terms`` has shape (n_samples,) or (n_samples, n_columns) and holds w_i times the influence over W. A sample of
+    weight 0 is no unit and has no term. Around the mean of u units (samples, or clusters) of a stratum the variance
+    lacks u/(u - 1); a single one shows none at all.
     """
     terms = terms.reshape(len(terms), -1)
     if strata is None and clusters is None:
-        return terms
+        return terms if sample_weight is None else terms[sample_weight > 0.0]
     n, weight = len(terms), np.ones(len(terms)) if sample_weight is None else sample_weight
-    kept = weight > 0.0  # a sample of weight 0 makes no unit
+    kept = weight > 0.0
     stratum = np.zeros(n, np.intp) if strata is None else codes(strata, "strata", n)
     terms, weight, stratum = terms[kept], weight[kept], _dense(stratum[kept])
     cluster = None if clusters is None else _dense(codes(clusters, "clusters", n)[kept])

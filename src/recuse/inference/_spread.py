@@ -47,23 +47,25 @@ def points_of(
     """Sort and sum once."""
     column = Column.of(loss, scored(confidence), sample_weight, oracle=False)
     n = column.order.size
-    cluster = None if clusters is None else codes(clusters, "clusters", n)
-    n_units = n if cluster is None else int(cluster.max()) + 1
+    cluster = None if clusters is None else codes(clusters, "clusters", n)[column.order]
+    weight, loss, block = np.ones(n) if column.weight is None else column.weight, column.loss, column.block
+    kept = weight > 0.0  # a sample of weight 0 is none: it makes no point, no unit and no cluster
+    if not kept.all():
+        weight, loss, block = weight[kept], loss[kept], block[kept]
+        cluster = None if cluster is None else np.unique(cluster[kept], return_inverse=True)[1]
+    n_units = loss.size if cluster is None else int(cluster.max()) + 1
     if cluster is not None and n_units < 2:
         raise ValueError("clusters holds a single cluster; at least two are needed for a band")
-    weight = np.ones(n) if column.weight is None else column.weight
-    end = np.flatnonzero(column.last)
+    end = np.flatnonzero(np.append(np.diff(block) > 0, True))
     total = np.cumsum(weight)[end]
-    kept = np.diff(total, prepend=0.0) > 0.0  # a block of weight zero adds no attainable point
-    end, total = end[kept], total[kept]
     denominator = np.full_like(total, total[-1]) if generalized else total
     return Points(
-        threshold=column.score[kept],
+        threshold=column.score[block[end]],
         coverage=total / total[-1],
-        risk=np.cumsum(weight * column.loss)[end] / denominator,
+        risk=np.cumsum(weight * loss)[end] / denominator,
         weight=weight,
-        loss=column.loss,
-        cluster=None if cluster is None else cluster[column.order],
+        loss=loss,
+        cluster=cluster,
         n_units=n_units,
         end=end,
         accepted=(end + 1).astype(np.float64),
@@ -71,7 +73,7 @@ def points_of(
         generalized=generalized,
         plain=column.blocks.binary and column.weight is None and cluster is None,
         weighted=column.weight is not None,
-        largest=1.0 if column.loss.max() <= 1.0 else np.inf,
+        largest=1.0 if loss.max() <= 1.0 else np.inf,
     )
 
 

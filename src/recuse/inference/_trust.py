@@ -63,12 +63,13 @@ def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
     """Return the limit of a metric that is relative to its losses, or at a far quantile; none for any other."""
     samples = blocks.samples
     assert samples is not None
-    if metric.name in TAIL:
-        return Limit(df=0.2 * float(np.count_nonzero(to_numpy(samples.loss) == TAIL[metric.name])))
-    if metric.name not in RELATIVE:
+    if metric.name not in RELATIVE.keys() | TAIL.keys():
         return Limit()
-    weight = None if samples.weight is None else to_numpy(samples.weight)
-    number = effective_losses(to_numpy(samples.loss), weight)
+    loss, weight = to_numpy(samples.loss), None if samples.weight is None else to_numpy(samples.weight)
+    if metric.name in TAIL:
+        beyond = loss == TAIL[metric.name]
+        return Limit(df=0.2 * float(np.count_nonzero(beyond if weight is None else beyond & (weight > 0.0))))
+    number = effective_losses(loss, weight)
     return Limit(number / max(number - 1.0, 1e-9), number - 1.0)
 
 

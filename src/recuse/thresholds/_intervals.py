@@ -37,6 +37,7 @@ def risk_interval(sample: Sample, accepted: FloatArray, level: float) -> Ends:
 
 
 def _ratio(weight: FloatArray, value: FloatArray, level: float, largest: float) -> Ends:
+    value, weight = value[weight > 0.0], weight[weight > 0.0]  # rows of weight 0 know nothing
     total = float(weight.sum())
     if total == 0.0:
         return np.nan, np.nan
