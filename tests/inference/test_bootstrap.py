@@ -180,7 +180,7 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
     clustered = bootstrap("aurc", loss, score, clusters=np.arange(90) % 9, n_resamples=100)
     assert "only 9 clusters" in str(clustered.interval().warning)
     single = bootstrap("aurc", loss, score, strata=np.arange(90) == 0, n_resamples=100)
-    assert "1 strata hold a single unit" in str(single.warning)
+    assert "the smallest stratum holds 1 sample(s)" in str(single.warning)
 
 
 @pytest.mark.parametrize(

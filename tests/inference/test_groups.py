@@ -19,6 +19,23 @@ def test_pairs_as_strata_keep_their_variance():
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(spread, rel=0.06)
 
 
+def test_a_bootstrap_within_small_strata_warns():
+    """Of pairs it shows half of the variance; ten in each stratum are enough to say nothing."""
+    rng = np.random.default_rng(5)
+    loss, score = rng.random(400), rng.random(400)
+    pairs, tens = np.arange(400) // 2, np.arange(400) // 10
+    drawn = recuse.inference.bootstrap("risk", loss, score, strata=pairs)
+    error = recuse.standard_error("risk", loss, score, strata=pairs)
+    assert drawn.standard_error == pytest.approx(error / np.sqrt(2.0), rel=0.08)
+    assert "the smallest stratum holds 2 sample(s)" in drawn.warning
+    assert recuse.inference.bootstrap("risk", loss, score, strata=tens).warning is None
+    assert recuse.inference.bootstrap("risk", loss, score, clusters=tens).warning is None
+    scores = {"a": score, "b": rng.random(400)}
+    for strata, said in ((pairs, True), (tens, False)):
+        table = recuse.compare(loss, scores, metric="augrc", method="bootstrap", n_resamples=100, strata=strata).table
+        assert ("smallest stratum" in str(table[0]["warning"])) == said
+
+
 def test_strata_of_one_sample_are_taken_together():
     loss, score, _ = draw(7)
     strata = np.where(np.arange(loss.size) < loss.size // 2, -1, np.arange(loss.size))
@@ -42,6 +59,43 @@ def test_samples_of_weight_0_make_no_cluster():
 
 
 CONSTRUCTORS = {"numpy": "array", "pandas": "Series", "polars": "Series", "pyarrow": "array"}
+
+
+def with_weightless(seed):
+    """Return columns (loss, score, weight, cluster), and the same among rows of weight 0 in clusters of their own."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    rows = (rng.random(n) < 0.3) * 1.0, np.round(rng.random(n), 1), rng.random(n) + 0.1, rng.integers(0, 8, n)
+    more = np.ones(n), np.round(rng.random(n), 2) - 0.5, np.zeros(n), rng.integers(8, 99, n)
+    order = rng.permutation(2 * n)
+    return rows, tuple(np.concatenate(pair)[order] for pair in zip(rows, more, strict=True))
+
+
+@pytest.mark.parametrize("metric", ["augrc", "risk", "fpr95_error", "naurc"])
+def test_samples_of_weight_0_give_no_degrees_of_freedom(metric):
+    """Nor do they dim the warning light."""
+    one, two = (
+        recuse.confidence_interval(metric, loss, score, sample_weight=weight)
+        for loss, score, weight, _ in with_weightless(3)
+    )
+    assert two.df == pytest.approx(one.df, rel=1e-12)
+    assert two.warning == one.warning
+
+
+@pytest.mark.parametrize("risk", ["selective", "generalized"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):
+    """They make no cluster: eight are few, and the warning says so."""
+    one, two = (
+        recuse.inference.risk_band(
+            loss, score, risk=risk, sample_weight=weight, clusters=cluster if clustered else None
+        )
+        for loss, score, weight, cluster in with_weightless(4)
+    )
+    for name, column in one.table().items():
+        np.testing.assert_allclose(two.table()[name], column, rtol=1e-12)
+    assert two.warning == one.warning
+    assert (one.warning == "only 8 clusters: the band is a rough guide") == clustered
 
 
 @pytest.mark.parametrize("library", CONSTRUCTORS)

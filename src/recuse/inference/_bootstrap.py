@@ -18,7 +18,7 @@ from recuse.inference._interval import Interval, no_interval, without_spread
 from recuse.inference._lanes import Backend, Column, choose
 from recuse.inference._replicates import prepare, replicates, run, value_of, work_of
 from recuse.inference._resample import Plan, plan
-from recuse.inference._trust import informative, joined, limit_of, warning_light
+from recuse.inference._trust import FEW_CLUSTERS, informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
 
 __all__ = ["Bootstrap", "bootstrap", "replicates"]
@@ -192,7 +192,9 @@ def bootstrap(
     -----
     A tie stays a tie, and a sample drawn twice is tied with itself. Replicates on which the metric is undefined
     are left out and counted; for ``coverage_at_risk`` a risk that no threshold attains counts as coverage 0.
-    For metrics with a gradient :func:`confidence_interval` needs no resamples and covers better for few errors.
+    For metrics with a gradient :func:`confidence_interval` needs no resamples and covers better for few errors, or in
+    small strata: of a stratum of u samples (or clusters) a bootstrap shows (u - 1)/u of the variance, with a warning
+    below ten.
 
     References
     ----------
@@ -219,8 +221,7 @@ def bootstrap(
         reason,
         f"{n_undefined} of {n_resamples} replicates are undefined and left out" if n_undefined else "",
         "too few failures or successes for a trustworthy interval" if n_undefined > 0.01 * n_resamples else "",
-        of_resampling(chosen, n_resamples),
-        f"{how.n_single} strata hold a single unit, which never varies" if how.n_single else "",
+        of_resampling(chosen, n_resamples, None if strata is None else how),
         warning_light(df, None if clusters is None else how.n_units),
     ]  # fmt: skip
     kinds = [word for word, given in (("clustered", clusters), ("stratified", strata)) if given is not None]
@@ -263,11 +264,18 @@ def of_replicates(
     return Interval(float(low), float(high), estimate, error, level, name, df, note)
 
 
-def of_resampling(metric: Metric, n_resamples: int) -> str | None:
-    """Return what to know of a bootstrap of this metric with so many resamples."""
+def of_resampling(metric: Metric, n_resamples: int, stratified: Plan | None) -> str | None:
+    """Return what to know of a bootstrap of this metric with so many resamples, and within strata as they are."""
     few = f"only {n_resamples} resamples: use 1000" if n_resamples < FEW_RESAMPLES else None
     biased = f"the bias of {metric.name} does not vanish beside its spread" if metric.inference_kind == "none" else None
-    return joined(few, biased)
+    short = None
+    if stratified is not None and stratified.smallest < FEW_CLUSTERS:
+        unit = "sample" if stratified.unit is None else "cluster"
+        short = (
+            f"the smallest stratum holds {stratified.smallest} {unit}(s): of u in a stratum a bootstrap shows "
+            "(u - 1)/u of the variance, so this spread is too small"
+        )
+    return joined(few, biased, short)
 
 
 def _influence_terms(

@@ -25,7 +25,7 @@ from recuse.inference._interval import (
 )
 from recuse.inference._panel import Panel
 from recuse.inference._quantiles import t_quantile
-from recuse.inference._resample import codes
+from recuse.inference._resample import plan
 from recuse.inference._runs import components
 from recuse.inference._trust import SINGLE, informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
@@ -183,7 +183,7 @@ def by_bootstrap(
 ) -> Estimates:
     """Return the estimates with one term per resample; all scores and runs share the resampling counts.
 
-    Resampling n clusters shows (n - 1)/n of their variance; the terms are made up for it.
+    Resampling n clusters shows (n - 1)/n of their variance; the terms are made up for it. Small strata bring a warning.
     """
     from recuse.inference._bootstrap import of_resampling
 
@@ -191,7 +191,8 @@ def by_bootstrap(
     drawn = defined(metric, drawn)
     blocks = _blocks(metric, panel)
     values = _values(metric, panel, blocks)
-    n_clusters = None if clusters is None else int(codes(clusters, "clusters", panel.n).max()) + 1
+    how = plan(panel.n, strata, clusters)
+    n_clusters = None if clusters is None else how.n_units
     few = 1.0 if n_clusters is None else np.sqrt(n_clusters / (n_clusters - 1.0))
     limits = [[limit_of(metric, table) for table in row] for row in blocks]
     most = min(len(drawn), n_clusters or panel.n) - 1.0
@@ -203,7 +204,7 @@ def by_bootstrap(
         for factor, row in zip(factors, rows, strict=True)
     )
     edges = tuple(_edge(metric, row) for row in blocks)
-    note = of_resampling(metric, n_resamples)
+    note = of_resampling(metric, n_resamples, None if strata is None else how)
     intervals = tuple(
         _of_replicates(
             metric, tables[0], value, term, row.mean(axis=0), most_df, level,

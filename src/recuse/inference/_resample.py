@@ -49,14 +49,14 @@ class Plan:
     """How to resample: units, and the strata within which they are drawn.
 
     ``unit``: number of each sample's unit (None: every sample is its own); ``strata``: the units of each stratum
-    (None: one stratum); ``n_single``: strata of one unit, which are the same in every replicate.
+    (None: one stratum); ``smallest``: units of the smallest stratum.
     """
 
     n: int
     n_units: int
     unit: IntArray | None
     strata: tuple[IntArray, ...] | None
-    n_single: int
+    smallest: int
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Return how often each unit occurs in one replicate."""
@@ -100,14 +100,14 @@ def plan(n: int, strata: ArrayLike | None = None, clusters: ArrayLike | None = N
     if unit is not None and n_units < 2:
         raise ValueError("clusters holds a single cluster; at least two are needed to resample them")
     if stratum is None:
-        return Plan(n, n_units, unit, None, 0)
+        return Plan(n, n_units, unit, None, n_units)
     if unit is not None:
         stratum = _stratum_of_clusters(stratum, unit, n_units)
     sizes = np.bincount(stratum)
     if sizes.max() < 2:
         raise ValueError(f"every stratum holds a single {what}, so every replicate would be the data; use fewer strata")
     groups = tuple(np.split(np.argsort(stratum, kind="stable"), np.cumsum(sizes)[:-1]))
-    return Plan(n, n_units, unit, groups if len(groups) > 1 else None, int(np.count_nonzero(sizes == 1)))
+    return Plan(n, n_units, unit, groups if len(groups) > 1 else None, int(sizes.min()))
 
 
 def _stratum_of_clusters(stratum: IntArray, unit: IntArray, n_units: int) -> IntArray:
