@@ -223,3 +223,16 @@ def test_groups_of_a_csv_keep_their_text(tmp_path: Path, capsys: pytest.CaptureF
     assert dict(share.iter_rows()) == dict.fromkeys(codes, 0.5)
     assert run(["monitor", str(policy), str(path), "--loss", "err", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n_accepted"] == 300
+
+
+def test_one_of_several_feature_matrices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file of two feature matrices is no obstacle to threshold and monitor, as it is none to evaluate."""
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(200, 3))
+    path, policy = str(tmp_path / "val.npz"), str(tmp_path / "policy.json")
+    np.savez(path, labels=logits.argmax(axis=1), logits=logits, features_a=logits, features_b=logits[:, :2])
+    assert run(["threshold", path, "--coverage", "0.5"]) == 2
+    assert "give --features <one of them>" in capsys.readouterr().err
+    assert run(["threshold", path, "--coverage", "0.5", "--features", "features_a", "-o", policy]) == 0
+    assert run(["monitor", policy, path, "--features", "features_b"]) == 0
+    assert "coverage 0.5 of 200" in capsys.readouterr().out

@@ -27,6 +27,7 @@ def _labels(function: Any) -> Any:
         click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions."),
         click.option("--prediction", help="Column of predicted classes."),
         click.option("--label", help="Column of true classes."),
+        click.option("--features", help="Columns or array of features, to choose one of several that a file holds."),
         class_names_option,
     ):
         function = option(function)
@@ -112,7 +113,8 @@ def _plan(file: Path, given: dict[str, Any]) -> Any:
 def threshold_command(
     context: click.Context, /, file: Path, label: str | None, logits: str | None, probs: str | None,
     prediction: str | None, confidence: str | None, loss: str | None, score: str | None, temperature: float | None,
-    class_names: list[str] | None, by: str | None, output: Path | None, as_json: bool, **objective: Any,
+    features: str | None, class_names: list[str] | None, by: str | None, output: Path | None, as_json: bool,
+    **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
 
@@ -123,8 +125,8 @@ def threshold_command(
     groups = words(by)
     if len(groups) > 1:
         raise click.UsageError("--by takes one group column here")
-    given = {"label": label, "logits": logits, "probs": probs, "prediction": prediction, "confidence": confidence,
-             "loss": loss, "id": None, "cluster": None, "weight": None}  # fmt: skip
+    given = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
+             "confidence": confidence, "loss": loss}  # fmt: skip
     check_destinations({"output": output}, [file])
     outputs, _, names = read(file, [], groups, class_names=class_names, **given)
     with about(file):
@@ -172,7 +174,8 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
 @click.pass_context
 def monitor_command(
     context: click.Context, /, policy: Path, file: Path, label: str | None, prediction: str | None, loss: str | None,
-    class_names: list[str] | None, accepted_only: bool, max_loss: float | None, delta: float | None, as_json: bool,
+    features: str | None, class_names: list[str] | None, accepted_only: bool, max_loss: float | None,
+    delta: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
 
@@ -184,8 +187,8 @@ def monitor_command(
     inputs = dict(known.inputs or {})
     outputs, _, names = read(
         file, [], [known.group] if known.group else [], label=label, logits=inputs.get("logits"),
-        probs=inputs.get("probabilities"), prediction=prediction, confidence=None if inputs else known.score, loss=loss,
-        id=None, cluster=None, weight=None, class_names=class_names,
+        probs=inputs.get("probabilities"), features=features, prediction=prediction,
+        confidence=None if inputs else known.score, loss=loss, class_names=class_names,
     )  # fmt: skip
     with about(file):
         score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
