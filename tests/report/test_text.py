@@ -205,8 +205,10 @@ def test_intervals_stand_beside_their_values() -> None:
     shown = [row[0] for row in tables(result)[0].rows[:2]]
     assert shown == [f"{area.value:.4f} [{area.low:.4f}, {area.high:.4f}]", number(coverage.value)]
     assert area.low < area.value < area.high
-    assert "In brackets: 95 % confidence interval." in terminal(result, 100)
-    assert "In brackets" not in terminal(recuse.evaluate(OUTPUTS, NAMES[0], "augrc", level=None), 100)
+    without = recuse.evaluate(OUTPUTS, NAMES[0], "augrc", level=None)
+    for form in (lambda evaluation: terminal(evaluation, 100), str, recuse.Evaluation._repr_html_):
+        assert "In brackets: 95 % confidence interval." in form(result)
+        assert "In brackets" not in form(without)
 
 
 @pytest.mark.parametrize(

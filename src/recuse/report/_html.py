@@ -42,9 +42,7 @@ def as_html_page(evaluation: Evaluation, title: str | None = None) -> str:
 
 def _legend(evaluation: Evaluation) -> str:
     """What arrows, brackets and bold type mean, as far as they occur."""
-    inside = brackets(evaluation)
-    parts = ["↓ lower is better, ↑ higher is better. Values are fractions."]
-    parts += [f"{inside}."] if inside else []
+    parts = ["↓ lower is better, ↑ higher is better. Values are fractions.", *brackets(evaluation)]
     parts += ["Best of a row in bold."] if len(evaluation.scores) > 1 else []
     return " ".join(parts)
 
@@ -60,8 +58,8 @@ def as_html_table(evaluation: Evaluation) -> str:
     parts = [template.render(table=table) for table in tables(evaluation)]
     from markupsafe import escape as escaped
 
-    notes = "".join(f"<p>{escaped(clean(line))}</p>" for line in evaluation.notes())
-    return f"<p>{escaped(headline(evaluation))}</p>{''.join(parts)}{notes}"
+    below = "".join(f"<p>{escaped(line)}</p>" for line in [*brackets(evaluation), *map(clean, evaluation.notes())])
+    return f"<p>{escaped(headline(evaluation))}</p>{''.join(parts)}{below}"
 
 
 def _template(name: str) -> Any:

@@ -94,11 +94,11 @@ def cell(entry: Measurement) -> str:
     return f"{fixed(entry.value, places)} [{fixed(entry.low, places)}, {fixed(entry.high, places)}]"
 
 
-def brackets(evaluation: Evaluation) -> str | None:
-    """Return what the brackets behind a value are, if there are any."""
+def brackets(evaluation: Evaluation) -> list[str]:
+    """Return a line that says what the brackets behind a value are, if there are any."""
     if all(np.isnan(entry.low) or np.isnan(entry.high) for entry in evaluation.measurements):
-        return None
-    return f"In brackets: {100.0 * evaluation.provenance['level']:g} % confidence interval"
+        return []
+    return [f"In brackets: {100.0 * evaluation.provenance['level']:g} % confidence interval."]
 
 
 def headline(evaluation: Evaluation) -> str:

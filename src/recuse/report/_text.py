@@ -15,8 +15,8 @@ def as_text(evaluation: Evaluation) -> str:
     parts = [headline(evaluation)]
     fitting = _fitting(tables(evaluation), 160)
     parts += ["\n".join(_lines(table)) for table in tables(evaluation, fitting)]
-    notes = [f"note: {clean(line)}" for line in evaluation.notes()]
-    return "\n\n".join([*parts, "\n".join(notes)] if notes else parts)
+    below = brackets(evaluation) + [f"note: {clean(line)}" for line in evaluation.notes()]
+    return "\n\n".join([*parts, "\n".join(below)] if below else parts)
 
 
 def _lines(table: Table) -> list[str]:
@@ -48,8 +48,7 @@ def as_rich(evaluation: Evaluation, width: int = 120) -> list[Any]:
             cells = [Text(cell, style="bold green" if (i, j) in table.best else "") for j, cell in enumerate(row)]
             rich.add_row(Text(name), *cells)
         result.append(rich)
-    inside = brackets(evaluation)
-    result += [Text(f"{inside}.", style="dim")] if inside else []
+    result += [Text(line, style="dim") for line in brackets(evaluation)]
     result += [Text(f"note: {clean(line)}", style="yellow") for line in evaluation.notes()]
     return result
 
