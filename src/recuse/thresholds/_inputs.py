@@ -34,7 +34,7 @@ def inputs_of(
             "column; name the columns of the classes with logits= or probabilities=, or leave the temperature out"
         )
     for kind in named:  # an unknown score, a fitted one, or one that needs more is refused here
-        compute(score, kind, np.array([[0.6, 0.4]]), temperature)
+        compute(score, kind, np.array([[1.0, 0.0]]), temperature)
     return {str(kind): names for kind, names in named.items()} or None
 
 
