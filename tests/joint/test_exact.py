@@ -10,6 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recuse
+from recuse.joint._ds_aurc import area
+from recuse.joint._ds_f1 import exact
+from recuse.joint._problem import problem
+from recuse.joint._quadrants import stable_order
 from tests.joint import references as slow
 from tests.joint.references import Columns, joint_problems, random_problem, value
 
@@ -99,3 +103,22 @@ def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> 
             found += [c.confidence_threshold.tolist() for c in curves if c is not None]
         results.append(found)
     assert results[0] == results[1]
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(joint_problems(), st.sampled_from([None, 2]))
+def test_ranks_give_the_values_of_scores(path: str, columns: Columns, T: int | None) -> None:
+    """Guards calculate on ranks, which are ordered by tables instead of searches."""
+    data = problem(*columns)
+    ranks = data.ranked()
+    assert ranks.confidence.dtype.kind == ranks.ood_score.dtype.kind == "i"
+    assert exact(ranks).value == exact(data).value
+    for generalized in (False, True):
+        assert area(ranks, T=T, generalized=generalized).value == area(data, T=T, generalized=generalized).value
+
+
+@given(st.lists(st.integers(0, 2**31 - 1) | st.integers(0, 3)))
+def test_the_order_of_whole_numbers_is_that_of_a_stable_sort(keys: list[int]) -> None:
+    """Ties stay in their places."""
+    array = np.array(keys, dtype=np.intp)
+    np.testing.assert_array_equal(stable_order(array), np.argsort(array, kind="stable"))

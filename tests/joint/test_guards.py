@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,6 +95,23 @@ def test_natural_balanced_and_given_are_side_by_side() -> None:
     for part in ("0.750, as in the data", "0.500, balanced", "0.100, given", "null gain", "200 ID", "600 OOD"):
         assert part in text
     assert "ds_f1/exact, ds_aurc/at_least, ds_augrc/at_least" in text
+
+
+@pytest.mark.parametrize("rng", [7, np.random.default_rng(7), None])
+def test_guards_do_not_depend_on_the_order_in_which_they_are_asked_for(rng: Any) -> None:
+    """Each starts from the seed of the evaluation, also where that was drawn."""
+    result = joint.evaluate(*random_problem(60, 50), n_runs=3, rng=rng)
+    again = dataclasses.replace(result)
+    before = again.transfer.transferred, again.null_gain["ds_f1"].null
+    np.testing.assert_array_equal(result.null_gain["ds_f1"].null, before[1])
+    np.testing.assert_array_equal(result.transfer.transferred, before[0])
+
+
+def test_as_many_ood_as_id_samples_are_balanced() -> None:
+    """The natural share is the balanced one then: nothing is calculated twice."""
+    result = joint.evaluate(*random_problem(30, 30))
+    assert result.balanced is result
+    assert joint.evaluate(*random_problem(30, 20)).balanced.prevalence == 0.5
 
 
 def test_the_evaluation_repeats_the_functions() -> None:
@@ -203,7 +222,7 @@ def test_all_samples_have_the_librarys_intervals() -> None:
         ("confidence_intervals", {"n_splits": 1}, "n_splits must be a whole number >= 2"),
         ("confidence_intervals", {"level": 95}, "level"),
         ("evaluate", {"n_runs": 0}, "n_runs must be a whole number >= 1, got 0"),
-        ("evaluate", {"seed": -1}, "seed=-1 is no seed; give a whole number"),
+        ("evaluate", {"rng": -1}, "rng=-1 is no seed; give a whole number"),
     ],
 )
 def test_bad_options_are_named(function: str, options: dict[str, object], message: str) -> None:

@@ -28,8 +28,8 @@ class JointEvaluation:
     ----------
     problem : Problem
         The checked columns.
-    seed : int or None
-        Seed of permutations, splits and resamples.
+    seed : int
+        Seed of permutations and splits; every guard starts from it, in whatever order they are asked for.
     n_runs : int
         Runs of the null calibration, and splits of the transfer.
 
@@ -47,7 +47,7 @@ class JointEvaluation:
     """
 
     problem: Problem = field(repr=False)
-    seed: int | None = 0
+    seed: int = 0
     n_runs: int = 20
 
     # ------------------------------------------------------------------ values
@@ -137,7 +137,7 @@ class JointEvaluation:
     @cached_property
     def balanced(self) -> JointEvaluation:
         """The evaluation with as much OOD as ID weight; undefined without OOD samples."""
-        return self if self.problem.prevalence == 0.5 else self.at_prevalence(0.5)
+        return self if self.prevalence == 0.5 else self.at_prevalence(0.5)
 
     @cached_property
     def null_gain(self) -> Mapping[str, _null.NullGain]:
@@ -209,11 +209,7 @@ class JointEvaluation:
         return str(self)
 
     def _single(self) -> dict[str, Problem]:
-        constant = np.zeros(self.problem.confidence.size)
-        return {
-            "confidence": self.problem.with_ood_score(constant),
-            "ood_score": self.problem.swapped().with_ood_score(constant),
-        }
+        return {"confidence": self.problem.alone(), "ood_score": self.problem.swapped().alone()}
 
 
 def evaluate(
@@ -222,10 +218,10 @@ def evaluate(
     id_ood_score: ArrayLike,
     ood_confidence: ArrayLike,
     ood_score: ArrayLike,
-    prevalence: float | None = None,
     *,
+    prevalence: float | None = None,
     n_runs: int = 20,
-    seed: int | None = 0,
+    rng: int | np.random.Generator | None = 0,
 ) -> JointEvaluation:
     """Evaluate a classifier with a confidence and an OOD score on ID and OOD samples together.
 
@@ -242,8 +238,8 @@ def evaluate(
         balanced share in any case.
     n_runs : int
         Runs of the null calibration, and splits of the transfer.
-    seed : int or None
-        Seed of permutations, splits and resamples.
+    rng : int, numpy.random.Generator or None
+        Seed of permutations and splits; a generator gives one number for it.
 
     Returns
     -------
@@ -268,5 +264,6 @@ def evaluate(
     (0.6666666666666666, 0.2778, Thresholds(confidence=0.5, ood_score=2.0))
     """
     data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
-    generator(seed, "seed")
+    drawn = generator(rng)
+    seed = int(rng) if isinstance(rng, int | np.integer) else int(drawn.integers(2**63))
     return JointEvaluation(data, seed, whole(n_runs, "n_runs"))

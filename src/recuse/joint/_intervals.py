@@ -117,6 +117,7 @@ def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Genera
     if smallest < 2:
         raise ValueError(f"one of the two kinds has {smallest} sample, which has no halves; give more samples")
     few = f"only {smallest} samples of one kind: read the interval as too short" if smallest < FEW else None
+    data = data.ranked()
     halves = np.array([[_values(half) for half in data.split(0.5, rng)] for _ in range(n_splits)])
     entire, exact = _values(data), _exact(data)
     return {

@@ -43,7 +43,7 @@ def single_frontier(data: Problem) -> RiskCoverageFrontier:
     """Return the frontier of the confidence alone: the OOD score is made constant."""
     from dataclasses import replace
 
-    found = frontier(data.with_ood_score(np.zeros(data.confidence.size)))
+    found = frontier(data.alone())
     return replace(found, ood_threshold=np.full(found.level.size, -np.inf))
 
 

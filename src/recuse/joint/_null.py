@@ -136,6 +136,7 @@ def of_problem(data: Problem, metric: str, scheme: str, n_runs: int, rng: np.ran
     one_of(metric, METRICS, "metric")
     one_of(scheme, ("permuted", "conditional"), "scheme")
     whole(n_runs, "n_runs", usual=20)
+    data = data.ranked()
     single = alone(data, metric)
     double = together(data, metric)
     permuted = _permuted if scheme == "permuted" else _conditional
@@ -148,7 +149,7 @@ def of_problem(data: Problem, metric: str, scheme: str, n_runs: int, rng: np.ran
 def alone(data: Problem, metric: str) -> float:
     """Return the metric of the confidence alone."""
     if metric == "ds_f1":
-        return exact(data.with_ood_score(np.zeros(data.confidence.size))).value
+        return exact(data.alone()).value
     curve = single_frontier(data)
     return curve.aurc() if metric == "ds_aurc" else curve.augrc()
 

@@ -40,7 +40,10 @@ class Thresholds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Checked columns, ID rows first; an ID row weighs ``id_weight``, an OOD row ``ood_weight``."""
+    """Checked columns, ID rows first; an ID row weighs ``id_weight``, an OOD row ``ood_weight``.
+
+    Scores are floats, or integers from 0 on: ranks.
+    """
 
     wrong: BoolArray
     confidence: FloatArray
@@ -81,6 +84,15 @@ class Problem:
     def with_ood_score(self, column: FloatArray) -> Problem:
         """Return the problem with another OOD score."""
         return replace(self, ood_score=column)
+
+    def alone(self) -> Problem:
+        """Return the problem of the confidence alone: a constant OOD score."""
+        return self.with_ood_score(np.zeros(self.confidence.size))
+
+    def ranked(self) -> Problem:
+        """Return the problem with ranks for scores: the same values, and far less sorting where many are calculated."""
+        ranks: list[Any] = [np.unique(each, return_inverse=True)[1] for each in (self.confidence, self.ood_score)]
+        return replace(self, confidence=ranks[0], ood_score=ranks[1])
 
     def rows(self, id_rows: IntArray, ood_rows: IntArray) -> Problem:
         """Return the problem on these rows; the OOD share of a stated prevalence stays as it is."""

@@ -359,7 +359,7 @@ def _records(
 def _values(data: Problem) -> dict[str, float]:
     """Every metric of one score on one set; the DS metrics pair it with the confidence."""
     T = affordable(data.n_id)
-    alone = data.swapped().with_ood_score(np.zeros(data.confidence.size))
+    alone = data.swapped().alone()
     curve = single_frontier(alone)
     inside, outside = data.ood_score[: data.n_id], data.ood_score[data.n_id :]
     return {

@@ -17,10 +17,27 @@ from recuse.joint._fast import kernel
 from recuse.joint._problem import Problem, Thresholds
 
 
+def distinct(values: FloatArray) -> Any:
+    """Distinct values, highest first."""
+    return (np.flatnonzero(np.bincount(values)) if values.dtype.kind == "i" else np.unique(values))[::-1]
+
+
 def floors(values: FloatArray, thresholds: FloatArray) -> IntArray:
     """Position of the highest threshold that each value reaches; ``len(thresholds)`` if none. Descending thresholds."""
+    if values.dtype.kind == "i":  # ranks: a table is read faster than thresholds are searched
+        reached = np.bincount(thresholds, minlength=int(values.max()) + 1)
+        found: IntArray = thresholds.size - np.cumsum(reached)[values]
+        return found
     ascending = thresholds[::-1]
     return (thresholds.size - np.searchsorted(ascending, values, side="right")).astype(np.intp)
+
+
+def stable_order(keys: IntArray) -> IntArray:
+    """Return ``np.argsort(keys, kind="stable")`` of keys below 2^31, by one sort of numbers that hold key and place."""
+    bits = keys.size.bit_length()
+    both = (keys << bits) | np.arange(keys.size)
+    both.sort()
+    return both & ((1 << bits) - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +61,14 @@ class Sweep:
         once: the gains change from iteration to iteration, the merges do not.
         """
         n = self.rows.size
-        node: Any = self.column
-        if self.column_threshold.size < 2**16:
-            node = node.astype(np.uint16)  # sorted by radix
-        order = np.argsort(node, kind="stable")
+        node = self.column
+        order = stable_order(node)
         leaves, steps = order, []
         while n and int(node.max()) > 0:
             position = np.empty(n, dtype=np.intp)
             position[order] = np.arange(n)
             right, node = (node & 1).astype(bool), node >> 1
-            order = np.argsort(node, kind="stable")
+            order = stable_order(node)
             place, from_right, parent = position[order], right[order], node[order]
             start = np.maximum.accumulate(np.where(np.append(True, parent[1:] != parent[:-1]), np.arange(n), 0))
             children = []
@@ -105,10 +120,9 @@ class Sweep:
 
 def sweep_over(problem: Problem, candidates: Any) -> Sweep:
     """Return the sweep whose thresholds are the values of the candidate rows; rows below all of them are left out."""
-    groups = np.unique(problem.ood_score[candidates])[::-1]
-    columns = np.unique(problem.confidence[candidates])[::-1]
+    groups, columns = distinct(problem.ood_score[candidates]), distinct(problem.confidence[candidates])
     group, column = floors(problem.ood_score, groups), floors(problem.confidence, columns)
     rows = np.flatnonzero((group < groups.size) & (column < columns.size))
-    rows = rows[np.argsort(group[rows], kind="stable")]
-    ends = np.searchsorted(group[rows], np.arange(groups.size), side="right").astype(np.intp)
+    rows = rows[stable_order(group[rows])]
+    ends = np.cumsum(np.bincount(group[rows], minlength=groups.size))
     return Sweep(rows, column[rows], ends, groups, columns)

@@ -105,6 +105,7 @@ def of_problem(data: Problem, share: float, n_splits: int, rng: np.random.Genera
     """Return the transfer for a checked problem."""
     fraction(share, "share")
     whole(n_splits, "n_splits", usual=20)
+    data = data.ranked()
     oracle, transferred = [], []
     for _ in range(n_splits):
         calibration, test = data.split(share, rng)
