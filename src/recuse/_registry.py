@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from recuse._checks import closest
+
+#: More names than this are not listed in a message.
+MANY = 12
+
+
+def not_known(kind: str, name: str, known: Iterable[str]) -> ValueError:
+    """Return the error about an unknown name: what may be meant, or the nearest of many and how to list them all."""
+    from difflib import get_close_matches
+
+    known = list(known)
+    hint = closest(name, known)
+    if len(known) > MANY and not get_close_matches(name, known):
+        nearest = ", ".join(map(repr, get_close_matches(name, known, cutoff=0.0)))
+        hint = f"the nearest are {nearest}; recuse.{kind}s.names() lists all"
+    return ValueError(f"{kind} {name!r} is not known; {hint}")
 
 
 class _Named(Protocol):
@@ -34,7 +49,7 @@ class Registry(Generic[T]):
         try:
             return self._entries[name]
         except KeyError:
-            raise ValueError(f"{self._kind} {name!r} is not known; {closest(name, self._entries)}") from None
+            raise not_known(self._kind, name, self._entries) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

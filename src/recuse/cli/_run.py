@@ -30,6 +30,8 @@ _PHRASES = {
     "class_names=[...]": "--class-names a,b,...",
     "n_resamples": "--bootstrap",
     "edited=True": "'recuse apply --edited'",
+    "recuse.metrics.names() lists": "'recuse metrics' lists",
+    "recuse.scores.names() lists": "'recuse scores' lists",
 }
 _ARGUMENT = re.compile(rf"(?<![\w(-])({'|'.join(_OPTIONS)})=(?=(<|['\"])|[\s,;:)]|$)")
 

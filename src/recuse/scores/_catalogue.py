@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from recuse._checks import closest
+from recuse._registry import not_known
 
 if TYPE_CHECKING:
     from recuse.scores._score import Score
@@ -50,6 +50,6 @@ LEAF_OF = {name: leaf for leaf, names in LEAVES.items() for name in names}
 def score_of(name: str) -> Score:
     """Return a score by name."""
     if name not in LEAF_OF:
-        raise ValueError(f"score {name!r} is not known; {closest(name, LEAF_OF)}")
+        raise not_known("score", name, LEAF_OF)
     found: tuple[Score, ...] = import_module(f"recuse.scores._{LEAF_OF[name]}").SCORES
     return next(score for score in found if score.name == name)
