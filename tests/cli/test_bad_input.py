@@ -263,3 +263,20 @@ def test_bugs_are_not_hidden(recuse_: Run, files: Files, monkeypatch: pytest.Mon
 def test_messages_in_words_of_the_command_line(message: str, wanted: str) -> None:
     """Arguments become options; numbers, other names and parts of words stay."""
     assert as_options(message) == wanted
+
+
+def test_unknown_names_are_answered_with_few_others(recuse_: Run, files: Files) -> None:
+    """Of more than 40 metrics or scores, the nearest are named, and how to list all."""
+    for arguments, listing in (
+        (["evaluate", "preds.csv", "--metrics", "zork"], "'recuse metrics' lists all"),
+        (["compare", "preds.csv", "--metric", "zork"], "'recuse metrics' lists all"),
+        (["threshold", "preds.csv", "--coverage", "0.5", "--score", "zork"], "'recuse scores' lists all"),
+    ):
+        done = recuse_(*arguments)
+        refused(done, "'zork' is not known; the nearest are ", listing)
+        assert len(done.err) < 200
+
+
+def test_a_bootstrap_without_end_is_refused(recuse_: Run, files: Files) -> None:
+    """By the name of the option, before the file is read."""
+    refused(recuse_("evaluate", "preds.csv", "--bootstrap", 10**9), "'--bootstrap': 1000000000 is not in the range")

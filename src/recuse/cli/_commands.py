@@ -13,6 +13,9 @@ from recuse.cli._input import about, read, read_fit, score_names
 from recuse.cli._show import check_destinations, show, show_list
 from recuse.evaluation import evaluate
 
+#: More would run for hours and change no digit that is shown.
+MOST_RESAMPLES = 1_000_000
+
 
 def _output_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
@@ -73,6 +76,7 @@ def _metrics(text: str) -> Any:
     "n_resamples",
     default=0,
     show_default=True,
+    type=click.IntRange(0, MOST_RESAMPLES),
     help="Resamples for the intervals of metrics that need them, such as coverage at a risk.",
 )
 @_output_options
