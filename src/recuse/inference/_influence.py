@@ -351,6 +351,13 @@ def covariance(
     return result
 
 
+def is_plain(blocks: TieBlocks) -> bool:
+    """Whether the table counts 0/1 losses, each sample once; weights of ties can sum to their number and not be 1."""
+    weight = None if blocks.samples is None else blocks.samples.weight
+    ones = blocks.frequencies if weight is None else bool((weight == 1.0).all())
+    return blocks.binary and ones and np.array_equal(blocks.weight, blocks.count)
+
+
 def table_variance(metric: Metric, blocks: TieBlocks) -> float:
     """Return the variance from the table alone, by its second moments (a plain 0/1 table holds them itself)."""
     derivative = gradient(metric, blocks)
@@ -358,7 +365,7 @@ def table_variance(metric: Metric, blocks: TieBlocks) -> float:
         raise UnmetNeed(f"{metric.name} of a loss that is not 0/1 needs the samples for its standard error")
     if blocks.moments is not None:
         w2, w2l, w2l2 = blocks.moments.weight2, blocks.moments.weight2_loss, blocks.moments.weight2_loss2
-    elif blocks.binary and np.array_equal(blocks.weight, blocks.count):
+    elif is_plain(blocks):
         w2, w2l, w2l2 = blocks.weight, blocks.loss, blocks.loss
     else:
         raise UnmetNeed("weights or a loss that is not 0/1 need second moments: build TieBlocks with moments=True")

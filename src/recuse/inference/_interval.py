@@ -14,7 +14,7 @@ from recuse.blocks import TieBlocks
 from recuse.curve import SLACK, RiskCoverageCurve
 from recuse.inference._binomial import check_level, clopper_pearson
 from recuse.inference._columns import as_metric, on_columns, settings
-from recuse.inference._influence import tables, terms_of
+from recuse.inference._influence import is_plain, tables, terms_of
 from recuse.inference._quantiles import t_quantile
 from recuse.inference._trust import SINGLE, informative, joined, limit_of, warning_light
 from recuse.metrics import Metric
@@ -98,11 +98,6 @@ def without_spread(metric: Metric, blocks: TieBlocks, estimate: float, level: fl
         text = f"no error occurred: at most {bound:.4g} at level {level:g} (one-sided bound, under the worst ranking)"
         return Interval(0.0, high, estimate, 0.0, level, "binomial bound", 0.0, text)
     return no_interval(estimate, 0.0, level, "the standard error is 0: no sample moves the value, so no spread is seen")
-
-
-def is_plain(blocks: TieBlocks) -> bool:
-    """Whether the table counts 0/1 losses, each sample once."""
-    return blocks.binary and np.array_equal(blocks.weight, blocks.count)
 
 
 def exact(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:
