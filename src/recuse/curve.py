@@ -26,7 +26,7 @@ class OperatingPoint:
     Parameters
     ----------
     threshold : float
-        The lowest accepted score; +inf rejects everything.
+        The lowest accepted score; +inf rejects everything but scores of +inf.
     coverage : float
         Accepted share of the (weighted) population, in [0, 1].
     selective_risk : float
@@ -251,7 +251,7 @@ class RiskCoverageCurve:
         return RiskCoverageCurve(
             TieBlocks(
                 blocks.score[ends], pooled(blocks.weight), pooled(blocks.loss), pooled(blocks.count),
-                binary=blocks.binary, frequencies=blocks.frequencies,
+                binary=blocks.binary, frequencies=blocks.frequencies, _oracle=blocks._oracle,
             )
         )  # fmt: skip
 

@@ -128,6 +128,13 @@ def test_an_unknown_policy_is_answered_with_the_known_ones() -> None:
         TieBlocks.from_frame(None, confidence="a", loss="b", nan_policy="omit")  # type: ignore[arg-type]
 
 
+def test_merge_takes_tables() -> None:
+    """A list of tables, or the losses of a part, are answered with the remedy."""
+    table = TieBlocks.from_samples([0], [1])
+    with pytest.raises(TypeError, match=r"merge takes tables, got list; unpack a list: first.merge\(\*others\)"):
+        table.merge([table])  # type: ignore[arg-type]
+
+
 def test_a_device_without_float64_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where float64 does not exist the message says to move the tensor."""
     import array_api_compat.torch

@@ -168,6 +168,17 @@ def test_bad_losses_and_weights_are_refused_and_counted(
         TieBlocks.from_frame(frame, confidence="g", loss="good", sample_weight="bad", nan_policy=policy)
 
 
+def test_numbers_whose_sums_overflow_or_underflow_are_refused(engine: Callable[[pl.DataFrame], Any]) -> None:
+    """As from samples: the sum of two weights of 1e308 is infinite, and every risk would be 0."""
+    frame = engine(pl.DataFrame({"g": [0.5, 0.4], "l": [1.0, 0.0], "huge": [1e308, 1e308], "tiny": [1e-300, 0.0]}))
+    with pytest.raises(ValueError, match=r"column 'huge' is above 1e\+75.* in 2 rows; rescale the loss"):
+        TieBlocks.from_frame(frame, confidence="g", loss="huge")
+    with pytest.raises(ValueError, match=r"column 'huge' is above 1e\+75.* in 2 rows; rescale the weight"):
+        TieBlocks.from_frame(frame, **NAMES, sample_weight="huge")
+    with pytest.raises(ValueError, match="column 'tiny' sums to 1e-300, where squares underflow; rescale the weights"):
+        TieBlocks.from_frame(frame, **NAMES, sample_weight="tiny")
+
+
 def test_null_integers_and_booleans_are_refused(engine: Callable[[pl.DataFrame], Any]) -> None:
     """A null among integer losses is counted like one among floats."""
     frame = engine(pl.DataFrame({"g": [0.5, 0.4, 0.3], "l": [0, None, 1]}))
@@ -204,6 +215,8 @@ def test_columns_that_are_not_there_or_not_numbers(engine: Callable[[pl.DataFram
         TieBlocks.from_frame(frame, confidence="msp", loss="error", sample_weight="sites")
     with pytest.raises(TypeError, match="column 'site' must be numeric, got String; cast it to numbers first"):
         TieBlocks.from_frame(frame, confidence="site", loss="error")
+    with pytest.raises(ValueError, match="column 0 is not in the frame; known: error, msp, site"):
+        TieBlocks.from_frame(frame, confidence=0, loss="error")  # type: ignore[arg-type]
 
 
 def test_what_is_no_frame() -> None:

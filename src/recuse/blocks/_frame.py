@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse._checks import closest
+from recuse._checks import LARGEST, closest
 from recuse._typing import FloatArray, NanPolicy
 from recuse.blocks._samples import without_empty
 from recuse.blocks._table import Moments, TieBlocks
@@ -63,7 +63,7 @@ def build(
 
 def _check_column(name: str, schema: dict[str, Any]) -> None:
     if name not in schema:
-        raise ValueError(f"column {name!r} is not in the frame; {closest(name, schema)}")
+        raise ValueError(f"column {name!r} is not in the frame; {closest(str(name), map(str, schema))}")
     dtype = schema[name]
     if not (dtype.is_numeric() or str(dtype) == "Boolean"):
         raise TypeError(f"column {name!r} must be numeric, got {dtype}; cast it to numbers first")
@@ -95,6 +95,7 @@ def _group(nw: Any, rows: Any, key: str, nan_policy: NanPolicy, moments: bool, n
             f"{role}_nan": flag(column.is_nan()),
             f"{role}_infinite": flag(column.abs() == float("inf")),
             f"{role}_negative": flag(column < 0.0),
+            f"{role}_large": flag(column > LARGEST),
         }
     if moments:
         summands |= {
@@ -139,12 +140,20 @@ def _refuse_bad_rows(column: dict[str, FloatArray], names: list[str]) -> None:
                     f"column {name!r} is {problem} in {number} rows; a {role} must be a finite number >= 0: "
                     "filter or repair these rows"
                 )
+        number = int(column[f"{role}_large"].sum())
+        if number:
+            raise ValueError(
+                f"column {name!r} is above {LARGEST:g}, where sums overflow, in {number} rows; rescale the {role}"
+            )
     _refuse_no_weight(column, names)
 
 
 def _refuse_no_weight(column: dict[str, FloatArray], names: list[str]) -> None:
-    if column["m"].sum() == 0.0:
+    total = column["m"].sum()
+    if total == 0.0:
         raise ValueError(f"column {names[-1]!r} sums to 0; at least one row needs a positive weight")
+    if total < 1.0 / LARGEST:
+        raise ValueError(f"column {names[-1]!r} sums to {total:g}, where squares underflow; rescale the weights")
 
 
 def _as_rejected(column: dict[str, FloatArray], key: str, unscored: Any) -> dict[str, FloatArray]:

@@ -258,6 +258,11 @@ class TieBlocks:
         -------
         TieBlocks
 
+        Raises
+        ------
+        TypeError
+            Something else than tables; a list of them must be unpacked.
+
         Examples
         --------
         >>> import recuse
@@ -304,7 +309,7 @@ class TieBlocks:
     def oracle(self) -> TieBlocks:
         """The table of the best possible ranking: samples in order of their losses, equal losses tied.
 
-        For a 0/1 loss it follows from the totals. Any other loss needs ``oracle=True`` when the table is built.
+        For a 0/1 loss it follows from the totals (its ``count`` repeats the weights). Any other loss needs ``oracle=True`` when the table is built.
         """
         if self._oracle is not None:
             return self._oracle
