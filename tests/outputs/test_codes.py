@@ -5,7 +5,7 @@ import pytest
 
 from recuse.outputs import read_outputs
 
-pytest.importorskip("polars")
+polars = pytest.importorskip("polars")
 
 
 def csv(folder, header, *rows):
@@ -93,3 +93,27 @@ def test_quoted_codes_match_numbered_columns_in_typed_files(tmp_path):
     path = tmp_path / "typed.jsonl"
     path.write_text('{"y": "01", "p_01": 0.2, "p_02": 0.8}\n{"y": "02", "p_01": 0.2, "p_02": 0.8}\n')
     assert read_outputs(path).error.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "npz"])
+@pytest.mark.parametrize("names", [["true", "false"], np.array(["False", "True"])])
+def test_truth_values_are_the_classes_of_that_name(tmp_path, kind, names):
+    """They were taken as the indices 1 and 0, whatever the classes at 1 and 0 were called."""
+    path = tmp_path / f"truth.{kind}"
+    frame = polars.DataFrame({"y": [True, True, False], "p_0": [0.8, 0.1, 0.1], "p_1": [0.2, 0.9, 0.9]})
+    if kind == "npz":
+        np.savez(path, **frame.to_dict())
+    else:
+        (frame.write_csv if kind == "csv" else frame.write_ndjson)(path)
+    positive = [name.lower() for name in names].index("true")
+    outputs = read_outputs(path, class_names=names)
+    assert outputs.labels.tolist() == [positive, positive, 1 - positive]
+    columns = frame.rename({f"p_{k}": f"prob_{name}" for k, name in enumerate(names)})
+    columns.write_ndjson(tmp_path / "named.jsonl")
+    assert read_outputs(tmp_path / "named.jsonl").error.tolist() == outputs.error.tolist()
+
+
+def test_truth_values_are_indices_elsewhere(tmp_path):
+    path = csv(tmp_path, "y,p_0,p_1", "true,.2,.8", "false,.2,.8")
+    for names in (None, ["cat", "dog"]):
+        assert read_outputs(path, class_names=names).error.tolist() == [0.0, 1.0]

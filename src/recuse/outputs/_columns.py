@@ -160,7 +160,7 @@ def classes(
     """Return labels and predictions as class indices, and the class names that text has brought along."""
     if width is not None and names is not None and len(names) != width:
         raise ValueError(f"class_names has {len(names)} names for {width} classes; give one per column")
-    columns = {"labels": labels, "predictions": predictions}
+    columns = {"labels": _truth(labels, names), "predictions": _truth(predictions, names)}
     given = {name: column for name, column in columns.items() if column is not None}
     text = [name for name, column in given.items() if is_text(column)]
     if text and names is None:
@@ -179,6 +179,16 @@ def classes(
     }
     found = [indices.get(name) for name in columns]
     return *[None if column is None else frozen(column) for column in found], names  # type: ignore[return-value]
+
+
+def _truth(column: ArrayLike | None, names: tuple[str, ...] | None) -> ArrayLike | None:
+    """Return truth values by name where two classes are called true and false: these need not be at 1 and 0."""
+    called = {name.lower(): name for name in names or ()}
+    if column is None or not {"true", "false"} <= called.keys() or is_text(column):
+        return column
+    values = _to_host(column)
+    values = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    return np.where(values, called["true"], called["false"]) if values.dtype == bool else column
 
 
 def log_softmax(values: FloatArray) -> FloatArray:

@@ -188,7 +188,8 @@ def _load(source: Any, plan: _names.Plan, class_names: Sequence[str] | None) -> 
     fields["groups"] = {name: _category(source, loaded, column) for name, column in plan.groups.items()}
     fields["scores"] = {name: loaded[column] for name, column in plan.scores.items()}
     fields["head"], fields["passes"] = source.head(), source.passes()
-    fields["class_names"] = class_names or source.class_names(loaded) or plan.class_names
+    found = source.class_names(loaded) or plan.class_names
+    fields["class_names"] = found if class_names is None else class_names
     for field in fields.keys() & {"ids", "clusters"}:
         fields[field] = _category(source, loaded, plan.single[field])
     _read_classes(fields, plan, source)
