@@ -117,6 +117,6 @@ def test_curve_and_repr_of_one_sample() -> None:
 
 def test_the_hull_keeps_the_references_of_its_curve() -> None:
     """The best possible order is that of the samples, also of losses that are not 0 or 1, so that the hull is drawn."""
-    curve = recuse.risk_coverage_curve([0.9, 0.1, 0.3], [3.0, 2.0, 1.0])
+    curve = risk_coverage_curve([0.9, 0.1, 0.3], [3.0, 2.0, 1.0])
     assert len(curve.hull()) < len(curve)
     np.testing.assert_array_equal(curve.hull().blocks.oracle.loss, curve.blocks.oracle.loss)

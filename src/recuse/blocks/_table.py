@@ -248,7 +248,8 @@ class TieBlocks:
         """Return the table of all rows behind this table and the others (disjoint parts of one data set).
 
         Bit-exact for counts and 0/1 losses, else equal to rounding. Samples are not kept; moments and the
-        oracle table are kept if every part has them.
+        oracle table are kept if every part has them. A part has not counted samples of weight zero whose score
+        does not occur otherwise in it.
 
         Parameters
         ----------
@@ -309,7 +310,8 @@ class TieBlocks:
     def oracle(self) -> TieBlocks:
         """The table of the best possible ranking: samples in order of their losses, equal losses tied.
 
-        For a 0/1 loss it follows from the totals (its ``count`` repeats the weights). Any other loss needs ``oracle=True`` when the table is built.
+        For a 0/1 loss it follows from the totals (its ``count`` repeats the weights). Any other loss needs
+        ``oracle=True`` when the table is built.
         """
         if self._oracle is not None:
             return self._oracle
