@@ -236,3 +236,10 @@ def test_one_of_several_feature_matrices(tmp_path: Path, capsys: pytest.CaptureF
     assert run(["threshold", path, "--coverage", "0.5", "--features", "features_a", "-o", policy]) == 0
     assert run(["monitor", policy, path, "--features", "features_b"]) == 0
     assert "coverage 0.5 of 200" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("objective", [[], ["--delta", "0.05"], ["--risk", "0.1", "--capacity", "0.2"]])
+def test_one_objective(tmp_path: Path, capsys: pytest.CaptureFixture[str], objective: list[str]) -> None:
+    """The options are named, before the file is read."""
+    assert run(["threshold", str(tmp_path / "none.csv"), *objective]) == 2
+    assert "give exactly one of --risk, --coverage, --capacity, --cost." in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -12,6 +11,7 @@ from typing import Any
 from recuse import scores as known
 from recuse._checks import closest
 from recuse.outputs import Outputs, read_outputs
+from recuse.outputs._read import with_row
 
 
 def read(file: Path, wanted: Sequence[str], by: Sequence[str], **options: Any) -> tuple[Outputs, list[str], list[str]]:
@@ -52,7 +52,7 @@ def about(*files: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{', '.join(map(str, files))}: {_with_row(str(error))}") from error
+        raise ValueError(f"{', '.join(map(str, files))}: {with_row(str(error))}") from error
 
 
 def column_names(file: Path) -> list[str]:
@@ -75,12 +75,6 @@ def column_names(file: Path) -> list[str]:
         return polars.scan_parquet(file, glob=False).collect_schema().names()
     except Exception:  # whatever is wrong with it
         return []
-
-
-def _with_row(message: str) -> str:
-    """Add the row counted from 1, as an editor shows it, to a message that names a position."""
-    position = re.search(r"\w\[(\d+)\]", message)
-    return message if position is None else f"{message} [data row {int(position[1]) + 1}]"
 
 
 def _nearest(name: str, columns: list[str]) -> str:

@@ -21,6 +21,9 @@ from recuse.outputs._names import listed
 if TYPE_CHECKING:
     from recuse.thresholds import Monitoring
 
+#: What a threshold can be chosen for; each is an option of its own.
+_OBJECTIVES = ("risk", "coverage", "capacity", "cost")
+
 
 def _labels(function: Any) -> Any:
     for option in (
@@ -122,6 +125,9 @@ def threshold_command(
     """
     from recuse.thresholds import GroupThresholds, choose_threshold
 
+    wanted = {name: value for name, value in objective.items() if value not in (None, ())}
+    if len(wanted.keys() & _OBJECTIVES) != 1:
+        raise click.UsageError(f"give exactly one of {', '.join(f'--{name}' for name in _OBJECTIVES)}")
     groups = words(by)
     if len(groups) > 1:
         raise click.UsageError("--by takes one group column here")
@@ -131,7 +137,6 @@ def threshold_command(
     outputs, _, names = read(file, [], groups, class_names=class_names, **given)
     with about(file):
         column, how = _scored(file, outputs, score, temperature, given)
-        wanted = {name: value for name, value in objective.items() if value not in (None, ())}
         chosen = None if not groups else (outputs.groups or {})[names[0]]
         found = choose_threshold(outputs.loss_per_sample(), column, groups=chosen, nan_policy="reject", **wanted)
     each = found.groups if isinstance(found, GroupThresholds) else {"": found}

@@ -141,7 +141,7 @@ def read_outputs(
         raise ValueError(f"{name}: cannot be read ({_line(error)}); write it again") from error
     except (ValueError, TypeError, ImportError) as error:
         kind_of = next(kind for kind in (TypeError, ImportError, ValueError) if isinstance(error, kind))
-        raise kind_of(f"{name}: {_with_row(_line(error))}") from error
+        raise kind_of(f"{name}: {with_row(_line(error))}") from error
     for each in caught:
         warnings.warn(f"{name}: {each.message}", each.category, stacklevel=2)
     return outputs
@@ -238,7 +238,7 @@ def _line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _with_row(message: str) -> str:
+def with_row(message: str) -> str:
     """Add the row counted from 1, as an editor shows it, to a message that names a position."""
     position = re.search(r"[\w\]]\[(\d+)[\],]", message)
     return message if position is None else f"{message} [data row {int(position[1]) + 1}]"
