@@ -179,7 +179,14 @@ def test_bad_input(data, study):
         study.rankings["aurc"].of("god")
     with pytest.raises(ValueError, match="single metric"):
         recuse.ranking_study(loss, scores, metrics="augrc", n_resamples=100).kendall()
-    with pytest.raises(ValueError, match="equal length"):
+    with pytest.raises(ValueError, match=r"lengths differ \(one: 2, other: 3\)"):
         kendall_tau([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="a ranking needs at least two"):
+        kendall_tau([1], [1])
+    with pytest.raises(ValueError, match=r"other holds NaN: other\[1\]"):
+        kendall_tau([1, 2], [1, np.nan])
+    with pytest.raises(TypeError, match="one must be numeric"):
+        kendall_tau(["a", "b"], [1, 2])
+    assert kendall_tau([np.inf, 2, np.inf], [3, 2, 3]) == 1.0
     with pytest.raises(ValueError, match="replicates must have shape"):
         wilcoxon_over_resamples([1.0, 2.0])

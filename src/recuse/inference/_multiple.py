@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse._checks import to_numpy
+from recuse._checks import refuse, vector
 from recuse._typing import ArrayLike, FloatArray, IntArray
 
 __all__ = ["holm"]
@@ -44,9 +44,8 @@ def holm(p_values: ArrayLike) -> FloatArray:
     >>> recuse.inference.holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    p = np.asarray(to_numpy(p_values), dtype=np.float64).ravel()
-    if p.size and not (p.min() >= 0.0 and p.max() <= 1.0):
-        raise ValueError(f"p_values must lie in [0, 1], got {p[~((p >= 0.0) & (p <= 1.0))][0]!r}")
+    p = vector(p_values, "p_values", np, None) if len(p_values) else np.empty(0)
+    refuse(~((p >= 0.0) & (p <= 1.0)), p, "p_values", "is outside [0, 1]", "leave out tests that have none", np)
     order = np.argsort(p, kind="stable")
     raised = np.minimum(p[order] * np.arange(p.size, 0, -1), 1.0)
     result = np.empty_like(p)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from recuse._checks import closest, generator, whole
+from recuse._checks import closest, generator, refuse, same_length, vector, whole
 from recuse._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from recuse.inference._binomial import check_level
 from recuse.inference._columns import as_metrics
 from recuse.inference._estimates import defined, resampled
 from recuse.inference._paired import Adjust, Difference, paired
 from recuse.inference._panel import Losses, Scores, panel
+from recuse.inference._permutation import mid_ranks
 from recuse.inference._wilcoxon import CAUTION, wilcoxon_over_resamples
 from recuse.metrics import Metric
 
@@ -298,8 +299,8 @@ def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
 
     Raises
     ------
-    ValueError
-        Different lengths, or fewer than two entries.
+    ValueError, TypeError
+        Different lengths, fewer than two entries, NaN, text.
 
     Notes
     -----
@@ -315,9 +316,12 @@ def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
     >>> recuse.inference.kendall_tau([1, 2, 3, 4], [1, 3, 2, 4])
     0.6666666666666666
     """
-    first, second = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    if first.shape != second.shape or first.ndim != 1 or first.size < 2:
-        raise ValueError(f"two rankings of equal length (at least 2) are needed, got {first.shape} and {second.shape}")
+    columns = {"one": vector(one, "one", np, None), "other": vector(other, "other", np, None)}
+    if same_length(**columns) < 2:
+        raise ValueError("one and other hold a single value; a ranking needs at least two")
+    for name, column in columns.items():
+        refuse(np.isnan(column), column, name, "holds NaN", "leave this entry out of both rankings", np)
+    first, second = (mid_ranks(column) for column in columns.values())
     s, t = np.sign(first[:, None] - first), np.sign(second[:, None] - second)
     size = float(np.sum(s * s)) * float(np.sum(t * t))
     if size == 0.0:

@@ -11,7 +11,7 @@ import numpy as np
 from recuse._checks import Undefined, generator, whole
 from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
-from recuse.inference._columns import as_metric, check_scored, scored
+from recuse.inference._columns import as_metrics, check_scored, scored
 from recuse.inference._lanes import SELECTIVE, Backend, Column, choose, formula, scan, scan_lanes, to_lanes
 from recuse.inference._resample import Plan, plan
 from recuse.metrics import Metric
@@ -49,7 +49,7 @@ def replicates(
     Raises
     ------
     UnmetNeed, ValueError, TypeError, ImportError
-        As in :func:`bootstrap`; columns of different lengths.
+        As in :func:`bootstrap`; columns of different lengths, or that are no pairs.
 
     Notes
     -----
@@ -66,9 +66,11 @@ def replicates(
     >>> recuse.inference.replicates(["aurc", "augrc"], [(loss, c) for c in columns], n_resamples=200).shape
     (200, 2, 2)
     """
-    chosen = [as_metric(metric) for metric in metrics]
-    if not chosen or not columns:
-        raise ValueError(f"give at least one metric and one column, got {len(chosen)} and {len(columns)}")
+    chosen = as_metrics(metrics, "metrics")
+    if not columns:
+        raise ValueError("columns is empty; give at least one pair (loss, confidence)")
+    if any(len(column) != 2 for column in columns):
+        raise TypeError("columns must hold pairs (loss, confidence); for a single one give [(loss, confidence)]")
     prepared = [prepare(loss, confidence, sample_weight, chosen) for loss, confidence in columns]
     lengths = [column.order.size for column in prepared]
     if len(set(lengths)) > 1:
