@@ -177,7 +177,7 @@ def risk_band(
         Loss per accepted sample, or accepted loss per sample.
     sample_weight : array-like of shape (n_samples,), optional
     clusters : array-like of shape (n_samples,), optional
-        Groups of dependent samples; their terms are summed first.
+        Groups of dependent samples; their terms are summed first. One whose weights are 0 is none.
     n_draws : int
         Multiplier draws.
     rng : int, numpy.random.Generator or None
@@ -200,7 +200,8 @@ def risk_band(
 
     Notes
     -----
-    Tied samples are accepted together: only attainable thresholds have an entry. In simulations with known truth
+    Tied samples are accepted together: only attainable thresholds have an entry. Clopper-Pearson takes about 10 s for a
+    million distinct scores, in SciPy's inverse of the incomplete beta function; ``"influence"`` takes 0.6 s. In simulations with known truth
     (seven curves, n = 200 to 5000) multiplier bands at 95 % held everywhere in 92 to 98 % of samples, for 0/1 losses
     also down to 2 % coverage; exponential losses down to 2 % coverage, four accepted of n = 200: 89.5 %.
 
