@@ -178,6 +178,8 @@ def test_the_caller_keeps_his_arrays() -> None:
     [
         ({"id_loss": []}, "id_loss is empty"),
         ({"id_loss": [0.5, 0]}, "id_loss must be 0 (right) or 1 (wrong), but 0.5 occurs; use losses.zero_one"),
+        ({"id_loss": [0, np.nan]}, "id_loss must be 0 (right) or 1 (wrong), but nan occurs"),
+        ({"id_loss": [0, -1]}, "id_loss must be 0 (right) or 1 (wrong), but -1.0 occurs"),
         ({"id_confidence": [1, np.nan]}, "id_confidence holds NaN: id_confidence[1] = nan"),
         ({"id_ood_score": [1]}, "lengths differ (id_loss: 2, id_confidence: 2, id_ood_score: 1)"),
         ({"ood_score": [1]}, "lengths differ (ood_confidence: 2, ood_score: 1)"),
@@ -206,6 +208,7 @@ def test_bad_input_is_named(change: dict[str, object], message: str) -> None:
         ({"T": 3}, 'T=3 is an option of method="semi" or "paper"'),
         ({"method": "paper", "T": 10}, "K is missing"),
         ({"operator": "exactly"}, "operator='exactly' is not known"),
+        ({"method": "paper", "T": 10, "K": 5, "operator": "exact"}, "operator='exact' is an option of method="),
     ],
 )
 def test_options_that_do_not_belong_are_refused(options: dict[str, object], message: str) -> None:
@@ -221,3 +224,19 @@ def test_tensors_are_taken() -> None:
     columns = random_problem(20, 20)
     tensors = [torch.tensor(column, requires_grad=True) for column in columns]
     assert float(recuse.joint.ds_f1(*tensors)) == value("ds_f1", columns)
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "message"),
+    [
+        (0.5, "thresholds must be a pair (confidence, ood_score), got 0.5"),
+        ((1.0, 2.0, 3.0), "thresholds must be a pair (confidence, ood_score), got (1.0, 2.0, 3.0)"),
+        (("a", 1.0), "thresholds must be a number on the scale of each score, got 'a'"),
+        ((np.nan, 1.0), "thresholds=(nan, 1.0) hold NaN; -inf rejects nothing"),
+    ],
+)
+def test_thresholds_are_a_pair_of_numbers(thresholds: object, message: str) -> None:
+    """NaN would reject everything and look like an F1 of 0."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        recuse.joint.f1_at(*random_problem(5, 5), thresholds)
+    assert message in str(caught.value)

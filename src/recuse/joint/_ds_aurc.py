@@ -154,6 +154,8 @@ def ds_aurc(
     if one_of(method, ("exact", "semi", "paper"), "method") == "paper":
         from recuse.joint._grid import binned_aurc, steps
 
+        if operator != "at_least":
+            raise TypeError(f'operator={operator!r} is an option of method="exact" or "semi"; bins have none')
         value = binned_aurc(data, steps(T, "T"), steps(K, "K"))
         return AreaResult(value, None, "bins", data.n_id, data.n_ood, data.prevalence, f"ds_aurc/paper-T{T}-K{K}")
     return area(data, operator, _thresholds(method, T, K))

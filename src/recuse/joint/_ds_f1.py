@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse._checks import one_of
+from recuse._checks import one_of, real
 from recuse._typing import ArrayLike, BoolArray
 from recuse.joint._problem import CORRECT, OOD, Problem, Thresholds, problem
 from recuse.joint._quadrants import Sweep, sweep_over
@@ -189,7 +189,7 @@ def f1_at(
     UnmetNeed
         A loss that is not 0/1.
     ValueError, TypeError
-        Bad columns or prevalence.
+        Bad columns or prevalence; thresholds that are no pair of numbers, or NaN.
 
     Examples
     --------
@@ -199,7 +199,16 @@ def f1_at(
     (0.4, 1, 1)
     """
     data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
-    return point(data, Thresholds(*map(float, thresholds)), "f1/at")
+    return point(data, _pair(thresholds), "f1/at")
+
+
+def _pair(thresholds: Any) -> Thresholds:
+    if np.shape(thresholds) != (2,):
+        raise TypeError(f"thresholds must be a pair (confidence, ood_score), got {thresholds!r}")
+    pair = Thresholds(*(real(each, "thresholds", "on the scale of each score") for each in thresholds))
+    if np.isnan(pair).any():
+        raise ValueError(f"thresholds={tuple(pair)} hold NaN; -inf rejects nothing, +inf everything")
+    return pair
 
 
 def exact(data: Problem, convention: str = "ds_f1/exact") -> F1Point:

@@ -12,7 +12,7 @@ import array_api_compat
 import numpy as np
 import numpy.typing as npt
 
-from recuse._checks import UnmetNeed, check_loss, fraction, refuse, same_length, to_numpy, vector
+from recuse._checks import UnmetNeed, fraction, refuse, same_length, to_numpy, vector
 from recuse._typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 KindArray = npt.NDArray[np.int8]
@@ -149,8 +149,7 @@ def single(
 
 def errors(id_loss: ArrayLike) -> BoolArray:
     """Return which ID samples are classified wrong."""
-    loss = score_column(id_loss, "id_loss")
-    check_loss(loss, np)
+    loss = _column(id_loss, "id_loss")
     bad = loss[(loss != 0.0) & (loss != 1.0)]
     if bad.size:
         raise UnmetNeed(f"id_loss must be 0 (right) or 1 (wrong), but {float(bad[0])!r} occurs; use losses.zero_one")
@@ -159,12 +158,20 @@ def errors(id_loss: ArrayLike) -> BoolArray:
 
 def score_column(column: ArrayLike, name: str, *, empty: bool = False) -> FloatArray:
     """Return a column without NaN as float64; only ``empty`` ones may be so."""
-    host: Any = to_numpy(column) if array_api_compat.is_array_api_obj(column) else column
-    if empty and host is not None and not np.size(host):
+    if empty and column is not None and not np.size(_host(column)):
         return np.zeros(0)
-    array: FloatArray = vector(host, name, np, None) + 0.0  # -0.0 is 0.0
+    array = _column(column, name) + 0.0  # -0.0 is 0.0
     refuse(np.isnan(array), array, name, "holds NaN", "give every sample a score, e.g. -inf to accept it last", np)
     return array
+
+
+def _column(column: ArrayLike, name: str) -> FloatArray:
+    values: FloatArray = vector(_host(column), name, np, None)
+    return values
+
+
+def _host(column: ArrayLike) -> Any:
+    return to_numpy(column) if array_api_compat.is_array_api_obj(column) else column
 
 
 def _assembled(wrong: BoolArray, confidence: FloatArray, score: FloatArray, prevalence: float | None) -> Problem:
