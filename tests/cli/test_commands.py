@@ -275,13 +275,25 @@ def test_version(recuse_: Run) -> None:
     assert recuse_("--version").out == f"recuse {recuse.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare", "threshold"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "threshold", "monitor"])
 def test_probabilities_given_as_logits_are_noted(recuse_: Run, files: Files, command: str) -> None:
     """One line on stderr in the words of the command; the output itself stays clean."""
-    more = {"compare": ["--scores", "msp,max_logit", "--json", "-"], "threshold": ["--coverage", "0.5", "--json"]}
-    done = recuse_(command, files["csv"].name, "--logits", "p_*", *more.get(command, ["--json", "-"]))
+    threshold = ["threshold", "preds.csv", "--logits", "p_*", "--score", "msp", "--coverage", "0.5", "--json"]
+    arguments = {
+        "evaluate": ["evaluate", "preds.csv", "--logits", "p_*", "--json", "-"],
+        "compare": ["compare", "preds.csv", "--logits", "p_*", "--scores", "msp,max_logit", "--json", "-"],
+        "threshold": threshold,
+        "monitor": ["monitor", "policy.json", "other.csv", "--json"],
+    }
+    if command == "monitor":
+        import polars
+
+        recuse_(*threshold, "-o", "policy.json")
+        polars.read_csv(files["csv"]).head(90).write_csv("other.csv")
+    done = recuse_(*arguments[command])
     assert done.code == 0
     assert done.json
     assert done.err.count("\n") == 1
-    assert done.err.startswith("note: preds.csv: logits look like probabilities")
+    file = "other.csv" if command == "monitor" else "preds.csv"
+    assert done.err.startswith(f"note: {file}: logits look like probabilities")
     assert "--probs" in done.err

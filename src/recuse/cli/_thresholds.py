@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,7 +71,16 @@ def _scored(
     kind: Any = "probabilities" if probabilities else "logits"
     how = {"score": score or "msp", kind: columns.matrix[kind], "temperature": temperature}
     inputs_of(how["score"], how.get("logits"), how.get("probabilities"), temperature)
-    return compute(how["score"], kind, getattr(outputs, kind), temperature), how
+    with _noted():
+        return compute(how["score"], kind, getattr(outputs, kind), temperature), how
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """Leave unsaid what is odd about the logits of a file: it was said when they were read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _plan(file: Path, given: dict[str, Any]) -> Any:
@@ -196,15 +206,12 @@ def monitor_command(
         confidence=None if inputs else known.score, loss=loss, class_names=class_names,
     )  # fmt: skip
     with about(file):
-        score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            seen = monitor(
-                known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
-                groups=(outputs.groups or {})[names[0]] if known.group else None,
-            )  # fmt: skip
-    for one in caught:
-        click.echo(f"recuse: {file}: {one.message}", err=True)
+        with _noted():
+            score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
+        seen = monitor(
+            known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
+            groups=(outputs.groups or {})[names[0]] if known.group else None,
+        )  # fmt: skip
     click.echo(json.dumps(_finite(asdict(seen)), indent=2) if as_json else _told(seen))
     if seen.promise_broken:
         context.exit(1)
