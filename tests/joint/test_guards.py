@@ -229,3 +229,12 @@ def test_bad_options_are_named(function: str, options: dict[str, object], messag
     """Argument, value and remedy are in the message."""
     with pytest.raises((ValueError, TypeError), match=message):
         getattr(joint, function)(*random_problem(10, 10), **options)
+
+
+def test_halves_without_spread_have_no_interval() -> None:
+    """An F1 of 1 on 500 samples is no proof of an F1 of 1: [1, 1] would be."""
+    right, high, low = np.zeros(250), np.arange(1.0, 251.0), np.zeros(250)
+    for found in joint.confidence_intervals(right, high, high, low, low, n_splits=5).values():
+        assert np.isnan(found.low)
+        assert np.isnan(found.high)
+        assert found.warning == "all halves have the same value: that says nothing about the spread"

@@ -17,6 +17,8 @@ SINGLE = {"ds_f1": "f1", "ds_aurc": "aurc", "ds_augrc": "augrc"}
 OPTIMISM = 1.0 / (2.0 ** (2.0 / 3.0) - 1.0)
 #: With fewer ID or OOD samples the halves are too small for that law.
 FEW = 200
+#: A standard error up to here is rounding: no interval of width 0 follows from, say, a separation without error.
+NO_SPREAD = 1e-12
 
 
 def confidence_intervals(
@@ -63,7 +65,7 @@ def confidence_intervals(
     -------
     dict of str to Interval
         ``"ds_f1"``, ``"f1"``, ``"ds_f1 - f1"`` and so on; gains are positive where two scores are better. Samples below
-        200 of one kind are a ``warning``.
+        200 of one kind are a ``warning``; so are halves that all have the same value, and then the ends are NaN.
 
     Raises
     ------
@@ -146,6 +148,9 @@ def _interval(
         low, high, error, estimate = np.exp(low), np.exp(high), error * np.exp(estimate - optimism), np.exp(estimate)
     if not gain:
         low, high = max(low, 0.0), min(high, 1.0)
+    if error <= NO_SPREAD:
+        low = high = np.nan
+        few = "all halves have the same value: that says nothing about the spread"
     method = f"{len(halves)} splits into halves, {'log' if logarithmic else 'plain'} scale"
     return Interval(float(low), float(high), float(estimate), float(error), level, method, np.inf, few)
 
