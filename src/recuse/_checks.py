@@ -167,9 +167,7 @@ def _is_of(column: ArrayLike, xp: Any) -> bool:
 def vector(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
     """Return one column as a 1-d float64 array of namespace ``xp``; the caller's array is never changed."""
     array: Any
-    if xp is np:
-        array = _host_array(column, name)
-    elif _is_of(column, xp):
+    if xp is not np and _is_of(column, xp):
         array = column.detach() if array_api_compat.is_torch_array(column) else column
         array = array_api_compat.to_device(array, device)
     else:

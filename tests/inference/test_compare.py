@@ -251,20 +251,6 @@ def test_frames_pairs_tensors_and_lists_are_taken(data):
 # ---------------------------------------------------------------------- several tests at once
 
 
-@pytest.mark.parametrize(
-    ("p", "error", "message"),
-    [
-        ([0.1, np.nan], ValueError, r"p_values is outside \[0, 1\]: p_values\[1\] = nan"),
-        ([0.1, 5], ValueError, r"p_values\[1\] = 5.0"),
-        (["a"], TypeError, "p_values must be numeric"),
-        ([[0.1]], ValueError, "p_values must be one-dimensional"),
-    ],
-)
-def test_what_is_no_p_value_is_named(p, error, message):
-    with pytest.raises(error, match=message):
-        recuse.inference.holm(p)
-
-
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12))
 def test_holm_is_the_sequential_procedure(p):
     adjusted = recuse.inference.holm(p)

@@ -1,4 +1,4 @@
-"""Letters: two names share one if and only if they do not differ significantly."""
+"""Letters: two names share one if and only if they do not differ significantly. What Holm refuses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.inference import letter_groups
+from recuse.inference import holm, letter_groups
 
 
 @st.composite
@@ -62,3 +62,17 @@ def test_bad_matrices():
         letter_groups([[0, 1]])
     with pytest.raises(ValueError, match="differs from itself"):
         letter_groups([[1]])
+
+
+@pytest.mark.parametrize(
+    ("p", "error", "message"),
+    [
+        ([0.1, np.nan], ValueError, r"p_values is outside \[0, 1\]: p_values\[1\] = nan"),
+        ([0.1, 5], ValueError, r"p_values\[1\] = 5.0"),
+        (["a"], TypeError, "p_values must be numeric"),
+        ([[0.1]], ValueError, "p_values must be one-dimensional"),
+    ],
+)
+def test_what_is_no_p_value_is_named(p, error, message):
+    with pytest.raises(error, match=message):
+        holm(p)

@@ -160,6 +160,15 @@ def test_errors_name_the_group(options: dict[str, object], message: str) -> None
         recuse.choose_threshold(**call)  # type: ignore[arg-type]
 
 
+def test_tensors_with_a_gradient_are_detached() -> None:
+    """As everywhere: the caller need not."""
+    torch = pytest.importorskip("torch")
+    tensors = [torch.tensor(column, dtype=torch.float64, requires_grad=True) for column in (LOSS, SCORE)]
+    found = recuse.choose_threshold(*tensors, risk=0.2, groups=torch.zeros(len(LOSS)))
+    assert found == recuse.choose_threshold(LOSS, SCORE, risk=0.2, groups=np.zeros(len(LOSS)))
+    assert tensors[0].requires_grad
+
+
 def test_missing_scores() -> None:
     """An error by default; never accepted; or left out."""
     with pytest.raises(ValueError, match=r"confidence holds NaN: confidence\[1\]"):

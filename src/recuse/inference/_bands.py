@@ -201,9 +201,11 @@ def risk_band(
     Notes
     -----
     Tied samples are accepted together: only attainable thresholds have an entry. Clopper-Pearson takes about 10 s for a
-    million distinct scores, in SciPy's inverse of the incomplete beta function; ``"influence"`` takes 0.6 s. In simulations with known truth
-    (seven curves, n = 200 to 5000) multiplier bands at 95 % held everywhere in 92 to 98 % of samples, for 0/1 losses
-    also down to 2 % coverage; exponential losses down to 2 % coverage, four accepted of n = 200: 89.5 %.
+    million distinct scores, in SciPy's inverse of the incomplete beta function; ``"influence"`` takes 0.6 s.
+
+    In simulations with known truth (seven curves, n = 200 to 5000) multiplier bands at 95 % held everywhere in 92 to
+    98 % of samples, for 0/1 losses also down to 2 % coverage; exponential losses down to 2 % coverage, four accepted of
+    n = 200: 89.5 %.
 
     DKW: the generalized risk G of a 0/1 loss is the tail of a distribution (of the scores of the failures; right
     predictions at -inf), so :math:`P(\sup|\hat G - G| > \epsilon) \le 2e^{-2n\epsilon^2}` (Massart). A loss in

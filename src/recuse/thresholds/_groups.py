@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse._checks import same_length, vector
+from recuse._checks import same_length, to_numpy, vector
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 
@@ -23,7 +23,7 @@ TRUTH = ("True", "False", "TRUE", "FALSE")
 
 def group_column(groups: ArrayLike) -> Any:
     """Return the groups as text; a missing group is an error."""
-    column = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+    column = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else to_numpy(groups))
     if column.ndim != 1:
         raise ValueError(f"groups must be one-dimensional, one value per sample, got shape {column.shape}")
     for position, value in enumerate(column):
