@@ -203,3 +203,17 @@ def test_tensor_messages():
         losses.cross_entropy([0, 1], logits=torch.zeros(2))
     with pytest.raises(ValueError, match=r"sum of proba\[1\] is 0.5"):
         losses.cross_entropy([0, 1], torch.tensor([[0.5, 0.5], [0.5, 0.0]]))
+
+
+def test_labels_that_float64_cannot_tell_apart_are_refused():
+    with pytest.raises(ValueError, match=r"y_true is out of range: .*class indices must be >= 0 and < 2\*\*53"):
+        losses.zero_one([0, 2**53 + 1], [0, 2**53])
+    assert losses.zero_one([2**53 - 1], [2**53 - 2]).tolist() == [1.0]
+
+
+def test_text_columns_of_every_kind():
+    names = np.array(["a", "b"], dtype=np.dtypes.StringDType())
+    assert losses.zero_one(names, ["a", "a"]).tolist() == [0.0, 1.0]
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"y_true is missing: y_true\[1\] = <NA>; fill it in"):
+        losses.zero_one(pandas.Series(["a", None], dtype="string"), ["a", "a"])

@@ -80,7 +80,7 @@ def class_labels(column: ArrayLike, name: str, xp: Any, device: Any, n_classes: 
     refuse(xp.isnan(values), values, name, "is missing", "leave out rows without a label", xp)
     refuse(values != xp.floor(values), values, name, "is no whole number", "give class indices 0, 1, 2, …", xp)
     refuse(values == -1, values, name, "is missing (-1)", "leave out rows without a label", xp)
-    last = 2**53 if n_classes is None else n_classes - 1  # float64 counts no further
+    last = 2**53 - 1 if n_classes is None else n_classes - 1  # float64 counts no further
     span = ">= 0 and < 2**53" if n_classes is None else f"in 0 .. {last}"
     remedy = f"class indices must be {span}"
     refuse((values < 0) | (values > last), values, name, "is out of range", remedy, xp)
@@ -110,9 +110,11 @@ def texts(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     array = _as_array(column)
     if array is None or array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, one value per sample")
+    if array.dtype.kind == "T":  # NumPy's strings of variable length, which may be missing too
+        array = array.astype(object)
     if array.dtype.kind == "O":
         for position, value in enumerate(array):
-            if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+            if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
                 raise ValueError(f"{name} is missing: {name}[{position}] = {value!r}; fill it in or leave out this row")
             if not isinstance(value, str):
                 raise TypeError(f"{name} mixes text and numbers: {name}[{position}] = {value!r}; give one type")

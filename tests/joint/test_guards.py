@@ -199,7 +199,7 @@ def test_few_samples_and_perfect_scores() -> None:
     assert "only 30 samples of one kind" in str(joint.confidence_intervals(*random_problem(30, 40))["f1"].warning)
     assert joint.confidence_intervals(*random_problem(300, 200), n_splits=5)["f1"].warning is None
     perfect = joint.confidence_intervals([0, 0, 0, 0], [4, 3, 2, 1], [4, 3, 2, 1], [], [], n_splits=3)
-    assert (perfect["ds_aurc"].low, perfect["ds_aurc"].high, perfect["ds_f1"].low) == (0.0, 0.0, 1.0)
+    assert (perfect["ds_aurc"].estimate, perfect["ds_f1"].estimate) == (0.0, 1.0)
 
 
 def test_all_samples_have_the_librarys_intervals() -> None:
