@@ -81,6 +81,8 @@ def search(
     limit = max(risk / largest, LEAST)
     bound = _bound(sample, bound, largest, max_weight, procedure)
     if procedure == "sgr":
+        if thresholds is not None:
+            raise ValueError("procedure='sgr' searches thresholds of its own; leave thresholds= out, or use 'fallback'")
         at = sgr(sample.score, sample.loss, limit, delta)
         return Found(at, at, bound, 0, None if at < np.inf else _why(sample.n, 0, limit, delta))
     pilot, order = draw(sample, rng, pilot=thresholds is None)

@@ -93,10 +93,12 @@ def choose_threshold(
     Raises
     ------
     TypeError
-        Not exactly one objective; ``delta`` without ``risk``.
+        Not exactly one objective; ``delta`` without ``risk``; ``bound``, ``max_weight`` or ``thresholds`` without
+        ``delta``.
     ValueError
         Bad columns or options; a score of +inf, above which no threshold lies; ``max_loss`` or ``max_weight`` missing
-        or below what occurs; ``bound="binomial"`` for weights or real losses.
+        or below what occurs; ``bound="binomial"`` for weights or real losses; ``thresholds`` for SGR, which
+        has its own.
 
     Notes
     -----
@@ -122,6 +124,10 @@ def choose_threshold(
     '40 calibration rows, 7 of them to fix the tests, are too few: even without an error 99 accepted rows are needed'
     """
     objective = _objective(risk, coverage, capacity, cost, metric, delta)
+    of_certificates = {"bound": bound, "max_weight": max_weight, "thresholds": thresholds}
+    idle = [name for name, value in of_certificates.items() if value is not None]
+    if delta is None and idle:
+        raise TypeError(f"{idle[0]}= belongs to a certificate; give risk= with delta=, or leave it out")
     level = inside(level, "level", 0.95)
     options: dict[str, Any] = {
         "procedure": procedure, "bound": bound, "max_loss": max_loss, "max_weight": max_weight,
