@@ -15,7 +15,7 @@ def csv(folder, header, *rows):
 
 
 @pytest.mark.parametrize(
-    "codes", [["01", "1", "007"], ["1.0", "1", "2"], ["+1", "1", "2"], ["9" * 17 + "7", "9" * 18, "1"]]
+    "codes", [["01", "1", "007"], ["1.0", "1", "2"], ["+1", "1", "2"], ["9" * 20, "9" * 19 + "8", "9" * 40]]
 )
 def test_groups_clusters_and_ids_keep_their_text(tmp_path, codes):
     path = csv(tmp_path, "loss,conf,site,cluster,id", *(f"0,.5,{code},{code},{code}" for code in codes))

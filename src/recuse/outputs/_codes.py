@@ -13,7 +13,7 @@ def category(column: Any, written: Any | None) -> Any:
     if written is None or (column.dtype.is_float() and column.is_nan().any()):  # NaN is a missing name
         return column
     whole = column.cast(int, strict=False)
-    return whole if (whole.cast(str) == written).all() and not written.null_count() else written
+    return whole if whole.cast(str).eq_missing(written).all() else written
 
 
 def are_codes(written: Collection[Any], names: Collection[Any] | None, *, indices: bool) -> bool:
