@@ -65,6 +65,13 @@ def test_a_frozen_estimator_is_not_fitted_again() -> None:
     np.testing.assert_array_equal(found.predict_proba(X), inner.predict_proba(X))
 
 
+@pytest.mark.parametrize("value", [[1, 2], [1], np.array(["?", "!"])])
+def test_a_reject_value_is_one_label(value: object) -> None:
+    """Of several NumPy would have tried to give each rejected row another one."""
+    with pytest.raises(ValueError, match="reject_value must be one label, got"):
+        SelectiveClassifier(coverage=0.5, reject_value=value).fit(X, Y)
+
+
 def test_reject_values() -> None:
     """None: labels everywhere; a number, or a word, where rejected."""
     base = SelectiveClassifier(coverage=0.5).fit(X, Y)

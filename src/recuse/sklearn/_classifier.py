@@ -72,7 +72,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     cv : int
         Folds of ``calibration="cv"``.
     reject_value : object, optional
-        What ``predict`` returns for a rejected row; None: the label all the same, see :meth:`accept`. With a value,
+        The label that ``predict`` returns for a rejected row; None: the label all the same, see :meth:`accept`. With a value,
         ``score`` counts rejected rows as wrong.
     random_state : int
         Of the split and the certificate.
@@ -150,6 +150,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         """
         from sklearn.frozen import FrozenEstimator
 
+        if np.ndim(self.reject_value):
+            raise ValueError(f"reject_value must be one label, got {self.reject_value!r}; or None: labels all the same")
         X, y = indexable(X, y)
         y = column_or_1d(np.asarray(y), warn=True)
         assert_all_finite(y, input_name="y")
