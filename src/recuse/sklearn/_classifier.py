@@ -72,8 +72,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     cv : int
         Folds of ``calibration="cv"``.
     reject_value : object, optional
-        The label that ``predict`` returns for a rejected row; None: the label all the same, see :meth:`accept`. With a value,
-        ``score`` counts rejected rows as wrong.
+        The label that ``predict`` returns for a rejected row; None: the label all the same, see :meth:`accept`. With a
+        value, ``score`` counts rejected rows as wrong.
     random_state : int
         Of the split and the certificate.
 
