@@ -141,7 +141,10 @@ class JointEvaluation:
 
     @cached_property
     def null_gain(self) -> Mapping[str, _null.NullGain]:
-        """Per DS metric, its gain over the confidence alone beside that of a permuted second score."""
+        """Per DS metric, its gain over the confidence alone beside that of a permuted second score.
+
+        Areas as in :func:`null_gain`: above 2000 ID samples near-exact, unlike :attr:`ds_aurc`.
+        """
         rng = np.random.default_rng(self.seed)
         return {name: _null.of_problem(self.problem, name, "permuted", self.n_runs, rng) for name in _null.METRICS}
 
