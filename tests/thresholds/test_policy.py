@@ -261,3 +261,14 @@ def test_scores_that_cannot_be_computed_are_refused(options: dict[str, object], 
     """When the policy is made, not when it is used."""
     with pytest.raises((ValueError, TypeError), match=message):
         recuse.choose_threshold(LOSS, SCORE, coverage=0.5).policy(**{"score": "msp", **options})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["", 3, None])
+def test_columns_of_a_policy_are_named_by_text(name: object) -> None:
+    """Not when the file is read again, on another machine."""
+    single = recuse.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5)
+    grouped = recuse.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5, groups=["a", "b"])
+    with pytest.raises(TypeError, match=r"score must be text, got .*; name the column in new files"):
+        single.policy(score=name)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="group must be text, got"):
+        grouped.policy(score="msp", group=name)  # type: ignore[arg-type]

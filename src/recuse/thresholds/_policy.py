@@ -75,6 +75,10 @@ class Policy:
         temperature: float | None = None,
     ) -> Policy:  # fmt: skip
         """Return the policy of one threshold, or of one per group: the promise then covers the groups that have one."""
+        columns = {"score": score} | ({"group": group} if isinstance(found, GroupThresholds) else {})
+        for name, column in columns.items():
+            if not isinstance(column, str) or not column:
+                raise TypeError(f"{name} must be text, got {column!r}; name the column in new files")
         inputs = inputs_of(score, logits, probabilities, temperature)
         each = found.groups if isinstance(found, GroupThresholds) else {"": found}
         thresholds = {name: one.threshold for name, one in each.items()}
