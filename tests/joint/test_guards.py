@@ -97,6 +97,13 @@ def test_natural_balanced_and_given_are_side_by_side() -> None:
     assert "ds_f1/exact, ds_aurc/at_least, ds_augrc/at_least" in text
 
 
+def test_balanced_data_are_printed_once() -> None:
+    """Two equal blocks would look like two results."""
+    text = str(joint.evaluate(*random_problem(50, 50)))
+    assert text.count("Share of OOD samples") == 1
+    assert "0.500, as in the data, which is balanced" in text
+
+
 @pytest.mark.parametrize("rng", [7, np.random.default_rng(7), None])
 def test_guards_do_not_depend_on_the_order_in_which_they_are_asked_for(rng: Any) -> None:
     """Each starts from the seed of the evaluation, also where that was drawn."""

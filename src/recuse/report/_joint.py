@@ -24,7 +24,9 @@ BLUES = ("9ecae1", "b7d6ea", "cde2f1", "e0edf8", "eff6fc")
 def evaluation_text(result: JointEvaluation) -> str:
     """Return an evaluation as text: at the natural, the balanced and the given share of OOD samples."""
     shares = {"as in the data": result.natural}
-    if result.n_ood:
+    if result.natural.prevalence == 0.5:
+        shares = {"as in the data, which is balanced": result.natural}
+    elif result.n_ood:
         shares["balanced"] = result.balanced
     if result.problem.prevalence not in (None, 0.5):
         shares["given"] = result
