@@ -94,13 +94,13 @@ def _group(
         table = TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored)
         return _whole(table, score.size)
 
-    order, key = by_score(xp, score)
+    order, ranked = by_score(xp, score)
     plain = loss if failed is None else failed  # truth values are gathered several times faster
     columns = [plain] if weight is None else [weight * loss, weight]
     if moments:
         square = loss**2 if weight is None else (weight * loss) ** 2
         columns += [square] if weight is None else [square, weight**2, weight**2 * loss]
-    values, block, count, sums = _sorted_blocks(xp, order, key, columns)
+    values, block, count, sums = _sorted_blocks(xp, order, ranked, columns)
     loss_sum, weight_sum = sums[0], count if weight is None else sums[1]
     second = None
     if moments:
@@ -154,7 +154,7 @@ def _sorted_failures(key: FloatArray, failed: BoolArray) -> tuple[FloatArray, Fl
 
 
 def _sorted_blocks(
-    xp: Any, order: Any, key: Any, columns: list[Any]
+    xp: Any, order: Any, ranked: Any, columns: list[Any]
 ) -> tuple[FloatArray, Any, FloatArray, list[FloatArray]]:
     """Group sorted samples; return distinct scores, block per sorted sample, rows and sums per block.
 
@@ -162,23 +162,23 @@ def _sorted_blocks(
     where nothing is tied: the position is the block.
     """
     columns = [xp.take(column, order) for column in columns]
-    new = key[1:] != key[:-1]
+    new = ranked[1:] != ranked[:-1]
     if bool(xp.all(new)):
-        values = to_numpy(key)
+        values = to_numpy(ranked)
         return values, None, np.ones(values.shape[0]), [_floats(column) for column in columns]
 
     edges = np.flatnonzero(np.concatenate(([True], to_numpy(new), [True])))
     starts, count = edges[:-1], edges[1:] - edges[:-1]
-    if xp is np and 8 * starts.size < key.size:  # few wide blocks are written faster than counted
+    if xp is np and 8 * starts.size < ranked.size:  # few wide blocks are written faster than counted
         block = np.repeat(np.arange(starts.size), count)
     else:
         block = xp.cumulative_sum(xp.astype(xp.concat([xp.zeros_like(new[:1]), new]), xp.int64))
-    if array_api_compat.is_torch_array(key):
-        zeros = xp.zeros_like(key[: starts.size])
+    if array_api_compat.is_torch_array(ranked):
+        zeros = xp.zeros_like(ranked[: starts.size])
         sums = [to_numpy(zeros.index_add(0, block, column.to(zeros.dtype))) for column in columns]
     else:  # the standard has no scatter-add: NumPy adds up the sorted columns, its own or brought to the host
         sums = [np.add.reduceat(_floats(column), starts) for column in columns]
-    return to_numpy(key)[starts], block, count.astype(np.float64), sums
+    return to_numpy(ranked)[starts], block, count.astype(np.float64), sums
 
 
 def _floats(column: Any) -> FloatArray:

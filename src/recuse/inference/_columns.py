@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -41,11 +40,6 @@ def check_scored(metric: Metric) -> None:
             f"{metric.name} takes probabilities, not a loss with a score; for a mean over predictions "
             'give its terms as loss, such as losses.cross_entropy or losses.brier, with metric="risk"'
         )
-
-
-def settings(metric: Metric) -> dict[str, Any]:
-    """Return all options of a metric."""
-    return metric.defaults | dict(metric.options)
 
 
 def evaluated(metric: Metric, blocks: TieBlocks) -> Value:

@@ -20,7 +20,7 @@ from recuse._checks import Undefined, UnmetNeed, check_weight, refuse, same_leng
 from recuse._typing import ArrayLike, FloatArray, IntArray
 from recuse.blocks import TieBlocks
 from recuse.curve import RiskCoverageCurve
-from recuse.inference._columns import as_metric, on_columns, settings
+from recuse.inference._columns import as_metric, on_columns
 from recuse.inference._resample import codes
 from recuse.metrics import Gradient, Metric, get
 
@@ -34,7 +34,7 @@ def smooth_form(metric: Metric) -> Metric:
     """Return the metric whose gradient serves for this one: itself, or its smooth twin."""
     if metric.name in _SMOOTH_TWIN:
         return get(_SMOOTH_TWIN[metric.name])
-    if settings(metric).get("estimator") in ("harmonic", "log"):
+    if metric.settings.get("estimator") in ("harmonic", "log"):
         return metric.using(estimator="plugin")
     return metric
 
@@ -58,7 +58,7 @@ def _at_coverage(metric: Metric, blocks: TieBlocks) -> Gradient:
     still misses it and covers 79 % instead of 95 %. A tie wider than that window holds the threshold by itself.
     """
     frozen = metric.gradient_of(blocks)
-    coverage = settings(metric)["coverage"]
+    coverage = metric.settings["coverage"]
     curve, total = RiskCoverageCurve(blocks), blocks.total_weight
     point = curve.at(coverage=coverage)
     if point.n_accepted == 0 or coverage >= 1.0:

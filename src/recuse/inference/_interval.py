@@ -13,7 +13,7 @@ from recuse._typing import ArrayLike, FloatArray
 from recuse.blocks import TieBlocks
 from recuse.curve import SLACK, RiskCoverageCurve
 from recuse.inference._binomial import check_level, clopper_pearson
-from recuse.inference._columns import as_metric, on_columns, settings
+from recuse.inference._columns import as_metric, on_columns
 from recuse.inference._influence import is_plain, tables, terms_of
 from recuse.inference._quantiles import t_quantile
 from recuse.inference._trust import SINGLE, informative, joined, limit_of, warning_light
@@ -110,7 +110,7 @@ def exact(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:
     at_point = metric.name in ("selective_risk", "selective_accuracy", "generalized_risk")
     if not (of_all or at_point) or not is_plain(blocks):
         return None
-    options = settings(metric)
+    options = metric.settings
     threshold, curve = -np.inf if of_all else options["threshold"], RiskCoverageCurve(blocks)
     point = curve.at(coverage=options["coverage"]) if threshold is None else curve.at(threshold=threshold)
     if point.n_accepted == 0:
@@ -178,7 +178,7 @@ def of_terms(
 
 def jumps(metric: Metric, blocks: TieBlocks) -> bool:
     """Whether the threshold of a fixed coverage lies in a tie that is wider than two of its standard errors."""
-    coverage = settings(metric).get("coverage", 1.0)
+    coverage = metric.settings.get("coverage", 1.0)
     if metric.inference_kind != "quantile" or coverage >= 1.0:
         return False
     ends = blocks.cumulative_weight / blocks.total_weight
@@ -190,7 +190,7 @@ def edge_of_a_tie(metric: Metric, blocks: TieBlocks) -> str | None:
     """Warn where the asked coverage lies within two standard errors of the end of a wide tie."""
     if metric.inference_kind != "quantile":
         return None
-    coverage = float(settings(metric)["coverage"])
+    coverage = float(metric.settings["coverage"])
     share = blocks.weight / blocks.total_weight
     ends = blocks.cumulative_weight / blocks.total_weight
     reach = 2.0 * np.sqrt(coverage * (1.0 - coverage) / blocks.n)

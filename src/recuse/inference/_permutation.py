@@ -10,7 +10,7 @@ import numpy as np
 from recuse._checks import generator, to_numpy, whole
 from recuse._typing import ArrayLike, BoolArray, FloatArray
 from recuse.blocks import TieBlocks
-from recuse.inference._columns import as_metric, check_scored, evaluated, settings
+from recuse.inference._columns import as_metric, check_scored, evaluated
 from recuse.inference._panel import panel
 from recuse.inference._resample import codes
 from recuse.metrics import Metric
@@ -126,7 +126,7 @@ def swap_test(
     """Return the test of checked columns."""
     whole(n_permutations, "n_permutations", usual=9999)
     check_scored(metric)
-    if "unit_score" not in metric.needs and settings(metric).get("threshold") is None:  # reads nothing but the order
+    if "unit_score" not in metric.needs and metric.settings.get("threshold") is None:  # reads nothing but the order
         scores = (mid_ranks(scores[0]), mid_ranks(scores[1]))
     oracle = "oracle" in metric.needs
 

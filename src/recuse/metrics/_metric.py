@@ -188,10 +188,14 @@ class Metric:
         return dict(_defaults(self.value))
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Options as they are."""
+        return self.defaults | dict(self.options)
+
+    @property
     def identifier(self) -> str:
         """Versioned name of metric and convention, for example ``"aurc/plugin"``."""
-        settings = self.defaults | dict(self.options)
-        return f"{self.name}/{settings.get(self.convention, self.convention)}"
+        return f"{self.name}/{self.settings.get(self.convention, self.convention)}"
 
     @property
     def label(self) -> str:
@@ -200,7 +204,7 @@ class Metric:
         title = self.title
         if not isinstance(title, str):
             said = inspect.signature(title).parameters
-            title = title(**(self.defaults | dict(self.options)))
+            title = title(**self.settings)
         rest = {key: getattr(value, "__name__", value) for key, value in self.options.items() if key not in said}
         inner = ", ".join(str(value) if key == self.convention else f"{key}={value}" for key, value in rest.items())
         return f"{title} ({inner})" if inner else title
@@ -209,7 +213,7 @@ class Metric:
     def inference_kind(self) -> Inference:
         """How the uncertainty of this metric, with its options, can be had."""
         if callable(self.inference):
-            return self.inference(**(self.defaults | dict(self.options)))
+            return self.inference(**self.settings)
         return self.inference
 
     @property
