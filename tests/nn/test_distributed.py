@@ -15,7 +15,7 @@ pytest.importorskip("torchmetrics")
 pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="needs torch.distributed")
 
 WORKER = """
-import json, sys, torch, torch.distributed as dist
+import json, os, sys, torch, torch.distributed as dist
 from recuse import nn
 rank, store = int(sys.argv[1]), sys.argv[2]
 torch.set_num_threads(1)
@@ -63,9 +63,11 @@ if rank >= 0:
     dist.all_reduce(value)
     value /= 2
 found["idle process, objective"] = value.item()
-print("RESULT" + json.dumps(found))
+print("RESULT" + json.dumps(found), flush=True)
 if rank >= 0:
+    dist.barrier()
     dist.destroy_process_group()
+    os._exit(0)  # all is said; threads of PyTorch's that outlive the group can abort an interpreter that goes down
 """
 
 
