@@ -24,7 +24,7 @@ help:
 	@sed -n '1,10s/^# \{0,1\}//p' Makefile
 
 demo: .venv/installed-cli
-	$(BIN)/recuse demo --output demo-output
+	$(BIN)/abstain demo --output demo-output
 
 test: lint types doctest pytest
 
@@ -36,7 +36,7 @@ types: .venv/installed-dev
 	$(BIN)/mypy
 
 doctest: .venv/installed-dev
-	$(PYTEST) -q -n $(JOBS) --doctest-modules src/recuse
+	$(PYTEST) -q -n $(JOBS) --doctest-modules src/abstain
 
 pytest: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS)

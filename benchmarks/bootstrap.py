@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from recuse.inference import replicates
-from recuse.inference._influence import tables, terms_of
-from recuse.metrics import get
+from abstain.inference import replicates
+from abstain.inference._influence import tables, terms_of
+from abstain.metrics import get
 
 METRICS = ("aurc", "augrc")
 SCORES, RUNS, RESAMPLES = 13, 5, 500

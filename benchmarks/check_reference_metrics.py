@@ -2,7 +2,7 @@
 
     python benchmarks/check_reference_metrics.py [FOLDER]
 
-FOLDER (or the environment variable RECUSE_DATA) holds ``outputs/*.npz``, ``outputs/small_msp_sets.parquet`` and
+FOLDER (or the environment variable ABSTAIN_DATA) holds ``outputs/*.npz``, ``outputs/small_msp_sets.parquet`` and
 ``outputs/reference_metrics.csv``. AURC there is the mean over k of the error rate among the k most confident, in
 expectation over the order of ties: ``estimator="harmonic"``. The numbers are printed to ten digits; the command ends
 with status 1 if one differs by more than one unit of the tenth.
@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-import recuse
+import abstain
 
 #: Printed name -> what it is here.
 COLUMNS: dict[str, Callable[[Any, Any], float]] = {
-    "accuracy": lambda loss, confidence: recuse.accuracy(loss),
-    "auroc": recuse.auroc_f,
-    "aurc_x1000": lambda loss, confidence: 1000.0 * recuse.aurc(loss, confidence, estimator="harmonic"),
-    "eaurc_x1000": lambda loss, confidence: 1000.0 * recuse.e_aurc(loss, confidence, estimator="harmonic"),
-    "distinct_conf": lambda loss, confidence: float(len(recuse.TieBlocks.from_samples(loss, confidence))),
+    "accuracy": lambda loss, confidence: abstain.accuracy(loss),
+    "auroc": abstain.auroc_f,
+    "aurc_x1000": lambda loss, confidence: 1000.0 * abstain.aurc(loss, confidence, estimator="harmonic"),
+    "eaurc_x1000": lambda loss, confidence: 1000.0 * abstain.e_aurc(loss, confidence, estimator="harmonic"),
+    "distinct_conf": lambda loss, confidence: float(len(abstain.TieBlocks.from_samples(loss, confidence))),
 }
 
 
@@ -76,10 +76,10 @@ def last_digit(value: float) -> float:
 
 
 def main(arguments: list[str]) -> int:
-    folder = Path(arguments[0] if arguments else os.environ.get("RECUSE_DATA", "data")) / "outputs"
+    folder = Path(arguments[0] if arguments else os.environ.get("ABSTAIN_DATA", "data")) / "outputs"
     table = folder / "reference_metrics.csv"
     if not table.is_file():
-        print(f"{table} does not exist; give the data folder as an argument or in RECUSE_DATA")
+        print(f"{table} does not exist; give the data folder as an argument or in ABSTAIN_DATA")
         return 2
     with table.open(encoding="utf-8") as file:
         expected = {(row["file"], row["item"]): row for row in csv.DictReader(file)}

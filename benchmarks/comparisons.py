@@ -2,7 +2,7 @@
 
     python benchmarks/comparisons.py [FOLDER] [--figures DIR]
 
-FOLDER (or RECUSE_DATA) holds outputs/imagenet_val_msp.npz, cifar10_test_models.npz and llm_mcqa_confidence.parquet.
+FOLDER (or ABSTAIN_DATA) holds outputs/imagenet_val_msp.npz, cifar10_test_models.npz and llm_mcqa_confidence.parquet.
 Prints the comparisons that docs/comparisons.md shows, and draws its figures into DIR.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-import recuse
+import abstain
 
 
 def imagenet(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -61,29 +61,29 @@ def language_models(folder: Path) -> list[tuple[str, Any, dict[str, Any]]]:
 def main() -> None:
     """Print all comparisons and draw the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=os.environ.get("RECUSE_DATA"))
+    parser.add_argument("folder", nargs="?", default=os.environ.get("ABSTAIN_DATA"))
     parser.add_argument("--figures", type=Path)
     arguments = parser.parse_args()
     if arguments.folder is None:
-        parser.error("give the data folder, or set RECUSE_DATA")
+        parser.error("give the data folder, or set ABSTAIN_DATA")
     folder = Path(arguments.folder) / "outputs"
 
     losses, scores = imagenet(folder)
     start = time.process_time()
-    study = recuse.ranking_study(losses, scores, ("aurc", "augrc"), n_resamples=500)
+    study = abstain.ranking_study(losses, scores, ("aurc", "augrc"), n_resamples=500)
     print(f"ImageNet, 11 models, 50,000 images ({time.process_time() - start:.0f} s with 500 resamples)\n{study}\n")
     print("accuracy: " + ", ".join(f"{name} {1 - loss.mean():.3f}" for name, loss in losses.items()), "\n")
-    comparison = recuse.compare(losses, scores, "augrc")
+    comparison = abstain.compare(losses, scores, "augrc")
     print(comparison, "\n")
     if arguments.figures is not None:
         save(study.plot(), arguments.figures / "ranking-imagenet.png")
         save(comparison.plot(), arguments.figures / "compare-imagenet.png")
 
-    print(recuse.compare(*cifar10(folder), "augrc"), "\n")
+    print(abstain.compare(*cifar10(folder), "augrc"), "\n")
 
     print("MMLU, 6,000 questions: accuracy, AUGRC of msp and of max_logit, difference with interval, p")
     for name, loss, columns in language_models(folder):
-        result = recuse.compare(loss, columns, "augrc")
+        result = abstain.compare(loss, columns, "augrc")
         values = {row["name"]: row["estimate"] for row in result.table}
         each = result.difference("msp", "max_logit")
         print(

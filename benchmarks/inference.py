@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-import recuse
-from recuse.inference._paired import paired
-from recuse.inference._panel import panel
+import abstain
+from abstain.inference._paired import paired
+from abstain.inference._panel import panel
 from tests.inference.populations import POPULATIONS, Population, allowance, copies, exchangeable
 from tests.inference.test_compare_sizes import augrc_of_resamples, columns, sizes
 from tests.inference.test_runs import models
@@ -60,7 +60,7 @@ def coverage(metric: Any, truth: float, draw: Callable[[], Any], repetitions: in
     """
     inside, widths, warned, none = 0, [], 0, 0
     for _ in range(repetitions):
-        found = recuse.confidence_interval(metric, *draw(), **options)
+        found = abstain.confidence_interval(metric, *draw(), **options)
         warned += found.warning is not None
         none += bool(np.isnan(found.low))
         inside += found.low <= truth <= found.high
@@ -95,9 +95,9 @@ def coverage_of_the_areas(scale: float) -> None:
 def coverage_of_the_others(scale: float) -> None:
     for population in POPULATIONS[:4]:
         huge = unit(population, 4_000_000, np.random.default_rng(99))
-        table = recuse.TieBlocks.from_samples(*huge, oracle=True)
+        table = abstain.TieBlocks.from_samples(*huge, oracle=True)
         for spec in OTHERS:
-            metric = recuse.metrics.parse(spec)
+            metric = abstain.metrics.parse(spec)
             for n, repetitions in SIZES.items():
                 rng = np.random.default_rng(n)
                 row = coverage(metric, metric(table), partial(unit, population, n, rng), int(scale * repetitions / 2))
@@ -106,9 +106,9 @@ def coverage_of_the_others(scale: float) -> None:
 
 def coverage_by_bootstrap(scale: float) -> None:
     for population in (POPULATIONS[0], POPULATIONS[3]):
-        table = recuse.TieBlocks.from_samples(*unit(population, 4_000_000, np.random.default_rng(99)))
+        table = abstain.TieBlocks.from_samples(*unit(population, 4_000_000, np.random.default_rng(99)))
         for spec in BY_BOOTSTRAP:
-            metric = recuse.metrics.parse(spec)
+            metric = abstain.metrics.parse(spec)
             for n, repetitions in ((200, 400), (1000, 200)):
                 draw = partial(unit, population, n, np.random.default_rng(n))
                 row = coverage(metric, metric(table), draw, int(scale * repetitions), n_resamples=300)
@@ -123,7 +123,7 @@ def coverage_of_copies(scale: float) -> None:
         for method, options in (("influence", {}), ("percentile", {"n_resamples": 300})):
             for kind, clusters in (("i.i.d.", None), ("clustered", np.repeat(np.arange(80), 15))):
                 draw = partial(copies, 80, np.random.default_rng(3))
-                value = float(getattr(recuse, name)(*truth))
+                value = float(getattr(abstain, name)(*truth))
                 row = coverage(name, value, draw, repetitions, method=method, clusters=clusters, **options)
                 print(f"{name:8} {method:10} {kind:10} {row}", flush=True)
 
@@ -156,7 +156,7 @@ def family_wise_error(scale: float) -> None:
         for _ in range(repetitions // (4 if k == 13 else 1)):
             checked = columns(*exchangeable(500, rng, k=k)) if k < 9 else _many(k, rng)
             for adjust in wrong:
-                tests = paired(recuse.metrics.get("augrc"), checked, adjust=adjust, rng=rng)
+                tests = paired(abstain.metrics.get("augrc"), checked, adjust=adjust, rng=rng)
                 wrong[adjust] += any(each.significant for each in tests.differences)
         count = repetitions // (4 if k == 13 else 1)
         shares = ", ".join(f"{adjust} {100 * number / count:.1f}" for adjust, number in wrong.items())
@@ -177,7 +177,7 @@ def sizes_with_runs(scale: float) -> None:
         shares = []
         for seed_sd in (0.0, 0.05, 0.15, 0.4):
             wrong = sum(
-                paired(recuse.metrics.get("augrc"), panel(*models(300, runs, seed_sd, rng)), rng=rng)
+                paired(abstain.metrics.get("augrc"), panel(*models(300, runs, seed_sd, rng)), rng=rng)
                 .differences[0].significant
                 for _ in range(repetitions)
             )  # fmt: skip
@@ -194,11 +194,11 @@ def wilcoxon(scale: float) -> None:
     for _ in range(repetitions):
         losses, scores = exchangeable(n, rng)
         drawn = augrc_of_resamples(losses[0], scores, resamples, rng)
-        p = recuse.inference.wilcoxon_over_resamples(drawn)
+        p = abstain.inference.wilcoxon_over_resamples(drawn)
         counts["wilcoxon"] += min(p[0, 1], p[1, 0]) < 0.05
         low, high = np.quantile(drawn[:, 0] - drawn[:, 1], [0.025, 0.975])
         counts["percentile"] += low > 0.0 or high < 0.0
-        tests = paired(recuse.metrics.get("augrc"), columns(losses, scores), rng=rng)
+        tests = paired(abstain.metrics.get("augrc"), columns(losses, scores), rng=rng)
         counts["paired test"] += tests.differences[0].significant
     shares = ", ".join(f"{name} {100 * count / repetitions:.1f} %" for name, count in counts.items())
     print(f"two exchangeable scores, N = {n}, {resamples} resamples, {repetitions} repetitions: {shares}")

@@ -13,7 +13,7 @@ import argparse
 
 import numpy as np
 
-from recuse import joint
+from abstain import joint
 
 
 def population(seed: int, n_id: int, n_ood: int) -> tuple[np.ndarray, ...]:

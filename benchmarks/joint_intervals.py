@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from recuse import joint
+from abstain import joint
 
 Columns = tuple[np.ndarray, ...]
 

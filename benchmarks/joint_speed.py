@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from recuse import joint
-from recuse.joint import _fast
-from recuse.joint._grid import grid_f1, quantiles
-from recuse.joint._problem import Problem, problem
+from abstain import joint
+from abstain.joint import _fast
+from abstain.joint._grid import grid_f1, quantiles
+from abstain.joint._problem import Problem, problem
 
 ROUNDS = 5
 

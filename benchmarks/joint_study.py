@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse import joint
+from abstain import joint
 
 Scores = dict[str, np.ndarray]
 
@@ -220,7 +220,7 @@ def draw(run: joint.ScoredRun, name: str, score: str, folder: Path) -> None:
     """Draw the frontier and the F1 surface of one pair of scores."""
     from matplotlib.figure import Figure
 
-    from recuse.report._joint import plot_f1_surface, plot_frontiers
+    from abstain.report._joint import plot_f1_surface, plot_frontiers
 
     outside = run.ood_scores[name]
     columns = run.id_loss, run.id_scores["msp"], run.id_scores[score], outside["msp"], outside[score]

@@ -1,4 +1,4 @@
-"""Make src/recuse/datasets/data/digits_logreg.csv: real predictions of a small model of our own.
+"""Make src/abstain/datasets/data/digits_logreg.csv: real predictions of a small model of our own.
 
 Logistic regression on the UCI hand-written digits (as scikit-learn ships them), trained on one half and
 asked about the other. Run from the repository root: ``python benchmarks/make_digits_logreg.py``.
@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-TARGET = Path(__file__).parents[1] / "src/recuse/datasets/data/digits_logreg.csv"
+TARGET = Path(__file__).parents[1] / "src/abstain/datasets/data/digits_logreg.csv"
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import time
 
 import torch
 
-from recuse import nn
+from abstain import nn
 
 
 def batch(n: int, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from recuse import nn
+from abstain import nn
 
 STEPS = 5
 

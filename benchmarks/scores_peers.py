@@ -18,7 +18,7 @@ import torch
 from pytorch_ood import detector as peer
 from scipy.stats import spearmanr
 
-from recuse import Outputs, scores
+from abstain import Outputs, scores
 
 
 def outputs_of(n: int, seed: int, spread: float) -> Outputs:
@@ -124,7 +124,7 @@ def main() -> None:
     """Print one line per shared score."""
     warnings.simplefilter("ignore")
     train, test = outputs_of(2000, 1, 1.0), outputs_of(300, 2, 1.5)
-    print(f"{'pytorch-ood':22s} {'recuse':36s} {'difference/sd':>14s} {'rank corr.':>11s}")
+    print(f"{'pytorch-ood':22s} {'abstain':36s} {'difference/sd':>14s} {'rank corr.':>11s}")
     for name, (spec, theirs) in pairs(train, test).items():
         ours = scores.compute(spec, test, fit=train)
         try:

@@ -1,8 +1,8 @@
 """Scores x data sets on real models: AUGRC with intervals and rank groups; and AUROC against out-of-distribution data.
 
-    RECUSE_DATA=folder python benchmarks/scores_real.py [--epochs 4] [--seeds 3] [--markdown docs/scores/measured.md]
+    ABSTAIN_DATA=folder python benchmarks/scores_real.py [--epochs 4] [--seeds 3] [--markdown docs/scores/measured.md]
 
-Needs PyTorch and scikit-learn. RECUSE_DATA is a folder with ``images/fashion_mnist.npz`` (x_train, y_train, x_test,
+Needs PyTorch and scikit-learn. ABSTAIN_DATA is a folder with ``images/fashion_mnist.npz`` (x_train, y_train, x_test,
 y_test), ``images/kmnist_test5k.npz`` and ``outputs/*.npz`` (probabilities of published models); without it, only the
 digits of scikit-learn are used. Each network has dropout before its last layer; its training data are the fit split,
 and of the held-out data one part is the validation split and the rest the test split.
@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-import recuse
-from recuse import Outputs, joint, scores
+import abstain
+from abstain import Outputs, joint, scores
 
 #: Hyper-parameters that differ from the defaults: few classes, few features.
 OPTIONS: dict[str, dict[str, Any]] = {"knn": {"neighbours": 10}, "max_logit_pnorm": {}}
@@ -191,7 +191,7 @@ def of_passes(parts: dict[str, Outputs]) -> tuple[Any, dict[str, Any]]:
 
 def areas(loss: Any, found: dict[str, Any]) -> dict[str, float]:
     """Return AUGRC x 1000 of each score."""
-    return {name: 1000.0 * recuse.augrc(loss, column) for name, column in found.items()}
+    return {name: 1000.0 * abstain.augrc(loss, column) for name, column in found.items()}
 
 
 def report(
@@ -199,7 +199,7 @@ def report(
 ) -> str:
     """Return one Markdown table: AUGRC x 1000, 95 % interval, rank group, spread over trainings, AUROC against OOD."""
     own = areas(loss, found)
-    comparison = recuse.compare(loss, found, metric="augrc")
+    comparison = abstain.compare(loss, found, metric="augrc")
     groups = comparison.groups
     lines = [
         f"## {name}\n",
@@ -208,7 +208,7 @@ def report(
         "|---|---|---|---|" + "---|" * (bool(others) + bool(ood)),
     ]
     for score in sorted(own, key=own.__getitem__):
-        low, high = (1000 * end for end in recuse.confidence_interval("augrc", loss, found[score])[:2])
+        low, high = (1000 * end for end in abstain.confidence_interval("augrc", loss, found[score])[:2])
         line = f"| {score} | {own[score]:.3f} | {low:.3f} to {high:.3f} | {groups[score]} |"
         if others:
             values = [each[score] for each in (own, *others)]
@@ -224,7 +224,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="trainings of each network")
     parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
-    folder = os.environ.get("RECUSE_DATA")
+    folder = os.environ.get("ABSTAIN_DATA")
     networks: dict[str, Callable[[int], dict[str, Outputs]]] = {"Digits, CNN": partial(digits, options.epochs)}
     if folder:
         networks["Fashion-MNIST, CNN"] = partial(fashion, Path(folder), options.epochs)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse import Outputs, scores
+from abstain import Outputs, scores
 
 #: Microseconds per sample of the reference at n = 50,000, d = 512, K = 100; None: it lists none.
 REFERENCE: dict[str, float | None] = {

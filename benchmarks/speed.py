@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-import recuse
-from recuse.inference._influence import influence_of
-from recuse.metrics import get
+import abstain
+from abstain.inference._influence import influence_of
+from abstain.metrics import get
 
 AURC, AUGRC = get("aurc"), get("augrc")
 
@@ -45,13 +45,13 @@ def population(n: int, kind: str, rng: np.random.Generator) -> tuple[Any, Any]:
 
 def both(loss: Any, score: Any) -> tuple[float, float]:
     """AURC and AUGRC from one table."""
-    blocks = recuse.TieBlocks.from_samples(loss, score)
+    blocks = abstain.TieBlocks.from_samples(loss, score)
     return AURC(blocks), AUGRC(blocks)
 
 
 def inferred(loss: Any, score: Any) -> list[tuple[float, Any]]:
     """AURC and AUGRC, each with the influence of every sample, from one table."""
-    blocks = recuse.TieBlocks.from_samples(loss, score, keep_samples=True)
+    blocks = abstain.TieBlocks.from_samples(loss, score, keep_samples=True)
     return [(metric(blocks), influence_of(metric, blocks)) for metric in (AURC, AUGRC)]
 
 
@@ -61,12 +61,12 @@ def contenders(loss: Any, score: Any) -> dict[str, Callable[[], Any]]:
 
     jobs: dict[str, Callable[[], Any]] = {
         "np.argsort": lambda: np.argsort(score),
-        "recuse AURC + AUGRC": lambda: both(loss, score),
+        "abstain AURC + AUGRC": lambda: both(loss, score),
         "  with both influences": lambda: inferred(loss, score),
     }
     wrong = loss > np.median(loss) if len(np.unique(loss[:1000])) > 2 else loss
     jobs["sklearn roc_auc_score"] = lambda: roc_auc_score(wrong, score)
-    jobs["recuse CWSA sweep of 50"] = lambda: recuse.cwsa_sweep(np.minimum(loss, 1.0), score)
+    jobs["abstain CWSA sweep of 50"] = lambda: abstain.cwsa_sweep(np.minimum(loss, 1.0), score)
     try:
         import torch
         from torch_uncertainty import metrics as peer_metrics
@@ -121,7 +121,7 @@ def dispatch() -> str:
 
 
 def command_line(rounds: int = 9) -> dict[str, float]:
-    """Wall seconds of `recuse evaluate` on 10,000 x 10 float32 logits in Parquet, and of `import numpy`.
+    """Wall seconds of `abstain evaluate` on 10,000 x 10 float32 logits in Parquet, and of `import numpy`.
 
     Both with compiled bytecode, as an installer leaves it; without it every start would compile the sources again.
     """
@@ -137,7 +137,7 @@ def command_line(rounds: int = 9) -> dict[str, float]:
         bytecode = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": os.path.join(folder, "bytecode")}
         commands = {
             "python -c 'import numpy'": [sys.executable, "-c", "import numpy"],
-            "recuse evaluate": [sys.executable, "-m", "recuse", "evaluate", path],
+            "abstain evaluate": [sys.executable, "-m", "abstain", "evaluate", path],
         }
         seconds: dict[str, list[float]] = {name: [] for name in commands}
         for turn in range(rounds + 1):
@@ -175,7 +175,7 @@ def main() -> None:
     figures["command line"] = medians
     first, second = medians.values()
     print(
-        f"\nrecuse evaluate, 10,000 x 10 logits in Parquet: {second / first:.2f} x import numpy ({1e3 * first:.0f} ms)"
+        f"\nabstain evaluate, 10,000 x 10 logits in Parquet: {second / first:.2f} x import numpy ({1e3 * first:.0f} ms)"
     )
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:

@@ -2,7 +2,7 @@
 
     python benchmarks/standard_errors.py [FOLDER] [--resamples 2000]
 
-FOLDER (or RECUSE_DATA) as in check_reference_metrics.py. Prints both errors and their ratio for AURC and AUGRC; the
+FOLDER (or ABSTAIN_DATA) as in check_reference_metrics.py. Prints both errors and their ratio for AURC and AUGRC; the
 Monte Carlo error of a bootstrap error is about 1/sqrt(2B) of it (1.6 % for B = 2000), inflated by the kurtosis of the
 replicates. The command ends with status 1 if a ratio is further than four of these from 1.
 """
@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-import recuse
+import abstain
+from abstain import metrics
+from abstain.inference import replicates
 from check_reference_metrics import sets_of
-from recuse import metrics
-from recuse.inference import replicates
 
 METRICS = [metrics.get("aurc"), metrics.get("augrc")]
 
@@ -28,11 +28,11 @@ METRICS = [metrics.get("aurc"), metrics.get("augrc")]
 def main() -> int:
     """Run over all sets; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=os.environ.get("RECUSE_DATA"))
+    parser.add_argument("folder", nargs="?", default=os.environ.get("ABSTAIN_DATA"))
     parser.add_argument("--resamples", type=int, default=2000)
     arguments = parser.parse_args()
     if arguments.folder is None:
-        parser.error("give the data folder, or set RECUSE_DATA")
+        parser.error("give the data folder, or set ABSTAIN_DATA")
     outputs = Path(arguments.folder) / "outputs"
     files = sorted([*outputs.glob("*.npz"), *outputs.glob("small_msp_sets.parquet")])
     worst, n_sets = 0.0, 0
@@ -43,7 +43,7 @@ def main() -> int:
             drawn = replicates(METRICS, [(loss, confidence)], n_resamples=arguments.resamples, rng=0)[:, 0, :]
             cells = []
             for k, metric in enumerate(METRICS):
-                closed, resampled = recuse.standard_error(metric, loss, confidence), float(np.std(drawn[:, k], ddof=1))
+                closed, resampled = abstain.standard_error(metric, loss, confidence), float(np.std(drawn[:, k], ddof=1))
                 z = (drawn[:, k] - drawn[:, k].mean()) / resampled
                 noise = np.sqrt((np.mean(z**4) - 1.0) / (4.0 * arguments.resamples))
                 worst = max(worst, abs(resampled / closed - 1.0) / noise)

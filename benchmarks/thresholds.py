@@ -39,10 +39,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from recuse.thresholds import certified_band, conformal_threshold
-from recuse.thresholds._certify import search
-from recuse.thresholds._p_values import binomial
-from recuse.thresholds._sample import read
+from abstain.thresholds import certified_band, conformal_threshold
+from abstain.thresholds._certify import search
+from abstain.thresholds._p_values import binomial
+from abstain.thresholds._sample import read
 from tests.thresholds.populations import CONSTANT, GRADED, MAX_WEIGHT, POPULATIONS, Population
 
 DELTA = 0.05

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-import recuse
-from recuse.thresholds import monitor
+import abstain
+from abstain.thresholds import monitor
 
 DELTA = 0.05
 
@@ -43,7 +43,7 @@ def shift(name: str, old: tuple[Any, Any], new: tuple[Any, Any], risk: float, re
 
 
 def _once(loss: Any, score: Any, new_loss: Any, new_score: Any, risk: float, seed: int, **options: Any) -> list[float]:
-    found = recuse.choose_threshold(loss, score, risk=risk, delta=DELTA, rng=seed, **options)
+    found = abstain.choose_threshold(loss, score, risk=risk, delta=DELTA, rng=seed, **options)
     accepted = found.accept(new_score)
     if not found.attainable:
         return [0.0, 0.0, np.nan, 0.0, 0.0, 0.0]
@@ -159,8 +159,8 @@ def adult(folder: Path) -> None:
         group = X[rest][next(c for c in X.columns if c.lower() == name)].cast(pl.String).to_numpy()
         half = np.random.default_rng(1).permutation(len(rest))
         a, b = half[: len(half) // 2], half[len(half) // 2 :]
-        single = recuse.choose_threshold(loss[a], score[a], risk=0.05, delta=DELTA)
-        each = recuse.choose_threshold(loss[a], score[a], risk=0.05, delta=DELTA, groups=group[a])
+        single = abstain.choose_threshold(loss[a], score[a], risk=0.05, delta=DELTA)
+        each = abstain.choose_threshold(loss[a], score[a], risk=0.05, delta=DELTA, groups=group[a])
         for value in np.unique(group):
             rows = b[group[b] == value]
             one, own = single.accept(score[rows]), each.accept(score[rows], group[rows])

@@ -7,14 +7,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import recuse
+import abstain
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "_ext")]
 
-project = "recuse"
-author = "The recuse developers"
+project = "abstain"
+author = "The abstain developers"
 copyright = f"2026, {author}"
-version = release = recuse.__version__
+version = release = abstain.__version__
 
 extensions = [
     "myst_parser",
@@ -36,9 +36,9 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 html_theme = "furo"
-html_title = f"recuse {release}"
+html_title = f"abstain {release}"
 html_static_path = ["_static"]
-html_css_files = ["recuse.css"]
+html_css_files = ["abstain.css"]
 html_show_sourcelink = False
 pygments_style = "friendly"
 
@@ -47,7 +47,7 @@ def described_elsewhere(app: Any, env: Any, node: Any, content: Any) -> Any:
     """Link names that the front of the package repeats to the page of their module."""
     python, target = env.get_domain("py"), node.get("reftarget", "")
     for module in ("inference", "thresholds"):
-        name = f"recuse.{module}.{target.removeprefix('recuse.')}"
+        name = f"abstain.{module}.{target.removeprefix('abstain.')}"
         if node.get("refdomain") == "py" and name in python.objects:
             return python.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], name, node, content)
     return None

@@ -1,6 +1,6 @@
 """Make the picture and the printed table of the README anew: run the demo and copy what it makes.
 
-Run it as ``python docs/make_assets.py`` in the environment that recuse is installed in.
+Run it as ``python docs/make_assets.py`` in the environment that abstain is installed in.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def small(source: Path, target: Path) -> None:
 
 
 def main() -> None:
-    """Run ``recuse demo`` in a temporary folder; write docs/assets and the table in README.md."""
+    """Run ``abstain demo`` in a temporary folder; write docs/assets and the table in README.md."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "recuse", "demo", "--output", "demo-output"]
+        command = [sys.executable, "-m", "abstain", "demo", "--output", "demo-output"]
         done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
         assets = ROOT / "docs" / "assets"
         assets.mkdir(exist_ok=True)

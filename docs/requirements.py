@@ -15,9 +15,9 @@ from functools import cache
 
 import numpy as np
 
-from recuse import UnmetNeed, metrics
-from recuse.blocks import TieBlocks
-from recuse.metrics import Metric
+from abstain import UnmetNeed, metrics
+from abstain.blocks import TieBlocks
+from abstain.metrics import Metric
 
 #: What section 2.4 of the paper says a metric fails; metrics that it does not discuss are absent.
 PAPER: dict[str, frozenset[str]] = {

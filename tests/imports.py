@@ -23,7 +23,7 @@ class Import(NamedTuple):
 def modules(source: Path = SOURCE) -> dict[str, Path]:
     """Return the dotted name of every module below ``source`` and its file."""
     found = {}
-    for path in sorted(source.glob("recuse/**/*.py")):
+    for path in sorted(source.glob("abstain/**/*.py")):
         parts = path.relative_to(source).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from recuse import TieBlocks
+from abstain import TieBlocks
 
 #: 0/1; eighths in [0, 1], whose sums are exact; any loss; few values, so that the losses tie as well
 LOSSES = ("binary", "graded", "unbounded", "repeated")

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import pytest
 
-from recuse._files import write_file, write_text
+from abstain._files import write_file, write_text
 
 
 def failing(file: BinaryIO) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import recuse
+import abstain
 from tests.imports import ROOT, Import, all_imports, circle, imports_of, modules
 
 # ---------------------------------------------------------------------- floors
@@ -31,9 +31,9 @@ FLOORS = {
     "study": 8,
     **dict.fromkeys(["sklearn", "cli"], 9),
     "nn": 9,  # a wing of its own: may import anything below the roof
-    **dict.fromkeys(["recuse", "__main__"], 10),  # the public face, src/recuse/__init__.py, and `python -m recuse`
+    **dict.fromkeys(["abstain", "__main__"], 10),  # the public face, src/abstain/__init__.py, and `python -m abstain`
 }
-ROOF = {"sklearn", "cli", "nn", "recuse", "__main__"}
+ROOF = {"sklearn", "cli", "nn", "abstain", "__main__"}
 
 #: Rooms on one floor that may know each other, and why.
 NEIGHBOURS = {
@@ -47,10 +47,10 @@ UPWARD = {
     ("curve", "report"): ".plot()",
     ("evaluation", "report"): ".plot(), .report() and how a result prints itself",
     ("joint", "report"): ".plot() and how results and tables print themselves",
-    ("evaluation", "recuse"): "the version that a result carries",
+    ("evaluation", "abstain"): "the version that a result carries",
     ("comparison", "report"): ".plot() and how a result prints itself",
-    ("thresholds", "recuse"): "the version that a policy carries",
-    ("comparison", "recuse"): "the version that a result carries",
+    ("thresholds", "abstain"): "the version that a policy carries",
+    ("comparison", "abstain"): "the version that a result carries",
     ("inference", "report"): "the same of a ranking study",
     ("selection", "report"): "how a result prints itself",
 }
@@ -63,12 +63,12 @@ IMPORTS = all_imports()
 def room(module: str) -> str:
     """Return the room that a module of the package belongs to."""
     parts = module.split(".")
-    return parts[1] if len(parts) > 1 else "recuse"
+    return parts[1] if len(parts) > 1 else "abstain"
 
 
 def inside() -> list[Import]:
     """Return the imports from one room of the package to another."""
-    found = [each for each in IMPORTS if each.target.split(".")[0] == "recuse"]
+    found = [each for each in IMPORTS if each.target.split(".")[0] == "abstain"]
     return [each for each in found if room(each.module) != room(each.target)]
 
 
@@ -98,7 +98,7 @@ def test_upward_imports_stay_inside_their_methods() -> None:
     upward = [each for each in inside() if FLOORS[room(each.target)] > FLOORS[room(each.module)]]
     assert where([each for each in upward if each.at_top]) == []
     unused = (UPWARD.keys() | NEIGHBOURS.keys()) - {(room(each.module), room(each.target)) for each in inside()}
-    assert {pair for pair in unused if all((ROOT / "src/recuse" / name).exists() for name in pair)} == set()
+    assert {pair for pair in unused if all((ROOT / "src/abstain" / name).exists() for name in pair)} == set()
 
 
 def test_there_are_no_circles() -> None:
@@ -121,9 +121,9 @@ def test_optional_libraries_are_imported_where_they_are_used() -> None:
     def library(each: Import) -> str:
         return each.target.split(".")[0]
 
-    foreign = [each for each in IMPORTS if each.at_top and library(each) not in sys.stdlib_module_names | {"recuse"}]
+    foreign = [each for each in IMPORTS if each.at_top and library(each) not in sys.stdlib_module_names | {"abstain"}]
     assert where([each for each in foreign if library(each) in LATE_LIBRARIES]) == []
-    core = [each for each in foreign if room(each.module) not in ROOF or each.module == "recuse"]
+    core = [each for each in foreign if room(each.module) not in ROOF or each.module == "abstain"]
     assert where([each for each in core if library(each) not in CORE_LIBRARIES]) == []
 
 
@@ -131,7 +131,7 @@ def test_the_finder_of_imports_finds_them() -> None:
     """Imports in functions and in ``else`` count, those for type checkers do not, relative ones are resolved."""
     code = """
 import numpy.typing as npt
-from recuse import metrics, TieBlocks
+from abstain import metrics, TieBlocks
 from ._table import x
 if TYPE_CHECKING:
     import torch
@@ -148,21 +148,21 @@ try:
 except ImportError:
     import os
 """
-    found = imports_of("recuse.blocks._frame", code, {"recuse.metrics", "recuse.report", "recuse.blocks._table"})
+    found = imports_of("abstain.blocks._frame", code, {"abstain.metrics", "abstain.report", "abstain.blocks._table"})
     assert [(each.target, each.at_top) for each in found] == [
         ("numpy.typing", True),
-        ("recuse.metrics", True),
-        ("recuse", True),
-        ("recuse.blocks._table", True),
+        ("abstain.metrics", True),
+        ("abstain", True),
+        ("abstain.blocks._table", True),
         ("polars", True),
-        ("recuse.report", False),
+        ("abstain.report", False),
         ("scipy", False),
         ("json", True),
         ("click", True),
         ("os", True),
     ]
-    assert imports_of("recuse.blocks", "from . import _table", {"recuse.blocks._table"}, is_package=True) == [
-        Import("recuse.blocks", "recuse.blocks._table", 1, True)
+    assert imports_of("abstain.blocks", "from . import _table", {"abstain.blocks._table"}, is_package=True) == [
+        Import("abstain.blocks", "abstain.blocks._table", 1, True)
     ]
 
 
@@ -193,7 +193,7 @@ def _lines(path: Any) -> int:
 def public_modules() -> list[str]:
     """Return the modules whose public names are documented one by one; those not built yet are left out."""
     names = ["metrics", "scores", "losses", "datasets", "inference", "joint", "thresholds", "nn", "sklearn"]
-    return ["recuse", *(f"recuse.{name}" for name in names if f"recuse.{name}" in modules())]
+    return ["abstain", *(f"abstain.{name}" for name in names if f"abstain.{name}" in modules())]
 
 
 def public_things(module: str) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def test_every_public_name_is_in_the_documentation(module: str) -> None:
     docs = ROOT / "docs"
     if not any(docs.glob("index.*")):
         return  # tolerated only until there is a documentation
-    generated = set(recuse.metrics.names()) if (docs / "_ext" / "registry_pages.py").exists() else set()
+    generated = set(abstain.metrics.names()) if (docs / "_ext" / "registry_pages.py").exists() else set()
     pages = [path for suffix in ("rst", "md") for path in docs.rglob(f"*.{suffix}") if "_build" not in path.parts]
     text = "\n".join(path.read_text(encoding="utf-8") for path in pages)
     names = public_things(module).keys() - generated
@@ -236,7 +236,7 @@ def _is_mentioned(name: str, text: str) -> bool:
 def test_a_word_is_not_yet_a_mention() -> None:
     """The word *compare* in a sentence does not document the function of that name."""
     assert not _is_mentioned("compare", "You can compare models.")
-    for text in (".. autosummary::\n\n   compare\n", "use `compare`", "recuse.compare(a, b)", "   ~recuse.compare"):
+    for text in (".. autosummary::\n\n   compare\n", "use `compare`", "abstain.compare(a, b)", "   ~abstain.compare"):
         assert _is_mentioned("compare", text)
 
 
@@ -251,21 +251,21 @@ def _fresh(code: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_import_recuse_loads_no_other_library() -> None:
+def test_import_abstain_loads_no_other_library() -> None:
     """Whoever only imports the library waits for NumPy and for nothing else."""
-    loaded = _fresh("import json, sys, recuse; recuse.augrc([0, 1], [1, 0]); print(json.dumps(sorted(sys.modules)))")
-    assert "recuse.blocks" in loaded
+    loaded = _fresh("import json, sys, abstain; abstain.augrc([0, 1], [1, 0]); print(json.dumps(sorted(sys.modules)))")
+    assert "abstain.blocks" in loaded
     assert set(NOT_LOADED) & set(loaded) == set()
 
 
-def test_import_recuse_costs_little_more_than_numpy() -> None:
+def test_import_abstain_costs_little_more_than_numpy() -> None:
     """At most 1.3 times the processor time of ``import numpy``: the best of several runs of each."""
     code = """
 import time
 start = time.process_time()
 import numpy
 middle = time.process_time()
-import recuse
+import abstain
 print([middle - start, time.process_time() - start])
 """
     numpy, both = zip(*(_fresh(code) for _ in range(9)), strict=True)
@@ -276,4 +276,43 @@ def test_the_version_is_the_declared_one() -> None:
     """The version in the source and the version of the distribution are one."""
     declared = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
     assert declared is not None
-    assert recuse.__version__ == declared[1]
+    assert abstain.__version__ == declared[1]
+
+
+# ---------------------------------------------------------------------- the name
+
+
+#: The word that the package had before, and how often each file may say it.
+FORMER = "rec" + "use"
+SAYS_FORMER = {
+    "changelog.d/12.breaking.md": 1,  # the change itself; CHANGELOG.md after a release
+    "src/abstain/inference/_panel.py": 1,  # three salts, whose bytes stay
+    "src/abstain/outputs/_outputs.py": 1,
+    "src/abstain/thresholds/_sample.py": 1,
+    "src/abstain/scores/_file.py": 2,  # two refusals of old files
+    "src/abstain/thresholds/_policy.py": 2,
+}
+
+
+def test_the_former_name_stands_where_it_must_and_nowhere_else():
+    """In the changelog, the three salts and the refusals of old files; file names included."""
+    found = {}
+    folders = ["src", "tests", "docs", "benchmarks", "changelog.d", ".ci"]
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*") if file.is_file()]
+    for file in [*files, *(file for file in ROOT.iterdir() if file.is_file() and file.name != "CHANGELOG.md")]:
+        name = file.relative_to(ROOT).as_posix()
+        if "__pycache__" in name or name.startswith(("docs/_build", "docs/metrics/generated", "docs/scores/generated")):
+            continue
+        assert FORMER not in name.lower()
+        if times := file.read_bytes().lower().count(FORMER.encode()):
+            found[name] = times
+    assert found == {name: times for name, times in SAYS_FORMER.items() if (ROOT / name).exists()}
+
+
+def test_the_documentation_never_uses_the_name_as_a_variable():
+    """Whoever copies two examples must not lose the package to the first."""
+    assigned = re.compile(
+        r"^\s*(>>> |\.\.\. )?(abstain\s*(:[^:=]*)?=|(for|with) .*\babstain\b.*:$|.*\bas abstain$)", re.MULTILINE
+    )
+    for file in [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py"), ROOT / "README.md"]:
+        assert not assigned.search(file.read_text(encoding="utf-8")), file

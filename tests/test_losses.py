@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from recuse import losses
+from abstain import losses
 
 LIBRARIES = {
     "numpy": np.asarray,

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-import recuse
-from recuse import Outputs, UnmetNeed, joint, scores, tune
-from recuse.scores import _batch, _knn
+import abstain
+from abstain import Outputs, UnmetNeed, joint, scores, tune
+from abstain.scores import _batch, _knn
 from tests.scores.toy import TRAIN, outputs_of, split
 
 VALIDATION = split(300, 2, 2.5)
@@ -21,7 +21,7 @@ OOD = dataclasses.replace(outputs_of(NOISE, np.zeros(80, int)), labels=None, unl
 def test_the_best_candidate_is_the_best_of_a_loop(metric):
     """Every value is that of the metric on the score; the best is the best in the metric's direction."""
     result = tune("knn", VALIDATION, fit=TRAIN, metric=metric, grid={"neighbours": [1, 5, 50, 200]})
-    m = recuse.metrics.parse(metric)
+    m = abstain.metrics.parse(metric)
     expected = [
         m.of(VALIDATION.error, scores.get("knn", neighbours=k).fit(TRAIN).score(VALIDATION)) for k in (1, 5, 50, 200)
     ]
@@ -36,7 +36,7 @@ def test_the_best_candidate_is_the_best_of_a_loop(metric):
 
 @pytest.mark.parametrize("metric", ["auroc", "ds_f1", "ds_aurc", "ds_augrc"])
 def test_criteria_with_ood_data(metric):
-    """The score is the OOD score beside the confidence; values are those of recuse.joint."""
+    """The score is the OOD score beside the confidence; values are those of abstain.joint."""
     result = tune("scale", VALIDATION, ood=OOD, metric=metric, grid={"percentile": [0.3, 0.9]})
     first, second = (scores.compute("neg_log_error", outputs) for outputs in (VALIDATION, OOD))
     for candidate in result.candidates:
@@ -70,7 +70,7 @@ def test_products_with_the_bank_are_computed_once(name, monkeypatch):
     assert calls == [30]
     for candidate in result.candidates:
         score = scores.compute(f"{name}(neighbours={candidate.options['neighbours']})", VALIDATION, fit=TRAIN)
-        assert candidate.value == recuse.augrc(VALIDATION.error, score)
+        assert candidate.value == abstain.augrc(VALIDATION.error, score)
 
 
 def test_axes_of_the_fit_data_are_computed_once(monkeypatch):
@@ -81,7 +81,7 @@ def test_axes_of_the_fit_data_are_computed_once(monkeypatch):
     train = dataclasses.replace(TRAIN)
     values = [each.value for each in tune("vim", VALIDATION, fit=train, grid={"dim": [2, 4]}).candidates]
     expected = [scores.compute(f"vim(dim={dim})", VALIDATION, fit=train) for dim in (2, 4)]
-    assert values == [recuse.augrc(VALIDATION.error, score) for score in expected]
+    assert values == [abstain.augrc(VALIDATION.error, score) for score in expected]
     scores.compute("sirc_msp_res", VALIDATION, fit=train)
     assert len(calls) == 1
     scores.compute("residual", VALIDATION, fit=dataclasses.replace(TRAIN))
@@ -147,5 +147,5 @@ def test_arguments_of_a_wrong_kind(options, error, message):
 def test_a_metric_and_arrays_of_values_are_taken():
     """What compare and evaluate take, tune takes too."""
     by_name = tune("gen", VALIDATION, metric="aurc(estimator=log)", grid={"gamma": [0.1, 0.5]})
-    given = recuse.metrics.get("aurc", estimator="log")
+    given = abstain.metrics.get("aurc", estimator="log")
     assert tune("gen", VALIDATION, metric=given, grid={"gamma": np.array([0.1, 0.5])}).value == by_name.value

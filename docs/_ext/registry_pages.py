@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import recuse
-from recuse import metrics, scores
-from recuse.evaluation import DEFAULT_METRICS
-from recuse.metrics import Metric
+import abstain
+from abstain import metrics, scores
+from abstain.evaluation import DEFAULT_METRICS
+from abstain.metrics import Metric
 
 NEEDS = {
     "unit_score": "confidences in [0, 1]: values count, not only their order",
@@ -105,12 +105,12 @@ def metric_page(metric: Metric) -> str:
             heading(metric.label, "="),
             f"``{metric.identifier}`` unless options say otherwise · {BETTER[metric.direction]} · "
             ":doc:`all metrics <index>` · :doc:`conventions </conventions>`\n",
-            ".. currentmodule:: recuse\n",
-            f".. autofunction:: recuse.{metric.function.__name__}\n",
+            ".. currentmodule:: abstain\n",
+            f".. autofunction:: abstain.{metric.function.__name__}\n",
             heading("Facts", "-"),
             list_table(None, facts(metric), "28 72"),
             "From the command line::\n",
-            f"   recuse evaluate FILE --metrics {metric.name}\n",
+            f"   abstain evaluate FILE --metrics {metric.name}\n",
         ]
     )
 
@@ -122,7 +122,7 @@ def index_page(entries: list[Metric]) -> str:
         families.setdefault(family_of(metric), []).append(metric)
     parts = [
         heading("All metrics", "="),
-        f"{len(entries)} metrics, made from the registry that also feeds ``recuse metrics`` and the reports. "
+        f"{len(entries)} metrics, made from the registry that also feeds ``abstain metrics`` and the reports. "
         "An arrow says which direction is better. Words and formulas: :doc:`/conventions`. "
         "Which one to use: :doc:`/choose-a-metric`.\n",
     ]
@@ -174,7 +174,7 @@ def score_page(score: scores.Score) -> str:
         ("Needs", ", ".join(score.requires) or "what its scores need"),
         ("Fit", fit),
         ("Options", ", ".join(options) or "none"),
-        ("Grid of ``recuse.tune``", "; ".join(grid) or "none"),
+        ("Grid of ``abstain.tune``", "; ".join(grid) or "none"),
         ("Operations per sample", f"{score.cost} (K classes, d features, n fit rows, R passes)"),
         ("Version of the definition", str(score.version)),
         ("Source", escaped(score.source)),
@@ -189,7 +189,7 @@ def score_page(score: scores.Score) -> str:
             heading("Facts", "-"),
             list_table(None, rows, "28 72"),
             "In Python::\n",
-            f"   fitted = recuse.scores.get({score.name!r}).fit({fitted})",
+            f"   fitted = abstain.scores.get({score.name!r}).fit({fitted})",
             "   confidence = fitted.score(outputs)\n",
         ]
     )
@@ -235,4 +235,4 @@ def setup(app: Any) -> dict[str, Any]:
     """Register the hook."""
     app.connect("builder-inited", lambda app: generate(Path(app.srcdir) / "metrics" / "generated"))
     app.connect("builder-inited", lambda app: generate_scores(Path(app.srcdir) / "scores" / "generated"))
-    return {"version": recuse.__version__, "parallel_read_safe": True}
+    return {"version": abstain.__version__, "parallel_read_safe": True}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse import TieBlocks
+from abstain import TieBlocks
 
 COLUMNS = ("score", "weight", "loss", "count")
 MOMENTS = ("weight2", "weight2_loss", "weight2_loss2")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recuse import TieBlocks
+from abstain import TieBlocks
 
 NAN, INF = float("nan"), float("inf")
 SCORES = [0.1, 0.2, 0.3]

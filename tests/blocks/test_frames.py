@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recuse import TieBlocks
+from abstain import TieBlocks
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
 from tests.strategies import WEIGHTS, Problem, problems
 
@@ -227,8 +227,8 @@ def test_what_is_no_frame() -> None:
 
 def test_one_column_may_play_every_part() -> None:
     """Names may repeat, and a frame may use the names that the library uses inside."""
-    frame = pl.DataFrame({"recuse_loss": [1.0, 0.5], "recuse_score": [3.0, 4.0]})
-    table = TieBlocks.from_frame(frame, confidence="recuse_loss", loss="recuse_loss", sample_weight="recuse_score")
+    frame = pl.DataFrame({"abstain_loss": [1.0, 0.5], "abstain_score": [3.0, 4.0]})
+    table = TieBlocks.from_frame(frame, confidence="abstain_loss", loss="abstain_loss", sample_weight="abstain_score")
     assert_same(table, slow_table([1.0, 0.5], [1.0, 0.5], [3.0, 4.0]))
 
 

@@ -14,8 +14,8 @@ import pytest
 import torch
 from hypothesis import given
 
-from recuse import TieBlocks
-from recuse._checks import matrix, to_numpy
+from abstain import TieBlocks
+from abstain._checks import matrix, to_numpy
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
 from tests.strategies import WEIGHTS, Problem, problems
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from recuse import TieBlocks
-from recuse.blocks import _order
-from recuse.blocks._order import MINIMUM, _by_one_sort, by_score
+from abstain import TieBlocks
+from abstain.blocks import _order
+from abstain.blocks._order import MINIMUM, _by_one_sort, by_score
 
 EDGES = [0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, np.finfo(float).max, np.finfo(float).min, 1.0, np.nextafter(1, 0)]
 FLOATS = st.one_of(st.floats(allow_nan=False), st.sampled_from(EDGES), st.floats(0.999999999, 1.0))

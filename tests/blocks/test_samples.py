@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recuse
-from recuse import TieBlocks
-from recuse._checks import to_numpy
+import abstain
+from abstain import TieBlocks
+from abstain._checks import to_numpy
 from tests.blocks.reference import assert_same, assert_same_flags
 from tests.strategies import WEIGHTS, Problem, problems, weights
 
@@ -79,7 +79,7 @@ def test_reweighting_keeps_the_counts_of_unscored_samples() -> None:
 
 def test_reweighting_needs_the_samples() -> None:
     """Without samples the message says how to keep them."""
-    with pytest.raises(recuse.UnmetNeed, match="reweight needs the samples: build TieBlocks with keep_samples=True"):
+    with pytest.raises(abstain.UnmetNeed, match="reweight needs the samples: build TieBlocks with keep_samples=True"):
         TieBlocks.from_samples([0, 1], [0.9, 0.5]).reweight([1, 1])
 
 
@@ -164,5 +164,5 @@ def test_the_oracle_without_right_or_wrong_samples(loss: list[int], score: list[
 
 def test_the_oracle_of_a_graded_loss_must_be_asked_for() -> None:
     """The table alone does not know the order of other losses, and says what to do."""
-    with pytest.raises(recuse.UnmetNeed, match="build TieBlocks with oracle=True"):
+    with pytest.raises(abstain.UnmetNeed, match="build TieBlocks with oracle=True"):
         _ = TieBlocks.from_samples([0.5, 1.0], [0.9, 0.5]).oracle

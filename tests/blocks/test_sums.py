@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse import TieBlocks
-from recuse.blocks._sums import cumulative, cumulative_count
+from abstain import TieBlocks
+from abstain.blocks._sums import cumulative, cumulative_count
 
 SIZES = [1, 7, 8, 4095, 4096, 4103, 4104, 10_001]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse import TieBlocks
+from abstain import TieBlocks
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
 from tests.strategies import LOSSES, SCORES, WEIGHTS, Problem, partitions, problems
 

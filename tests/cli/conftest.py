@@ -52,11 +52,11 @@ class Done(NamedTuple):
 
 
 @pytest.fixture
-def recuse_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Done]:
+def abstain_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Done]:
     """Return the command, run in a folder of its own."""
     from click.testing import CliRunner
 
-    from recuse.cli._run import run
+    from abstain.cli._run import run
 
     monkeypatch.chdir(tmp_path)
     for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recuse.cli._run import as_options
+from abstain.cli._run import as_options
 from tests.cli.conftest import COLUMNS, LOGITS, Done
 
 Run = Callable[..., Done]
@@ -19,7 +19,7 @@ def refused(done: Done, *parts: str) -> None:
     """Assert that a command failed as it should, with these parts in its message."""
     assert done.code == 2
     assert done.out == ""
-    assert done.err.startswith("recuse: ")
+    assert done.err.startswith("abstain: ")
     assert done.err.count("\n") == 1
     assert done.err.endswith("\n")
     assert "Traceback" not in done.err
@@ -27,55 +27,55 @@ def refused(done: Done, *parts: str) -> None:
         assert part in done.err
 
 
-def test_no_such_file(recuse_: Run, files: Files) -> None:
+def test_no_such_file(abstain_: Run, files: Files) -> None:
     """The nearest name in the folder is offered."""
-    refused(recuse_("evaluate", "pred.csv"), "pred.csv: no such file; did you mean 'preds.csv'?")
-    refused(recuse_("evaluate", "other/x.npz"), "other/x.npz: no such file; check the path")
+    refused(abstain_("evaluate", "pred.csv"), "pred.csv: no such file; did you mean 'preds.csv'?")
+    refused(abstain_("evaluate", "other/x.npz"), "other/x.npz: no such file; check the path")
 
 
-def test_folder(recuse_: Run, tmp_path: Path) -> None:
+def test_folder(abstain_: Run, tmp_path: Path) -> None:
     """A folder is no file."""
-    refused(recuse_("evaluate", tmp_path), f"{tmp_path}: is a folder")
+    refused(abstain_("evaluate", tmp_path), f"{tmp_path}: is a folder")
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "jsonl"])
-def test_empty_file(recuse_: Run, tmp_path: Path, kind: str) -> None:
+def test_empty_file(abstain_: Run, tmp_path: Path, kind: str) -> None:
     """A file of no bytes is said to be empty."""
     (tmp_path / f"a.{kind}").write_bytes(b"")
-    refused(recuse_("evaluate", f"a.{kind}"), f"a.{kind}: is empty (0 bytes); write it again")
+    refused(abstain_("evaluate", f"a.{kind}"), f"a.{kind}: is empty (0 bytes); write it again")
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "jsonl"])
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.97])
 @pytest.mark.parametrize("options", [[], ["--scores", "msp"], ["--scores", "vague"]])
-def test_truncated_file(recuse_: Run, files: Files, kind: str, share: float, options: list[str]) -> None:
+def test_truncated_file(abstain_: Run, files: Files, kind: str, share: float, options: list[str]) -> None:
     """Wherever a file breaks off: a message with its name, or (text that still reads) a result."""
     whole = files[kind].read_bytes()
     files[kind].write_bytes(whole[: int(share * len(whole))])
-    done = recuse_("evaluate", files[kind].name, *options)
+    done = abstain_("evaluate", files[kind].name, *options)
     if kind in ("parquet", "npz") or done.code:
         refused(done, files[kind].name)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "jsonl"])
-def test_noise(recuse_: Run, tmp_path: Path, kind: str) -> None:
+def test_noise(abstain_: Run, tmp_path: Path, kind: str) -> None:
     """Any bytes under a known extension give a message."""
     for seed in range(5):
         (tmp_path / f"a.{kind}").write_bytes(np.random.default_rng(seed).bytes(5000))
-        refused(recuse_("evaluate", f"a.{kind}"), f"a.{kind}: ")
-        refused(recuse_("evaluate", f"a.{kind}", "--scores", "vague"), f"a.{kind}: ")
+        refused(abstain_("evaluate", f"a.{kind}"), f"a.{kind}: ")
+        refused(abstain_("evaluate", f"a.{kind}", "--scores", "vague"), f"a.{kind}: ")
 
 
-def test_unknown_extension(recuse_: Run, tmp_path: Path) -> None:
+def test_unknown_extension(abstain_: Run, tmp_path: Path) -> None:
     """The known ones are listed."""
     (tmp_path / "a.xlsx").write_text("x")
-    refused(recuse_("evaluate", "a.xlsx"), "a.xlsx: extension '.xlsx' is not known; use one of .npz, .parquet, .csv")
+    refused(abstain_("evaluate", "a.xlsx"), "a.xlsx: extension '.xlsx' is not known; use one of .npz, .parquet, .csv")
 
 
-def test_no_rows(recuse_: Run, tmp_path: Path) -> None:
+def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
     """A header alone is no data."""
     (tmp_path / "a.csv").write_text("y,yhat,conf\n")
-    refused(recuse_("evaluate", "a.csv"), "a.csv: has no rows; at least one sample is needed")
+    refused(abstain_("evaluate", "a.csv"), "a.csv: has no rows; at least one sample is needed")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_no_rows(recuse_: Run, tmp_path: Path) -> None:
         (["--by", "sit"], ["column 'sit' is not in the file; did you mean 'site'?", "--by <column>"]),
         (["--by", "z*"], ["no column matches --by 'z*'"]),
         (["--probs", "q_*"], ["no column matches --probs 'q_*'; columns: y, yhat"]),
-        (["--scores", "vage"], ["'vage' is neither a score nor a column; did you mean 'vague'", "recuse scores"]),
+        (["--scores", "vage"], ["'vage' is neither a score nor a column; did you mean 'vague'", "abstain scores"]),
         (["--scores", "mps"], ["'mps' is neither a score nor a column; did you mean 'msp'"]),
         (["--scores", "zzzzzz"], ["'zzzzzz' is neither a score nor a column; columns: y, yhat, conf, votes"]),
         (["--bootstrap", "1"], ["--bootstrap must be a whole number >= 2, got 1"]),
@@ -104,9 +104,9 @@ def test_no_rows(recuse_: Run, tmp_path: Path) -> None:
         (["--metrics", "selective_risk(coverage=80)"], ["coverage must lie in [0, 1], got 80", "not per cent"]),
     ],
 )
-def test_wrong_columns_and_options(recuse_: Run, files: Files, options: list[str], parts: list[str]) -> None:
+def test_wrong_columns_and_options(abstain_: Run, files: Files, options: list[str], parts: list[str]) -> None:
     """File, column and remedy are named, in words of the command line."""
-    done = recuse_("evaluate", "preds.csv", *options)
+    done = abstain_("evaluate", "preds.csv", *options)
     refused(done, "preds.csv: ", *parts)
     assert not [word for word in ("label=", "probs=", "confidence=", "groups=", "scores=") if word in done.err]
 
@@ -121,58 +121,58 @@ def test_wrong_columns_and_options(recuse_: Run, files: Files, options: list[str
         (" , ", "metrics is empty"),
     ],
 )
-def test_wrong_metrics_fail_before_the_file_is_read(recuse_: Run, files: Files, metrics: str, part: str) -> None:
+def test_wrong_metrics_fail_before_the_file_is_read(abstain_: Run, files: Files, metrics: str, part: str) -> None:
     """Nobody should wait for a large file to learn of a slip of the pen."""
-    refused(recuse_("evaluate", "preds.csv", "--metrics", metrics), part)
+    refused(abstain_("evaluate", "preds.csv", "--metrics", metrics), part)
     if "empty" not in part:
-        refused(recuse_("evaluate", "not-there.csv", "--metrics", metrics), part)
+        refused(abstain_("evaluate", "not-there.csv", "--metrics", metrics), part)
 
 
-def test_nothing_to_tell_right_from_wrong(recuse_: Run, tmp_path: Path) -> None:
+def test_nothing_to_tell_right_from_wrong(abstain_: Run, tmp_path: Path) -> None:
     """The message names the options that would help, and no argument of the library."""
     (tmp_path / "a.csv").write_text("yhat,conf\n0,0.5\n")
-    refused(recuse_("evaluate", "a.csv"), "a.csv: no column is recognised as label or loss; give --label or --loss;")
+    refused(abstain_("evaluate", "a.csv"), "a.csv: no column is recognised as label or loss; give --label or --loss;")
     (tmp_path / "b.csv").write_text("y,conf\n0,0.5\n")
-    done = recuse_("evaluate", "b.csv")
+    done = abstain_("evaluate", "b.csv")
     refused(done, "b.csv: nothing predicts a class; give --logits, --probs, --prediction or --loss; columns: y, conf")
     (tmp_path / "c.csv").write_text("y,yhat\n0,0\n")
     (tmp_path / "d.csv").write_text("y, yhat, conf\n0, 0, 0.5\n")
-    refused(recuse_("evaluate", "d.csv"), "d.csv: nothing predicts a class; ", "columns: y, ' yhat', ' conf'")
+    refused(abstain_("evaluate", "d.csv"), "d.csv: nothing predicts a class; ", "columns: y, ' yhat', ' conf'")
     (tmp_path / "e.csv").write_text("y,yhat,conf\n0,0,0.5\n")
-    done = recuse_("evaluate", "e.csv", "--by", "y")
+    done = abstain_("evaluate", "e.csv", "--by", "y")
     refused(done, "e.csv: column 'y' is taken as a group, none is left as label or loss; give --label 'y' too;")
-    assert recuse_("evaluate", "e.csv", "--by", "y", "--label", "y").code == 0
-    refused(recuse_("evaluate", "c.csv"), "c.csv: these outputs have no confidence")
+    assert abstain_("evaluate", "e.csv", "--by", "y", "--label", "y").code == 0
+    refused(abstain_("evaluate", "c.csv"), "c.csv: these outputs have no confidence")
 
 
-def test_two_columns_for_one_part(recuse_: Run, tmp_path: Path) -> None:
+def test_two_columns_for_one_part(abstain_: Run, tmp_path: Path) -> None:
     """The option that decides is named."""
     (tmp_path / "a.csv").write_text("y,label,yhat,conf\n0,0,0,1\n")
-    refused(recuse_("evaluate", "a.csv"), "a.csv: labels could be 'y' or 'label'; give --label <one of them>")
+    refused(abstain_("evaluate", "a.csv"), "a.csv: labels could be 'y' or 'label'; give --label <one of them>")
 
 
-def test_bad_rows(recuse_: Run, tmp_path: Path) -> None:
+def test_bad_rows(abstain_: Run, tmp_path: Path) -> None:
     """Rows are counted as an editor shows the data, from 1."""
     (tmp_path / "a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,1,high\n")
-    refused(recuse_("evaluate", "a.csv"), "a.csv: column 'conf' must hold numbers, but data row 2 holds 'high'")
+    refused(abstain_("evaluate", "a.csv"), "a.csv: column 'conf' must hold numbers, but data row 2 holds 'high'")
     (tmp_path / "b.csv").write_text("y,yhat,conf\n0,0,0.9\n1,1,0.8,7\n")
-    refused(recuse_("evaluate", "b.csv"), "b.csv: data row 2 (line 3) has 4 fields, the header has 3")
+    refused(abstain_("evaluate", "b.csv"), "b.csv: data row 2 (line 3) has 4 fields, the header has 3")
     (tmp_path / "c.csv").write_text("loss,conf\n0,0.9\n-1,0.8\n")
-    refused(recuse_("evaluate", "c.csv"), "c.csv: loss is negative", "[data row 2]")
+    refused(abstain_("evaluate", "c.csv"), "c.csv: loss is negative", "[data row 2]")
     (tmp_path / "d.csv").write_text("y,yhat,conf\n0,0,0.9\n1,1,0.8\n1,0,\n")
-    refused(recuse_("evaluate", "d.csv"), "d.csv: ", "confidence", "--nan-policy", "[data row 3]")
+    refused(abstain_("evaluate", "d.csv"), "d.csv: ", "confidence", "--nan-policy", "[data row 3]")
     (tmp_path / "e.jsonl").write_text('{"y": 0, "yhat": 0, "conf": 0.5}\n{"y": 0,\n')
-    refused(recuse_("evaluate", "e.jsonl"), "e.jsonl: line 2 is no JSON object")
+    refused(abstain_("evaluate", "e.jsonl"), "e.jsonl: line 2 is no JSON object")
     (tmp_path / "f.jsonl").write_text('{"y": 0, "yhat": 0, "conf": 0.5}\n{"y": 0, "yhat": 0, "conf": NaN}\n')
-    refused(recuse_("evaluate", "f.jsonl"), "f.jsonl: line 2 holds NaN, which is no JSON: write null for a missing")
+    refused(abstain_("evaluate", "f.jsonl"), "f.jsonl: line 2 holds NaN, which is no JSON: write null for a missing")
     (tmp_path / "g.csv").write_text("y,yhat,conf\n0,0,0.9\n", encoding="utf-16")
-    refused(recuse_("evaluate", "g.csv"), "g.csv: is no UTF-8 text (UTF-16?); write it again as UTF-8")
+    refused(abstain_("evaluate", "g.csv"), "g.csv: is no UTF-8 text (UTF-16?); write it again as UTF-8")
 
 
-def test_pickles_are_not_loaded(recuse_: Run, tmp_path: Path) -> None:
+def test_pickles_are_not_loaded(abstain_: Run, tmp_path: Path) -> None:
     """Python objects in an archive are refused."""
     np.savez(tmp_path / "a.npz", labels=np.array([0, "x"], dtype=object), logits=LOGITS[:2])
-    refused(recuse_("evaluate", "a.npz"), "a.npz: ", "pickle", "never loaded")
+    refused(abstain_("evaluate", "a.npz"), "a.npz: ", "pickle", "never loaded")
 
 
 @pytest.mark.parametrize(
@@ -190,32 +190,32 @@ def test_pickles_are_not_loaded(recuse_: Run, tmp_path: Path) -> None:
     ],
 )
 def test_destinations_are_checked_first(
-    recuse_: Run, files: Files, tmp_path: Path, options: list[str], parts: list[str], monkeypatch: pytest.MonkeyPatch
+    abstain_: Run, files: Files, tmp_path: Path, options: list[str], parts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is read: what cannot be written, and what would destroy the input."""
-    monkeypatch.setattr("recuse.cli._commands.read", lambda *_, **__: pytest.fail("the file was read first"))
+    monkeypatch.setattr("abstain.cli._commands.read", lambda *_, **__: pytest.fail("the file was read first"))
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    refused(recuse_("evaluate", "preds.csv", *options), *parts)
+    refused(abstain_("evaluate", "preds.csv", *options), *parts)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_folder_that_cannot_be_written_to(recuse_: Run, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_to(abstain_: Run, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     """Said before the work, with the option."""
     monkeypatch.setattr("os.access", lambda *_: False)
-    refused(recuse_("evaluate", "preds.csv", "--json", "r.json"), "r.json: the folder cannot be written to", "--json")
+    refused(abstain_("evaluate", "preds.csv", "--json", "r.json"), "r.json: the folder cannot be written to", "--json")
 
 
-def test_demo_in_a_bad_place(recuse_: Run, files: Files) -> None:
+def test_demo_in_a_bad_place(abstain_: Run, files: Files) -> None:
     """The folder of the demo cannot be a file, nor lie in one."""
-    refused(recuse_("demo", "--output", "preds.csv"), "preds.csv: is a file; give --output a folder")
-    refused(recuse_("demo", "--output", "preds.csv/x"), "preds.csv/x")
+    refused(abstain_("demo", "--output", "preds.csv"), "preds.csv: is a file; give --output a folder")
+    refused(abstain_("demo", "--output", "preds.csv/x"), "preds.csv/x")
 
 
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["evalute"], ["No such command 'evalute'", "See 'recuse --help'"]),
-        (["evaluate"], ["Missing argument 'FILE'", "See 'recuse evaluate --help'"]),
+        (["evalute"], ["No such command 'evalute'", "See 'abstain --help'"]),
+        (["evaluate"], ["Missing argument 'FILE'", "See 'abstain evaluate --help'"]),
         (["evaluate", "a.csv", "b.csv"], ["unexpected extra argument"]),
         (["evaluate", "a.csv", "--lable", "y"], ["No such option", "--lable", "--label"]),
         (["evaluate", "a.csv", "--label"], ["--label", "requires an argument"]),
@@ -223,28 +223,28 @@ def test_demo_in_a_bad_place(recuse_: Run, files: Files) -> None:
         (["metrics", "x"], ["unexpected extra argument"]),
     ],
 )
-def test_wrong_usage(recuse_: Run, arguments: list[str], parts: list[str]) -> None:
+def test_wrong_usage(abstain_: Run, arguments: list[str], parts: list[str]) -> None:
     """One line that names the word and where help is."""
-    refused(recuse_(*arguments), *parts)
+    refused(abstain_(*arguments), *parts)
 
 
-def test_names_from_files_do_not_reach_the_terminal(recuse_: Run, tmp_path: Path) -> None:
+def test_names_from_files_do_not_reach_the_terminal(abstain_: Run, tmp_path: Path) -> None:
     """Column names with control characters are escaped in messages, and a line stays a line."""
     np.savez(tmp_path / "a.npz", **{"\x1b[31mred": COLUMNS["conf"], "two\nlines": COLUMNS["conf"]})
-    done = recuse_("evaluate", "a.npz")
+    done = abstain_("evaluate", "a.npz")
     refused(done, "\\x1b[31mred")
     assert "\x1b" not in done.err
 
 
-def test_bugs_are_not_hidden(recuse_: Run, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that no user can cause keeps its traceback."""
 
     def bug(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("recuse.cli._commands.evaluate", bug)
+    monkeypatch.setattr("abstain.cli._commands.evaluate", bug)
     with pytest.raises(ZeroDivisionError):
-        recuse_("evaluate", "preds.csv")
+        abstain_("evaluate", "preds.csv")
 
 
 @pytest.mark.parametrize(
@@ -265,18 +265,18 @@ def test_messages_in_words_of_the_command_line(message: str, wanted: str) -> Non
     assert as_options(message) == wanted
 
 
-def test_unknown_names_are_answered_with_few_others(recuse_: Run, files: Files) -> None:
+def test_unknown_names_are_answered_with_few_others(abstain_: Run, files: Files) -> None:
     """Of more than 40 metrics or scores, the nearest are named, and how to list all."""
     for arguments, listing in (
-        (["evaluate", "preds.csv", "--metrics", "zork"], "'recuse metrics' lists all"),
-        (["compare", "preds.csv", "--metric", "zork"], "'recuse metrics' lists all"),
-        (["threshold", "preds.csv", "--coverage", "0.5", "--score", "zork"], "'recuse scores' lists all"),
+        (["evaluate", "preds.csv", "--metrics", "zork"], "'abstain metrics' lists all"),
+        (["compare", "preds.csv", "--metric", "zork"], "'abstain metrics' lists all"),
+        (["threshold", "preds.csv", "--coverage", "0.5", "--score", "zork"], "'abstain scores' lists all"),
     ):
-        done = recuse_(*arguments)
+        done = abstain_(*arguments)
         refused(done, "'zork' is not known; the nearest are ", listing)
         assert len(done.err) < 200
 
 
-def test_a_bootstrap_without_end_is_refused(recuse_: Run, files: Files) -> None:
+def test_a_bootstrap_without_end_is_refused(abstain_: Run, files: Files) -> None:
     """By the name of the option, before the file is read."""
-    refused(recuse_("evaluate", "preds.csv", "--bootstrap", 10**9), "'--bootstrap': 1000000000 is not in the range")
+    refused(abstain_("evaluate", "preds.csv", "--bootstrap", 10**9), "'--bootstrap': 1000000000 is not in the range")

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import recuse
-from recuse.report._tables import number
+import abstain
+from abstain.report._tables import number
 from tests.cli.conftest import COLUMNS, LOGITS, PROBABILITIES, Done
 
 Run = Callable[..., Done]
@@ -21,35 +21,35 @@ LOSS = (COLUMNS["y"] != COLUMNS["yhat"]).astype(float)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "ndjson"])
-def test_every_kind_of_table(recuse_: Run, files: Files, kind: str) -> None:
+def test_every_kind_of_table(abstain_: Run, files: Files, kind: str) -> None:
     """Columns are found by name, and the numbers are those of the arrays."""
-    done = recuse_("evaluate", files[kind], "--metrics", "augrc,nll", "--json", "-")
+    done = abstain_("evaluate", files[kind], "--metrics", "augrc,nll", "--json", "-")
     assert (done.code, done.err) == (0, "")
-    assert done.value("augrc") == recuse.augrc(LOSS, COLUMNS["conf"])
-    assert done.value("nll") == pytest.approx(recuse.nll(COLUMNS["y"], PROBABILITIES), rel=1e-9)
+    assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["conf"])
+    assert done.value("nll") == pytest.approx(abstain.nll(COLUMNS["y"], PROBABILITIES), rel=1e-9)
     assert done.json["scores"][0]["score"] == "confidence"
 
 
-def test_archives(recuse_: Run, files: Files) -> None:
+def test_archives(abstain_: Run, files: Files) -> None:
     """An npz holds logits as one array; scores of logits work."""
-    done = recuse_("evaluate", files["npz"], "--scores", "energy,msp", "--metrics", "augrc", "--json", "-")
-    energy = recuse.scores.compute("energy", recuse.Outputs(labels=COLUMNS["y"], logits=LOGITS))
-    assert done.value("augrc", "energy") == recuse.augrc(LOSS, energy)
-    assert done.value("augrc", "msp") == pytest.approx(recuse.augrc(LOSS, PROBABILITIES.max(axis=1)), rel=1e-12)
+    done = abstain_("evaluate", files["npz"], "--scores", "energy,msp", "--metrics", "augrc", "--json", "-")
+    energy = abstain.scores.compute("energy", abstain.Outputs(labels=COLUMNS["y"], logits=LOGITS))
+    assert done.value("augrc", "energy") == abstain.augrc(LOSS, energy)
+    assert done.value("augrc", "msp") == pytest.approx(abstain.augrc(LOSS, PROBABILITIES.max(axis=1)), rel=1e-12)
 
 
-def test_the_table(recuse_: Run, files: Files) -> None:
+def test_the_table(abstain_: Run, files: Files) -> None:
     """Without further options the table is printed, and nothing is written."""
     before = set(files["csv"].parent.iterdir())
-    done = recuse_("evaluate", files["csv"], "--scores", "conf,vague")
+    done = abstain_("evaluate", files["csv"], "--scores", "conf,vague")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"120 samples · 0/1 loss {number(LOSS.mean())}\n")
-    assert number(recuse.augrc(LOSS, COLUMNS["vague"])) in done.out
+    assert number(abstain.augrc(LOSS, COLUMNS["vague"])) in done.out
     assert "\x1b" not in done.out
     assert set(files["csv"].parent.iterdir()) == before
 
 
-def test_named_columns(recuse_: Run, tmp_path: Path) -> None:
+def test_named_columns(abstain_: Run, tmp_path: Path) -> None:
     """Each option names its column, whatever else the file holds."""
     import polars
 
@@ -57,98 +57,98 @@ def test_named_columns(recuse_: Run, tmp_path: Path) -> None:
     names = {"y": "A", "yhat": "B", "conf": "C", "w": "D", "case": "E", "site": "F"}
     polars.DataFrame({names[key]: COLUMNS[key] for key in names}).write_parquet(path)
     options = ["--label", "A", "--prediction", "B", "--confidence", "C", "--weight", "D", "--id", "E", "--cluster", "F"]
-    done = recuse_("evaluate", path, *options, "--metrics", "augrc", "--json", "-")
+    done = abstain_("evaluate", path, *options, "--metrics", "augrc", "--json", "-")
     assert (done.code, done.err) == (0, "")
-    assert done.value("augrc") == recuse.augrc(LOSS, COLUMNS["conf"], sample_weight=COLUMNS["w"])
+    assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["conf"], sample_weight=COLUMNS["w"])
     assert done.json["provenance"]["weighted"] is True
 
 
-def test_losses_probabilities_and_logits_by_name(recuse_: Run, files: Files, tmp_path: Path) -> None:
+def test_losses_probabilities_and_logits_by_name(abstain_: Run, files: Files, tmp_path: Path) -> None:
     """--loss takes the place of the 0/1 loss; --probs and --logits take patterns."""
     np.savez(tmp_path / "a.npz", loss_of_mine=LOSS * 0.5, conf=COLUMNS["conf"])
-    done = recuse_("evaluate", "a.npz", "--loss", "loss_of_mine", "--metrics", "augrc", "--json", "-")
-    assert done.value("augrc") == recuse.augrc(LOSS * 0.5, COLUMNS["conf"])
-    done = recuse_(
+    done = abstain_("evaluate", "a.npz", "--loss", "loss_of_mine", "--metrics", "augrc", "--json", "-")
+    assert done.value("augrc") == abstain.augrc(LOSS * 0.5, COLUMNS["conf"])
+    done = abstain_(
         "evaluate", files["csv"], "--probs", "p_*", "--scores", "neg_entropy", "--metrics", "augrc", "--json", "-"
     )
-    entropy = recuse.scores.compute("neg_entropy", recuse.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES))
-    assert done.value("augrc") == pytest.approx(recuse.augrc(LOSS, entropy), rel=1e-9)
-    done = recuse_("evaluate", files["npz"], "--logits", "logits", "--scores", "max_logit", "--json", "-")
-    assert done.value("augrc") == recuse.augrc(LOSS, LOGITS.max(axis=1))
+    entropy = abstain.scores.compute("neg_entropy", abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES))
+    assert done.value("augrc") == pytest.approx(abstain.augrc(LOSS, entropy), rel=1e-9)
+    done = abstain_("evaluate", files["npz"], "--logits", "logits", "--scores", "max_logit", "--json", "-")
+    assert done.value("augrc") == abstain.augrc(LOSS, LOGITS.max(axis=1))
 
 
-def test_class_names_for_text_labels(recuse_: Run, tmp_path: Path) -> None:
+def test_class_names_for_text_labels(abstain_: Run, tmp_path: Path) -> None:
     """Labels that are text need the order of the columns; the message for their lack names the option."""
     import polars
 
     words = np.array(["ant", "bee", "cat"])[COLUMNS["y"]]
     columns = {"y": words, **{f"q{k}": PROBABILITIES[:, k] for k in range(3)}}
     polars.DataFrame(columns).write_csv(tmp_path / "text.csv")
-    missing = recuse_("evaluate", "text.csv", "--probs", "q*")
+    missing = abstain_("evaluate", "text.csv", "--probs", "q*")
     assert missing.code == 2
     assert "--class-names" in missing.err
-    done = recuse_("evaluate", "text.csv", "--probs", "q*", "--class-names", "ant,bee,cat", "--json", "-")
+    done = abstain_("evaluate", "text.csv", "--probs", "q*", "--class-names", "ant,bee,cat", "--json", "-")
     assert done.value("accuracy") == 1 - LOSS.mean()
 
 
-def test_of_several_models_in_one_file_one_is_chosen(recuse_: Run, tmp_path: Path) -> None:
+def test_of_several_models_in_one_file_one_is_chosen(abstain_: Run, tmp_path: Path) -> None:
     """By its probabilities, or by prediction and confidence, which need none; features by their name."""
     wrong = PROBABILITIES[:, ::-1]
     arrays = {"y": COLUMNS["y"], "probs_a": PROBABILITIES, "probs_b": wrong, "feature_a": LOGITS, "feature_b": -LOGITS}
     np.savez(tmp_path / "a.npz", **arrays, pred_c=COLUMNS["yhat"], conf_c=COLUMNS["vague"])
-    done = recuse_("evaluate", "a.npz", "--features", "feature_a", "--metrics", "augrc")
+    done = abstain_("evaluate", "a.npz", "--features", "feature_a", "--metrics", "augrc")
     assert "probabilities could be 'probs_a' or 'probs_b'; give --probs <one of them>" in done.err
-    done = recuse_("evaluate", "a.npz", "--probs", "probs_b", "--metrics", "augrc")
+    done = abstain_("evaluate", "a.npz", "--probs", "probs_b", "--metrics", "augrc")
     assert "features could be 'feature_a' or 'feature_b'; give --features <one of them>" in done.err
     named = ["--prediction", "pred_c", "--confidence", "conf_c"]
-    done = recuse_("evaluate", "a.npz", *named, "--metrics", "augrc", "--json", "-")
-    assert done.value("augrc") == recuse.augrc(LOSS, COLUMNS["vague"])
+    done = abstain_("evaluate", "a.npz", *named, "--metrics", "augrc", "--json", "-")
+    assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["vague"])
     chosen = ["--probs", "probs_a", "--features", "feature_a", "--scores", "knn(neighbours=3)", "--fit", "a.npz"]
-    done = recuse_("evaluate", "a.npz", *chosen, "--metrics", "augrc", "--json", "-")
-    outputs = recuse.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES, features=LOGITS)
-    assert done.value("augrc") == recuse.augrc(LOSS, recuse.scores.compute("knn(neighbours=3)", outputs, outputs))
+    done = abstain_("evaluate", "a.npz", *chosen, "--metrics", "augrc", "--json", "-")
+    outputs = abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES, features=LOGITS)
+    assert done.value("augrc") == abstain.augrc(LOSS, abstain.scores.compute("knn(neighbours=3)", outputs, outputs))
 
 
-def test_scores_are_columns_first(recuse_: Run, tmp_path: Path) -> None:
+def test_scores_are_columns_first(abstain_: Run, tmp_path: Path) -> None:
     """A column that is called like a computed score is meant; patterns find several; the order is kept."""
     np.savez(tmp_path / "a.npz", y=COLUMNS["y"], logits=LOGITS, msp=COLUMNS["vague"], score_votes=COLUMNS["votes"])
-    done = recuse_("evaluate", "a.npz", "--scores", "votes, energy ,msp", "--metrics", "augrc", "--json", "-")
+    done = abstain_("evaluate", "a.npz", "--scores", "votes, energy ,msp", "--metrics", "augrc", "--json", "-")
     assert [row["score"] for row in done.json["scores"]] == ["votes", "energy", "msp"]
-    assert done.value("augrc", "msp") == recuse.augrc(LOSS, COLUMNS["vague"])
-    assert done.value("augrc", "votes") == recuse.augrc(LOSS, COLUMNS["votes"])
-    done = recuse_("evaluate", "a.npz", "--scores", "m?p,score_*", "--metrics", "augrc", "--json", "-")
+    assert done.value("augrc", "msp") == abstain.augrc(LOSS, COLUMNS["vague"])
+    assert done.value("augrc", "votes") == abstain.augrc(LOSS, COLUMNS["votes"])
+    done = abstain_("evaluate", "a.npz", "--scores", "m?p,score_*", "--metrics", "augrc", "--json", "-")
     assert [row["score"] for row in done.json["scores"]] == ["msp", "score_votes"]
 
 
-def test_groups(recuse_: Run, files: Files) -> None:
+def test_groups(abstain_: Run, files: Files) -> None:
     """--by takes several columns, text and numbers."""
-    done = recuse_("evaluate", files["parquet"], "--by", "site,age", "--metrics", "augrc", "--json", "-")
+    done = abstain_("evaluate", files["parquet"], "--by", "site,age", "--metrics", "augrc", "--json", "-")
     south = COLUMNS["site"] == "south"
-    assert done.value("augrc", group="site = south") == recuse.augrc(LOSS[south], COLUMNS["conf"][south])
+    assert done.value("augrc", group="site = south") == abstain.augrc(LOSS[south], COLUMNS["conf"][south])
     assert done.value("augrc", group="age = 31") > 0
-    printed = recuse_("evaluate", files["parquet"], "--by", "site", "--metrics", "augrc").out
+    printed = abstain_("evaluate", files["parquet"], "--by", "site", "--metrics", "augrc").out
     assert f"site = south (n = {south.sum()})" in printed
 
 
-def test_metrics(recuse_: Run, files: Files) -> None:
+def test_metrics(abstain_: Run, files: Files) -> None:
     """A list with options, and all of them."""
-    done = recuse_(
+    done = abstain_(
         "evaluate", files["csv"], "--metrics", "aurc(estimator=log), coverage_at_risk(risk=0.2)", "--json", "-"
     )
-    log = recuse.aurc(LOSS, COLUMNS["conf"], estimator="log")
+    log = abstain.aurc(LOSS, COLUMNS["conf"], estimator="log")
     assert done.value("aurc(estimator=log)") == pytest.approx(log, rel=1e-12)
-    assert done.value("coverage_at_risk(risk=0.2)") == recuse.coverage_at_risk(LOSS, COLUMNS["conf"], risk=0.2)
-    everything = recuse_("evaluate", files["csv"], "--metrics", "all", "--json", "-")
+    assert done.value("coverage_at_risk(risk=0.2)") == abstain.coverage_at_risk(LOSS, COLUMNS["conf"], risk=0.2)
+    everything = abstain_("evaluate", files["csv"], "--metrics", "all", "--json", "-")
     shown = {row["identifier"].split("/")[0] for row in everything.json["measurements"]}
-    assert shown == set(recuse.metrics.names())
+    assert shown == set(abstain.metrics.names())
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])
-def test_missing_scores(recuse_: Run, tmp_path: Path, policy: str) -> None:
+def test_missing_scores(abstain_: Run, tmp_path: Path, policy: str) -> None:
     """An empty cell in the confidence is what --nan-policy says."""
     (tmp_path / "a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,0,\n1,1,0.5\n0,1,0.4\n")
-    done = recuse_("evaluate", "a.csv", "--metrics", "augrc", "--nan-policy", policy, "--json", "-")
-    assert done.value("augrc") == recuse.augrc([0, 1, 0, 1], [0.9, np.nan, 0.5, 0.4], nan_policy=policy)
+    done = abstain_("evaluate", "a.csv", "--metrics", "augrc", "--nan-policy", policy, "--json", "-")
+    assert done.value("augrc") == abstain.augrc([0, 1, 0, 1], [0.9, np.nan, 0.5, 0.4], nan_policy=policy)
     assert f"confidence: 1 sample without a score was {policy.replace('drop', 'dropp')}ed" in done.json["notes"]
 
 
@@ -157,27 +157,27 @@ def test_missing_scores(recuse_: Run, tmp_path: Path, policy: str) -> None:
     ["0,0,0.9\n", "0,0,0.9\n1,1,0.8\n", "0,1,0.9\n1,0,0.8\n", "0,0,0.5\n1,0,0.5\n1,1,0.5\n"],
     ids=["one row", "all right", "all wrong", "constant score"],
 )
-def test_small_files(recuse_: Run, tmp_path: Path, text: str) -> None:
+def test_small_files(abstain_: Run, tmp_path: Path, text: str) -> None:
     """The extremes give a table, a page and strict JSON."""
     (tmp_path / "a.csv").write_text("y,yhat,conf\n" + text)
-    done = recuse_("evaluate", "a.csv", "--json", "-", "--report", "r.html", "--plot", "p.svg")
+    done = abstain_("evaluate", "a.csv", "--json", "-", "--report", "r.html", "--plot", "p.svg")
     assert (done.code, done.err) == (0, "wrote r.html\nwrote p.svg\n")
     assert done.json["provenance"]["n"] == text.count("\n")
-    assert recuse_("evaluate", "a.csv").code == 0
+    assert abstain_("evaluate", "a.csv").code == 0
 
 
 # ---------------------------------------------------------------------- files
 
 
-def test_results_in_files(recuse_: Run, files: Files, tmp_path: Path) -> None:
+def test_results_in_files(abstain_: Run, files: Files, tmp_path: Path) -> None:
     """Everything that is asked for is written and announced on stderr; the table is still printed."""
     wanted = {"--report": "r.html", "--plot": "p.png", "--json": "r.json", "--csv": "r.csv"}
-    done = recuse_("evaluate", files["csv"], *[word for pair in wanted.items() for word in pair])
+    done = abstain_("evaluate", files["csv"], *[word for pair in wanted.items() for word in pair])
     assert (done.code, done.err.splitlines()) == (0, [f"wrote {name}" for name in wanted.values()])
     assert "AUGRC" in done.out
     assert "<h1>preds.csv</h1>" in (tmp_path / "r.html").read_text("utf-8")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-    augrc = recuse.augrc(LOSS, COLUMNS["conf"])
+    augrc = abstain.augrc(LOSS, COLUMNS["conf"])
     assert json.loads((tmp_path / "r.json").read_text("utf-8"))["measurements"][1]["value"] == augrc
     rows = list(csv.DictReader((tmp_path / "r.csv").read_text("utf-8").splitlines()))
     assert float(rows[1]["value"]) == augrc
@@ -188,30 +188,30 @@ def test_results_in_files(recuse_: Run, files: Files, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("PNG", b"\x89PNG")]
 )
-def test_pictures(recuse_: Run, files: Files, tmp_path: Path, suffix: str, start: bytes) -> None:
+def test_pictures(abstain_: Run, files: Files, tmp_path: Path, suffix: str, start: bytes) -> None:
     """The extension says which kind."""
-    assert recuse_("evaluate", files["csv"], "--plot", f"p.{suffix}").code == 0
+    assert abstain_("evaluate", files["csv"], "--plot", f"p.{suffix}").code == 0
     assert (tmp_path / f"p.{suffix}").read_bytes().startswith(start)
 
 
-def test_csv_on_stdout(recuse_: Run, files: Files) -> None:
+def test_csv_on_stdout(abstain_: Run, files: Files) -> None:
     """'-' prints the lines instead of the table."""
-    done = recuse_("evaluate", files["csv"], "--csv", "-", "--metrics", "augrc")
+    done = abstain_("evaluate", files["csv"], "--csv", "-", "--metrics", "augrc")
     rows = list(csv.DictReader(io.StringIO(done.out)))
-    assert [float(row["value"]) for row in rows] == [recuse.augrc(LOSS, COLUMNS["conf"])]
+    assert [float(row["value"]) for row in rows] == [abstain.augrc(LOSS, COLUMNS["conf"])]
 
 
 @pytest.mark.parametrize(
     ("option", "name", "where"),
     [
-        ("--report", "r.html", "recuse.report.as_html_page"),
+        ("--report", "r.html", "abstain.report.as_html_page"),
         ("--plot", "p.png", "matplotlib.figure.Figure.savefig"),
-        ("--json", "r.json", "recuse.evaluation._forms.as_dict"),
-        ("--csv", "r.csv", "recuse.evaluation._forms.as_csv"),
+        ("--json", "r.json", "abstain.evaluation._forms.as_dict"),
+        ("--csv", "r.csv", "abstain.evaluation._forms.as_csv"),
     ],
 )
 def test_a_failure_keeps_the_old_file(
-    recuse_: Run, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str, where: str
+    abstain_: Run, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str, where: str
 ) -> None:
     """One line on stderr, code 2, the old file, and no temporary one."""
 
@@ -221,8 +221,8 @@ def test_a_failure_keeps_the_old_file(
     (tmp_path / name).write_text("old")
     before = {path.name for path in tmp_path.iterdir()}
     monkeypatch.setattr(where, fail)
-    done = recuse_("evaluate", files["csv"], option, name)
-    assert (done.code, done.out, done.err) == (2, "", "recuse: no space left on device\n")
+    done = abstain_("evaluate", files["csv"], option, name)
+    assert (done.code, done.out, done.err) == (2, "", "abstain: no space left on device\n")
     assert (tmp_path / name).read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == before
 
@@ -230,53 +230,53 @@ def test_a_failure_keeps_the_old_file(
 # ---------------------------------------------------------------------- other commands
 
 
-def test_demo(recuse_: Run, tmp_path: Path) -> None:
+def test_demo(abstain_: Run, tmp_path: Path) -> None:
     """The bundled outputs: the story in the first lines, the table, and four files."""
-    done = recuse_("demo", "--output", "new/demo")
+    done = abstain_("demo", "--output", "new/demo")
     assert done.code == 0
     title, source, *_ = done.out.splitlines()
     assert title == "Llama 3 70B on MMLU: two confidence scores of the same answers"
     assert "bplaut/llm-calibration-and-correctness-prediction" in source
-    outputs = recuse.datasets.load("llama3_70b_mmlu")
+    outputs = abstain.datasets.load("llama3_70b_mmlu")
     for name in ("msp", "max_logit"):
-        assert number(recuse.augrc(outputs.loss, outputs.scores[name])) in done.out
+        assert number(abstain.augrc(outputs.loss, outputs.scores[name])) in done.out
     written = sorted(path.name for path in (tmp_path / "new" / "demo").iterdir())
     assert written == ["report.html", "result.csv", "result.json", "risk-coverage.png"]
     assert title in (tmp_path / "new" / "demo" / "report.html").read_text("utf-8")
-    again = recuse_("demo", "--output", "new/demo", "--metrics", "augrc")
+    again = abstain_("demo", "--output", "new/demo", "--metrics", "augrc")
     assert again.code == 0
     assert "AURC" not in again.out
 
 
-def test_lists(recuse_: Run) -> None:
+def test_lists(abstain_: Run) -> None:
     """Every metric and score has a line in the table and an entry in the JSON."""
-    for command, names in (("metrics", recuse.metrics.names()), ("scores", recuse.scores.names())):
-        table = recuse_(command).out.split()
+    for command, names in (("metrics", abstain.metrics.names()), ("scores", abstain.scores.names())):
+        table = abstain_(command).out.split()
         assert set(names) <= set(table)
-        entries = recuse_(command, "--json").json
+        entries = abstain_(command, "--json").json
         assert [entry["name"] for entry in entries] == names
         assert all(all(isinstance(value, str) and value for value in entry.values()) for entry in entries)
 
 
 @pytest.mark.parametrize("command", [[], ["evaluate"], ["demo"], ["metrics"], ["scores"]])
 @pytest.mark.parametrize("option", ["--help", "-h"])
-def test_help(recuse_: Run, command: list[str], option: str) -> None:
+def test_help(abstain_: Run, command: list[str], option: str) -> None:
     """Each help ends with an example on lines of its own."""
-    done = recuse_(*command, option)
+    done = abstain_(*command, option)
     assert (done.code, done.err) == (0, "")
     example = done.out.rstrip().rpartition("Example:  ")[2].splitlines()
-    assert example[0].startswith("recuse")
-    assert all(line.strip().startswith("recuse") for line in example)
+    assert example[0].startswith("abstain")
+    assert all(line.strip().startswith("abstain") for line in example)
     assert "\\b" not in done.out
 
 
-def test_version(recuse_: Run) -> None:
+def test_version(abstain_: Run) -> None:
     """Name and version."""
-    assert recuse_("--version").out == f"recuse {recuse.__version__}\n"
+    assert abstain_("--version").out == f"abstain {abstain.__version__}\n"
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "threshold", "monitor"])
-def test_probabilities_given_as_logits_are_noted(recuse_: Run, files: Files, command: str) -> None:
+def test_probabilities_given_as_logits_are_noted(abstain_: Run, files: Files, command: str) -> None:
     """One line on stderr in the words of the command; the output itself stays clean."""
     threshold = ["threshold", "preds.csv", "--logits", "p_*", "--score", "msp", "--coverage", "0.5", "--json"]
     arguments = {
@@ -288,9 +288,9 @@ def test_probabilities_given_as_logits_are_noted(recuse_: Run, files: Files, com
     if command == "monitor":
         import polars
 
-        recuse_(*threshold, "-o", "policy.json")
+        abstain_(*threshold, "-o", "policy.json")
         polars.read_csv(files["csv"]).head(90).write_csv("other.csv")
-    done = recuse_(*arguments[command])
+    done = abstain_(*arguments[command])
     assert done.code == 0
     assert done.json
     assert done.err.count("\n") == 1

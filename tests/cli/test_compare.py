@@ -1,4 +1,4 @@
-"""``recuse compare``: models by file, scores of one file, matching by identifier, clear errors."""
+"""``abstain compare``: models by file, scores of one file, matching by identifier, clear errors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import recuse
-from recuse.cli._run import run
+import abstain
+from abstain.cli._run import run
 
 
 @pytest.fixture
@@ -32,12 +32,12 @@ def test_models_are_matched_by_identifier(models, capsys):
     """Shuffled rows are put in order: the result is that of compare() on aligned arrays."""
     assert run(["compare", *map(str, models), "--metric", "augrc", "--json", "-"]) == 0
     found = json.loads(capsys.readouterr().out)
-    first, second = map(recuse.read_outputs, models)
+    first, second = map(abstain.read_outputs, models)
     place = np.argsort(np.asarray(second.ids))
     second = second.select(place)
     losses = {"sharp": first.loss_per_sample(), "dull": second.loss_per_sample()}
-    scores = {"sharp": recuse.scores.compute("msp", first), "dull": recuse.scores.compute("msp", second)}
-    expected = recuse.compare(losses, scores, "augrc").to_dict()
+    scores = {"sharp": abstain.scores.compute("msp", first), "dull": abstain.scores.compute("msp", second)}
+    expected = abstain.compare(losses, scores, "augrc").to_dict()
     assert found["differences"] == expected["differences"]
     assert [row["name"] for row in found["table"]] == ["sharp", "dull"]
     assert found["groups"] == {"sharp": "a", "dull": "b"}
@@ -78,8 +78,8 @@ def test_bad_input_is_one_line_and_status_2(models, arguments, message, capsys, 
     """What cannot be compared is refused in one line that names the file and the remedy."""
     folder = models[0].parent
     monkeypatch.chdir(folder)
-    outputs = recuse.read_outputs(models[0])
-    recuse.write_outputs(outputs.select(np.arange(300)), folder / "short.npz")
+    outputs = abstain.read_outputs(models[0])
+    abstain.write_outputs(outputs.select(np.arange(300)), folder / "short.npz")
     logits, labels = np.asarray(outputs.logits), np.asarray(outputs.labels)
     ids = np.asarray(outputs.ids)
     np.savez("mixed.npz", labels=(labels + 1) % 3, logits=logits, ids=ids)
@@ -122,14 +122,14 @@ def test_scores_with_options_fitted_on_another_file(models, capsys, monkeypatch)
     for name in ("train", "test"):
         labels = rng.integers(0, 3, 200)
         features = 2.0 * np.eye(3)[labels] + rng.normal(size=(200, 3))
-        outputs[name] = recuse.Outputs(labels=labels, logits=features, features=features)
-        recuse.write_outputs(outputs[name], f"{name}.npz")
+        outputs[name] = abstain.Outputs(labels=labels, logits=features, features=features)
+        abstain.write_outputs(outputs[name], f"{name}.npz")
     wanted = ["gen(gamma=0.5,top=2)", "knn(neighbours=5)"]
     assert run(["compare", "test.npz", "--scores", ",".join(wanted), "--fit", "train.npz", "--json", "-"]) == 0
     found = json.loads(capsys.readouterr().out)
     loss = outputs["test"].loss_per_sample()
     for name in wanted:
-        value = recuse.augrc(loss, recuse.scores.compute(name, outputs["test"], outputs["train"]))
+        value = abstain.augrc(loss, abstain.scores.compute(name, outputs["test"], outputs["train"]))
         assert next(row["estimate"] for row in found["table"] if row["name"] == name) == value
     assert run(["compare", "test.npz", "--fit", "train.npz", "--json", "train.npz"]) == 2
     assert "is an input and would be replaced" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import COLUMNS
 
-COMMAND = [sys.executable, "-m", "recuse"]
+COMMAND = [sys.executable, "-m", "abstain"]
 
 
 def start(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -39,7 +39,7 @@ def test_exit_codes_and_streams(path: Path) -> None:
     assert "AUGRC" in done.stdout
     done = start("evaluate", path, "--scores", "nothing")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"recuse: {path}: 'nothing' is neither")
+    assert done.stderr.startswith(f"abstain: {path}: 'nothing' is neither")
     assert done.stderr.count("\n") == 1
     done = start("evaluate", path, "--json", path.with_name("r.json"))
     assert done.stderr == f"wrote {path.with_name('r.json')}\n"
@@ -49,8 +49,8 @@ def test_exit_codes_and_streams(path: Path) -> None:
 
 
 def test_the_script_is_installed(path: Path) -> None:
-    """``recuse`` and ``python -m recuse`` are one."""
-    script = Path(sys.executable).with_name("recuse")
+    """``abstain`` and ``python -m abstain`` are one."""
+    script = Path(sys.executable).with_name("abstain")
     if not script.exists():
         pytest.skip("the package is not installed in this environment")
     done = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=120, check=True)
@@ -75,9 +75,9 @@ def test_a_reader_that_stops(path: Path, arguments: list[str]) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_files_are_complete_when_the_reader_stops(path: Path, tmp_path: Path) -> None:
-    """``recuse evaluate … --report page.html | head -1`` leaves the page."""
+    """``abstain evaluate … --report page.html | head -1`` leaves the page."""
     page = tmp_path / "page.html"
-    line = f"{sys.executable} -m recuse evaluate {path} --report {page} | head -1"
+    line = f"{sys.executable} -m abstain evaluate {path} --report {page} | head -1"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.startswith("120 samples")
     assert "Traceback" not in done.stderr
@@ -92,7 +92,7 @@ def test_a_full_disk(path: Path) -> None:
             [*COMMAND, "evaluate", str(path)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False
         )
     assert done.returncode == 2
-    assert done.stderr.startswith("recuse: ")
+    assert done.stderr.startswith("abstain: ")
     assert done.stderr.count("\n") == 1
 
 
@@ -131,13 +131,13 @@ def test_old_encodings(path: Path, encoding: str) -> None:
 def test_without_the_extra(missing: str) -> None:
     """The command says what to install; the library itself works."""
     code = (
-        f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['recuse', 'demo']\n"
-        "import recuse; print(recuse.augrc([0, 1], [0.9, 0.1]))\n"
-        "from recuse.cli import main; main()"
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['abstain', 'demo']\n"
+        "import abstain; print(abstain.augrc([0, 1], [0.9, 0.1]))\n"
+        "from abstain.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (2, "0.125\n")
-    assert done.stderr.startswith(f'recuse: the command line needs {missing}: pip install "recuse[cli]"')
+    assert done.stderr.startswith(f'abstain: the command line needs {missing}: pip install "abstain[cli]"')
     assert done.stderr.count("\n") == 1
 
 
@@ -146,14 +146,14 @@ def test_without_polars(path: Path) -> None:
     table = path.with_name("a.csv")
     table.write_text("y,yhat,conf\n0,0,1\n")
     code = (
-        "import sys; sys.modules['polars'] = None; from recuse.cli._run import run\n"
+        "import sys; sys.modules['polars'] = None; from abstain.cli._run import run\n"
         "print([run(['evaluate', name, '--scores', 'conf', '--csv', '-']) for name in sys.argv[1:]])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(path), str(table)], capture_output=True, text=True, timeout=120, check=True
     )
     assert done.stdout.splitlines()[-1] == "[0, 2]"
-    assert done.stderr.startswith(f'recuse: {table}: reading .csv files needs polars: pip install "recuse[cli]"')
+    assert done.stderr.startswith(f'abstain: {table}: reading .csv files needs polars: pip install "abstain[cli]"')
 
 
 def test_a_million_rows_in_seconds(tmp_path: Path) -> None:

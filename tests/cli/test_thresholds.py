@@ -1,4 +1,4 @@
-"""``recuse threshold``, ``apply`` and ``monitor``, as a user calls them."""
+"""``abstain threshold``, ``apply`` and ``monitor``, as a user calls them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recuse.cli._run import run
+from abstain.cli._run import run
 
 
 def write(path: Path, n: int, error: float, seed: int = 0) -> Path:
@@ -205,7 +205,7 @@ def test_rows_that_cannot_be_told_apart_are_not_decided(
     new.write_text(text)
     capsys.readouterr()
     assert run(["apply", policy, str(new), "-o", str(tmp_path / "out.csv")]) == 2
-    assert capsys.readouterr().err == f"recuse: {new}: {message}\n"
+    assert capsys.readouterr().err == f"abstain: {new}: {message}\n"
     assert not (tmp_path / "out.csv").exists()
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from recuse import datasets
+from abstain import datasets
 
 
 def test_cifar10_vgg16():
@@ -70,7 +70,7 @@ def test_names_and_messages():
 
 def test_bundled_files_are_small_and_explained():
     """The wheel stays small, and each file has its source and licence beside it."""
-    folder = files("recuse.datasets").joinpath("data")
+    folder = files("abstain.datasets").joinpath("data")
     sizes = {file.name: len(file.read_bytes()) for file in folder.iterdir()}
     assert sum(sizes.values()) < 500_000
     readme = folder.joinpath("README.md").read_text(encoding="utf-8")
@@ -86,7 +86,7 @@ def test_loading_needs_numpy_only():
     """A fresh installation without extras can load every set."""
     code = (
         "import sys; sys.modules.update(polars=None, pandas=None, sklearn=None)\n"
-        "from recuse import datasets; print(*[datasets.load(name).n for name in datasets.names()])"
+        "from abstain import datasets; print(*[datasets.load(name).n for name in datasets.names()])"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed == "10000 899 6000\n"

@@ -57,12 +57,12 @@ def python_failures(page: Path) -> tuple[int, list[str]]:
 
 
 def console_examples(page: Path) -> list[tuple[str, str]]:
-    """Return command and expected output of every ``$ recuse`` line."""
+    """Return command and expected output of every ``$ abstain`` line."""
     found = []
     for kind, source, _ in fences(page.read_text(encoding="utf-8")):
         for part in re.split(r"^\$ ", source, flags=re.MULTILINE)[1:] if kind == "console" else ():
             command, _, expected = part.replace("\\\n", " ").partition("\n")
-            if command.startswith("recuse "):
+            if command.startswith("abstain "):
                 found.append((command, expected))
     return found
 

@@ -14,14 +14,14 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python blocks are doctests in one namespace; ``$ recuse`` lines then run in the same folder."""
+    """Python blocks are doctests in one namespace; ``$ abstain`` lines then run in the same folder."""
     for library in libraries(page):
         pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     assert python_failures(page)[1] == []
     checker = doctest.OutputChecker()
     for command, expected in console_examples(page):
-        got = output_of(command, tmp_path, refused=expected.startswith("recuse: "))
+        got = output_of(command, tmp_path, refused=expected.startswith("abstain: "))
         if expected.strip():
             assert checker.check_output(expected, got, OPTIONS), f"{command}\n--- expected\n{expected}--- got\n{got}"
 
@@ -37,8 +37,8 @@ def test_a_wrong_example_is_found(tmp_path: Path) -> None:
 
 def test_a_command_that_fails_is_found(tmp_path: Path) -> None:
     """An error passes only where the page shows it, and a page that shows one must get it."""
-    assert output_of("recuse evaluate nothing.csv", tmp_path, refused=True).startswith("recuse: nothing.csv: no such")
-    for command, refused in (("recuse evaluate nothing.csv", False), ("recuse --version", True)):
+    assert output_of("abstain evaluate nothing.csv", tmp_path, refused=True).startswith("abstain: nothing.csv: no such")
+    for command, refused in (("abstain evaluate nothing.csv", False), ("abstain --version", True)):
         with pytest.raises(AssertionError, match="exit code"):
             output_of(command, tmp_path, refused=refused)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-import recuse
+import abstain
 from tests.docs.examples import ROOT
 
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "docs" / "_ext")]
 registry_pages = pytest.importorskip("registry_pages")
-METRICS = [recuse.metrics.get(name) for name in recuse.metrics.names()]
+METRICS = [abstain.metrics.get(name) for name in abstain.metrics.names()]
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +29,13 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_metric_has_a_page(generated: Path) -> None:
     """One page per registered metric, listed in the index; pages of metrics that are gone are removed."""
     pages = {path.stem for path in generated.glob("[!_]*.rst")} - {"index"}
-    assert pages == set(recuse.metrics.names())
+    assert pages == set(abstain.metrics.names())
     index = (generated / "index.rst").read_text(encoding="utf-8")
-    assert [name for name in recuse.metrics.names() if f"<{name}>`" not in index] == []
+    assert [name for name in abstain.metrics.names() if f"<{name}>`" not in index] == []
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_a_page_states_the_facts(metric: recuse.metrics.Metric) -> None:
+def test_a_page_states_the_facts(metric: abstain.metrics.Metric) -> None:
     """Identifier, direction, range, needs, inference, scale, contributions and source are on the page."""
     facts = dict(registry_pages.facts(metric))
     assert metric.identifier in facts["Identifier"]
@@ -45,28 +45,28 @@ def test_a_page_states_the_facts(metric: recuse.metrics.Metric) -> None:
     assert (facts["Contributions per sample"] == "yes") == (metric.attribution is not None)
     assert facts["Source"] == metric.source
     page = registry_pages.metric_page(metric)
-    assert f".. autofunction:: recuse.{metric.function.__name__}" in page
+    assert f".. autofunction:: abstain.{metric.function.__name__}" in page
     assert all(value in page for value in facts.values())
 
 
 def test_identifiers_of_an_option_are_all_listed() -> None:
     """A metric whose option names the convention shows one identifier per value, the default first."""
-    names = registry_pages.identifiers(recuse.metrics.get("aurc"))
+    names = registry_pages.identifiers(abstain.metrics.get("aurc"))
     assert names == ["aurc/plugin", "aurc/interpolated", "aurc/trapezoid", "aurc/harmonic", "aurc/log"]
 
 
 def test_every_score_is_in_the_table(generated: Path) -> None:
     """The table of scores has one row per registered score."""
     table = (generated / "_scores.rst").read_text(encoding="utf-8")
-    assert re.findall(r"^   \* - ``(\w+)``", table, re.MULTILINE) == recuse.scores.names()
+    assert re.findall(r"^   \* - ``(\w+)``", table, re.MULTILINE) == abstain.scores.names()
 
 
 def test_every_score_has_a_page(tmp_path: Path) -> None:
     """One page per registered score with formula, needs, options and source; formulas survive the markup."""
     registry_pages.generate_scores(tmp_path)
-    assert {path.stem for path in tmp_path.glob("*.rst")} == {*recuse.scores.names(), "index"}
-    for name in recuse.scores.names():
-        score, page = recuse.scores.get(name), (tmp_path / f"{name}.rst").read_text(encoding="utf-8")
+    assert {path.stem for path in tmp_path.glob("*.rst")} == {*abstain.scores.names(), "index"}
+    for name in abstain.scores.names():
+        score, page = abstain.scores.get(name), (tmp_path / f"{name}.rst").read_text(encoding="utf-8")
         formula = (score.function.__doc__ or "").splitlines()[0]
         assert formula in page.replace("\\", "")
         assert all(f"``{option}={value!r}``" in page for option, value in score.defaults.items())
@@ -129,8 +129,8 @@ def test_internal_links_resolve(html: Path) -> None:
 def test_references_in_docstrings_resolve(html: Path) -> None:
     """Every metric's page is linked from the reference, and See Also entries became links."""
     reference = (html / "api" / "metrics.html").read_text(encoding="utf-8")
-    assert [m.name for m in METRICS if f"generated/{m.name}.html#recuse." not in reference] == []
-    assert 'href="augrc.html#recuse.augrc"' in (html / "metrics" / "generated" / "aurc.html").read_text("utf-8")
+    assert [m.name for m in METRICS if f"generated/{m.name}.html#abstain." not in reference] == []
+    assert 'href="augrc.html#abstain.augrc"' in (html / "metrics" / "generated" / "aurc.html").read_text("utf-8")
 
 
 def test_nothing_is_fetched_to_build_and_hidden_files_stay_hidden(html: Path) -> None:

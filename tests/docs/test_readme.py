@@ -24,7 +24,7 @@ def test_the_table_is_what_the_demo_prints(tmp_path: Path) -> None:
     """``docs/make_assets.py`` copies it; this says when that is due."""
     shown = re.search(r"<!-- demo: start -->\n```text\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert shown is not None
-    assert output_of("unset COLUMNS; recuse demo --output demo", tmp_path) == shown[1]
+    assert output_of("unset COLUMNS; abstain demo --output demo", tmp_path) == shown[1]
 
 
 def test_links_lead_to_files() -> None:

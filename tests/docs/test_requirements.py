@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import recuse
+import abstain
 from tests.docs.examples import ROOT
 
 sys.path[:0] = [str(ROOT / "docs")]
@@ -46,7 +46,7 @@ def test_augrc_alone_meets_everything() -> None:
 
 def test_every_metric_over_all_thresholds_has_a_row() -> None:
     """The table follows the registry."""
-    every = map(recuse.metrics.get, recuse.metrics.names())
+    every = map(abstain.metrics.get, abstain.metrics.names())
     assert list(requirements.table()) == [m.name for m in every if m.multi_threshold and m.input == "blocks"]
 
 
@@ -65,7 +65,7 @@ def test_where_the_paper_disagrees() -> None:
 def test_factors_of_an_item_are_those_of_the_library() -> None:
     """Accuracy and AUROC of the search space agree with the metrics, ties included."""
     for item in (*requirements.untied(5), *requirements.tied(5)):
-        assert float(item.auroc) == pytest.approx(recuse.metrics.get("auroc_f")(item.blocks), abs=1e-12)
+        assert float(item.auroc) == pytest.approx(abstain.metrics.get("auroc_f")(item.blocks), abs=1e-12)
         assert item.accuracy == Fraction(1) - Fraction(int(item.blocks.total_loss), 5)
     texts = [item.text for item in requirements.tied(5)]
     assert len(texts) == len(set(texts)) == 218  # 280 tables less 2 + 30 untied and 30 with one class only
@@ -78,8 +78,8 @@ def test_a_counter_example_is_what_it_says() -> None:
     )
     for losses, auroc, aurc in (("00011100", 0.6, 0.2442), ("10000011", 2 / 3, 0.3888)):
         loss, confidence = [int(x) for x in losses], -np.arange(8)
-        assert recuse.auroc_f(loss, confidence) == pytest.approx(auroc)
-        assert recuse.aurc(loss, confidence) == pytest.approx(aurc, abs=5e-5)
+        assert abstain.auroc_f(loss, confidence) == pytest.approx(auroc)
+        assert abstain.aurc(loss, confidence) == pytest.approx(aurc, abs=5e-5)
 
 
 def test_the_page_marks_and_explains() -> None:

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recuse
-from recuse.evaluation import Measurement
+import abstain
+from abstain.evaluation import Measurement
 from tests.report import hostile
 
-OUTPUTS = recuse.Outputs(
+OUTPUTS = abstain.Outputs(
     loss=[0, 1, 0, 1, 0],
     scores={"a": [0.9, 0.1, 0.8, 0.1, 0.1], "b": [9.0, 1.0, 8.0, 7.0, 2.0]},
     groups={"site": ["x", "x", "x", "y", "y"]},
 )
-RESULT = recuse.evaluate(OUTPUTS, ["a", "b"], by="site")
+RESULT = abstain.evaluate(OUTPUTS, ["a", "b"], by="site")
 FIELDS = list(Measurement.__dataclass_fields__)
 
 
@@ -51,7 +51,7 @@ def test_dict_and_json() -> None:
 
 def test_infinity_is_not_json() -> None:
     """An infinite value becomes None with a reason of its own."""
-    infinite = recuse.Evaluation(
+    infinite = abstain.Evaluation(
         (Measurement("s", None, "M", "m", "m/x", "lower", float("inf"), None),), RESULT.summaries, RESULT.provenance
     )
     row = strict(infinite.to_json())["measurements"][0]
@@ -71,7 +71,7 @@ def test_csv() -> None:
 def test_data_frames(library: str) -> None:
     """Both libraries give the same columns and values; a column without any text is still text."""
     pytest.importorskip(library)
-    for result in (RESULT, recuse.evaluate(OUTPUTS, "a", "augrc")):
+    for result in (RESULT, abstain.evaluate(OUTPUTS, "a", "augrc")):
         frame = result.to_polars() if library == "polars" else result.to_pandas()
         assert list(frame.columns) == FIELDS
         np.testing.assert_array_equal(frame["value"].to_numpy(), [entry.value for entry in result.measurements])
@@ -93,7 +93,7 @@ def test_a_failing_report_keeps_the_old_one(tmp_path: Path, monkeypatch: pytest.
     """An error in the middle leaves the old page and no other file."""
     path = tmp_path / "r.html"
     path.write_text("old")
-    monkeypatch.setattr("recuse.report.as_html_page", lambda *_: 1 / 0)
+    monkeypatch.setattr("abstain.report.as_html_page", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         RESULT.report(path)
     assert path.read_text() == "old"
@@ -123,7 +123,7 @@ def test_hostile_names_in_json_and_csv(kind: str, tmp_path: Path) -> None:
 
 def test_numbers_in_csv_are_never_quoted() -> None:
     """A negative value is a number, not a formula."""
-    worst = recuse.Outputs(loss=[1, 0], confidence=[0.9, 0.8])
-    rows = list(csv.DictReader(io.StringIO(recuse.evaluate(worst, metrics="cwsa").to_csv())))
+    worst = abstain.Outputs(loss=[1, 0], confidence=[0.9, 0.8])
+    rows = list(csv.DictReader(io.StringIO(abstain.evaluate(worst, metrics="cwsa").to_csv())))
     assert float(rows[0]["value"]) < 0
     assert rows[0]["value"].startswith("-")

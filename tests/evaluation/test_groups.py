@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import recuse
+import abstain
 
 RNG = np.random.default_rng(3)
 N = 240
@@ -16,51 +16,51 @@ AGE = RNG.integers(30, 32, N)
 WEIGHT = RNG.integers(1, 5, N).astype(float)
 
 
-def outputs(**fields: object) -> recuse.Outputs:
+def outputs(**fields: object) -> abstain.Outputs:
     """Return outputs with two group columns and whatever else is wanted."""
-    return recuse.Outputs(**({"loss": LOSS, "confidence": SCORE, "groups": {"site": SITE, "age": AGE}} | fields))
+    return abstain.Outputs(**({"loss": LOSS, "confidence": SCORE, "groups": {"site": SITE, "age": AGE}} | fields))
 
 
 def test_groups_are_evaluated_like_their_rows_alone() -> None:
     """Text and numbers make groups; the value in a group is that of its rows, weights included."""
-    result = recuse.evaluate(outputs(weights=WEIGHT), metrics="augrc", by=["site", "age"])
+    result = abstain.evaluate(outputs(weights=WEIGHT), metrics="augrc", by=["site", "age"])
     assert result.groups == [None, "site = north", "site = south", "site = west", "age = 30", "age = 31"]
     for group, rows in (("site = south", SITE == "south"), ("age = 31", AGE == 31), (None, slice(None))):
-        wanted = recuse.augrc(LOSS[rows], SCORE[rows], sample_weight=WEIGHT[rows])
+        wanted = abstain.augrc(LOSS[rows], SCORE[rows], sample_weight=WEIGHT[rows])
         assert result.value("augrc", group=group) == wanted
-    assert recuse.evaluate(outputs(), metrics="augrc", by="age").groups == [None, "age = 30", "age = 31"]
-    assert recuse.evaluate(outputs(), metrics="augrc", by=["age", "age"]).groups == [None, "age = 30", "age = 31"]
+    assert abstain.evaluate(outputs(), metrics="augrc", by="age").groups == [None, "age = 30", "age = 31"]
+    assert abstain.evaluate(outputs(), metrics="augrc", by=["age", "age"]).groups == [None, "age = 30", "age = 31"]
 
 
 def test_metrics_of_the_probabilities_within_groups() -> None:
     """The probability vectors are those of the group, too."""
     probabilities = RNG.dirichlet(np.ones(2), N)
     labels = RNG.integers(0, 2, N)
-    given = recuse.Outputs(labels=labels, probabilities=probabilities, groups={"age": AGE}, weights=WEIGHT)
-    result = recuse.evaluate(given, metrics="nll", by="age")
+    given = abstain.Outputs(labels=labels, probabilities=probabilities, groups={"age": AGE}, weights=WEIGHT)
+    result = abstain.evaluate(given, metrics="nll", by="age")
     rows = AGE == 30
-    wanted = recuse.nll(labels[rows], probabilities[rows], sample_weight=WEIGHT[rows])
+    wanted = abstain.nll(labels[rows], probabilities[rows], sample_weight=WEIGHT[rows])
     assert result.value("nll", group="age = 30") == pytest.approx(wanted, rel=1e-12)
 
 
 def test_unknown_groups_get_the_nearest_name() -> None:
     """A wrong column in ``by=`` is an error."""
     with pytest.raises(ValueError, match="by='sit' is no group column; did you mean 'site'"):
-        recuse.evaluate(outputs(), by="sit")
+        abstain.evaluate(outputs(), by="sit")
 
 
 def test_an_identifier_is_no_group() -> None:
     """A column of more than a thousand values would give a report that nobody reads."""
-    given = recuse.Outputs(loss=np.zeros(1001), confidence=np.arange(1001.0), groups={"id": np.arange(1001)})
+    given = abstain.Outputs(loss=np.zeros(1001), confidence=np.arange(1001.0), groups={"id": np.arange(1001)})
     with pytest.raises(ValueError, match="by='id' has 1001 distinct values, more than 1000; give a column with fewer"):
-        recuse.evaluate(given, by="id")
+        abstain.evaluate(given, by="id")
 
 
 def test_groups_of_the_same_label_stay_apart() -> None:
     """Column "a" with value "b = c" and column "a = b" with value "c" are two groups."""
     groups = {"a": ["b = c", "b = c", "x"], "a = b": ["c", "x", "x"]}
-    result = recuse.evaluate(
-        recuse.Outputs(loss=[0, 1, 1], confidence=[3, 2, 1], groups=groups), metrics="risk", by=["a", "a = b"]
+    result = abstain.evaluate(
+        abstain.Outputs(loss=[0, 1, 1], confidence=[3, 2, 1], groups=groups), metrics="risk", by=["a", "a = b"]
     )
     assert len(result.groups) == 5
     assert result.value("risk", group="a = b = c") == 0.5
@@ -70,13 +70,13 @@ def test_groups_of_the_same_label_stay_apart() -> None:
 @pytest.mark.parametrize("policy", ["drop", "reject"])
 def test_a_group_where_nothing_counts(policy: str) -> None:
     """A group without weight, or without a score left, is undefined and does not spoil the rest."""
-    given = recuse.Outputs(
+    given = abstain.Outputs(
         loss=[0, 1, 1, 0],
         scores={"s": [0.9, 0.8, np.nan, np.nan]},
         weights=[1, 1, 1, 0],
         groups={"site": ["a", "a", "b", "c"]},
     )
-    result = recuse.evaluate(given, "s", "risk", by="site", nan_policy=policy)
+    result = abstain.evaluate(given, "s", "risk", by="site", nan_policy=policy)
     values = {group: result.value("risk", group=group) for group in result.groups}
     assert values["site = a"] == 0.5
     assert np.isnan(values["site = c"])
@@ -93,7 +93,7 @@ def test_a_group_where_nothing_counts(policy: str) -> None:
 
 def test_value_by_spec_and_by_printed_name() -> None:
     """A number is found under the text that asked for it and under the name in the table."""
-    result = recuse.evaluate(outputs(), metrics="coverage_at_risk(risk=0.25), augrc")
+    result = abstain.evaluate(outputs(), metrics="coverage_at_risk(risk=0.25), augrc")
     assert result.value("coverage_at_risk(risk=0.25)") == result.value("Coverage at risk 25 %")
     assert result.value("AUGRC") == result.value("augrc")
 
@@ -108,7 +108,7 @@ def test_value_by_spec_and_by_printed_name() -> None:
 )
 def test_failed_look_ups_name_what_is_wrong(what: dict[str, str], message: str) -> None:
     """Metric, score or group: the message is about the one that is wrong."""
-    result = recuse.evaluate(outputs(), metrics="augrc", by="site")
+    result = abstain.evaluate(outputs(), metrics="augrc", by="site")
     with pytest.raises(KeyError, match=message):
         result.value(**what)
     if "metric" not in message:
@@ -119,7 +119,7 @@ def test_failed_look_ups_name_what_is_wrong(what: dict[str, str], message: str) 
 def test_look_up_of_a_group_without_groups() -> None:
     """The message says how groups are made."""
     with pytest.raises(KeyError, match=r"no group 'site = a' here; .*by=<group column>"):
-        recuse.evaluate(outputs()).curve(group="site = a")
+        abstain.evaluate(outputs()).curve(group="site = a")
 
 
 # ---------------------------------------------------------------------- notes
@@ -128,29 +128,29 @@ def test_look_up_of_a_group_without_groups() -> None:
 def test_notes_on_ties() -> None:
     """Heavy ties are said once for the whole, not for every small group; light ones are not."""
     tied = np.repeat([0.25, 0.5, 0.75], N // 3)
-    result = recuse.evaluate(outputs(confidence=tied), metrics="augrc", by="site")
+    result = abstain.evaluate(outputs(confidence=tied), metrics="augrc", by="site")
     assert result.notes() == ["confidence: 1.2 % of the scores are distinct, the largest tie holds 80 of 240 samples"]
     assert result.summaries[0].saturated
-    assert recuse.evaluate(outputs(), metrics="augrc").notes() == []
-    assert not recuse.evaluate(recuse.Outputs(loss=[1], confidence=[1.0])).summaries[0].saturated
+    assert abstain.evaluate(outputs(), metrics="augrc").notes() == []
+    assert not abstain.evaluate(abstain.Outputs(loss=[1], confidence=[1.0])).summaries[0].saturated
 
 
 def test_notes_on_undefined_values() -> None:
     """One line per metric and reason; a group is named only where the whole has the value."""
     all_right = np.where(SITE == "west", 0.0, LOSS)
-    result = recuse.evaluate(outputs(loss=all_right), metrics=["auroc_f", "augrc"], by="site")
+    result = abstain.evaluate(outputs(loss=all_right), metrics=["auroc_f", "augrc"], by="site")
     assert result.notes() == [
         "AUROC of failures is not defined for confidence in site = west: there is no failure to detect: every loss is 0"
     ]
-    nothing = recuse.evaluate(outputs(loss=np.zeros(N)), metrics="auroc_f", by="site")
+    nothing = abstain.evaluate(outputs(loss=np.zeros(N)), metrics="auroc_f", by="site")
     assert nothing.notes() == ["AUROC of failures is not defined: there is no failure to detect: every loss is 0"]
 
 
 def test_notes_stay_few() -> None:
     """Many groups without a value are counted, not listed."""
     group = np.arange(N) // 12
-    given = recuse.Outputs(loss=(group == 0) * LOSS, confidence=SCORE, groups={"g": group})
-    notes = recuse.evaluate(given, metrics=["auroc_f", "coverage_at_risk(risk=0)"], by="g").notes()
+    given = abstain.Outputs(loss=(group == 0) * LOSS, confidence=SCORE, groups={"g": group})
+    notes = abstain.evaluate(given, metrics=["auroc_f", "coverage_at_risk(risk=0)"], by="g").notes()
     assert sum("AUROC of failures is not defined" in line for line in notes) == 1
     assert any(line.endswith("and 15 more: there is no failure to detect: every loss is 0") for line in notes)
 
@@ -159,7 +159,7 @@ def test_a_group_of_one_cluster_has_values_without_intervals() -> None:
     """Resampled or not: one small group is no reason to refuse the whole."""
     cluster = np.where(SITE == "west", -1, np.arange(N) // 4)
     metrics = ["augrc", "coverage_at_risk(risk=0.2)"]
-    result = recuse.evaluate(outputs(clusters=cluster), metrics=metrics, by="site", n_resamples=50)
+    result = abstain.evaluate(outputs(clusters=cluster), metrics=metrics, by="site", n_resamples=50)
     for entry in result.measurements:
         assert np.isnan(entry.low) == (entry.group == "site = west")
         assert not np.isnan(entry.value)
@@ -170,8 +170,8 @@ def test_a_group_of_one_cluster_has_values_without_intervals() -> None:
 def test_a_missing_interval_is_said_where_the_data_lack_it() -> None:
     """Not for metrics that have none by their kind; once for metrics with the same reason."""
     metrics = ["augrc", "aurc", "ece", "coverage_at_risk(risk=0.2)"]
-    assert recuse.evaluate(outputs(), metrics=metrics).notes() == []
-    (note,) = recuse.evaluate(outputs(clusters=np.zeros(N, dtype=int)), metrics=metrics).notes()
+    assert abstain.evaluate(outputs(), metrics=metrics).notes() == []
+    (note,) = abstain.evaluate(outputs(clusters=np.zeros(N, dtype=int)), metrics=metrics).notes()
     assert note.startswith("no interval of AUGRC of confidence, AURC of confidence: clusters holds a single cluster")
 
 
@@ -179,13 +179,13 @@ def test_a_missing_interval_is_said_where_the_data_lack_it() -> None:
 def test_resamples_are_checked_though_no_metric_needs_them(n_resamples: object) -> None:
     """An option that cannot work is refused, not ignored."""
     with pytest.raises(ValueError, match="n_resamples must be a whole number >= 2, got"):
-        recuse.evaluate(outputs(), metrics="augrc", n_resamples=n_resamples)  # type: ignore[arg-type]
+        abstain.evaluate(outputs(), metrics="augrc", n_resamples=n_resamples)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"fit": "train.npz"}, "fit must be Outputs, got str; use recuse.read_outputs"),
+        ({"fit": "train.npz"}, "fit must be Outputs, got str; use abstain.read_outputs"),
         ({"scores": 3}, "scores must be a name or a list of names, got 3"),
         ({"metrics": 3}, "metrics must be a name or a list of names, got 3"),
         ({"by": 3}, "by must be a name or a list of names, got 3"),
@@ -194,24 +194,24 @@ def test_resamples_are_checked_though_no_metric_needs_them(n_resamples: object) 
 def test_arguments_of_a_wrong_type(options: dict[str, object], message: str) -> None:
     """The argument is named, whether or not anything needs it."""
     with pytest.raises(TypeError, match=message):
-        recuse.evaluate(outputs(), **options)  # type: ignore[arg-type]
+        abstain.evaluate(outputs(), **options)  # type: ignore[arg-type]
 
 
 def test_provenance_names_what_changes_the_numbers() -> None:
     """The fit data and the number of resamples, beside policy and level."""
     features = np.column_stack([SCORE, LOSS])
-    fit = recuse.Outputs(labels=[0, 1] * (N // 2), predictions=[0] * N, features=features)
+    fit = abstain.Outputs(labels=[0, 1] * (N // 2), predictions=[0] * N, features=features)
     given = outputs(features=features)
-    result = recuse.evaluate(given, "knn", "augrc", fit=fit, n_resamples=20)
+    result = abstain.evaluate(given, "knn", "augrc", fit=fit, n_resamples=20)
     assert (result.provenance["fit"], result.provenance["n_resamples"]) == (fit.fingerprint, 20)
-    assert recuse.evaluate(given, metrics="augrc").provenance["fit"] is None
+    assert abstain.evaluate(given, metrics="augrc").provenance["fit"] is None
 
 
 def test_provenance_identifies_the_input() -> None:
     """Equal input has equal hashes; another loss, score or group has another."""
-    again = recuse.evaluate(outputs()).provenance
-    assert recuse.evaluate(outputs(), metrics="augrc").provenance == again
-    assert again["recuse"] == recuse.__version__
+    again = abstain.evaluate(outputs()).provenance
+    assert abstain.evaluate(outputs(), metrics="augrc").provenance == again
+    assert again["abstain"] == abstain.__version__
     assert (again["n"], again["binary_loss"], again["weighted"]) == (N, True, False)
     assert again["mean_loss"] == pytest.approx(LOSS.mean())
     others = [
@@ -221,7 +221,7 @@ def test_provenance_identifies_the_input() -> None:
         outputs(weights=WEIGHT),
         outputs(scores={"s": SCORE}),
     ]
-    hashes = {recuse.evaluate(each).provenance["fingerprint"] for each in others} | {again["fingerprint"]}
+    hashes = {abstain.evaluate(each).provenance["fingerprint"] for each in others} | {again["fingerprint"]}
     assert len(hashes) == 6
-    weighted = recuse.evaluate(outputs(weights=WEIGHT)).provenance
+    weighted = abstain.evaluate(outputs(weights=WEIGHT)).provenance
     assert weighted["mean_loss"] == pytest.approx(np.average(LOSS, weights=WEIGHT))

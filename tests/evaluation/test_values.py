@@ -6,31 +6,33 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import recuse
-from recuse.evaluation import DEFAULT_METRICS
+import abstain
+from abstain.evaluation import DEFAULT_METRICS
 from tests.strategies import Problem, problems
 
 RNG = np.random.default_rng(7)
 N = 300
 PROBABILITIES = RNG.dirichlet(np.ones(3), N)
 LABELS = np.where(RNG.random(N) < 0.7, PROBABILITIES.argmax(axis=1), RNG.integers(0, 3, N))
-OUTPUTS = recuse.Outputs(labels=LABELS, probabilities=PROBABILITIES, scores={"noise": RNG.random(N)})
+OUTPUTS = abstain.Outputs(labels=LABELS, probabilities=PROBABILITIES, scores={"noise": RNG.random(N)})
 
 
-def outputs_of(problem: Problem) -> recuse.Outputs:
+def outputs_of(problem: Problem) -> abstain.Outputs:
     """Return a drawn problem as saved outputs."""
-    return recuse.Outputs(loss=problem.loss, confidence=problem.confidence, weights=problem.weight)
+    return abstain.Outputs(loss=problem.loss, confidence=problem.confidence, weights=problem.weight)
 
 
 @given(problems())
 def test_values_are_those_of_the_functions(problem: Problem) -> None:
     """Whatever the losses, ties and weights: an evaluation is nothing but the functions, called once each."""
-    result = recuse.evaluate(outputs_of(problem), metrics=["augrc", "aurc", "risk", "selective_risk(coverage=0.8)"])
+    result = abstain.evaluate(outputs_of(problem), metrics=["augrc", "aurc", "risk", "selective_risk(coverage=0.8)"])
     loss, score, weight = problem
-    assert result.value("augrc") == recuse.augrc(loss, score, sample_weight=weight)
-    assert result.value("aurc") == recuse.aurc(loss, score, sample_weight=weight)
-    assert result.value("risk") == pytest.approx(recuse.risk(loss, sample_weight=weight), rel=1e-12)  # it does not sort
-    wanted = recuse.selective_risk(loss, score, coverage=0.8, sample_weight=weight)
+    assert result.value("augrc") == abstain.augrc(loss, score, sample_weight=weight)
+    assert result.value("aurc") == abstain.aurc(loss, score, sample_weight=weight)
+    assert result.value("risk") == pytest.approx(
+        abstain.risk(loss, sample_weight=weight), rel=1e-12
+    )  # it does not sort
+    wanted = abstain.selective_risk(loss, score, coverage=0.8, sample_weight=weight)
     np.testing.assert_equal(result.value("selective_risk"), wanted)
     np.testing.assert_array_equal(
         result.curve().coverage, problem.table().cumulative_weight / problem.table().total_weight
@@ -40,9 +42,9 @@ def test_values_are_those_of_the_functions(problem: Problem) -> None:
 @given(problems(losses=["binary"], weights=["none"]))
 def test_defaults_never_fail(problem: Problem) -> None:
     """All right, all wrong, one sample, one score: the default metrics give numbers or reasons."""
-    result = recuse.evaluate(outputs_of(problem))
+    result = abstain.evaluate(outputs_of(problem))
     assert [entry.spec for entry in result.measurements] == [
-        recuse.metrics.parse(spec).spec for spec in DEFAULT_METRICS
+        abstain.metrics.parse(spec).spec for spec in DEFAULT_METRICS
     ]
     for entry in result.measurements:
         assert np.isnan(entry.value) == (entry.reason is not None)
@@ -51,34 +53,34 @@ def test_defaults_never_fail(problem: Problem) -> None:
 def test_every_score_is_evaluated_by_itself() -> None:
     """Scores keep their order, and the values of one do not depend on the others."""
     names = ["noise", "neg_entropy", "msp"]
-    result = recuse.evaluate(OUTPUTS, scores=names, metrics="augrc")
+    result = abstain.evaluate(OUTPUTS, scores=names, metrics="augrc")
     assert result.scores == names
     for name in names:
-        alone = recuse.augrc(OUTPUTS.error, recuse.scores.compute(name, OUTPUTS))
+        alone = abstain.augrc(OUTPUTS.error, abstain.scores.compute(name, OUTPUTS))
         assert result.value("augrc", score=name) == alone
-        assert recuse.evaluate(OUTPUTS, scores=name, metrics="augrc").value("augrc") == alone
+        assert abstain.evaluate(OUTPUTS, scores=name, metrics="augrc").value("augrc") == alone
     assert len({entry.value for entry in result.measurements}) == 3
 
 
 def test_the_default_score() -> None:
     """A given confidence comes before the softmax probability; without either the message lists what there is."""
-    assert recuse.evaluate(OUTPUTS).scores == ["msp"]
-    assert recuse.evaluate(recuse.Outputs(loss=[0, 1], confidence=[2, 1])).scores == ["confidence"]
-    with pytest.raises(recuse.UnmetNeed, match="no confidence; choose one of noise"):
-        recuse.evaluate(recuse.Outputs(loss=[0, 1], scores={"noise": [1, 2]}))
+    assert abstain.evaluate(OUTPUTS).scores == ["msp"]
+    assert abstain.evaluate(abstain.Outputs(loss=[0, 1], confidence=[2, 1])).scores == ["confidence"]
+    with pytest.raises(abstain.UnmetNeed, match="no confidence; choose one of noise"):
+        abstain.evaluate(abstain.Outputs(loss=[0, 1], scores={"noise": [1, 2]}))
 
 
 def test_metrics_of_the_probabilities() -> None:
     """A metric of the whole probability vector gets it with labels and weights, and is the same for every score."""
     weights = RNG.integers(1, 4, N)
-    outputs = recuse.Outputs(labels=LABELS, probabilities=PROBABILITIES, weights=weights, scores=OUTPUTS.scores)
-    result = recuse.evaluate(outputs, ["msp", "noise"], ["nll", "brier_score"])
+    outputs = abstain.Outputs(labels=LABELS, probabilities=PROBABILITIES, weights=weights, scores=OUTPUTS.scores)
+    result = abstain.evaluate(outputs, ["msp", "noise"], ["nll", "brier_score"])
     for score in result.scores:
         assert result.value("nll", score=score) == pytest.approx(
-            recuse.nll(LABELS, PROBABILITIES, sample_weight=weights), rel=1e-12
+            abstain.nll(LABELS, PROBABILITIES, sample_weight=weights), rel=1e-12
         )
         assert result.value("brier_score", score=score) == pytest.approx(
-            recuse.brier_score(LABELS, PROBABILITIES, sample_weight=weights), rel=1e-12
+            abstain.brier_score(LABELS, PROBABILITIES, sample_weight=weights), rel=1e-12
         )
 
 
@@ -86,56 +88,58 @@ def test_means_over_predictions_have_intervals() -> None:
     """NLL and Brier score with weights, clusters and dropped scores; what gets no interval says why."""
     weights, clusters = RNG.integers(1, 4, N), np.arange(N) // 3
     score = np.where(RNG.random(N) < 0.1, np.nan, RNG.random(N))
-    outputs = recuse.Outputs(
+    outputs = abstain.Outputs(
         labels=LABELS, probabilities=PROBABILITIES, weights=weights, clusters=clusters, scores={"gaps": score}
     )
-    found = recuse.evaluate(outputs, "gaps", ["nll", "brier_score"], nan_policy="drop").measurements
+    found = abstain.evaluate(outputs, "gaps", ["nll", "brier_score"], nan_policy="drop").measurements
     for entry in found:
-        wanted = recuse.confidence_interval(entry.spec, LABELS, PROBABILITIES, sample_weight=weights, clusters=clusters)
+        wanted = abstain.confidence_interval(
+            entry.spec, LABELS, PROBABILITIES, sample_weight=weights, clusters=clusters
+        )
         assert (entry.low, entry.value, entry.high) == pytest.approx((wanted.low, wanted.estimate, wanted.high))
-    others = recuse.evaluate(outputs, "gaps", "all", nan_policy="drop", n_resamples=100).measurements
+    others = abstain.evaluate(outputs, "gaps", "all", nan_policy="drop", n_resamples=100).measurements
     for entry in others:
         assert entry.reason or entry.warning or np.isfinite([entry.low, entry.high]).all(), entry
 
 
 def test_default_and_all_list_what_the_data_do_not_allow() -> None:
     """With ``"default"`` and ``"all"`` nothing is raised: the reason stands beside the NaN."""
-    outputs = recuse.Outputs(loss=[0.25, 0.5, 1.0], confidence=[30.0, 20.0, 10.0])
+    outputs = abstain.Outputs(loss=[0.25, 0.5, 1.0], confidence=[30.0, 20.0, 10.0])
     for metrics in ("default", "all"):
-        result = recuse.evaluate(outputs, metrics=metrics)
+        result = abstain.evaluate(outputs, metrics=metrics)
         reasons = {entry.spec: entry.reason for entry in result.measurements}
         assert "needs a 0/1 loss" in str(reasons["auroc_f"])
         assert "needs confidence scores that are probabilities" in str(reasons["ece"])
         assert reasons["augrc"] is None
     shown = {entry.identifier.partition("/")[0] for entry in result.measurements}
-    assert shown == set(recuse.metrics.names())
+    assert shown == set(abstain.metrics.names())
 
 
 def test_a_metric_asked_for_by_name_must_be_possible() -> None:
     """Whoever names a metric gets its value or an error, never a silent NaN."""
-    outputs = recuse.Outputs(loss=[0.25, 0.5], confidence=[0.9, 0.8])
-    with pytest.raises(recuse.UnmetNeed, match="auroc_f needs a 0/1 loss"):
-        recuse.evaluate(outputs, metrics=["augrc", "auroc_f"])
-    with pytest.raises(recuse.UnmetNeed, match="nll needs labels with logits or probabilities"):
-        recuse.evaluate(outputs, metrics="nll")
-    undefined = recuse.evaluate(recuse.Outputs(loss=[0, 0], confidence=[0.9, 0.8]), metrics="auroc_f")
+    outputs = abstain.Outputs(loss=[0.25, 0.5], confidence=[0.9, 0.8])
+    with pytest.raises(abstain.UnmetNeed, match="auroc_f needs a 0/1 loss"):
+        abstain.evaluate(outputs, metrics=["augrc", "auroc_f"])
+    with pytest.raises(abstain.UnmetNeed, match="nll needs labels with logits or probabilities"):
+        abstain.evaluate(outputs, metrics="nll")
+    undefined = abstain.evaluate(abstain.Outputs(loss=[0, 0], confidence=[0.9, 0.8]), metrics="auroc_f")
     assert np.isnan(undefined.value("auroc_f"))  # not a need, but the definition: NaN with a reason
     assert undefined.notes() == ["AUROC of failures is not defined: there is no failure to detect: every loss is 0"]
 
 
 def test_metrics_in_every_form() -> None:
     """Text with commas, a list of texts, an object and a mixture; each metric once."""
-    aurc = recuse.metrics.get("aurc", estimator="trapezoid")
+    aurc = abstain.metrics.get("aurc", estimator="trapezoid")
     for metrics in (
         "augrc, aurc(estimator=trapezoid)",
         ["augrc", "aurc(estimator=trapezoid)"],
         ["augrc", aurc],
         iter(["augrc", aurc, "augrc", aurc]),
     ):
-        specs = [entry.spec for entry in recuse.evaluate(OUTPUTS, metrics=metrics).measurements]
+        specs = [entry.spec for entry in abstain.evaluate(OUTPUTS, metrics=metrics).measurements]
         assert specs == ["augrc", "aurc(estimator=trapezoid)"]
-    only = recuse.evaluate(OUTPUTS, metrics=aurc)
-    assert only.value("aurc(estimator=trapezoid)") == recuse.aurc(
+    only = abstain.evaluate(OUTPUTS, metrics=aurc)
+    assert only.value("aurc(estimator=trapezoid)") == abstain.aurc(
         OUTPUTS.error, PROBABILITIES.max(1), estimator="trapezoid"
     )
 
@@ -156,13 +160,13 @@ def test_metrics_in_every_form() -> None:
 def test_wrong_metrics(metrics: object, error: type[Exception], message: str) -> None:
     """A wrong metric is an error that names it and the remedy."""
     with pytest.raises(error, match=message):
-        recuse.evaluate(OUTPUTS, metrics=metrics)  # type: ignore[arg-type]
+        abstain.evaluate(OUTPUTS, metrics=metrics)  # type: ignore[arg-type]
 
 
 def test_losses_above_one_have_no_accuracy() -> None:
     """The first default metric is the accuracy where there is one, else the risk."""
     first = [
-        recuse.evaluate(recuse.Outputs(loss=loss, confidence=[0.9, 0.8])).measurements[0]
+        abstain.evaluate(abstain.Outputs(loss=loss, confidence=[0.9, 0.8])).measurements[0]
         for loss in ([0, 1], [0.5, 1.0], [0.5, 1.5])
     ]
     assert [(entry.spec, entry.value) for entry in first] == [("accuracy", 0.5), ("accuracy", 0.25), ("risk", 1.0)]
@@ -172,9 +176,9 @@ def test_losses_above_one_have_no_accuracy() -> None:
 def test_missing_scores(policy: str) -> None:
     """Missing scores are counted and said, and mean what the functions say that they mean."""
     score = np.array([0.9, np.nan, 0.7, np.nan, 0.5])
-    outputs = recuse.Outputs(loss=[0, 1, 0, 0, 1], confidence=score)
-    result = recuse.evaluate(outputs, metrics="augrc", nan_policy=policy)
-    assert result.value("augrc") == recuse.augrc(outputs.loss, score, nan_policy=policy)
+    outputs = abstain.Outputs(loss=[0, 1, 0, 0, 1], confidence=score)
+    result = abstain.evaluate(outputs, metrics="augrc", nan_policy=policy)
+    assert result.value("augrc") == abstain.augrc(outputs.loss, score, nan_policy=policy)
     summary = result.summaries[0]
     assert (summary.n_rejected, summary.n_dropped, summary.n) == ((2, 0, 5) if policy == "reject" else (0, 2, 3))
     fate = "rejected" if policy == "reject" else "dropped"
@@ -184,17 +188,17 @@ def test_missing_scores(policy: str) -> None:
 
 def test_missing_scores_raise_by_default() -> None:
     """The message names the score, the first row and both ways on."""
-    outputs = recuse.Outputs(loss=[0, 1], scores={"votes": [0.5, np.nan]})
+    outputs = abstain.Outputs(loss=[0, 1], scores={"votes": [0.5, np.nan]})
     with pytest.raises(ValueError, match=r"score 'votes': .*\[1\] = nan \(1 such\).*nan_policy=.reject.*drop"):
-        recuse.evaluate(outputs, scores="votes")
+        abstain.evaluate(outputs, scores="votes")
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"outputs": [0, 1]}, TypeError, "evaluate takes Outputs, got list; use recuse.read_outputs"),
+        ({"outputs": [0, 1]}, TypeError, "evaluate takes Outputs, got list; use abstain.read_outputs"),
         ({"scores": "mps"}, ValueError, "score 'mps' is not known; did you mean 'msp'"),
-        ({"scores": "energy"}, recuse.UnmetNeed, "energy needs logits"),
+        ({"scores": "energy"}, abstain.UnmetNeed, "energy needs logits"),
         ({"nan_policy": "ignore"}, ValueError, "nan_policy='ignore' is not known"),
         ({"by": "site"}, ValueError, "by='site' is no group column; these outputs have no groups"),
     ],
@@ -202,14 +206,14 @@ def test_missing_scores_raise_by_default() -> None:
 def test_wrong_arguments(arguments: dict[str, object], error: type[Exception], message: str) -> None:
     """Every wrong argument is named with the remedy."""
     with pytest.raises(error, match=message):
-        recuse.evaluate(**({"outputs": OUTPUTS} | arguments))  # type: ignore[arg-type]
+        abstain.evaluate(**({"outputs": OUTPUTS} | arguments))  # type: ignore[arg-type]
 
 
 def test_the_input_is_not_changed() -> None:
     """Arrays of the caller are what they were."""
     loss, score = np.array([0.0, 1.0, 0.0]), np.array([0.2, -0.0, np.inf])
     before = loss.copy(), score.copy()
-    recuse.evaluate(recuse.Outputs(loss=loss, confidence=score), metrics="all")
+    abstain.evaluate(abstain.Outputs(loss=loss, confidence=score), metrics="all")
     np.testing.assert_array_equal(loss, before[0])
     np.testing.assert_array_equal(score, before[1])
     assert np.signbit(score[1])

@@ -1,1 +1,1 @@
-"""Tests of recuse.inference."""
+"""Tests of abstain.inference."""

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from scipy.special import ndtr
 
-import recuse
-from recuse.inference import clopper_pearson, risk_band
-from recuse.inference._bands import _graded
-from recuse.inference._influence import aggregated
-from recuse.inference._spread import points_of, spread
-from recuse.inference._trust import degrees_of_freedom
+import abstain
+from abstain.inference import clopper_pearson, risk_band
+from abstain.inference._bands import _graded
+from abstain.inference._influence import aggregated
+from abstain.inference._spread import points_of, spread
+from abstain.inference._trust import degrees_of_freedom
 from tests.inference.populations import POPULATIONS, Population, allowance
 from tests.strategies import Problem, problems
 
@@ -26,7 +26,7 @@ from tests.strategies import Problem, problems
 )
 def test_points_are_those_of_the_curve(problem: Problem) -> None:
     """Thresholds, coverages and risks of a band are the attainable points, ties and empty weights included."""
-    curve = recuse.risk_coverage_curve(problem.loss, problem.confidence, sample_weight=problem.weight)
+    curve = abstain.risk_coverage_curve(problem.loss, problem.confidence, sample_weight=problem.weight)
     for kind, wanted in (("selective", curve.selective_risk), ("generalized", curve.generalized_risk)):
         band = risk_band(problem.loss, problem.confidence, sample_weight=problem.weight, risk=kind)
         np.testing.assert_array_equal(band.threshold, curve.threshold)
@@ -86,8 +86,8 @@ def test_influence_is_the_interval_of_the_selective_risk() -> None:
     band = risk_band(loss, score)
     assert band.method == "log-t"
     for threshold in band.threshold[[20, 100, 199]]:
-        metric = recuse.metrics.get("selective_risk", coverage=None, threshold=float(threshold))
-        wanted = recuse.confidence_interval(metric, loss, score)
+        metric = abstain.metrics.get("selective_risk", coverage=None, threshold=float(threshold))
+        wanted = abstain.confidence_interval(metric, loss, score)
         np.testing.assert_allclose(band.at(float(threshold))[:2], wanted[:2], rtol=1e-5)
 
 
@@ -202,7 +202,7 @@ def test_clustered_bands_cover_where_iid_ones_do_not() -> None:
         score = effect + 0.3 * rng.normal(size=effect.size)
         return (rng.random(effect.size) < ndtr(-3.0 - 3.0 * effect)).astype(float), score
 
-    curve = recuse.risk_coverage_curve(*images(40_000))
+    curve = abstain.risk_coverage_curve(*images(40_000))
     cluster, hits = np.repeat(np.arange(100), 10), {"iid": 0, "clustered": 0}
     for _ in range(repetitions):
         loss, score = images(100)
@@ -299,5 +299,5 @@ def test_bad_questions_are_refused() -> None:
         band.coverage_at_risk_interval("5 %")
     with pytest.raises(ValueError, match="give a fraction, not per cent"):
         band.coverage_at_risk_interval(-1.0)
-    with pytest.raises(recuse.UnmetNeed, match=r"needs losses in \[0, 1\], but the largest is 3"):
+    with pytest.raises(abstain.UnmetNeed, match=r"needs losses in \[0, 1\], but the largest is 3"):
         risk_band([0, 3], [1, 2], kind="simultaneous", method="dkw")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-import recuse
-from recuse.inference import bootstrap, replicates
-from recuse.inference._bootstrap import _bca, _left_out, _share_below
-from recuse.inference._influence import terms_of
+import abstain
+from abstain.inference import bootstrap, replicates
+from abstain.inference._bootstrap import _bca, _left_out, _share_below
+from abstain.inference._influence import terms_of
 from tests.inference.populations import POPULATIONS, allowance, copies
 
 # ---------------------------------------------------------------------- standard errors
@@ -26,7 +26,7 @@ def test_the_standard_error_is_that_of_the_influence_function(population: Any) -
     drawn = replicates(names, [(loss, score)], n_resamples=2000, rng=0)[:, 0]
     allowed = 3.3 / np.sqrt(4000.0) + (0.06 if loss.sum() < 20 else 0.02)
     for name, column in zip(names, drawn.T, strict=True):
-        assert abs(np.std(column) / recuse.standard_error(name, loss, score) - 1.0) < allowed, name
+        assert abs(np.std(column) / abstain.standard_error(name, loss, score) - 1.0) < allowed, name
 
 
 def test_it_holds_with_weights_strata_and_clusters() -> None:
@@ -40,7 +40,7 @@ def test_it_holds_with_weights_strata_and_clusters() -> None:
     for options in ({"sample_weight": weight}, {"strata": stratum}, {"clusters": cluster}):
         drawn = replicates(["aurc", "augrc"], [(loss, score)], n_resamples=2000, rng=0, **options)[:, 0]
         for name, column in zip(("aurc", "augrc"), drawn.T, strict=True):
-            assert abs(np.std(column) / recuse.standard_error(name, loss, score, **options) - 1.0) < 0.08
+            assert abs(np.std(column) / abstain.standard_error(name, loss, score, **options) - 1.0) < 0.08
 
 
 # ---------------------------------------------------------------------- coverage of intervals
@@ -69,7 +69,7 @@ def test_clusters_cover_where_single_samples_do_not() -> None:
     rng, repetitions = np.random.default_rng(3), 200
     hits = dict.fromkeys(("iid", "clustered"), 0)
     cluster = np.repeat(np.arange(80), 15)
-    truth = recuse.augrc(*copies(60_000, rng))
+    truth = abstain.augrc(*copies(60_000, rng))
     for _ in range(repetitions):
         loss, score = copies(80, rng)
         for kind in hits:
@@ -83,7 +83,7 @@ def test_clusters_cover_where_single_samples_do_not() -> None:
 def test_coverage_at_risk_is_covered() -> None:
     """A quantile-like metric without a gradient; curve m(c) = .6 c^2, so R(c) = .2 c^2 and c* = sqrt(5 r)."""
     rng, repetitions, hits = np.random.default_rng(4), 150, 0
-    metric = recuse.metrics.get("coverage_at_risk", risk=0.08)
+    metric = abstain.metrics.get("coverage_at_risk", risk=0.08)
     for _ in range(repetitions):
         loss, score = POPULATIONS[3].draw(500, rng)
         low, high, *_ = bootstrap(metric, loss, score, n_resamples=200, rng=rng).interval(0.95)
@@ -133,7 +133,7 @@ def test_bca_of_a_metric_without_gradient() -> None:
     assert interval.low <= interval.estimate <= interval.high
     assert interval.method == "BCa"
     loss, score = POPULATIONS[3].draw(3000, np.random.default_rng(7))
-    with pytest.raises(recuse.UnmetNeed, match='leave out 3000 samples one by one; use method="percentile"'):
+    with pytest.raises(abstain.UnmetNeed, match='leave out 3000 samples one by one; use method="percentile"'):
         bootstrap("fpr95_error", loss, score, n_resamples=100).interval(method="bca")
 
 
@@ -153,7 +153,7 @@ def test_undefined_replicates_are_left_out_and_counted() -> None:
 
 def test_an_unattainable_risk_counts_as_coverage_zero() -> None:
     """A replicate that rejects everything is an outcome, not a gap."""
-    metric = recuse.metrics.parse("coverage_at_risk(risk=0.2)")
+    metric = abstain.metrics.parse("coverage_at_risk(risk=0.2)")
     result = bootstrap(metric,
                        [1, 0, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1], n_resamples=200)  # fmt: skip
     assert result.n_undefined == 0
@@ -195,11 +195,11 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
         ({"backend": "cuda"}, ValueError, "backend='cuda' is not known"),
         (
             {"metric": "brier_score"},
-            recuse.UnmetNeed,
+            abstain.UnmetNeed,
             "brier_score depends on no confidence score; .* give it the labels",
         ),
-        ({"metric": "oc_auc_classifier"}, recuse.UnmetNeed, "oc_auc_classifier takes probabilities, not"),
-        ({"metric": "ece"}, recuse.UnmetNeed, "confidence scores that are probabilities"),
+        ({"metric": "oc_auc_classifier"}, abstain.UnmetNeed, "oc_auc_classifier takes probabilities, not"),
+        ({"metric": "ece"}, abstain.UnmetNeed, "confidence scores that are probabilities"),
     ],
 )
 def test_bad_input_is_refused_with_a_remedy(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -225,7 +225,7 @@ def test_numba_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without numba: NumPy under "auto", a remedy under "numba"."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert bootstrap("aurc", [0, 1], [1, 2], n_resamples=4).backend == "numpy"
-    with pytest.raises(ImportError, match=r'pip install "recuse\[fast\]", or use backend="numpy"'):
+    with pytest.raises(ImportError, match=r'pip install "abstain\[fast\]", or use backend="numpy"'):
         bootstrap("aurc", [0, 1], [1, 2], backend="numba")
 
 
@@ -244,5 +244,5 @@ def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch, caps
 def test_confidence_interval_passes_on_to_the_bootstrap() -> None:
     """The one function for intervals and this one agree."""
     loss, score = POPULATIONS[3].draw(120, np.random.default_rng(0))
-    passed = recuse.confidence_interval("augrc", loss, score, method="bca", n_resamples=150, rng=3)
+    passed = abstain.confidence_interval("augrc", loss, score, method="bca", n_resamples=150, rng=3)
     assert passed == bootstrap("augrc", loss, score, n_resamples=150, rng=3).interval(method="bca")

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recuse
-from recuse._checks import Undefined
-from recuse.inference import bootstrap, replicates
-from recuse.inference._lanes import Column, formula
-from recuse.inference._resample import plan
-from recuse.metrics import Metric, get
-from recuse.metrics import names as metric_names
+import abstain
+from abstain._checks import Undefined
+from abstain.inference import bootstrap, replicates
+from abstain.inference._lanes import Column, formula
+from abstain.inference._resample import plan
+from abstain.metrics import Metric, get
+from abstain.metrics import names as metric_names
 from tests.metrics._problems import FEWER, needs_counts, problems_for
 
 TABLE_METRICS = [get(name) for name in metric_names() if get(name).input == "blocks"]
@@ -35,7 +35,7 @@ def by_hand(metric: Metric, problem: Any, count: np.ndarray) -> float:
     drawn = problem.rows(rows)
     if drawn.weight is not None and drawn.weight.sum() == 0.0:
         return np.nan
-    table = recuse.TieBlocks.from_samples(drawn.loss, drawn.confidence, drawn.weight, oracle=True)
+    table = abstain.TieBlocks.from_samples(drawn.loss, drawn.confidence, drawn.weight, oracle=True)
     try:
         return float(metric.value(table, **metric.options))
     except Undefined:

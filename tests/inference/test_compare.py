@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-import recuse
-from recuse.inference._multiple import max_t
-from recuse.inference._trust import effective_losses
+import abstain
+from abstain.inference._multiple import max_t
+from abstain.inference._trust import effective_losses
 from tests.inference.populations import exchangeable
 
 
@@ -31,14 +31,14 @@ def data() -> tuple[np.ndarray, dict[str, np.ndarray]]:
 @pytest.mark.parametrize("metric", ["augrc", "aurc", "auroc_f", "e_augrc", "selective_risk(coverage=0.8)"])
 def test_values_errors_and_intervals_are_those_of_the_single_functions(data, metric):
     loss, scores = data
-    result = recuse.compare(loss, scores, metric)
-    chosen = recuse.metrics.parse(metric)
+    result = abstain.compare(loss, scores, metric)
+    chosen = abstain.metrics.parse(metric)
     for row in result.table:
-        single = recuse.confidence_interval(chosen, loss, scores[row["name"]])
+        single = abstain.confidence_interval(chosen, loss, scores[row["name"]])
         assert row["estimate"] == pytest.approx(single.estimate)
         assert (row["low"], row["high"]) == pytest.approx((single.low, single.high))
-    influences = [recuse.inference.influence(chosen, loss, scores[name]) for name in ("good", "poor")]
-    matrix = recuse.inference.covariance(*influences)
+    influences = [abstain.inference.influence(chosen, loss, scores[name]) for name in ("good", "poor")]
+    matrix = abstain.inference.covariance(*influences)
     found = result.difference("good", "poor")
     k = effective_losses(loss, None) if metric == "auroc_f" else np.inf  # errors of which AUROC_f is a mean
     factor = 1.0 if np.isinf(k) else k / (k - 1.0)
@@ -67,7 +67,7 @@ def test_auroc_comparison_is_delongs(data, digits):
     """With the error of a delete-one jackknife over k errors, k/(k - 1) times as large."""
     loss, scores = data
     scores = {name: np.round(score, digits) for name, score in scores.items()}
-    found = recuse.compare(loss, scores, "auroc_f").difference("good", "poor")
+    found = abstain.compare(loss, scores, "auroc_f").difference("good", "poor")
     difference, error = delong(loss, scores["good"], scores["poor"])
     k = effective_losses(loss, None)
     assert (found.difference, found.standard_error) == pytest.approx((difference, error * k / (k - 1.0)))
@@ -77,7 +77,7 @@ def test_the_edge_of_a_wide_tie_is_said(data):
     """A coverage where the threshold flips between samples: said of the score and of each of its differences."""
     loss, scores = data
     scores["tied"] = (scores["good"] > np.median(scores["good"])).astype(float)
-    result = recuse.compare(loss, scores, "selective_risk(coverage=0.5)")
+    result = abstain.compare(loss, scores, "selective_risk(coverage=0.5)")
     rows = {row["name"]: row["warning"] for row in result.table}
     assert "edge of a wide tie" in rows["tied"]
     assert rows["good"] is None
@@ -92,19 +92,19 @@ def test_few_errors_are_said_by_metrics_that_depend_on_them():
     loss = (np.arange(200) % 40 == 0).astype(float)
     scores = {"a": rng.random(200), "b": rng.random(200)}
     for metric in ("auroc_f", "fpr95_error"):
-        result = recuse.compare(loss, scores, metric, n_resamples=200)
+        result = abstain.compare(loss, scores, metric, n_resamples=200)
         assert "degrees of freedom" in result.differences[0].warning
         assert all("too few informative errors" in row["warning"] for row in result.table)
-    with pytest.raises(recuse.UnmetNeed, match=r"nll takes probabilities.*losses\.cross_entropy"):
-        recuse.compare(loss, scores, "nll")
+    with pytest.raises(abstain.UnmetNeed, match=r"nll takes probabilities.*losses\.cross_entropy"):
+        abstain.compare(loss, scores, "nll")
 
 
 def test_clusters_of_copies_count_once(data):
     loss, scores = data
-    once = recuse.compare(loss, scores, clusters=np.arange(600)).differences
+    once = abstain.compare(loss, scores, clusters=np.arange(600)).differences
     ids = np.repeat([f"case {k}" for k in range(600)], 15)
     copies = {name: np.repeat(score, 15) for name, score in scores.items()}
-    result = recuse.compare(np.repeat(loss, 15), copies, clusters=ids)
+    result = abstain.compare(np.repeat(loss, 15), copies, clusters=ids)
     assert result.n_clusters == 600
     for one, many in zip(once, result.differences, strict=True):
         assert many.standard_error == pytest.approx(one.standard_error)
@@ -116,52 +116,52 @@ def test_weights_and_strata_reach_the_errors(data):
     loss, scores = data
     weight = np.random.default_rng(0).uniform(0.5, 2.0, 600)
     strata = np.arange(600) % 3
-    found = recuse.compare(loss, scores, sample_weight=weight, strata=strata).table[0]
+    found = abstain.compare(loss, scores, sample_weight=weight, strata=strata).table[0]
     options = {"sample_weight": weight, "strata": strata}
     assert found["standard_error"] == pytest.approx(
-        recuse.standard_error("augrc", loss, scores[found["name"]], **options)
+        abstain.standard_error("augrc", loss, scores[found["name"]], **options)
     )
 
 
 @pytest.mark.parametrize("metric", ["coverage_at_risk(risk=0.1)", "fpr95_success"])
 def test_the_bootstrap_gives_the_interval_of_the_single_score(data, metric):
     loss, scores = data
-    for row in recuse.compare(loss, scores, metric, n_resamples=200).table:
-        single = recuse.confidence_interval(metric, loss, scores[row["name"]], n_resamples=200)
+    for row in abstain.compare(loss, scores, metric, n_resamples=200).table:
+        single = abstain.confidence_interval(metric, loss, scores[row["name"]], n_resamples=200)
         assert (row["low"], row["high"]) == pytest.approx((single.low, single.high))
 
 
 def test_a_bootstrap_says_what_a_single_one_says(data):
     loss, scores = data
-    few = recuse.compare(loss, scores, "fpr95_success", n_resamples=20)
+    few = abstain.compare(loss, scores, "fpr95_success", n_resamples=20)
     assert all("only 20 resamples" in row["warning"] for row in few.table)
     assert all(each.df == 19 for each in few.differences)
-    constant = recuse.compare(np.eye(600)[0], scores, "coverage_at_risk(risk=0.1)", n_resamples=100)
+    constant = abstain.compare(np.eye(600)[0], scores, "coverage_at_risk(risk=0.1)", n_resamples=100)
     assert all(np.isnan(row["low"]) and "no spread is seen" in row["warning"] for row in constant.table)
     scores = {name: 1.0 / (1.0 + np.exp(-score)) for name, score in scores.items()}
-    forced = recuse.compare(loss, scores, "ece", method="bootstrap", n_resamples=100)
+    forced = abstain.compare(loss, scores, "ece", method="bootstrap", n_resamples=100)
     assert all("bias of ece does not vanish" in row["warning"] for row in forced.table)
 
 
 def test_few_clusters_leave_few_degrees_of_freedom_to_the_bootstrap(data):
     loss, scores = data
-    result = recuse.compare(loss, scores, method="bootstrap", clusters=np.arange(600) % 6, n_resamples=100)
+    result = abstain.compare(loss, scores, method="bootstrap", clusters=np.arange(600) % 6, n_resamples=100)
     assert all(each.df == 5 and "only 6 clusters" in each.warning for each in result.differences)
     assert all("only 6 clusters" in row["warning"] for row in result.table)
-    fast = recuse.compare(loss, scores, clusters=np.arange(600) % 6)
+    fast = abstain.compare(loss, scores, clusters=np.arange(600) % 6)
     for one, other in zip(result.differences, fast.differences, strict=True):
         assert one.standard_error == pytest.approx(other.standard_error, rel=0.25)
 
 
 def test_bootstrap_agrees_with_influence(data):
     loss, scores = data
-    slow = recuse.compare(loss, scores, method="bootstrap", n_resamples=400)
-    fast = recuse.compare(loss, scores)
+    slow = abstain.compare(loss, scores, method="bootstrap", n_resamples=400)
+    fast = abstain.compare(loss, scores)
     assert slow.method == "bootstrap"
     for one, other in zip(slow.differences, fast.differences, strict=True):
         assert one.difference == pytest.approx(other.difference)
         assert one.standard_error == pytest.approx(other.standard_error, rel=0.15)
-    assert recuse.compare(loss, scores, "fpr95_success", n_resamples=100).method == "bootstrap"
+    assert abstain.compare(loss, scores, "fpr95_success", n_resamples=100).method == "bootstrap"
 
 
 # ---------------------------------------------------------------------- shape of the result
@@ -170,7 +170,7 @@ def test_bootstrap_agrees_with_influence(data):
 def test_best_first_whatever_the_direction(data):
     loss, scores = data
     for metric in ("augrc", "auroc_f"):
-        result = recuse.compare(loss, scores, metric)
+        result = abstain.compare(loss, scores, metric)
         assert [row["name"] for row in result.table] == ["good", "fair", "poor"]
         assert [row["rank"] for row in result.table] == [1, 2, 3]
         assert result.table[0]["group"].startswith("a")
@@ -184,20 +184,20 @@ def test_best_first_whatever_the_direction(data):
 
 def test_scores_of_the_same_ranking_are_equal(data):
     loss, scores = data
-    result = recuse.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"]), "other": scores["poor"]})
+    result = abstain.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"]), "other": scores["poor"]})
     found = result.difference("one", "same")
     assert found[2:7] == (0.0, 0.0, 0.0, 0.0, 0.0)
     assert (found.p_value, found.p_adjusted, found.significant) == (1.0, 1.0, False)
     assert result.groups == {"one": "a", "same": "a", "other": "b"}
     assert [row["rank"] for row in result.table] == [1, 1, 3]
-    only = recuse.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"])}, adjust="max-t")
+    only = abstain.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"])}, adjust="max-t")
     assert only.differences[0].p_adjusted == 1.0
 
 
 @pytest.mark.parametrize("adjust", ["holm", "max-t", "none"])
 def test_letters_say_what_the_tests_say(data, adjust):
     loss, scores = data
-    result = recuse.compare(loss, scores, adjust=adjust)
+    result = abstain.compare(loss, scores, adjust=adjust)
     for each in result.differences:
         assert each.significant == (not set(result.groups[each.a]) & set(result.groups[each.b]))
         assert each.p_adjusted >= each.p_value
@@ -211,7 +211,7 @@ def test_other_forms(data):
 
     matplotlib.use("agg")
     loss, scores = data
-    result = recuse.compare(loss, scores | {"$x_1$": scores["fair"] + 1})
+    result = abstain.compare(loss, scores | {"$x_1$": scores["fair"] + 1})
     json.dumps(result.to_dict(), allow_nan=False)
     assert result.to_dict()["table"][0]["error_seed"] is None
     assert result.to_polars()["name"].to_list() == result.to_pandas()["name"].tolist()
@@ -227,7 +227,7 @@ def test_other_forms(data):
 def test_many_scores_are_listed_in_part():
     rng = np.random.default_rng(0)
     loss = (rng.random(100) < 0.3).astype(float)
-    text = str(recuse.compare(loss, {f"s{k}": rng.random(100) for k in range(8)}))
+    text = str(abstain.compare(loss, {f"s{k}": rng.random(100) for k in range(8)}))
     assert "and 13 more pairs" in text
 
 
@@ -237,7 +237,7 @@ def test_frames_pairs_tensors_and_lists_are_taken(data):
     import torch
 
     loss, scores = data
-    expected = recuse.compare(loss, scores).to_dict()
+    expected = abstain.compare(loss, scores).to_dict()
     for given_scores in (
         pandas.DataFrame(scores),
         polars.DataFrame(scores),
@@ -245,7 +245,7 @@ def test_frames_pairs_tensors_and_lists_are_taken(data):
         {name: torch.tensor(score) for name, score in scores.items()},
         {name: score.tolist() for name, score in scores.items()},
     ):
-        assert recuse.compare(loss, given_scores).to_dict() == expected
+        assert abstain.compare(loss, given_scores).to_dict() == expected
 
 
 # ---------------------------------------------------------------------- several tests at once
@@ -253,7 +253,7 @@ def test_frames_pairs_tensors_and_lists_are_taken(data):
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12))
 def test_holm_is_the_sequential_procedure(p):
-    adjusted = recuse.inference.holm(p)
+    adjusted = abstain.inference.holm(p)
     for alpha in (0.01, 0.05, 0.2, *adjusted.tolist()):
         rejected = set()
         for step, k in enumerate(sorted(range(len(p)), key=p.__getitem__)):
@@ -279,19 +279,19 @@ def test_max_t_of_independent_pairs_is_sidaks_and_never_beats_the_single_p_value
 
 def test_no_errors_are_no_difference(data):
     _, scores = data
-    result = recuse.compare(np.zeros(600), scores)
+    result = abstain.compare(np.zeros(600), scores)
     assert all(each.p_value == 1.0 and each.standard_error == 0.0 for each in result.differences)
     assert set(result.groups.values()) == {"a"}
     assert "no error occurred" in str(result)
     with pytest.raises(ValueError, match="auroc_f of 'good' is undefined, so it cannot be compared: there is no"):
-        recuse.compare(np.zeros(600), scores, "auroc_f")
+        abstain.compare(np.zeros(600), scores, "auroc_f")
 
 
 def test_a_single_error_warns_and_stays_wide(data):
     _, scores = data
     loss = np.zeros(600)
     loss[0] = 1.0
-    result = recuse.compare(loss, scores)
+    result = abstain.compare(loss, scores)
     assert all(not each.significant for each in result.differences)
     assert all("degrees of freedom" in (each.warning or "") for each in result.differences)
 
@@ -300,7 +300,7 @@ def test_a_single_error_warns_and_stays_wide(data):
 def test_a_single_error_has_no_auroc_to_compare(data, runs):
     """A jackknife that leaves it out has nothing left; the error of several AUROCs was the answer before."""
     loss, scores = np.eye(600)[0], {name: np.tile(score, (runs, 1)) for name, score in data[1].items()}
-    result = recuse.compare(np.tile(loss, (runs, 1)), scores, "auroc_f")
+    result = abstain.compare(np.tile(loss, (runs, 1)), scores, "auroc_f")
     for each in result.differences:
         assert np.isnan([each.low, each.high, each.standard_error, each.p_value, each.p_adjusted]).all()
         assert "a single error" in each.warning
@@ -308,13 +308,15 @@ def test_a_single_error_has_no_auroc_to_compare(data, runs):
 
 
 def test_a_difference_without_spread_has_no_p_value():
-    result = recuse.compare({"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk")
+    result = abstain.compare(
+        {"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk"
+    )
     found = result.differences[0]
     assert found.difference == -1.0
     assert np.isnan(found.p_value)
     assert not found.significant
     assert "permutation" in found.warning
-    exact = recuse.compare(
+    exact = abstain.compare(
         {"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk",
         method="permutation",
     )  # fmt: skip
@@ -323,10 +325,10 @@ def test_a_difference_without_spread_has_no_p_value():
 
 def test_few_clusters_are_a_rough_guide(data):
     loss, scores = data
-    result = recuse.compare(loss, scores, clusters=np.arange(600) % 6)
+    result = abstain.compare(loss, scores, clusters=np.arange(600) % 6)
     assert all("only 6 clusters" in each.warning and each.df == 5 for each in result.differences)
     with pytest.raises(ValueError, match="single cluster"):
-        recuse.compare(loss, scores, clusters=np.zeros(600))
+        abstain.compare(loss, scores, clusters=np.zeros(600))
 
 
 LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]
@@ -335,7 +337,7 @@ LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]
 @pytest.mark.parametrize(
     ("loss", "scores", "options", "message"),
     [
-        (LOSS, {"a": A}, {}, r"at least 2 scores by name, got 1 \('a'\); for a single one use recuse.confidence"),
+        (LOSS, {"a": A}, {}, r"at least 2 scores by name, got 1 \('a'\); for a single one use abstain.confidence"),
         (LOSS, {}, {}, "at least 2 scores by name, got 0"),
         (LOSS, [A, B], {}, "must be a dict of columns by name"),
         (LOSS, [("a", A), ("a", B)], {}, "holds the name 'a' 2 times"),
@@ -364,11 +366,11 @@ LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]
 )  # fmt: skip
 def test_bad_input_is_named_with_its_remedy(loss, scores, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        recuse.compare(loss, scores, **options)
+        abstain.compare(loss, scores, **options)
 
 
 def test_the_difference_of_unknown_names(data):
-    result = recuse.compare(*data)
+    result = abstain.compare(*data)
     with pytest.raises(KeyError, match="did you mean 'good'"):
         result.difference("god", "poor")
     with pytest.raises(KeyError, match="with itself"):
@@ -378,8 +380,8 @@ def test_the_difference_of_unknown_names(data):
 def test_arguments_are_not_changed_and_seeds_repeat(data):
     loss, scores = data
     before = loss.copy(), {name: score.copy() for name, score in scores.items()}
-    first = recuse.compare(loss, scores, adjust="max-t", rng=5)
-    second = recuse.compare(loss, scores, adjust="max-t", rng=np.random.default_rng(5))
+    first = abstain.compare(loss, scores, adjust="max-t", rng=5)
+    second = abstain.compare(loss, scores, adjust="max-t", rng=np.random.default_rng(5))
     assert first.to_dict() == second.to_dict()
     assert np.array_equal(before[0], loss)
     assert all(np.array_equal(before[1][name], scores[name]) for name in scores)
@@ -388,8 +390,8 @@ def test_arguments_are_not_changed_and_seeds_repeat(data):
 def test_order_of_the_samples_does_not_matter():
     losses, scores = exchangeable(300, np.random.default_rng(1), kind="models")
     rows = np.random.default_rng(2).permutation(300)
-    one = recuse.compare(dict(zip("ab", losses, strict=True)), dict(zip("ab", scores, strict=True)), "aurc")
-    other = recuse.compare(
+    one = abstain.compare(dict(zip("ab", losses, strict=True)), dict(zip("ab", scores, strict=True)), "aurc")
+    other = abstain.compare(
         {name: loss[rows] for name, loss in zip("ab", losses, strict=True)},
         {name: score[rows] for name, score in zip("ab", scores, strict=True)},
         "aurc",

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recuse
-from recuse.inference._paired import paired
-from recuse.inference._panel import panel
+import abstain
+from abstain.inference._paired import paired
+from abstain.inference._panel import panel
 from tests.inference.populations import allowance, exchangeable, rejected
 
 METRICS = ("aurc", "augrc")
@@ -34,7 +34,7 @@ def sizes(
 ) -> dict[str, float]:
     """Return the share of rejections at 5 % for several metrics on the same samples; an undefined one rejects none."""
     rng = np.random.default_rng(seed)
-    counts, metrics = dict.fromkeys(specs, 0), {spec: recuse.metrics.parse(spec) for spec in specs}
+    counts, metrics = dict.fromkeys(specs, 0), {spec: abstain.metrics.parse(spec) for spec in specs}
     for _ in range(repetitions):
         checked = columns(*draw(rng))
         for spec, metric in metrics.items():
@@ -65,7 +65,7 @@ def test_sizes_of_other_metrics(kind, error):
 def test_fifteen_samples_have_fourteen_degrees_of_freedom(metric):
     def test(losses, scores):
         named = dict(zip("ab", (1.0 / (1.0 + np.exp(-score)) for score in scores), strict=True))
-        return recuse.compare(losses[0], named, metric).differences[0].p_value <= 0.05
+        return abstain.compare(losses[0], named, metric).differences[0].p_value <= 0.05
 
     share = rejected(test, lambda rng: exchangeable(15, rng, error=0.3), 400)
     assert share <= 0.06 + allowance(0.06, 400)
@@ -81,7 +81,7 @@ def test_five_clusters_are_five_by_bootstrap_too(metric):
     def test(losses, scores):
         options = {"method": "bootstrap", "clusters": np.repeat(np.arange(5), 20), "n_resamples": 100}
         named = dict(zip("ab", scores, strict=True))
-        return recuse.compare(losses[0], named, metric, **options).differences[0].p_value <= 0.05
+        return abstain.compare(losses[0], named, metric, **options).differences[0].p_value <= 0.05
 
     assert rejected(test, draw, 150) <= 0.06 + allowance(0.06, 150)
 
@@ -96,26 +96,26 @@ def test_the_interval_of_a_true_difference_covers():
         return loss, {name: -difficulty + sd * rng.standard_normal(n) for name, sd in (("good", 0.5), ("bad", 1.2))}
 
     large = [draw(1_000_000) for _ in range(2)]
-    truth = np.mean([recuse.augrc(loss, s["good"]) - recuse.augrc(loss, s["bad"]) for loss, s in large])
+    truth = np.mean([abstain.augrc(loss, s["good"]) - abstain.augrc(loss, s["bad"]) for loss, s in large])
     for n, repetitions in ((200, 1500), (1000, 600)):
         covered = 0
         for _ in range(repetitions):
             loss, scores = draw(n)
-            found = paired(recuse.metrics.get("augrc"), panel(loss, scores), rng=rng).differences[0]
+            found = paired(abstain.metrics.get("augrc"), panel(loss, scores), rng=rng).differences[0]
             covered += found.low <= truth <= found.high
         assert 0.935 - allowance(0.95, repetitions) <= covered / repetitions <= 0.97 + allowance(0.95, repetitions)
 
 
 def test_holm_and_max_t_keep_the_family_wise_error(monkeypatch):
     """Five exchangeable scores: ten pairs, any rejection is false; without adjustment it is far above 5 %."""
-    monkeypatch.setattr("recuse.inference._multiple.DRAWS", 5000)
+    monkeypatch.setattr("abstain.inference._multiple.DRAWS", 5000)
     repetitions = 600
     rng = np.random.default_rng(12)
     wrong = dict.fromkeys(("holm", "max-t", "none"), 0)
     for _ in range(repetitions):
         checked = columns(*exchangeable(500, rng, k=5))
         for adjust in wrong:
-            found = paired(recuse.metrics.get("augrc"), checked, adjust=adjust, rng=rng).differences
+            found = paired(abstain.metrics.get("augrc"), checked, adjust=adjust, rng=rng).differences
             wrong[adjust] += any(each.significant for each in found)
     for adjust in ("holm", "max-t"):
         assert wrong[adjust] / repetitions <= 0.06 + allowance(0.06, repetitions)
@@ -130,7 +130,7 @@ def test_wilcoxon_over_resamples_is_no_test():
     for _ in range(repetitions):
         losses, scores = exchangeable(n, rng)
         drawn = augrc_of_resamples(losses[0], scores, resamples, rng)
-        p = recuse.inference.wilcoxon_over_resamples(drawn)
+        p = abstain.inference.wilcoxon_over_resamples(drawn)
         false += min(p[0, 1], p[1, 0]) < 0.05
         low, high = np.quantile(drawn[:, 0] - drawn[:, 1], [0.025, 0.975])
         percentile += low > 0.0 or high < 0.0
@@ -156,5 +156,5 @@ def test_those_resamples_are_augrc():
     seed = np.random.default_rng(7)
     drawn = augrc_of_resamples(losses[0], scores, 3, np.random.default_rng(7))
     counts = seed.multinomial(50, np.full(50, 0.02), size=3)
-    expected = [[recuse.augrc(losses[0], score, sample_weight=row) for score in scores] for row in counts]
+    expected = [[abstain.augrc(losses[0], score, sample_weight=row) for score in scores] for row in counts]
     assert drawn == pytest.approx(np.array(expected))

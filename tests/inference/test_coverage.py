@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import recuse
+import abstain
 from tests.inference.populations import POPULATIONS, Population, allowance
 
 #: Sample size -> repetitions.
@@ -18,7 +18,7 @@ def simulate(population: Population, metric: str, n: int) -> tuple[float, float]
     rng = np.random.default_rng(n)
     truth, inside, warned = getattr(population, metric), 0, 0
     for _ in range(SIZES[n]):
-        found = recuse.confidence_interval(metric, *population.draw(n, rng))
+        found = abstain.confidence_interval(metric, *population.draw(n, rng))
         inside += found.low <= truth <= found.high
         warned += found.warning is not None
     return inside / SIZES[n], warned / SIZES[n]
@@ -41,7 +41,7 @@ def test_intervals_cover(population, metric, n):
 def test_the_closed_forms_are_the_truth(population):
     """A million samples; the unbiased estimate of AUGRC, and AURC whose bias is of order 1/n."""
     loss, confidence = population.draw(1_000_000, np.random.default_rng(0))
-    assert recuse.risk(loss) == pytest.approx(population.mean, rel=0.02)
+    assert abstain.risk(loss) == pytest.approx(population.mean, rel=0.02)
     for metric in ("aurc", "augrc"):
-        error = recuse.standard_error(metric, loss, confidence)
-        assert getattr(recuse, metric)(loss, confidence) == pytest.approx(getattr(population, metric), abs=3.5 * error)
+        error = abstain.standard_error(metric, loss, confidence)
+        assert getattr(abstain, metric)(loss, confidence) == pytest.approx(getattr(population, metric), abs=3.5 * error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import recuse
+import abstain
 from tests.inference.test_influence import draw
 
 
@@ -15,7 +15,7 @@ def test_pairs_as_strata_keep_their_variance():
     strata = np.repeat(np.arange(40), 2)
     draws = rng.random((2000, 80)) + np.repeat(rng.random(40), 2)
     spread = np.std(draws.mean(axis=1))
-    errors = [recuse.standard_error("risk", loss, np.arange(80), strata=strata) for loss in draws[:200]]
+    errors = [abstain.standard_error("risk", loss, np.arange(80), strata=strata) for loss in draws[:200]]
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(spread, rel=0.06)
 
 
@@ -24,15 +24,15 @@ def test_a_bootstrap_within_small_strata_warns():
     rng = np.random.default_rng(5)
     loss, score = rng.random(400), rng.random(400)
     pairs, tens = np.arange(400) // 2, np.arange(400) // 10
-    drawn = recuse.inference.bootstrap("risk", loss, score, strata=pairs)
-    error = recuse.standard_error("risk", loss, score, strata=pairs)
+    drawn = abstain.inference.bootstrap("risk", loss, score, strata=pairs)
+    error = abstain.standard_error("risk", loss, score, strata=pairs)
     assert drawn.standard_error == pytest.approx(error / np.sqrt(2.0), rel=0.08)
     assert "the smallest stratum holds 2 sample(s)" in drawn.warning
-    assert recuse.inference.bootstrap("risk", loss, score, strata=tens).warning is None
-    assert recuse.inference.bootstrap("risk", loss, score, clusters=tens).warning is None
+    assert abstain.inference.bootstrap("risk", loss, score, strata=tens).warning is None
+    assert abstain.inference.bootstrap("risk", loss, score, clusters=tens).warning is None
     scores = {"a": score, "b": rng.random(400)}
     for strata, said in ((pairs, True), (tens, False)):
-        table = recuse.compare(loss, scores, metric="augrc", method="bootstrap", n_resamples=100, strata=strata).table
+        table = abstain.compare(loss, scores, metric="augrc", method="bootstrap", n_resamples=100, strata=strata).table
         assert ("smallest stratum" in str(table[0]["warning"])) == said
 
 
@@ -40,20 +40,20 @@ def test_strata_of_one_sample_are_taken_together():
     loss, score, _ = draw(7)
     strata = np.where(np.arange(loss.size) < loss.size // 2, -1, np.arange(loss.size))
     together = np.where(strata < 0, -1, 0)
-    found = recuse.standard_error("augrc", loss, score, strata=strata)
-    assert found == pytest.approx(recuse.standard_error("augrc", loss, score, strata=together))
+    found = abstain.standard_error("augrc", loss, score, strata=strata)
+    assert found == pytest.approx(abstain.standard_error("augrc", loss, score, strata=together))
     with pytest.raises(ValueError, match="every stratum holds a single sample"):
-        recuse.standard_error("augrc", loss, score, strata=np.arange(loss.size))
+        abstain.standard_error("augrc", loss, score, strata=np.arange(loss.size))
     groups = np.arange(loss.size) % 4
     with pytest.raises(ValueError, match="every stratum holds a single cluster"):
-        recuse.standard_error("augrc", loss, score, strata=groups, clusters=groups)
+        abstain.standard_error("augrc", loss, score, strata=groups, clusters=groups)
 
 
 def test_samples_of_weight_0_make_no_cluster():
     loss, score, _ = draw(8)
     clusters, kept = np.arange(loss.size) % 20, np.arange(loss.size) % 20 < 6
-    found = recuse.confidence_interval("augrc", loss, score, sample_weight=kept.astype(float), clusters=clusters)
-    alone = recuse.confidence_interval("augrc", loss[kept], score[kept], clusters=clusters[kept])
+    found = abstain.confidence_interval("augrc", loss, score, sample_weight=kept.astype(float), clusters=clusters)
+    alone = abstain.confidence_interval("augrc", loss[kept], score[kept], clusters=clusters[kept])
     assert found == pytest.approx(alone)
     assert "only 6 clusters" in found.warning
 
@@ -75,7 +75,7 @@ def with_weightless(seed):
 def test_samples_of_weight_0_give_no_degrees_of_freedom(metric):
     """Nor do they dim the warning light."""
     one, two = (
-        recuse.confidence_interval(metric, loss, score, sample_weight=weight)
+        abstain.confidence_interval(metric, loss, score, sample_weight=weight)
         for loss, score, weight, _ in with_weightless(3)
     )
     assert two.df == pytest.approx(one.df, rel=1e-12)
@@ -87,7 +87,7 @@ def test_samples_of_weight_0_give_no_degrees_of_freedom(metric):
 def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):
     """They make no cluster: eight are few, and the warning says so."""
     one, two = (
-        recuse.inference.risk_band(
+        abstain.inference.risk_band(
             loss, score, risk=risk, sample_weight=weight, clusters=cluster if clustered else None
         )
         for loss, score, weight, cluster in with_weightless(4)
@@ -102,9 +102,9 @@ def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):
 def test_groups_of_any_library_are_taken(library):
     make = getattr(pytest.importorskip(library), CONSTRUCTORS[library])
     loss, score, _ = draw(6)
-    expected = recuse.standard_error("augrc", loss, score, clusters=np.arange(loss.size) % 7)
+    expected = abstain.standard_error("augrc", loss, score, clusters=np.arange(loss.size) % 7)
     groups = make([f"patient {k % 7}" for k in range(loss.size)])
-    assert recuse.standard_error("augrc", loss, score, clusters=groups) == pytest.approx(expected)
+    assert abstain.standard_error("augrc", loss, score, clusters=groups) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("values", [["a", None], [1, None], [1.0, float("nan")]])
@@ -112,13 +112,13 @@ def test_groups_of_any_library_are_taken(library):
 def test_a_missing_group_is_named(library, values):
     make = getattr(pytest.importorskip(library), CONSTRUCTORS[library])
     with pytest.raises(ValueError, match=r"clusters\[1\] is missing; give every sample a group"):
-        recuse.standard_error("augrc", [0, 1], [0.1, 0.2], clusters=make(values))
+        abstain.standard_error("augrc", [0, 1], [0.1, 0.2], clusters=make(values))
 
 
 def test_a_missing_date_or_category_is_named():
     with pytest.raises(ValueError, match=r"strata\[1\] is missing"):
-        recuse.standard_error("augrc", [0, 1], [0.1, 0.2], strata=np.array(["2020-01-01", "NaT"], "datetime64[D]"))
+        abstain.standard_error("augrc", [0, 1], [0.1, 0.2], strata=np.array(["2020-01-01", "NaT"], "datetime64[D]"))
     pandas = pytest.importorskip("pandas")
     for kind, values in (("category", ["a", None]), ("Int64", [1, None])):
         with pytest.raises(ValueError, match=r"strata\[1\] is missing"):
-            recuse.standard_error("augrc", [0, 1], [0.1, 0.2], strata=pandas.Series(values, dtype=kind))
+            abstain.standard_error("augrc", [0, 1], [0.1, 0.2], strata=pandas.Series(values, dtype=kind))

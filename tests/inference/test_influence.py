@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recuse
-from recuse import TieBlocks, UnmetNeed, inference, metrics
-from recuse.inference._influence import gradient, table_variance, tables, terms_of
+import abstain
+from abstain import TieBlocks, UnmetNeed, inference, metrics
+from abstain.inference._influence import gradient, table_variance, tables, terms_of
 
 SMOOTH = [
     "risk", "accuracy", "aurc", "aurc(estimator=interpolated)", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc",
@@ -102,9 +102,9 @@ def test_table_refuses_what_it_does_not_hold():
 def test_a_weight_is_no_repetition():
     """Weights of 4 leave the standard error; four real rows halve it."""
     loss, score, _ = draw(2)
-    plain = recuse.standard_error("augrc", loss, score)
-    heavy = recuse.standard_error("augrc", loss, score, sample_weight=np.full(loss.size, 4.0))
-    repeated = recuse.standard_error("augrc", np.tile(loss, 4), np.tile(score, 4))
+    plain = abstain.standard_error("augrc", loss, score)
+    heavy = abstain.standard_error("augrc", loss, score, sample_weight=np.full(loss.size, 4.0))
+    repeated = abstain.standard_error("augrc", np.tile(loss, 4), np.tile(score, 4))
     assert heavy == pytest.approx(plain, rel=1e-12)
     assert repeated == pytest.approx(plain / 2.0, rel=1e-12)
 
@@ -112,9 +112,9 @@ def test_a_weight_is_no_repetition():
 def test_clusters_of_copies_restore_the_standard_error():
     """Four copies of every row in one cluster each know no more than one row (up to G/(G-1))."""
     loss, score, _ = draw(4)
-    plain = recuse.standard_error("aurc", loss, score)
+    plain = abstain.standard_error("aurc", loss, score)
     clusters = np.tile(np.arange(loss.size), 4)
-    copied = recuse.standard_error("aurc", np.tile(loss, 4), np.tile(score, 4), clusters=clusters)
+    copied = abstain.standard_error("aurc", np.tile(loss, 4), np.tile(score, 4), clusters=clusters)
     assert copied == pytest.approx(plain * np.sqrt(loss.size / (loss.size - 1.0)), rel=1e-12)
 
 
@@ -124,13 +124,13 @@ def test_strata_take_out_the_estimated_class_shares():
     labels = np.repeat([0, 1], [300, 60])
     score = rng.random(labels.size)
     loss = (rng.random(labels.size) < np.where(labels == 1, 0.5, 0.1) * (1.3 - score)).astype(float)
-    weight = recuse.prevalence_weights(labels)
-    error = recuse.standard_error("augrc", loss, score, sample_weight=weight, strata=labels)
-    fixed = recuse.standard_error("augrc", loss, score, sample_weight=weight)
+    weight = abstain.prevalence_weights(labels)
+    error = abstain.standard_error("augrc", loss, score, sample_weight=weight, strata=labels)
+    fixed = abstain.standard_error("augrc", loss, score, sample_weight=weight)
     replicates = []
     for _ in range(600):
         rows = np.concatenate([rng.choice(np.flatnonzero(labels == k), np.sum(labels == k)) for k in (0, 1)])
-        replicates.append(recuse.augrc(loss[rows], score[rows], sample_weight=weight[rows]))
+        replicates.append(abstain.augrc(loss[rows], score[rows], sample_weight=weight[rows]))
     assert error == pytest.approx(np.std(replicates), rel=0.12)
     assert fixed > 1.02 * error
 
@@ -159,7 +159,7 @@ def test_covariance_of_differences_is_that_of_the_pair():
     other = score + np.random.default_rng(1).normal(0, 0.2, 200)
     a, b = (inference.influence("augrc", loss, g) for g in (score, other))
     matrix = inference.covariance(a, b)
-    assert np.sqrt(matrix[0, 0]) == pytest.approx(recuse.standard_error("augrc", loss, score), rel=1e-12)
+    assert np.sqrt(matrix[0, 0]) == pytest.approx(abstain.standard_error("augrc", loss, score), rel=1e-12)
     difference = matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]
     assert difference == pytest.approx(np.sum((a - b) ** 2) / 200**2, rel=1e-9)
     assert np.linalg.matrix_rank(inference.covariance(a, a), tol=1e-12) == 1
@@ -174,7 +174,7 @@ def test_rank_estimators_take_the_smooth_twin():
         ("naurc(estimator=log)", "naurc"),
     ):
         metric = metrics.parse(spec)
-        assert recuse.standard_error(metric, loss, score) == recuse.standard_error(twin, loss, score)
+        assert abstain.standard_error(metric, loss, score) == abstain.standard_error(twin, loss, score)
 
 
 @pytest.mark.parametrize("spec", ["coverage_at_risk", "fpr95_error", "aurc_achievable", "mce"])
@@ -182,10 +182,10 @@ def test_metrics_without_a_gradient_say_what_to_use(spec):
     """Quantile jumps and biased metrics are refused with the remedy or the reason."""
     loss, score, _ = draw(6)
     with pytest.raises(UnmetNeed, match="no standard error from its gradient"):
-        recuse.standard_error(spec, loss, score)
+        abstain.standard_error(spec, loss, score)
 
 
-@pytest.mark.parametrize("function", [recuse.standard_error, inference.influence])
+@pytest.mark.parametrize("function", [abstain.standard_error, inference.influence])
 @pytest.mark.parametrize("metric", ["auroc_f", "selective_risk(threshold=2.0)"])
 def test_an_undefined_metric_is_named_with_its_reason(function, metric):
     with pytest.raises(ValueError, match=r"(auroc_f|selective_risk) has no .*: (there is no failure|nothing is acc)"):
@@ -205,9 +205,9 @@ def test_bad_groups():
     """A single cluster, and groups of another length, are refused."""
     loss, score, _ = draw(6)
     with pytest.raises(ValueError, match="single cluster"):
-        recuse.standard_error("aurc", loss, score, clusters=np.zeros(loss.size))
+        abstain.standard_error("aurc", loss, score, clusters=np.zeros(loss.size))
     with pytest.raises(ValueError, match="strata"):
-        recuse.standard_error("aurc", loss, score, strata=[1, 2])
+        abstain.standard_error("aurc", loss, score, strata=[1, 2])
     with pytest.raises(TypeError, match="at least one"):
         inference.covariance()
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import recuse
-from recuse import inference, metrics
-from recuse.inference._interval import WORST
-from recuse.inference._trust import degrees_of_freedom, effective_losses
+import abstain
+from abstain import inference, metrics
+from abstain.inference._interval import WORST
+from abstain.inference._trust import degrees_of_freedom, effective_losses
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 10), (10, 10), (7, 1000), (1, 1)])
@@ -52,11 +52,11 @@ def problem(n=400, seed=0):
 def test_log_t_interval_by_hand():
     """AUGRC: estimate times exp(-+ t SE / estimate), with 2n/(kurtosis - 1) degrees of freedom."""
     loss, score = problem()
-    interval = recuse.confidence_interval("augrc", loss, score, level=0.9)
+    interval = abstain.confidence_interval("augrc", loss, score, level=0.9)
     terms = inference.influence("augrc", loss, score) / loss.size
     kurtosis = loss.size * np.sum(terms**4) / np.sum(terms**2) ** 2
     df = 2 * loss.size / (kurtosis - 1)
-    width = stats.t.ppf(0.95, df) * np.sqrt(np.sum(terms**2)) / recuse.augrc(loss, score)
+    width = stats.t.ppf(0.95, df) * np.sqrt(np.sum(terms**2)) / abstain.augrc(loss, score)
     assert interval.df == pytest.approx(df)
     assert interval.low == pytest.approx(interval.estimate * np.exp(-width), rel=1e-9)
     assert interval.high == pytest.approx(interval.estimate * np.exp(width), rel=1e-9)
@@ -66,11 +66,11 @@ def test_log_t_interval_by_hand():
 def test_scales_keep_the_range():
     """Areas stay positive, AUROC inside (0, 1), signed metrics may cross zero."""
     loss, score = problem(60)
-    assert recuse.confidence_interval("aurc", loss, score).low > 0
-    auroc = recuse.confidence_interval("auroc_f", loss, score)
+    assert abstain.confidence_interval("aurc", loss, score).low > 0
+    auroc = abstain.confidence_interval("auroc_f", loss, score)
     assert 0 < auroc.low < auroc.estimate < auroc.high < 1
     assert auroc.method == "logit-t"
-    assert recuse.confidence_interval("cwsa", loss, score, level=0.99).method == "t"
+    assert abstain.confidence_interval("cwsa", loss, score, level=0.99).method == "t"
 
 
 def test_fixed_thresholds_are_exact():
@@ -78,11 +78,11 @@ def test_fixed_thresholds_are_exact():
     loss, score = problem()
     accepted = score >= 0.5
     low, high = inference.clopper_pearson(int(loss[accepted].sum()), int(accepted.sum()))
-    found = recuse.confidence_interval(metrics.get("selective_risk", threshold=0.5), loss, score)
+    found = abstain.confidence_interval(metrics.get("selective_risk", threshold=0.5), loss, score)
     assert (found.low, found.high, found.method) == (low, high, "Clopper-Pearson")
-    mirrored = recuse.confidence_interval(metrics.get("selective_accuracy", threshold=0.5), loss, score)
+    mirrored = abstain.confidence_interval(metrics.get("selective_accuracy", threshold=0.5), loss, score)
     assert (mirrored.low, mirrored.high) == pytest.approx((1 - high, 1 - low))
-    weighted = recuse.confidence_interval("risk", loss, score, sample_weight=np.linspace(0.5, 1.5, loss.size))
+    weighted = abstain.confidence_interval("risk", loss, score, sample_weight=np.linspace(0.5, 1.5, loss.size))
     assert weighted.method == "log-t"
 
 
@@ -90,20 +90,20 @@ def test_a_coverage_without_accepted_errors_has_the_binomial_interval():
     """No accepted error shows no spread: a local slope alone gave [0, 0.02] for 16 correct answers of 20."""
     score = np.linspace(0, 1, 20)
     loss = np.where(score == score[2], 1, 0)
-    found = recuse.confidence_interval("selective_risk(coverage=0.8)", loss, score)
+    found = abstain.confidence_interval("selective_risk(coverage=0.8)", loss, score)
     assert (found.low, found.high) == inference.clopper_pearson(0, 16)
     assert "no error among 16 accepted" in found.warning
-    mirrored = recuse.confidence_interval("selective_accuracy(coverage=0.8)", loss, score)
+    mirrored = abstain.confidence_interval("selective_accuracy(coverage=0.8)", loss, score)
     assert (mirrored.low, mirrored.high) == pytest.approx((1 - found.high, 1.0))
-    assert recuse.confidence_interval("selective_risk(coverage=0.9)", loss, score).method == "log-t"
-    per_case = recuse.confidence_interval("generalized_risk(coverage=0.8)", loss, score)
+    assert abstain.confidence_interval("selective_risk(coverage=0.9)", loss, score).method == "log-t"
+    per_case = abstain.confidence_interval("generalized_risk(coverage=0.8)", loss, score)
     assert (per_case.low, per_case.high) == inference.clopper_pearson(0, 20)
 
 
 def test_the_generalized_risk_at_a_threshold_is_a_share_of_all_samples():
     """Accepted errors per sample: binomial, exact, with all samples in the denominator."""
     score, loss = np.linspace(0, 1, 20), np.tile([0, 1], 10)
-    found = recuse.confidence_interval("generalized_risk(threshold=0.5)", loss, score)
+    found = abstain.confidence_interval("generalized_risk(threshold=0.5)", loss, score)
     errors = int(loss[score >= 0.5].sum())
     assert found.method == "Clopper-Pearson"
     assert (found.low, found.high, found.estimate) == (*inference.clopper_pearson(errors, 20), errors / 20)
@@ -115,7 +115,7 @@ def test_no_errors_give_a_bound_and_say_so():
     worst, bound = 1 - 0.025**0.01, 1 - 0.05**0.01
     areas = {"risk": lambda p: p, "augrc": lambda p: p - p**2 / 2, "aurc": lambda p: p * (1 - np.log(p))}
     for name, area in areas.items():
-        interval = recuse.confidence_interval(name, np.zeros(100), score)
+        interval = abstain.confidence_interval(name, np.zeros(100), score)
         assert interval.low == 0.0
         assert interval.high == pytest.approx(area(worst))
         assert f"at most {area(bound):.4g} at level 0.95 (one-sided bound" in interval.warning
@@ -127,7 +127,7 @@ def test_exact_intervals_cover_at_every_risk(n):
     counts, score = np.arange(n + 1), np.arange(n)
     risks = np.concatenate([np.geomspace(1e-5, 0.1, 400), np.linspace(0.1, 0.9, 100)])
     for metric in ("risk", "accuracy"):
-        found = [recuse.confidence_interval(metric, (score < k).astype(float), score) for k in counts]
+        found = [abstain.confidence_interval(metric, (score < k).astype(float), score) for k in counts]
         ends = np.array([(1 - each.high, 1 - each.low) if metric == "accuracy" else each[:2] for each in found])
         mass = stats.binom.pmf(counts, n, risks[:, None])
         inside = (ends[:, 0] <= risks[:, None]) & (risks[:, None] <= ends[:, 1])
@@ -143,7 +143,7 @@ def test_bound_without_errors_is_reached_by_the_worst_ranking():
     for name, worst in WORST.items():
         column = tied if name == "sele" else score  # SELE charges a tie as if its errors came first
         for mu in (0.1, 0.5):
-            table = recuse.TieBlocks.from_samples(
+            table = abstain.TieBlocks.from_samples(
                 (np.arange(100_000) < mu * 100_000).astype(float), column, oracle=True
             )
             assert metrics.get(name)(table) == pytest.approx(worst(mu), abs=1e-4)
@@ -154,7 +154,7 @@ def test_bound_without_errors_is_reached_by_the_worst_ranking():
 @pytest.mark.parametrize("loss", [np.zeros(20), np.ones(20), np.eye(1, 20)[0]])
 def test_degenerate_inputs_never_give_a_silent_nan(name, loss):
     """All right, all wrong, one error: finite ends or a warning that says why not."""
-    interval = recuse.confidence_interval(name, loss, np.linspace(1, 0, 20))
+    interval = abstain.confidence_interval(name, loss, np.linspace(1, 0, 20))
     assert np.isfinite([interval.low, interval.high]).all() or interval.warning
 
 
@@ -163,7 +163,7 @@ def test_few_errors_raise_the_warning_light():
     rng = np.random.default_rng(1)
     loss = np.zeros(200)
     loss[0] = 1.0
-    interval = recuse.confidence_interval("aurc", loss, rng.random(200))
+    interval = abstain.confidence_interval("aurc", loss, rng.random(200))
     assert interval.df < 5
     assert "too few informative errors" in interval.warning
 
@@ -178,15 +178,15 @@ def test_metrics_relative_to_their_losses_count_the_errors():
     assert number == pytest.approx(4.0, abs=0.05)
     assert effective_losses(loss, np.full(1000, 3.0)) == pytest.approx(number)
     for name in ("auroc_f", "naugrc", "prediction_rejection_ratio"):
-        interval = recuse.confidence_interval(name, loss, score)
+        interval = abstain.confidence_interval(name, loss, score)
         assert interval.df == pytest.approx(number - 1)
         assert "too few informative errors" in interval.warning
-    auroc = recuse.confidence_interval("auroc_f", loss, score)
-    assert auroc.standard_error == pytest.approx(recuse.standard_error("auroc_f", loss, score) * number / (number - 1))
+    auroc = abstain.confidence_interval("auroc_f", loss, score)
+    assert auroc.standard_error == pytest.approx(abstain.standard_error("auroc_f", loss, score) * number / (number - 1))
     width = stats.t.ppf(0.975, number - 1) * auroc.standard_error
     logit = np.log(auroc.estimate / (1 - auroc.estimate))
     assert np.log(auroc.low / (1 - auroc.low)) == pytest.approx(logit - width / (auroc.estimate * (1 - auroc.estimate)))
-    alone = recuse.confidence_interval("auroc_f", np.eye(1, 1000)[0], score)
+    alone = abstain.confidence_interval("auroc_f", np.eye(1, 1000)[0], score)
     assert np.isnan(alone.low)
     assert "a single error" in alone.warning
 
@@ -195,7 +195,7 @@ def test_equal_metrics_have_equal_intervals():
     """NAUGRC = 2 (1 - AUROC_f) = 1 - PRR for a 0/1 loss, and so are the ends of their intervals."""
     loss, score = problem()
     auroc, naugrc, ratio = (
-        recuse.confidence_interval(name, loss, score) for name in ("auroc_f", "naugrc", "prediction_rejection_ratio")
+        abstain.confidence_interval(name, loss, score) for name in ("auroc_f", "naugrc", "prediction_rejection_ratio")
     )
     assert (2 - 2 * auroc.high, 2 - 2 * auroc.low) == pytest.approx(naugrc[:2])
     assert (1 - naugrc.high, 1 - naugrc.low) == pytest.approx(ratio[:2])
@@ -209,17 +209,17 @@ def test_means_over_predictions_have_intervals():
         ("nll", -np.log(proba[np.arange(200), labels])),
         ("brier_score", np.sum((proba - np.eye(3)[labels]) ** 2, axis=1)),
     ):
-        interval = recuse.confidence_interval(name, labels, proba)
+        interval = abstain.confidence_interval(name, labels, proba)
         assert inference.influence(name, labels, proba) == pytest.approx(terms - terms.mean())
-        assert recuse.standard_error(name, labels, proba) == pytest.approx(interval.standard_error)
+        assert abstain.standard_error(name, labels, proba) == pytest.approx(interval.standard_error)
         assert interval.estimate == pytest.approx(terms.mean())
         assert interval.standard_error == pytest.approx(np.std(terms) / np.sqrt(200))
         assert interval.low < interval.estimate < interval.high
         assert interval.method == "log-t"
-        of_the_loss = recuse.confidence_interval("risk", terms, np.zeros(200), clusters=np.arange(200) // 4)
-        clustered = recuse.confidence_interval(name, labels, proba, clusters=np.arange(200) // 4)
+        of_the_loss = abstain.confidence_interval("risk", terms, np.zeros(200), clusters=np.arange(200) // 4)
+        clustered = abstain.confidence_interval(name, labels, proba, clusters=np.arange(200) // 4)
         assert clustered.low == pytest.approx(of_the_loss.low)
-        drawn = recuse.confidence_interval(name, labels, proba, method="percentile")
+        drawn = abstain.confidence_interval(name, labels, proba, method="percentile")
         assert drawn.high == pytest.approx(interval.high, rel=0.05)
 
 
@@ -227,20 +227,20 @@ def test_means_over_predictions_have_intervals():
 @pytest.mark.parametrize(
     "function",
     [
-        recuse.confidence_interval,
-        recuse.standard_error,
+        abstain.confidence_interval,
+        abstain.standard_error,
         inference.bootstrap,
         lambda metric, loss, score: inference.permutation_test(loss, score, score, metric),
     ],
 )
 def test_metrics_of_probabilities_are_refused_by_name(function, metric):
-    with pytest.raises(recuse.UnmetNeed, match=f"{metric} takes probabilities"):
+    with pytest.raises(abstain.UnmetNeed, match=f"{metric} takes probabilities"):
         function(metric, [0, 1, 0], [0.3, 0.2, 0.1])
 
 
 def test_full_coverage_has_no_threshold_that_jumps():
     loss = [0, 1, 0, 0] * 20
-    result = recuse.compare(loss, {"a": [1, 2] * 40, "b": [2, 1] * 40}, "selective_risk(coverage=1.0)")
+    result = abstain.compare(loss, {"a": [1, 2] * 40, "b": [2, 1] * 40}, "selective_risk(coverage=1.0)")
     assert result.method == "influence"
 
 
@@ -248,7 +248,7 @@ def test_metrics_without_interval_say_why():
     """Hull areas and ECE get none by default; the estimate is still there."""
     loss, score = problem()
     for name in ("ece", "aurc_achievable", "mce"):
-        interval = recuse.confidence_interval(name, loss, score)
+        interval = abstain.confidence_interval(name, loss, score)
         assert np.isnan(interval.low)
         assert interval.estimate > 0
         assert "bias" in interval.warning
@@ -257,9 +257,9 @@ def test_metrics_without_interval_say_why():
 def test_few_clusters_and_wide_ties_warn():
     """Fewer than ten clusters, and a coverage at the edge of a wide tie, are flagged."""
     loss, score = problem()
-    clustered = recuse.confidence_interval("augrc", loss, score, clusters=np.arange(400) % 5)
+    clustered = abstain.confidence_interval("augrc", loss, score, clusters=np.arange(400) % 5)
     assert "only 5 clusters" in clustered.warning
-    tied = recuse.confidence_interval(metrics.get("selective_risk", coverage=0.5), loss, (score > 0.5) * 1.0)
+    tied = abstain.confidence_interval(metrics.get("selective_risk", coverage=0.5), loss, (score > 0.5) * 1.0)
     assert "edge of a wide tie" in tied.warning
 
 
@@ -267,7 +267,7 @@ def test_few_clusters_and_wide_ties_warn():
 def test_a_few_samples_have_the_degrees_of_freedom_of_a_mean(n):
     rng = np.random.default_rng(n)
     losses = [rng.random(n) for _ in range(1500)]
-    found = [recuse.confidence_interval("risk", loss, range(n)) for loss in losses]
+    found = [abstain.confidence_interval("risk", loss, range(n)) for loss in losses]
     assert all(each.df <= n - 1 for each in found)
     assert np.mean([each.low <= 0.5 <= each.high for each in found]) >= 0.925
 
@@ -279,8 +279,8 @@ def test_degrees_of_freedom():
 
 
 @pytest.mark.parametrize(
-    "call", [recuse.confidence_interval, inference.bootstrap, lambda m, a, b: inference.replicates([m], [(a, b)]),
-             lambda m, a, b: inference.risk_band(a, b), inference.influence, recuse.standard_error],
+    "call", [abstain.confidence_interval, inference.bootstrap, lambda m, a, b: inference.replicates([m], [(a, b)]),
+             lambda m, a, b: inference.risk_band(a, b), inference.influence, abstain.standard_error],
 )  # fmt: skip
 def test_missing_scores_are_refused_without_a_policy_that_does_not_exist(call):
     """The remedy is one that these functions have."""
@@ -294,7 +294,7 @@ def test_bad_levels(level):
     """A level is a fraction inside (0, 1)."""
     loss, score = problem()
     with pytest.raises(ValueError, match="level"):
-        recuse.confidence_interval("augrc", loss, score, level=level)
+        abstain.confidence_interval("augrc", loss, score, level=level)
 
 
 @pytest.mark.parametrize(
@@ -311,14 +311,14 @@ def test_options_of_a_wrong_type_are_named(options, message):
     """No error of NumPy or of Python's operators comes through."""
     loss, score = problem()
     with pytest.raises((TypeError, ValueError), match=message):
-        recuse.confidence_interval("augrc", loss, score, **options)
+        abstain.confidence_interval("augrc", loss, score, **options)
 
 
 @pytest.mark.parametrize("values", [(0.5, 1.5), (0.0, 2.0)])
 def test_weights_that_sum_to_the_number_of_rows_are_weights(values):
     """Of one tied score the table shows the sum only; the interval is that of the same weights without ties."""
     loss, weight = np.random.default_rng(0).random(400) < 0.2, np.resize(values, 400)
-    tied = recuse.confidence_interval("risk", loss, np.zeros(400), sample_weight=weight)
-    apart = recuse.confidence_interval("risk", loss, np.arange(400), sample_weight=weight)
+    tied = abstain.confidence_interval("risk", loss, np.zeros(400), sample_weight=weight)
+    apart = abstain.confidence_interval("risk", loss, np.arange(400), sample_weight=weight)
     assert tied.method == "log-t"
     np.testing.assert_allclose(tied[:4], apart[:4], rtol=1e-12)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from recuse.inference import replicates
-from recuse.inference._lanes import TINY, Column, _tied, _untied, choose, scan, scan_lanes, to_lanes
-from recuse.inference._resample import LANES, plan
+from abstain.inference import replicates
+from abstain.inference._lanes import TINY, Column, _tied, _untied, choose, scan, scan_lanes, to_lanes
+from abstain.inference._resample import LANES, plan
 from tests.strategies import Problem, problems
 
 
@@ -87,6 +87,6 @@ def test_a_metric_off_the_scan_does_not_load_numba(monkeypatch: pytest.MonkeyPat
     def refuse(*_: object) -> None:
         raise AssertionError("the compiled kernels were used")
 
-    monkeypatch.setattr("recuse.inference._lanes.WORTHWHILE", 1.0)
-    monkeypatch.setattr("recuse.inference._replicates.scan_lanes", refuse)
+    monkeypatch.setattr("abstain.inference._lanes.WORTHWHILE", 1.0)
+    monkeypatch.setattr("abstain.inference._replicates.scan_lanes", refuse)
     replicates(["sele"], [([0, 1, 0], [3, 2, 1])], n_resamples=5)

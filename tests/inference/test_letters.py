@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.inference import holm, letter_groups
+from abstain.inference import holm, letter_groups
 
 
 @st.composite

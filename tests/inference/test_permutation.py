@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-import recuse
-from recuse.inference import permutation_test
+import abstain
+from abstain.inference import permutation_test
 from tests.inference.populations import allowance, exchangeable, rejected
 
 
 def brute_force(loss_a, score_a, loss_b, score_b, metric):
     """Every one of the 2^n swaps, metric by metric."""
-    function = getattr(recuse, metric)
+    function = getattr(abstain, metric)
     a, b = rankdata(score_a), rankdata(score_b)
     observed = function(loss_a, a) - function(loss_b, b)
     values = []
@@ -59,7 +59,7 @@ def test_only_ranks_count_and_equal_scores_are_never_different():
 @pytest.mark.parametrize("name", ["selective_risk", "generalized_risk"])
 def test_a_threshold_is_one_of_the_scores_themselves(name):
     losses, (a, b) = exchangeable(12, np.random.default_rng(5), error=0.5)
-    expected = [getattr(recuse, name)(losses[0], score, threshold=-0.1) for score in (a, b)]
+    expected = [getattr(abstain, name)(losses[0], score, threshold=-0.1) for score in (a, b)]
     result = permutation_test(losses[0], a, b, f"{name}(threshold=-0.1)")
     assert result.difference == pytest.approx(expected[0] - expected[1])
     assert result.difference != 0.0
@@ -113,7 +113,7 @@ def test_it_keeps_its_size_on_twelve_samples(kind):
 
 def test_compare_uses_it():
     losses, (a, b) = exchangeable(40, np.random.default_rng(3), error=0.5)
-    result = recuse.compare(losses[0], {"a": a, "b": b}, method="permutation", n_permutations=300)
+    result = abstain.compare(losses[0], {"a": a, "b": b}, method="permutation", n_permutations=300)
     single = permutation_test(losses[0], a, b, n_permutations=300)
     assert result.difference("a", "b").p_value == pytest.approx(single.p_value)
     assert result.method == "permutation, influence"
@@ -123,7 +123,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match="n_permutations must be a whole number"):
         permutation_test([0, 1], [1, 2], [2, 1], n_permutations=0)
     with pytest.raises(ValueError, match="n_permutations must be a whole number"):
-        recuse.compare([0, 1], {"a": [1, 2], "b": [2, 1]}, method="permutation", n_permutations=0)
+        abstain.compare([0, 1], {"a": [1, 2], "b": [2, 1]}, method="permutation", n_permutations=0)
     with pytest.raises(ValueError, match="one run per score"):
         permutation_test([0, 1], [[1, 2], [2, 1]], [[1, 2], [2, 1]])
     with pytest.raises(ValueError, match=r"scores\['b'\]: 3"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import recuse
-from recuse.inference import detectable_difference, influence_sd, required_samples
-from recuse.inference._paired import paired
-from recuse.inference._panel import panel
+import abstain
+from abstain.inference import detectable_difference, influence_sd, required_samples
+from abstain.inference._paired import paired
+from abstain.inference._panel import panel
 from tests.inference.populations import allowance
 
 
@@ -22,14 +22,14 @@ def draw(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.n
 def test_the_planned_number_of_samples_has_the_planned_power(metric):
     rng = np.random.default_rng(0)
     loss, a, b = draw(400_000, rng)
-    function = getattr(recuse, metric)
+    function = getattr(abstain, metric)
     truth = function(loss, a) - function(loss, b)
     n = required_samples(truth, pilot=(loss, a, b), metric=metric, power=0.8)
     assert 200 < n < 20_000
     repetitions, found = 500, 0
     for _ in range(repetitions):
         loss, a, b = draw(n, rng)
-        tests = paired(recuse.metrics.get(metric), panel(loss, {"a": a, "b": b}), rng=rng)
+        tests = paired(abstain.metrics.get(metric), panel(loss, {"a": a, "b": b}), rng=rng)
         found += tests.differences[0].significant
     assert found / repetitions == pytest.approx(0.8, abs=0.02 + allowance(0.8, repetitions))
 
@@ -45,7 +45,7 @@ def test_both_directions_agree():
 
 def test_the_standard_deviation_is_that_of_the_comparison():
     loss, a, b = draw(500, np.random.default_rng(1))
-    found = recuse.compare(loss, {"a": a, "b": b}).differences[0]
+    found = abstain.compare(loss, {"a": a, "b": b}).differences[0]
     assert influence_sd((loss, a, b)) == pytest.approx(found.standard_error * np.sqrt(500))
     assert influence_sd(((loss, loss), a, b)) == influence_sd((loss, a, b))
     assert required_samples(0.01, pilot=(loss, a, b)) == required_samples(0.01, sd=influence_sd((loss, a, b)))

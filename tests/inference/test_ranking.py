@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-import recuse
-from recuse.inference import kendall_tau, wilcoxon_over_resamples
-from recuse.inference._ranking import min_ranks
+import abstain
+from abstain.inference import kendall_tau, wilcoxon_over_resamples
+from abstain.inference._ranking import min_ranks
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def data() -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 
 @pytest.fixture(scope="module")
-def study(data) -> recuse.RankingStudy:
-    return recuse.ranking_study(*data, n_resamples=200)
+def study(data) -> abstain.RankingStudy:
+    return abstain.ranking_study(*data, n_resamples=200)
 
 
 def test_rank_then_aggregate_by_brute_force(data, study):
@@ -44,7 +44,7 @@ def test_rank_then_aggregate_by_brute_force(data, study):
             assert row["median_rank"] == np.median(ranks[:, k])
             assert row["share_first"] == pytest.approx(np.mean(ranks[:, k] == 1))
             assert row["low"] <= row["median_rank"] <= row["high"]
-            estimate = np.mean([getattr(recuse, spec)(lo, s) for lo, s in zip(data[0], data[1][name], strict=True)])
+            estimate = np.mean([getattr(abstain, spec)(lo, s) for lo, s in zip(data[0], data[1][name], strict=True)])
             assert row["estimate"] == pytest.approx(estimate)
         assert list(ranking.mean_rank) == sorted(ranking.mean_rank)
 
@@ -58,7 +58,7 @@ def test_equal_scores_have_the_same_smallest_rank(study):
 
 def test_the_map_is_the_one_of_compare(data, study):
     for spec, ranking in study.rankings.items():
-        result = recuse.compare(*data, metric=spec)
+        result = abstain.compare(*data, metric=spec)
         for i, row in enumerate(ranking.names):
             for j, column in enumerate(ranking.names):
                 expected = i != j and result.difference(row, column).significant
@@ -69,10 +69,10 @@ def test_the_map_is_the_one_of_compare(data, study):
 def test_resamples_follow_the_bootstrap_of_one_column(data):
     loss, scores = data
     one = {"good": scores["good"][0], "poor": scores["poor"][0]}
-    study = recuse.ranking_study(loss[0], one, "augrc", n_resamples=300)
+    study = abstain.ranking_study(loss[0], one, "augrc", n_resamples=300)
     for k, name in enumerate(study.names):
         spread = np.std(study.replicates["augrc"][:, k], ddof=1)
-        assert spread == pytest.approx(recuse.standard_error("augrc", loss[0], one[name]), rel=0.15)
+        assert spread == pytest.approx(abstain.standard_error("augrc", loss[0], one[name]), rel=0.15)
 
 
 def test_kendall_between_two_metrics(study):
@@ -102,18 +102,18 @@ def test_rounding_breaks_no_tie():
     """The mean of one real loss is the same in every order of the samples, up to rounding."""
     rng = np.random.default_rng(0)
     loss, scores = rng.exponential(0.3, 300), {name: rng.random(300) for name in "abc"}
-    ranking = recuse.ranking_study(loss, scores, "risk", n_resamples=100).rankings["risk"]
+    ranking = abstain.ranking_study(loss, scores, "risk", n_resamples=100).rankings["risk"]
     assert ranking.rank.tolist() == [1, 1, 1]
     assert ranking.share_first.tolist() == [1.0, 1.0, 1.0]
-    assert [row["rank"] for row in recuse.compare(loss, scores, "risk").table] == [1, 1, 1]
-    choice = recuse.select({name: (loss, score) for name, score in scores.items()}, "risk").choices["risk"]
+    assert [row["rank"] for row in abstain.compare(loss, scores, "risk").table] == [1, 1, 1]
+    choice = abstain.select({name: (loss, score) for name, score in scores.items()}, "risk").choices["risk"]
     assert (choice.name, choice.tied) == ("a", ("b", "c"))
 
 
 def test_too_many_undefined_resamples_are_no_ranking():
     loss = np.r_[1.0, 1.0, np.zeros(298)]
     with pytest.raises(ValueError, match=r"auroc_f is undefined in 1\d% of the resamples"):
-        recuse.ranking_study(loss, {"a": range(300), "b": range(300, 0, -1)}, "auroc_f", n_resamples=100)
+        abstain.ranking_study(loss, {"a": range(300), "b": range(300, 0, -1)}, "auroc_f", n_resamples=100)
 
 
 @pytest.mark.parametrize("digits", [12, 2, 1])
@@ -168,17 +168,17 @@ def test_it_draws_the_flows(study):
 def test_bad_input(data, study):
     loss, scores = data
     with pytest.raises(ValueError, match="n_resamples must be a whole number >= 100"):
-        recuse.ranking_study(loss, scores, n_resamples=50)
+        abstain.ranking_study(loss, scores, n_resamples=50)
     with pytest.raises(ValueError, match="metrics is empty"):
-        recuse.ranking_study(loss, scores, metrics=())
+        abstain.ranking_study(loss, scores, metrics=())
     with pytest.raises(ValueError, match="did you mean"):
-        recuse.ranking_study(loss, scores, metrics="augr")
+        abstain.ranking_study(loss, scores, metrics="augr")
     with pytest.raises(KeyError, match="no ranking by 'risk'"):
         study.kendall("risk", "aurc")
     with pytest.raises(KeyError, match="did you mean 'good'"):
         study.rankings["aurc"].of("god")
     with pytest.raises(ValueError, match="single metric"):
-        recuse.ranking_study(loss, scores, metrics="augrc", n_resamples=100).kendall()
+        abstain.ranking_study(loss, scores, metrics="augrc", n_resamples=100).kendall()
     with pytest.raises(ValueError, match=r"lengths differ \(one: 2, other: 3\)"):
         kendall_tau([1, 2], [1, 2, 3])
     with pytest.raises(ValueError, match="a ranking needs at least two"):

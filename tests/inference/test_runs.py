@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import recuse
-from recuse.inference._paired import paired
-from recuse.inference._panel import panel
-from recuse.inference._runs import components, of_pair, satterthwaite
+import abstain
+from abstain.inference._paired import paired
+from abstain.inference._panel import panel
+from abstain.inference._runs import components, of_pair, satterthwaite
 from tests.inference.populations import allowance
 
-AUGRC = recuse.metrics.get("augrc")
+AUGRC = abstain.metrics.get("augrc")
 
 
 def models(
@@ -61,7 +61,7 @@ def test_both_parts_are_estimated_without_bias():
     for _ in range(repetitions):
         losses, scores = models(n, runs, 0.3, rng, k=1)
         columns = panel(losses, scores, at_least=1)
-        from recuse.inference._estimates import by_influence
+        from abstain.inference._estimates import by_influence
 
         found = by_influence(AUGRC, columns, 0.95)
         parts = components(found.values[0], found.terms[0], np.inf)
@@ -108,24 +108,24 @@ def test_pairing_of_runs_is_an_argument_with_a_sensible_default():
     losses, scores = models(300, 5, 0.5, rng, k=1)
     other = scores["a"] + 0.1 * rng.standard_normal((5, 300))
     both = {"a": scores["a"], "b": other}
-    paired_ = recuse.compare(losses["a"], both)
+    paired_ = abstain.compare(losses["a"], both)
     assert paired_.paired_runs
-    apart = recuse.compare(losses["a"], both, paired_runs=False)
+    apart = abstain.compare(losses["a"], both, paired_runs=False)
     assert apart.differences[0].error_seed > 3 * paired_.differences[0].error_seed
     assert apart.differences[0].error_test == pytest.approx(paired_.differences[0].error_test)
-    assert not recuse.compare({"a": losses["a"], "b": losses["a"]}, both).paired_runs
+    assert not abstain.compare({"a": losses["a"], "b": losses["a"]}, both).paired_runs
     assert "subtracted run by run" in str(paired_)
     assert "independent" in str(apart)
 
 
 def test_the_table_shows_both_parts():
     losses, scores = models(300, 4, 0.3, np.random.default_rng(2))
-    row = recuse.compare(losses, scores).table[0]
+    row = abstain.compare(losses, scores).table[0]
     assert row["standard_error"] == pytest.approx(np.hypot(row["error_test"], row["error_seed"]))
     assert row["n_runs"] == 4
     assert row["low"] < row["estimate"] < row["high"]
     losses["c"], scores["c"] = losses["a"][0], scores["a"][0]
-    mixed = recuse.compare(losses, scores)
+    mixed = abstain.compare(losses, scores)
     assert np.isnan(mixed.difference("a", "c").error_seed)
     assert "one training run of c" in str(mixed)
 
@@ -136,15 +136,15 @@ def test_the_order_of_the_runs_does_not_matter():
     scores = {name: rng.random((3, 200)) for name in "ab"}
     loss = {name: (rng.random((3, 200)) < np.array([[0.06], [0.2], [0.2]])).astype(float) for name in "ab"}
     turned = [{name: column[::-1] for name, column in columns.items()} for columns in (loss, scores)]
-    one, other = recuse.compare(loss, scores, "auroc_f"), recuse.compare(*turned, "auroc_f")
+    one, other = abstain.compare(loss, scores, "auroc_f"), abstain.compare(*turned, "auroc_f")
     assert one.differences[0][2:-2] == pytest.approx(other.differences[0][2:-2])
     assert [row["df"] for row in one.table] == pytest.approx([row["df"] for row in other.table])
 
 
 def test_identical_runs_are_one_run():
     losses, scores = models(200, 1, 0.0, np.random.default_rng(3))
-    once = recuse.compare(losses, scores).differences[0]
-    thrice = recuse.compare(
+    once = abstain.compare(losses, scores).differences[0]
+    thrice = abstain.compare(
         {name: np.repeat(loss, 3, axis=0) for name, loss in losses.items()},
         {name: np.repeat(score, 3, axis=0) for name, score in scores.items()},
     ).differences[0]

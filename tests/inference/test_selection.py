@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-import recuse
+import abstain
 
 
 def candidates(seed: int = 0, n: int = 400, runs: int | None = None) -> dict[str, dict[str, tuple]]:
@@ -25,17 +25,17 @@ def candidates(seed: int = 0, n: int = 400, runs: int | None = None) -> dict[str
 
 def test_it_takes_the_best_of_the_validation_split_and_reports_the_test_split():
     given = candidates()
-    result = recuse.select(given, ["augrc", "auroc_f"])
+    result = abstain.select(given, ["augrc", "auroc_f"])
     for spec, choice in result.choices.items():
-        function = getattr(recuse, spec)
+        function = getattr(abstain, spec)
         values = {name: function(*each["validation"]) for name, each in given.items()}
         best = (min if choice.direction == "lower" else max)(values, key=values.__getitem__)
         assert choice.name == best
         assert choice.validation == pytest.approx(values[best])
         assert result.validation[spec] == pytest.approx(values)
-        expected = recuse.confidence_interval(spec, *given[best]["test"])
+        expected = abstain.confidence_interval(spec, *given[best]["test"])
         assert choice.test == expected
-        assert choice.by_metric["augrc"] == pytest.approx(recuse.augrc(*given[best]["test"]))
+        assert choice.by_metric["augrc"] == pytest.approx(abstain.augrc(*given[best]["test"]))
     assert result.chosen == result.choices["augrc"].name
     assert result.others() == {"auroc_f": result.choices["auroc_f"].name}
 
@@ -43,33 +43,33 @@ def test_it_takes_the_best_of_the_validation_split_and_reports_the_test_split():
 def test_pairs_and_single_splits_are_taken():
     given = candidates()
     pairs = {name: (each["validation"], each["test"]) for name, each in given.items()}
-    assert recuse.select(pairs).to_dict() == recuse.select(given).to_dict()
-    alone = recuse.select({name: each["validation"] for name, each in given.items()})
+    assert abstain.select(pairs).to_dict() == abstain.select(given).to_dict()
+    alone = abstain.select({name: each["validation"] for name, each in given.items()})
     assert alone.choices["augrc"].test is None
     assert alone.n_test is None
-    assert alone.chosen == recuse.select(given).chosen
-    lists = recuse.select({"a": ([0, 1], [2, 1]), "b": ([0, 1], [1, 2])}, "augrc")
+    assert alone.chosen == abstain.select(given).chosen
+    lists = abstain.select({"a": ([0, 1], [2, 1]), "b": ([0, 1], [1, 2])}, "augrc")
     assert lists.chosen == "a"
 
 
 def test_runs_are_averaged():
     given = candidates(runs=3)
-    choice = recuse.select(given, "augrc").choices["augrc"]
+    choice = abstain.select(given, "augrc").choices["augrc"]
     loss, score = given[choice.name]["validation"]
-    assert choice.validation == pytest.approx(np.mean([recuse.augrc(a, b) for a, b in zip(loss, score, strict=True)]))
+    assert choice.validation == pytest.approx(np.mean([abstain.augrc(a, b) for a, b in zip(loss, score, strict=True)]))
     assert choice.test.method == "log-t, runs"
 
 
 def test_ties_are_named_and_the_first_wins():
     loss, score = np.array([0, 1, 0, 0] * 10), np.arange(40)
-    result = recuse.select({"x": (loss, score), "y": (loss, 2 * score)}, "augrc")
+    result = abstain.select({"x": (loss, score), "y": (loss, 2 * score)}, "augrc")
     assert result.chosen == "x"
     assert result.choices["augrc"].tied == ("y",)
     assert "the same for x and y" in str(result)
 
 
 def test_it_prints_and_becomes_plain_values():
-    result = recuse.select(candidates())
+    result = abstain.select(candidates())
     json.dumps(result.to_dict(), allow_nan=False)
     assert "400 validation and 400 test samples" in str(result)
     assert "selected by" in repr(result)
@@ -93,18 +93,18 @@ PAIR = ([0, 1, 0], [3, 2, 1])
 )
 def test_bad_input(given, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        recuse.select(given)
+        abstain.select(given)
 
 
 def test_undefined_on_validation():
     with pytest.raises(ValueError, match="undefined on the validation split"):
-        recuse.select({"a": ([0, 0], [1, 2])}, "auroc_f")
+        abstain.select({"a": ([0, 0], [1, 2])}, "auroc_f")
     with pytest.raises(ValueError, match="metric is empty"):
-        recuse.select({"a": PAIR}, [])
+        abstain.select({"a": PAIR}, [])
 
 
 def test_a_candidate_that_attains_no_such_risk_accepts_nothing():
-    result = recuse.select({"never": ([1, 0], [2, 1]), "half": ([1, 0], [1, 2])}, "coverage_at_risk(risk=0.1)")
+    result = abstain.select({"never": ([1, 0], [2, 1]), "half": ([1, 0], [1, 2])}, "coverage_at_risk(risk=0.1)")
     assert result.validation["coverage_at_risk(risk=0.1)"] == {"never": 0.0, "half": 0.5}
     assert result.chosen == "half"
 
@@ -115,4 +115,4 @@ def test_a_candidate_that_attains_no_such_risk_accepts_nothing():
 )
 def test_bad_metrics(metric, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        recuse.select({"a": PAIR}, metric)
+        abstain.select({"a": PAIR}, metric)

@@ -1,1 +1,1 @@
-"""Tests of recuse.joint."""
+"""Tests of abstain.joint."""

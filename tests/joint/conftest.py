@@ -6,7 +6,7 @@ import importlib.util
 
 import pytest
 
-from recuse.joint import _fast, _kernels
+from abstain.joint import _fast, _kernels
 
 
 @pytest.fixture(params=["numpy", "python", "numba"])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-import recuse
+import abstain
 
 INF = float("inf")
 
@@ -160,5 +160,5 @@ def random_problem(n_id: int, n_ood: int, seed: int = 0, decimals: int | None = 
 
 
 def value(function: str, columns: Columns, **options: Any) -> float:
-    """Value of a public function of recuse.joint."""
-    return float(getattr(recuse.joint, function)(*columns, **options))
+    """Value of a public function of abstain.joint."""
+    return float(getattr(abstain.joint, function)(*columns, **options))

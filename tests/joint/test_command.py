@@ -1,4 +1,4 @@
-"""``recuse joint``: files in, tables and gains out."""
+"""``abstain joint``: files in, tables and gains out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("click")
 pytest.importorskip("rich")
 
-import recuse
-from recuse.cli._run import run
+import abstain
+from abstain.cli._run import run
 
 
 @pytest.fixture
@@ -41,11 +41,11 @@ def test_json_holds_the_values_of_the_functions(folder: Path, capsys: pytest.Cap
     arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--null-runs", "2", "--prevalence", "0.25"]
     assert run([*arguments, "--json", "-"]) == 0
     found = json.loads(capsys.readouterr().out)
-    inside = recuse.read_outputs("test.npz")
-    outside = recuse.read_outputs("far.npz", unlabelled=True)
+    inside = abstain.read_outputs("test.npz")
+    outside = abstain.read_outputs("far.npz", unlabelled=True)
     columns = [inside.loss_per_sample()]
-    columns += [recuse.scores.compute(name, part) for part in (inside, outside) for name in ("msp", "energy")]
-    expected = float(recuse.joint.ds_aurc(*columns, prevalence=0.25))
+    columns += [abstain.scores.compute(name, part) for part in (inside, outside) for name in ("msp", "energy")]
+    expected = float(abstain.joint.ds_aurc(*columns, prevalence=0.25))
     (value,) = (r["value"] for r in found["records"] if (r["score"], r["metric"]) == ("energy", "ds_aurc"))
     assert value == expected
     assert found["groups"] == {"OOD": ["far"]}

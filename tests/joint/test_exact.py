@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import recuse
-from recuse.joint._ds_aurc import area
-from recuse.joint._ds_f1 import exact
-from recuse.joint._problem import problem
-from recuse.joint._quadrants import stable_order
+import abstain
+from abstain.joint._ds_aurc import area
+from abstain.joint._ds_f1 import exact
+from abstain.joint._problem import problem
+from abstain.joint._quadrants import stable_order
 from tests.joint import references as slow
 from tests.joint.references import Columns, joint_problems, random_problem, value
 
@@ -28,9 +28,9 @@ PREVALENCES = st.sampled_from([None, Fraction(0), Fraction(1, 2), Fraction(1, 10
 def test_ds_f1_is_the_best_of_all_pairs(path: str, columns: Columns, prevalence: Fraction | None) -> None:
     """No pair is better, the thresholds give the value, and the counts add up."""
     share = None if prevalence is None or not columns.n_ood else float(prevalence)
-    found = recuse.joint.ds_f1(*columns, prevalence=share)
+    found = abstain.joint.ds_f1(*columns, prevalence=share)
     assert found.value == float(slow.best_f1(columns, None if share is None else prevalence))
-    again = recuse.joint.f1_at(*columns, found.thresholds, prevalence=share)
+    again = abstain.joint.f1_at(*columns, found.thresholds, prevalence=share)
     assert (again.value, again.true_accept, again.false_accept) == (found.value, found.true_accept, found.false_accept)
     assert found.true_accept + found.false_reject == columns.n_id
     assert found.n_id + found.n_ood - (found.true_accept + found.false_accept) >= found.true_reject
@@ -44,7 +44,7 @@ def test_areas_are_those_of_all_pairs(
     """DS-AURC and DS-AUGRC: every attainable level with its least risk, and the area under them."""
     share = None if prevalence is None or not columns.n_ood else float(prevalence)
     exactly = None if share is None else prevalence
-    found = recuse.joint.ds_aurc(*columns, prevalence=share, operator=operator)
+    found = abstain.joint.ds_aurc(*columns, prevalence=share, operator=operator)
     curve = slow.level_curve(columns, exactly)
     assert found.frontier is not None
     assert found.frontier.level.tolist() == sorted(curve)
@@ -58,11 +58,11 @@ def test_areas_are_those_of_all_pairs(
 @given(joint_problems())
 def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns) -> None:
     """Every point of the curve is the outcome of its two thresholds."""
-    curve = recuse.joint.ds_aurc(*columns).frontier
+    curve = abstain.joint.ds_aurc(*columns).frontier
     assert curve is not None
     for j in range(curve.level.size):
         pair = (float(curve.confidence_threshold[j]), float(curve.ood_threshold[j]))
-        point = recuse.joint.f1_at(*columns, pair)
+        point = abstain.joint.f1_at(*columns, pair)
         assert point.true_accept == curve.n_correct[j]
         assert point.true_accept + point.false_accept == curve.level[j] + curve.n_ood_accepted[j]
 
@@ -87,7 +87,7 @@ def test_semi_lies_between_exact_and_one_score(columns: Columns, T: int) -> None
 
 def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy and the kernels return the same thresholds and curves, with integer and with real weights."""
-    from recuse.joint import _fast, _kernels
+    from abstain.joint import _fast, _kernels
 
     columns = random_problem(700, 900, decimals=2)
     results = []
@@ -96,9 +96,9 @@ def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(_fast, "_compiled", lambda name: getattr(_kernels, name))
         found = []
         for prevalence in (None, 0.5, 1 / np.pi):
-            best = recuse.joint.ds_f1(*columns, prevalence=prevalence)
-            curves = [recuse.joint.ds_aurc(*columns, prevalence=prevalence).frontier]
-            curves += [recuse.joint.ds_augrc(*columns, prevalence=prevalence, method="semi", T=40).frontier]
+            best = abstain.joint.ds_f1(*columns, prevalence=prevalence)
+            curves = [abstain.joint.ds_aurc(*columns, prevalence=prevalence).frontier]
+            curves += [abstain.joint.ds_augrc(*columns, prevalence=prevalence, method="semi", T=40).frontier]
             found += [best.thresholds, *[c.n_correct.tolist() for c in curves if c is not None]]
             found += [c.confidence_threshold.tolist() for c in curves if c is not None]
         results.append(found)

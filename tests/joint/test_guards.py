@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recuse
-from recuse import joint
+import abstain
+from abstain import joint
 from tests.joint.references import Columns, random_problem, value
 
 
@@ -214,7 +214,7 @@ def test_all_samples_have_the_librarys_intervals() -> None:
     columns = random_problem(300, 300)
     loss = np.append(columns.id_loss, np.ones(300))
     score = np.append(columns.id_confidence, columns.ood_confidence)
-    interval = recuse.confidence_interval("aurc", loss, score)
+    interval = abstain.confidence_interval("aurc", loss, score)
     found = joint.aurc(columns.id_loss, columns.id_confidence, columns.ood_confidence, coverage="all", operator="exact")
     assert interval.estimate == pytest.approx(found)
 

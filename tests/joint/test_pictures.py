@@ -9,8 +9,8 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.figure import Figure
 
-from recuse import joint
-from recuse.report._joint import plot_f1_surface, plot_frontiers
+from abstain import joint
+from abstain.report._joint import plot_f1_surface, plot_frontiers
 from tests.joint.references import one_score, random_problem
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import recuse
+import abstain
 from tests.joint.references import Columns, joint_problems, one_score, random_problem, value
 
 DS = [("ds_f1", 1.0), ("ds_aurc", -1.0), ("ds_augrc", -1.0)]
@@ -18,7 +18,7 @@ MANY = settings(max_examples=300)
 def single(function: str, columns: Columns, **options: object) -> float:
     """Value of the single-score counterpart on the confidence."""
     loss, inside, _, outside, _ = columns
-    return float(getattr(recuse.joint, function.removeprefix("ds_"))(loss, inside, outside, **options))
+    return float(getattr(abstain.joint, function.removeprefix("ds_"))(loss, inside, outside, **options))
 
 
 @MANY
@@ -63,11 +63,11 @@ def test_without_ood_samples_the_id_metrics_remain(columns: Columns) -> None:
     """One score and no OOD sample: AURC and AUGRC of the library, ties included; F1 is that of the ID samples."""
     alone = one_score(columns)
     loss, confidence = columns.id_loss, columns.id_confidence
-    assert value("ds_aurc", alone, operator="exact") == pytest.approx(recuse.aurc(loss, confidence), abs=1e-14)
-    assert value("ds_augrc", alone, operator="exact") == pytest.approx(recuse.augrc(loss, confidence), abs=1e-14)
+    assert value("ds_aurc", alone, operator="exact") == pytest.approx(abstain.aurc(loss, confidence), abs=1e-14)
+    assert value("ds_augrc", alone, operator="exact") == pytest.approx(abstain.augrc(loss, confidence), abs=1e-14)
     for coverage in ("id", "all"):
-        found = recuse.joint.aurc(loss, confidence, [], coverage=coverage, operator="exact")
-        assert found == pytest.approx(recuse.aurc(loss, confidence), abs=1e-14)
+        found = abstain.joint.aurc(loss, confidence, [], coverage=coverage, operator="exact")
+        assert found == pytest.approx(abstain.aurc(loss, confidence), abs=1e-14)
 
 
 @MANY
@@ -122,11 +122,11 @@ def test_semi_is_close_to_exact() -> None:
 def test_all_wrong() -> None:
     """Nothing can be accepted rightly: F1 0 with both thresholds at infinity, risk 1 everywhere."""
     columns = Columns([1, 1], [0.2, 0.9], [1.0, 2.0], [0.5, 0.4], [0.1, 0.2])
-    best = recuse.joint.ds_f1(*columns)
+    best = abstain.joint.ds_f1(*columns)
     assert (best.value, best.thresholds, best.true_accept, best.false_reject) == (0.0, (np.inf, np.inf), 0, 2)
     assert np.isnan(best.precision)
     assert value("ds_aurc", columns) == 1.0
-    assert recuse.joint.evaluate(*columns).transfer.transferred.max() == 0.0
+    assert abstain.joint.evaluate(*columns).transfer.transferred.max() == 0.0
 
 
 def test_all_correct() -> None:
@@ -154,22 +154,22 @@ def test_f1_is_zero_where_no_id_sample_is_accepted() -> None:
     """Accepting OOD samples only, and accepting nothing."""
     columns = Columns([0, 0], [0.2, 0.1], [1.0, 2.0], [0.5], [3.0])
     for pair in ((0.4, 2.5), (np.inf, np.inf)):
-        point = recuse.joint.f1_at(*columns, pair)
+        point = abstain.joint.f1_at(*columns, pair)
         assert (point.value, point.true_accept) == (0.0, 0)
 
 
 def test_infinite_scores_and_both_zeros_are_ordered() -> None:
     """-0.0 ties with 0.0, and infinite scores are like any others."""
     columns = Columns([0, 1], [np.inf, -np.inf], [0.0, -0.0], [-np.inf], [-0.0])
-    assert recuse.joint.ds_f1(*columns).value == 2 * 1 / (1 + 2)
-    assert recuse.joint.ds_f1(*columns).thresholds == (np.inf, 0.0)
+    assert abstain.joint.ds_f1(*columns).value == 2 * 1 / (1 + 2)
+    assert abstain.joint.ds_f1(*columns).thresholds == (np.inf, 0.0)
 
 
 def test_the_caller_keeps_his_arrays() -> None:
     """Nothing is written to."""
     columns = Columns(*map(np.array, random_problem(50, 40)))
     before = [column.copy() for column in columns]
-    recuse.joint.evaluate(*columns, prevalence=0.3).null_gain  # noqa: B018
+    abstain.joint.evaluate(*columns, prevalence=0.3).null_gain  # noqa: B018
     assert all(np.array_equal(a, b) for a, b in itertools.zip_longest(before, columns))
 
 
@@ -197,7 +197,7 @@ def test_bad_input_is_named(change: dict[str, object], message: str) -> None:
     given = {"id_loss": [0, 1], "id_confidence": [1, 2], "id_ood_score": [1, 2]}
     given |= {"ood_confidence": [1, 2], "ood_score": [2, 3], **change}
     with pytest.raises((ValueError, TypeError)) as caught:
-        recuse.joint.ds_f1(**given)
+        abstain.joint.ds_f1(**given)
     assert message in str(caught.value)
 
 
@@ -214,7 +214,7 @@ def test_bad_input_is_named(change: dict[str, object], message: str) -> None:
 def test_options_that_do_not_belong_are_refused(options: dict[str, object], message: str) -> None:
     """An option without effect would be believed to have one."""
     with pytest.raises((ValueError, TypeError)) as caught:
-        recuse.joint.ds_aurc(*random_problem(5, 5), **options)
+        abstain.joint.ds_aurc(*random_problem(5, 5), **options)
     assert message in str(caught.value)
 
 
@@ -223,7 +223,7 @@ def test_tensors_are_taken() -> None:
     torch = pytest.importorskip("torch")
     columns = random_problem(20, 20)
     tensors = [torch.tensor(column, requires_grad=True) for column in columns]
-    assert float(recuse.joint.ds_f1(*tensors)) == value("ds_f1", columns)
+    assert float(abstain.joint.ds_f1(*tensors)) == value("ds_f1", columns)
 
 
 @pytest.mark.parametrize(
@@ -238,5 +238,5 @@ def test_tensors_are_taken() -> None:
 def test_thresholds_are_a_pair_of_numbers(thresholds: object, message: str) -> None:
     """NaN would reject everything and look like an F1 of 0."""
     with pytest.raises((ValueError, TypeError)) as caught:
-        recuse.joint.f1_at(*random_problem(5, 5), thresholds)
+        abstain.joint.f1_at(*random_problem(5, 5), thresholds)
     assert message in str(caught.value)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recuse import joint
+from abstain import joint
 from tests.joint.references import random_problem
 
 GROUPS = {"near": ["a", "b"], "far": ["c"]}

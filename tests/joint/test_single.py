@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from sklearn import metrics as sklearn_metrics
 
-import recuse
-from recuse import joint
+import abstain
+from abstain import joint
 from tests.joint.references import Columns, joint_problems, random_problem
 
 SCORES = settings(max_examples=200)
@@ -61,8 +61,8 @@ def test_areas_over_all_samples_are_those_of_the_library(columns: Columns) -> No
     _, score = stacked(columns)
     arguments = columns.id_loss, columns.id_confidence, columns.ood_confidence
     found = joint.aurc(*arguments, coverage="all", operator="exact")
-    assert found == pytest.approx(recuse.aurc(loss, score), abs=1e-13)
-    assert joint.augrc(*arguments, coverage="all") == pytest.approx(recuse.augrc(loss, score), abs=1e-13)
+    assert found == pytest.approx(abstain.aurc(loss, score), abs=1e-13)
+    assert joint.augrc(*arguments, coverage="all") == pytest.approx(abstain.augrc(loss, score), abs=1e-13)
     assert joint.scod_risk(*arguments) == pytest.approx(found / 2, abs=1e-13)
     assert joint.aurc(*arguments, coverage="all") <= found + 1e-15
 

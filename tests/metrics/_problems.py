@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from recuse.metrics import Metric
+from abstain.metrics import Metric
 from tests.strategies import SCORES, WEIGHTS, Problem, problems, weights
 from tests.strategies import losses as loss_values
 

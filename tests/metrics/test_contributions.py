@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recuse
-from recuse import UndefinedMetricWarning, UnmetNeed, metrics
-from recuse.metrics import Metric
+import abstain
+from abstain import UndefinedMetricWarning, UnmetNeed, metrics
+from abstain.metrics import Metric
 from tests.metrics._problems import FEWER, problems_for, scale, table
 from tests.metrics.references_values import REFERENCES
 
@@ -31,21 +31,21 @@ def test_contributions_sum_to_the_value_in_the_callers_order(metric: Metric, dat
     problem = data.draw(problems_for(metric))
     if np.isnan(metric(table(problem))):
         with pytest.warns(UndefinedMetricWarning, match="nothing is accepted"):
-            found = recuse.contributions(metric, problem.loss, problem.confidence, sample_weight=problem.weight)
+            found = abstain.contributions(metric, problem.loss, problem.confidence, sample_weight=problem.weight)
         assert np.isnan(found).all()
         return
-    found = recuse.contributions(metric, problem.loss, problem.confidence, sample_weight=problem.weight)
+    found = abstain.contributions(metric, problem.loss, problem.confidence, sample_weight=problem.weight)
     assert found.sum() == pytest.approx(metric(table(problem)), rel=1e-10, abs=1e-11 * scale(problem))
     order = np.array(data.draw(st.permutations(range(len(problem.loss)))))
     again = problem.rows(order)
-    permuted = recuse.contributions(metric, again.loss, again.confidence, sample_weight=again.weight)
+    permuted = abstain.contributions(metric, again.loss, again.confidence, sample_weight=again.weight)
     np.testing.assert_allclose(permuted, found[order], rtol=1e-10, atol=1e-12 * scale(problem))
 
 
 def test_augrc_contribution_of_each_position() -> None:
     """A failure at descending position t adds (N - t + 1/2)/N^2; A.1.1 prints (N - t - 1)/N^2, negative at last."""
     n = 20
-    found = recuse.contributions("augrc", np.ones(n), -np.arange(n))
+    found = abstain.contributions("augrc", np.ones(n), -np.arange(n))
     np.testing.assert_allclose(found, (n - np.arange(1, n + 1) + 0.5) / n**2, rtol=1e-12)
     assert (n - n - 1) / n**2 < 0.0 < found[-1]
 
@@ -53,13 +53,13 @@ def test_augrc_contribution_of_each_position() -> None:
 def test_aurc_contribution_of_each_position() -> None:
     """A failure at position p adds (1/N) sum_{t >= p} 1/t, as A.1.1 prints it."""
     n = 20
-    found = recuse.contributions("aurc", np.ones(n), -np.arange(n))
+    found = abstain.contributions("aurc", np.ones(n), -np.arange(n))
     np.testing.assert_allclose(found, [sum(1 / t for t in range(p, n + 1)) / n for p in range(1, n + 1)], rtol=1e-12)
 
 
 def test_cwsa_contributions_name_the_harmful_samples() -> None:
     """A confident failure is the most negative contribution, an abstained sample adds nothing."""
-    found = recuse.contributions("cwsa", [0, 1, 1, 1], [0.9, 0.95, 0.6, 0.3])
+    found = abstain.contributions("cwsa", [0, 1, 1, 1], [0.9, 0.95, 0.6, 0.3])
     assert found.argmin() == 1
     assert found[3] == 0.0
     assert found[0] > 0.0 > found[2]
@@ -67,7 +67,7 @@ def test_cwsa_contributions_name_the_harmful_samples() -> None:
 
 def test_samples_without_a_score_keep_their_place() -> None:
     """With nan_policy="reject" a NaN score is accepted last, and the array keeps the caller's length and order."""
-    found = recuse.contributions("augrc", [1, 1, 1], [0.2, np.nan, 0.9], nan_policy="reject")
+    found = abstain.contributions("augrc", [1, 1, 1], [0.2, np.nan, 0.9], nan_policy="reject")
     np.testing.assert_allclose(found, [1.5 / 9, 0.5 / 9, 2.5 / 9])
 
 
@@ -84,7 +84,7 @@ def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], messag
     """Each refusal names what is wrong and what exists instead."""
     given_ = {"loss": [0, 1], "confidence": [0.9, 0.9]} | arguments
     with pytest.raises(error, match=message):
-        recuse.contributions(**given_)
+        abstain.contributions(**given_)
 
 
 # ---------------------------------------------------------------------- prevalence
@@ -106,10 +106,10 @@ def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], messag
 def test_bad_prevalence(labels: Any, target: Any, message: str) -> None:
     """A target that the sample cannot represent is an error, never a silent share of 0."""
     with pytest.raises(ValueError, match=message):
-        recuse.prevalence_weights(labels, target)
+        abstain.prevalence_weights(labels, target)
 
 
 def test_prevalence_of_named_classes() -> None:
     """Strings work, shares are normalised, a class can be left out, and the weights sum to N."""
-    weight = recuse.prevalence_weights(["cat", "dog", "dog", "fox"], {"cat": 2.0, "dog": 6.0, "fox": 0.0})
+    weight = abstain.prevalence_weights(["cat", "dog", "dog", "fox"], {"cat": 2.0, "dog": 6.0, "fox": 0.0})
     np.testing.assert_allclose(weight, [1.0, 1.5, 1.5, 0.0])

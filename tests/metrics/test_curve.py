@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse import RiskCoverageCurve, risk_coverage_curve
+from abstain import RiskCoverageCurve, risk_coverage_curve
 from tests.metrics import references as rank
 from tests.metrics._problems import scale
 from tests.metrics.references import Data

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recuse
-from recuse.metrics._trust_curve import PAPER_GRID, _bins
+import abstain
+from abstain.metrics._trust_curve import PAPER_GRID, _bins
 from tests.metrics._problems import unit_problems
 from tests.metrics.references import Data, accepted
 from tests.metrics.references_values import algorithm_1
 from tests.strategies import Problem
 
-SHARED = Path(os.environ.get("RECUSE_SHARED", Path(__file__).parents[3] / "shared")) / "vectors/cwsa"
+SHARED = Path(os.environ.get("ABSTAIN_SHARED", Path(__file__).parents[3] / "shared")) / "vectors/cwsa"
 PROBLEMS = unit_problems(("binary", "graded"), ("none", "positive", "with_zeros"), 1, 20)
 RIGHT, WRONG = 0.0, 1.0
 
@@ -31,7 +31,7 @@ RIGHT, WRONG = 0.0, 1.0
 def published() -> tuple[np.ndarray, np.ndarray, list[dict[str, float]]]:
     """Return losses, confidences and the published rows of the authors' CIFAR-10 model."""
     if not SHARED.is_dir():
-        pytest.skip(f"the authors' predictions are not at {SHARED} (set RECUSE_SHARED)")
+        pytest.skip(f"the authors' predictions are not at {SHARED} (set ABSTAIN_SHARED)")
     with (SHARED / "cifar10_predictions.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     with (SHARED / "cifar10_published_metrics.csv").open(encoding="utf-8") as file:
@@ -47,26 +47,26 @@ def test_published_table(published: Any) -> None:
     order of the file, without ties; with ties accepted together it is 9.2e-8 larger.
     """
     loss, confidence, table = published
-    sweep = recuse.cwsa_sweep(loss, confidence, [row["Threshold"] for row in table], denominator="all")
+    sweep = abstain.cwsa_sweep(loss, confidence, [row["Threshold"] for row in table], denominator="all")
     for row, swept in zip(table, (dict(zip(sweep, x, strict=True)) for x in zip(*sweep.values(), strict=True)),
                           strict=True):  # fmt: skip
         tau = row["Threshold"]
         near: Any = pytest.approx
-        assert recuse.cwsa(loss, confidence, threshold=tau, denominator="all") == near(row["CWSA"], abs=1e-9)
-        assert recuse.cwsa_plus(loss, confidence, threshold=tau) == near(row["CWSA+"], abs=1e-9)
-        assert recuse.selective_accuracy(loss, confidence, threshold=tau) == near(row["SelectiveAccuracy"], abs=1e-9)
+        assert abstain.cwsa(loss, confidence, threshold=tau, denominator="all") == near(row["CWSA"], abs=1e-9)
+        assert abstain.cwsa_plus(loss, confidence, threshold=tau) == near(row["CWSA+"], abs=1e-9)
+        assert abstain.selective_accuracy(loss, confidence, threshold=tau) == near(row["SelectiveAccuracy"], abs=1e-9)
         assert swept["coverage"] == near(row["Coverage"], abs=1e-9)
         assert swept["cwsa"] == near(row["CWSA"], abs=1e-9)
         assert swept["cwsa_plus"] == near(row["CWSA+"], abs=1e-9)
         assert swept["selective_accuracy"] == near(row["SelectiveAccuracy"], abs=1e-9)
-    assert abs(recuse.cwsa(loss, confidence, threshold=0.5) - table[0]["CWSA"]) > 0.05  # the formula of the paper
+    assert abs(abstain.cwsa(loss, confidence, threshold=0.5) - table[0]["CWSA"]) > 0.05  # the formula of the paper
     for bins in (5, 10, 15, 20, 26):
-        assert recuse.ece(loss, confidence, bins=bins) == pytest.approx(table[0]["ECE"], abs=1e-9)
-    assert abs(recuse.ece(loss, confidence, bins=27) - table[0]["ECE"]) > 5e-5
+        assert abstain.ece(loss, confidence, bins=bins) == pytest.approx(table[0]["ECE"], abs=1e-9)
+    assert abs(abstain.ece(loss, confidence, bins=27) - table[0]["ECE"]) > 5e-5
     order = np.argsort(-confidence, kind="stable")
-    in_file_order = recuse.aurc(loss[order], -np.arange(loss.size), estimator="trapezoid")
+    in_file_order = abstain.aurc(loss[order], -np.arange(loss.size), estimator="trapezoid")
     assert in_file_order == pytest.approx(table[0]["AURC"], abs=1e-9)
-    tied = recuse.aurc(loss, confidence, estimator="trapezoid")
+    tied = abstain.aurc(loss, confidence, estimator="trapezoid")
     assert tied - table[0]["AURC"] == pytest.approx(9.18e-8, abs=1e-9)
 
 
@@ -79,7 +79,7 @@ def test_sweep_equals_the_algorithm_at_each_threshold(problem: Problem, threshol
     thresholds = [*thresholds, 0.5, 0.5, float(problem.confidence[0]) if problem.confidence[0] < 1.0 else 0.0]
     data = Data.of(*problem)
     for denominator in ("accepted", "all"):
-        sweep = recuse.cwsa_sweep(*problem[:2], thresholds, denominator=denominator, sample_weight=problem.weight)
+        sweep = abstain.cwsa_sweep(*problem[:2], thresholds, denominator=denominator, sample_weight=problem.weight)
         for k, tau in enumerate(thresholds):
             size = 1.0 / (1.0 - tau)  # a threshold within an ulp of 1 magnifies the rounding of 1 - c
             signed, reward, signed_all, _ = algorithm_1(data, tau)
@@ -114,31 +114,31 @@ def test_sweep_of_many_samples_equals_the_metric(losses: str, weighted: bool) ->
     confidence = np.round(rng.random(6000), 2)
     loss = rng.integers(0, 2 if losses == "binary" else 9, 6000) / (1.0 if losses == "binary" else 8.0)
     options: dict[str, Any] = {"sample_weight": rng.random(6000) if weighted else None}
-    sweep = recuse.cwsa_sweep(loss, confidence, **options)
+    sweep = abstain.cwsa_sweep(loss, confidence, **options)
     for k, tau in enumerate(PAPER_GRID):
         for name in ("cwsa", "cwsa_plus", "selective_accuracy"):
-            expected = getattr(recuse, name)(loss, confidence, threshold=tau, **options)
+            expected = getattr(abstain, name)(loss, confidence, threshold=tau, **options)
             assert sweep[name][k] == pytest.approx(expected, abs=1e-11)
 
 
 def test_another_trust_function() -> None:
     """Any weight in [0, 1] of confidence and threshold can replace the linear one."""
     loss, confidence = [0, 1, 0, 0], [0.9, 0.8, 0.7, 0.2]
-    flat = recuse.cwsa(loss, confidence, trust=lambda c, tau: np.ones_like(c))
-    assert flat == pytest.approx(2 * recuse.selective_accuracy(loss, confidence, threshold=0.5) - 1)
-    squared = recuse.cwsa_plus(loss, confidence, trust=lambda c, tau: recuse.linear_trust(c, tau) ** 2)
+    flat = abstain.cwsa(loss, confidence, trust=lambda c, tau: np.ones_like(c))
+    assert flat == pytest.approx(2 * abstain.selective_accuracy(loss, confidence, threshold=0.5) - 1)
+    squared = abstain.cwsa_plus(loss, confidence, trust=lambda c, tau: abstain.linear_trust(c, tau) ** 2)
     assert squared == pytest.approx((0.8**2 + 0.4**2) / 3)
-    blocks = recuse.TieBlocks.from_samples(loss, confidence)
-    gradient = recuse.metrics.get("cwsa", trust=lambda c, tau: c**2).gradient_of(blocks)
+    blocks = abstain.TieBlocks.from_samples(loss, confidence)
+    gradient = abstain.metrics.get("cwsa", trust=lambda c, tau: c**2).gradient_of(blocks)
     assert blocks.weight @ gradient.weight + blocks.loss @ gradient.loss == pytest.approx(0.0, abs=1e-15)
 
 
 def test_aumcc_has_a_blind_spot_on_the_papers_grid() -> None:
     """A model that is surer than .99 throughout has area 0 there, right or wrong; on its own thresholds it has not."""
     sure = [0.995, 0.997, 0.999]
-    assert recuse.aumcc([0, 0, 0], sure, metric="selective_accuracy") == 0.0
-    assert recuse.aumcc([0, 0, 0], sure, metric="selective_accuracy", grid="exact") == 1.0
-    assert recuse.aumcc([1, 1, 1], sure, metric="selective_accuracy", grid="exact") == 0.0
+    assert abstain.aumcc([0, 0, 0], sure, metric="selective_accuracy") == 0.0
+    assert abstain.aumcc([0, 0, 0], sure, metric="selective_accuracy", grid="exact") == 1.0
+    assert abstain.aumcc([1, 1, 1], sure, metric="selective_accuracy", grid="exact") == 0.0
 
 
 # ---------------------------------------------------------------------- the axioms (A.2)
@@ -147,7 +147,7 @@ def test_aumcc_has_a_blind_spot_on_the_papers_grid() -> None:
 @given(problem=PROBLEMS, tau=st.sampled_from([0.0, 0.3, 0.5]), low=st.floats(0.5, 0.9), gain=st.floats(0.01, 0.1))
 def test_axiom_monotonicity(problem: Problem, tau: float, low: float, gain: float) -> None:
     """Holds: a right, accepted prediction that gets surer raises CWSA and CWSA+ strictly."""
-    for function in (recuse.cwsa, recuse.cwsa_plus):
+    for function in (abstain.cwsa, abstain.cwsa_plus):
         values = [
             function(np.append(problem.loss, RIGHT), np.append(problem.confidence, c), threshold=tau)
             for c in (low, low + gain)
@@ -160,27 +160,27 @@ def test_axiom_overconfidence_penalisation(problem: Problem, tau: float, low: fl
     """Holds for CWSA: a wrong, accepted prediction that gets surer costs more. CWSA+ does not see it at all."""
     loss = np.append(problem.loss, WRONG)
     less, more = (np.append(problem.confidence, c) for c in (low, low + gain))
-    assert recuse.cwsa(loss, more, threshold=tau) < recuse.cwsa(loss, less, threshold=tau)
-    assert recuse.cwsa_plus(loss, more, threshold=tau) == recuse.cwsa_plus(loss, less, threshold=tau)
+    assert abstain.cwsa(loss, more, threshold=tau) < abstain.cwsa(loss, less, threshold=tau)
+    assert abstain.cwsa_plus(loss, more, threshold=tau) == abstain.cwsa_plus(loss, less, threshold=tau)
 
 
 @given(problem=PROBLEMS, tau=st.floats(0.01, 0.99))
 def test_axiom_abstention_consistency(problem: Problem, tau: float) -> None:
     """Holds: what the abstained predictions would have been changes neither metric; they contribute nothing."""
     flipped = np.where(problem.confidence < tau, 1.0 - problem.loss, problem.loss)
-    for function in (recuse.cwsa, recuse.cwsa_plus):
+    for function in (abstain.cwsa, abstain.cwsa_plus):
         values = [function(loss, problem.confidence, threshold=tau) for loss in (problem.loss, flipped)]
         assert values[0] == pytest.approx(values[1], abs=1e-15)
-    found = recuse.contributions(recuse.metrics.get("cwsa", threshold=tau), problem.loss, problem.confidence)
+    found = abstain.contributions(abstain.metrics.get("cwsa", threshold=tau), problem.loss, problem.confidence)
     assert not found[problem.confidence < tau].any()
 
 
 def test_abstaining_can_be_free_or_costly() -> None:
     """What abstaining does to the mean is no axiom: dropping a barely accepted right prediction raises CWSA."""
     kept, dropped = [0.9, 0.51], [0.9, 0.49]
-    assert recuse.cwsa([RIGHT, RIGHT], dropped) > recuse.cwsa([RIGHT, RIGHT], kept)
+    assert abstain.cwsa([RIGHT, RIGHT], dropped) > abstain.cwsa([RIGHT, RIGHT], kept)
     everything = {"threshold": 0.5, "denominator": "all"}
-    assert recuse.cwsa([RIGHT, RIGHT], dropped, **everything) < recuse.cwsa([RIGHT, RIGHT], kept, **everything)
+    assert abstain.cwsa([RIGHT, RIGHT], dropped, **everything) < abstain.cwsa([RIGHT, RIGHT], kept, **everything)
 
 
 @given(problem=PROBLEMS, tau=st.floats(0.0, 0.99))
@@ -196,18 +196,18 @@ def test_axiom_normalization(problem: Problem, tau: float) -> None:
 
 
 def _plus(loss: Any, confidence: Any, weight: Any, tau: float) -> float:
-    return float(recuse.cwsa_plus(loss, confidence, threshold=tau, sample_weight=weight))
+    return float(abstain.cwsa_plus(loss, confidence, threshold=tau, sample_weight=weight))
 
 
 def _signed(loss: Any, confidence: Any, weight: Any, tau: float) -> float:
-    return float(recuse.cwsa(loss, confidence, threshold=tau, sample_weight=weight))
+    return float(abstain.cwsa(loss, confidence, threshold=tau, sample_weight=weight))
 
 
 def test_normalization_says_nothing_about_what_is_rejected() -> None:
     """Counter-example to "perfect correctness": 1 is attained with one sure, right prediction and 99 wrong rejected."""
     loss, confidence = [RIGHT] + [WRONG] * 99, [1.0] + [0.4] * 99
-    assert recuse.cwsa_plus(loss, confidence) == recuse.cwsa(loss, confidence) == 1.0
-    assert recuse.accuracy(loss) == pytest.approx(0.01)
+    assert abstain.cwsa_plus(loss, confidence) == abstain.cwsa(loss, confidence) == 1.0
+    assert abstain.accuracy(loss) == pytest.approx(0.01)
 
 
 @given(problem=unit_problems(("binary",), ("none",), 1, 20), step=st.floats(0.0, 0.2))
@@ -216,11 +216,11 @@ def test_calibration_responsiveness_holds_while_the_accepted_set_stays(problem: 
     confidence = 0.5 + 0.25 * problem.confidence + 0.05
     better = confidence + np.where(problem.loss == RIGHT, step, -0.05 * step)
     better = np.clip(better, 0.5, 1.0)
-    assert recuse.cwsa(problem.loss, better) >= recuse.cwsa(problem.loss, confidence) - 1e-12
-    assert recuse.cwsa_plus(problem.loss, better) >= recuse.cwsa_plus(problem.loss, confidence) - 1e-12
+    assert abstain.cwsa(problem.loss, better) >= abstain.cwsa(problem.loss, confidence) - 1e-12
+    assert abstain.cwsa_plus(problem.loss, better) >= abstain.cwsa_plus(problem.loss, confidence) - 1e-12
 
 
-@pytest.mark.parametrize("function", [recuse.cwsa, recuse.cwsa_plus])
+@pytest.mark.parametrize("function", [abstain.cwsa, abstain.cwsa_plus])
 def test_calibration_responsiveness_fails_when_a_prediction_enters(function: Any) -> None:
     """Counter-example to the axiom: a right prediction moved from .49 to .51 enters with weight .02 and lowers both."""
     loss = [RIGHT, RIGHT]
@@ -239,7 +239,7 @@ def test_calibration_responsiveness_fails_in_expectation_too() -> None:
     values = []
     for top in (0.5, 0.6):
         unsure = rng.uniform(0.4, top, size=(2000, 50))
-        values.append(np.mean([recuse.cwsa(np.zeros(100), np.append(np.full(50, 0.9), draw)) for draw in unsure]))
+        values.append(np.mean([abstain.cwsa(np.zeros(100), np.append(np.full(50, 0.9), draw)) for draw in unsure]))
     assert values[0] == pytest.approx(0.8, abs=1e-12)
     assert values[1] == pytest.approx((0.8 + 0.5 * 0.1) / 1.5, abs=0.005)
     assert values[1] < values[0] - 0.2

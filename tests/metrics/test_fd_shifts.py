@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recuse
-from recuse import RiskCoverageCurve, TieBlocks, metrics
+import abstain
+from abstain import RiskCoverageCurve, TieBlocks, metrics
 
 CASES = json.loads((Path(__file__).parents[1] / "data/fd_shifts_vectors.json").read_text(encoding="utf-8"))["cases"]
 WITH_NAN = [case for case in CASES if case["expected"]["contains_nan"]]
@@ -57,9 +57,9 @@ def test_areas_agree_through_their_named_conventions(case: dict[str, Any]) -> No
         "aurc": metrics.get("aurc", estimator="trapezoid")(blocks),
         "aurc_nonlinear": metrics.get("aurc", estimator="interpolated")(blocks),
         "eaurc": metrics.get("e_aurc", estimator="trapezoid")(blocks),
-        "aurc_optimal": recuse.aurc_optimal(columns(case)[0], estimator="trapezoid"),
+        "aurc_optimal": abstain.aurc_optimal(columns(case)[0], estimator="trapezoid"),
         "augrc": metrics.get("augrc")(blocks),
-        "augrc_optimal": recuse.augrc_optimal(columns(case)[0]),
+        "augrc_optimal": abstain.augrc_optimal(columns(case)[0]),
         "eaugrc": metrics.get("e_augrc")(blocks),
     }
     for name, value in found.items():
@@ -147,8 +147,8 @@ def test_augrc_ba_is_augrc_of_reweighted_losses(case: dict[str, Any]) -> None:
     """Upstream's AUGRC-BA reweights the losses by N / (K n_y) and leaves the coverage axis unweighted."""
     loss, score = columns(case)
     labels = np.array(case["labels"])
-    factor = recuse.prevalence_weights(labels)  # N / (K n_y) per sample
-    assert recuse.augrc(loss * factor, score) == near(case["expected"]["augrc_ba"])
+    factor = abstain.prevalence_weights(labels)  # N / (K n_y) per sample
+    assert abstain.augrc(loss * factor, score) == near(case["expected"]["augrc_ba"])
 
 
 def aurc_ba(loss: np.ndarray, score: np.ndarray, labels: np.ndarray) -> float:
@@ -172,11 +172,11 @@ def test_disagreement_class_balance() -> None:
     """All wrong: upstream's AURC-BA is below 1, its AUGRC-BA .70; weights on both axes give 1 and 1/2."""
     loss, score = np.ones(10), np.arange(10.0)
     labels = np.array([0] * 9 + [1])
-    weight = recuse.prevalence_weights(labels)
+    weight = abstain.prevalence_weights(labels)
     assert aurc_ba(loss, score, labels) < 0.96
-    assert recuse.augrc(loss * weight, score) == near(0.7)
-    assert recuse.aurc(loss, score, sample_weight=weight) == near(1.0)
-    assert recuse.augrc(loss, score, sample_weight=weight) == near(0.5)
+    assert abstain.augrc(loss * weight, score) == near(0.7)
+    assert abstain.aurc(loss, score, sample_weight=weight) == near(1.0)
+    assert abstain.augrc(loss, score, sample_weight=weight) == near(0.5)
 
 
 # ---------------------------------------------------------------------- deliberate disagreements
@@ -187,7 +187,7 @@ def test_disagreement_nan_is_an_error(case: dict[str, Any]) -> None:
     """Upstream returns NaN (and its pipeline drops the samples silently); a NaN is an error that names its place."""
     assert case["expected"]["augrc"] is None
     with pytest.raises(ValueError, match=r"holds NaN: (loss|confidence)\[\d+\] = nan"):
-        recuse.augrc(*columns(case))
+        abstain.augrc(*columns(case))
 
 
 @all_cases([case for case in FINITE if not case["expected"]["is_binary"]])
@@ -195,7 +195,7 @@ def test_disagreement_achievable_area_of_real_losses(case: dict[str, Any]) -> No
     """Upstream keeps all points for real losses; the hull of G exists for any loss and is never above that."""
     ours = metrics.get("aurc_achievable")(blocks_of(case))
     assert ours <= case["expected"]["aurc_achievable"] + 1e-12
-    assert ours >= recuse.aurc_optimal(columns(case)[0]) - 1e-12
+    assert ours >= abstain.aurc_optimal(columns(case)[0]) - 1e-12
 
 
 def test_disagreement_achievable_area_is_strictly_better_somewhere() -> None:
@@ -215,19 +215,19 @@ def test_disagreement_infinite_scores_are_ordered(case: dict[str, Any]) -> None:
     assert case["expected"]["failauc"] is None
     ranks = np.unique(score, return_inverse=True)[1]
     for name in ("auroc_f", "average_precision_success", "fpr95_success"):
-        value = getattr(recuse, name)(loss, score)
+        value = getattr(abstain, name)(loss, score)
         assert np.isfinite(value)
-        assert value == getattr(recuse, name)(loss, ranks)
+        assert value == getattr(abstain, name)(loss, ranks)
 
 
 def test_disagreement_calibration_of_all_correct() -> None:
     """Upstream inverts the target if every prediction is right: ECE 1 for sure and right."""
     case = next(case for case in CASES if case["id"] == "fdtest_metrics__all_correct__all_confid")
     assert case["expected"]["ece"] == 1.0
-    assert recuse.ece(*columns(case), bins=20) == 0.0
+    assert abstain.ece(*columns(case), bins=20) == 0.0
     single = next(case for case in CASES if case["id"] == "deg_single_correct")
     assert single["expected"]["ece"] == near(0.7)
-    assert recuse.ece(*columns(single), bins=20) == near(0.3)
+    assert abstain.ece(*columns(single), bins=20) == near(0.3)
 
 
 def test_disagreement_rejecting_everything() -> None:
@@ -242,6 +242,6 @@ def test_disagreement_excess_of_all_correct() -> None:
     """Upstream's optimum of no failure is 2e-16 and its areas are -0.0; here both are plain zeros."""
     case = next(case for case in CASES if case["id"] == "deg_all_correct")
     assert case["expected"]["eaurc"] < 0.0
-    value = recuse.e_aurc(*columns(case), estimator="trapezoid")
+    value = abstain.e_aurc(*columns(case), estimator="trapezoid")
     assert value == 0.0
     assert not np.signbit(value)

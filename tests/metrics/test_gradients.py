@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import recuse
-from recuse import TieBlocks, UnmetNeed, metrics
-from recuse._checks import Undefined
-from recuse.metrics import Gradient, Metric
+import abstain
+from abstain import TieBlocks, UnmetNeed, metrics
+from abstain._checks import Undefined
+from abstain.metrics import Gradient, Metric
 from tests.metrics._problems import FEWER, TAME, problems_for, table
 from tests.metrics.references_values import REFERENCES
 
@@ -185,8 +185,8 @@ def test_rejecting_all_ignores_infinite_scores() -> None:
     metric = metrics.get("generalized_risk", coverage=0.0)
     assert metric(blocks) == 0.0
     np.testing.assert_array_equal(metric.gradient_of(blocks).loss, [0.0, 0.0])
-    with pytest.warns(recuse.UndefinedMetricWarning, match="nothing of class"):
-        value = recuse.macro_selective_risk([1, 0], [np.inf, 0.0], ["a", "a"], coverage=0.0)
+    with pytest.warns(abstain.UndefinedMetricWarning, match="nothing of class"):
+        value = abstain.macro_selective_risk([1, 0], [np.inf, 0.0], ["a", "a"], coverage=0.0)
     assert np.isnan(value)
 
 

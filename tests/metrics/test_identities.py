@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import recuse
-from recuse import TieBlocks, metrics
+import abstain
+from abstain import TieBlocks, metrics
 from tests.metrics._problems import TAME, problems_for, scale, table
 from tests.strategies import LOSSES, WEIGHTS, Problem, problems
 
@@ -52,7 +52,7 @@ def test_augrc_closed_form(problem: Problem) -> None:
     """Eq. 7 of Traub et al. holds exactly for 0/1 losses, ties and weights included."""
     augrc, auroc, accuracy = values(problem, "augrc", "auroc_f", "accuracy")
     auroc = 0.5 if math.isnan(auroc) else auroc  # its factor acc (1 - acc) is 0 then
-    assert augrc == near(recuse.augrc_from_auroc(min(max(accuracy, 0.0), 1.0), auroc))
+    assert augrc == near(abstain.augrc_from_auroc(min(max(accuracy, 0.0), 1.0), auroc))
 
 
 @given(problem=TAME_ANY)
@@ -93,7 +93,7 @@ def test_sele_is_augrc_up_to_a_tie_rule(problem: Problem) -> None:
     sele, augrc, risk = values(problem, "sele", "augrc", "risk")
     if len(np.unique(problem.confidence)) == n:
         assert sele == near(augrc + risk / (2 * n))
-    curve = recuse.RiskCoverageCurve(table(problem))
+    curve = abstain.RiskCoverageCurve(table(problem))
     assert sele == near(np.average(curve.generalized_risk, weights=curve.blocks.weight))
     assert sele >= augrc - 1e-12
 
@@ -111,8 +111,8 @@ def test_excess_augrc_is_bounded(problem: Problem) -> None:
 def test_augrc_partial_derivatives_are_derivatives(accuracy: float, auroc: float) -> None:
     """Eq. 9 and 10 equal central differences of Eq. 7, and are never positive."""
     step = 1e-5
-    f = recuse.augrc_from_auroc
-    by_auroc, by_accuracy = recuse.augrc_partial_derivatives(accuracy, auroc)
+    f = abstain.augrc_from_auroc
+    by_auroc, by_accuracy = abstain.augrc_partial_derivatives(accuracy, auroc)
     assert by_auroc == pytest.approx((f(accuracy, auroc + step) - f(accuracy, auroc - step)) / (2 * step), abs=1e-9)
     assert by_accuracy == pytest.approx((f(accuracy + step, auroc) - f(accuracy - step, auroc)) / (2 * step), abs=1e-9)
     assert by_auroc <= 0.0
@@ -124,14 +124,14 @@ def test_class_balance_by_weights_keeps_the_closed_form(problem: Problem, data: 
     """With prevalence weights Eq. 7 holds with balanced accuracy and weighted AUROC; all wrong scores exactly 1/2."""
     n = len(problem.loss)
     labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
-    weight = recuse.prevalence_weights(labels)
+    weight = abstain.prevalence_weights(labels)
     balanced = np.mean([1.0 - problem.loss[labels == k].mean() for k in np.unique(labels)])
     weighted = problem._replace(weight=weight)
     augrc, auroc, accuracy = values(weighted, "augrc", "auroc_f", "accuracy")
     assert weight.sum() == near(n)
     assert accuracy == near(balanced)
-    assert augrc == near(recuse.augrc_from_auroc(min(balanced, 1.0), 0.5 if math.isnan(auroc) else auroc))
-    assert recuse.augrc(np.ones(n), problem.confidence, sample_weight=weight) == near(0.5)
+    assert augrc == near(abstain.augrc_from_auroc(min(balanced, 1.0), 0.5 if math.isnan(auroc) else auroc))
+    assert abstain.augrc(np.ones(n), problem.confidence, sample_weight=weight) == near(0.5)
 
 
 @given(problem=problems(losses=["binary"], scores=["tied"], min_size=2, max_size=20), data=st.data())
@@ -139,7 +139,7 @@ def test_prevalence_weights_equal_resampling_to_the_target(problem: Problem, dat
     """A target of 3 : 1 equals writing every row so often that the classes stand 3 : 1."""
     n = len(problem.loss)
     labels = np.array([0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))])
-    weight = recuse.prevalence_weights(labels, {0: 0.75, 1: 0.25})
+    weight = abstain.prevalence_weights(labels, {0: 0.75, 1: 0.25})
     counts = np.bincount(labels)
     rows = np.repeat(np.arange(n), np.where(labels == 0, 3 * counts[1], counts[0]))
     for name in ("augrc", "aurc", "auroc_f"):
@@ -155,7 +155,7 @@ def test_plugin_and_harmonic_agree_without_ties(problem: Problem) -> None:
     """Eq. 10 and Eq. 13 of Zhou et al. are one number when no scores tie: the mean of the selective risks."""
     n = len(problem.loss)
     distinct = Problem(problem.loss, np.arange(n) * 1.0)
-    found = [recuse.aurc(distinct.loss, distinct.confidence, estimator=e) for e in ("plugin", "harmonic")]
+    found = [abstain.aurc(distinct.loss, distinct.confidence, estimator=e) for e in ("plugin", "harmonic")]
     ranked = problem.loss[::-1]
     assert found[0] == near(np.mean(np.cumsum(ranked) / np.arange(1, n + 1)))
     assert found[0] == near(found[1])
@@ -181,19 +181,19 @@ def test_no_ranking_beats_the_oracle(estimator: str, data: st.DataObject) -> Non
     if estimator != "trapezoid":
         assert metric(blocks) >= -1e-12
         assert value <= worst + 1e-12
-    assert value - metric(blocks) == near(recuse.aurc_optimal(problem.loss, estimator=estimator,
+    assert value - metric(blocks) == near(abstain.aurc_optimal(problem.loss, estimator=estimator,
                                                               sample_weight=problem.weight))  # fmt: skip
 
 
 def test_excess_of_the_trapezoid_can_be_negative() -> None:
     """Two perfectly separated levels: AURC .125 and optimum .1534, as fd-shifts' tests have it; worse occurs."""
-    assert recuse.aurc([0, 1], [1, 0], estimator="trapezoid") == 0.125
-    assert recuse.e_aurc([0, 1], [1, 0], estimator="trapezoid") == near(0.125 - (0.5 - 0.5 * math.log(2.0)))
+    assert abstain.aurc([0, 1], [1, 0], estimator="trapezoid") == 0.125
+    assert abstain.e_aurc([0, 1], [1, 0], estimator="trapezoid") == near(0.125 - (0.5 - 0.5 * math.log(2.0)))
     few_right = [0] + [1] * 99, [1] + [0] * 99
-    excess = recuse.e_aurc(*few_right, estimator="trapezoid")
+    excess = abstain.e_aurc(*few_right, estimator="trapezoid")
     assert excess == pytest.approx(-0.4539, abs=1e-4)
     assert excess >= metrics.get("e_aurc").range[0]
-    assert recuse.e_aurc(*few_right) >= 0.0
+    assert abstain.e_aurc(*few_right) >= 0.0
 
 
 @given(problem=TAME_ANY)
@@ -226,8 +226,8 @@ def test_normalised_areas_are_0_for_the_oracle_and_1_for_a_constant(name: str, p
 def test_normalised_areas_of_equal_losses_are_nan_however_sums_round(name: str, n: int) -> None:
     """Equal losses of 0.3 under real weights leave a span of pure rounding, which must not become a ratio."""
     rng = np.random.default_rng(n)
-    with pytest.warns(recuse.UndefinedMetricWarning, match="all losses are equal"):
-        value = getattr(recuse, name)(np.full(n, 0.3), rng.random(n), sample_weight=rng.random(n))
+    with pytest.warns(abstain.UndefinedMetricWarning, match="all losses are equal"):
+        value = getattr(abstain, name)(np.full(n, 0.3), rng.random(n), sample_weight=rng.random(n))
     assert math.isnan(value)
 
 
@@ -237,18 +237,18 @@ def test_hull_is_never_above_the_curve(problem: Problem) -> None:
     size = 1e-11 * scale(problem)
     aurc, augrc = values(problem, "aurc_achievable", "augrc_achievable")
     blocks = table(problem)
-    optimum = recuse.aurc_optimal(problem.loss, sample_weight=problem.weight)
+    optimum = abstain.aurc_optimal(problem.loss, sample_weight=problem.weight)
     for estimator in ("plugin", "interpolated"):
         assert aurc <= metrics.get("aurc", estimator=estimator)(blocks) + size
     assert augrc <= metrics.get("augrc")(blocks) + size
     assert aurc >= optimum - size
-    assert augrc >= recuse.augrc_optimal(problem.loss, sample_weight=problem.weight) - size
+    assert augrc >= abstain.augrc_optimal(problem.loss, sample_weight=problem.weight) - size
 
 
 @given(problem=ANY)
 def test_hull_is_convex_and_its_vertices_are_points_of_the_curve(problem: Problem) -> None:
     """Risk per step rises along the hull, whose points are attainable."""
-    curve = recuse.RiskCoverageCurve(table(problem))
+    curve = abstain.RiskCoverageCurve(table(problem))
     hull = curve.hull()
     steps = hull.blocks.loss / hull.blocks.weight
     assert np.all(np.diff(steps) >= -1e-9 * scale(problem))
@@ -291,13 +291,13 @@ def test_toy_of_figure_2(failures, accuracy, auroc, trapezoid, excess, mean_risk
     """Equal AUROC_f and AUGRC, yet AURC falls by 64 %; CSF-3 is worse in both factors at half the AURC of CSF-1."""
     loss = np.isin(np.arange(1, 21), failures).astype(float)
     score = -np.arange(20.0)
-    assert recuse.accuracy(loss) == near(accuracy)
-    assert recuse.auroc_f(loss, score) == pytest.approx(auroc, abs=5e-5)
-    assert 1000 * recuse.aurc(loss, score, estimator="trapezoid") == pytest.approx(trapezoid, abs=0.05)
-    assert 1000 * recuse.e_aurc(loss, score, estimator="trapezoid") == pytest.approx(excess, abs=0.05)
+    assert abstain.accuracy(loss) == near(accuracy)
+    assert abstain.auroc_f(loss, score) == pytest.approx(auroc, abs=5e-5)
+    assert 1000 * abstain.aurc(loss, score, estimator="trapezoid") == pytest.approx(trapezoid, abs=0.05)
+    assert 1000 * abstain.e_aurc(loss, score, estimator="trapezoid") == pytest.approx(excess, abs=0.05)
     for estimator in ("plugin", "harmonic"):
-        assert 1000 * recuse.aurc(loss, score, estimator=estimator) == pytest.approx(mean_risk, abs=0.05)
-    assert 1000 * recuse.augrc(loss, score) == near(augrc)
+        assert 1000 * abstain.aurc(loss, score, estimator=estimator) == pytest.approx(mean_risk, abs=0.05)
+    assert 1000 * abstain.augrc(loss, score) == near(augrc)
 
 
 @given(right=st.integers(0, 30), wrong=st.integers(0, 30))
@@ -306,25 +306,25 @@ def test_f1_auc_of_a_perfect_ranking_is_its_optimum(right: int, wrong: int) -> N
     n = right + wrong
     assume(n > 0)
     loss = np.repeat([0.0, 1.0], [right, wrong])
-    optimum = recuse.f1_auc_optimal(right / n)
-    assert recuse.f1_auc(loss, -loss) == near(optimum)
-    assert recuse.f1_auc(loss, -np.arange(float(n))) == near(optimum)
-    assert recuse.f1_auc(loss, loss) <= optimum + 1e-12
+    optimum = abstain.f1_auc_optimal(right / n)
+    assert abstain.f1_auc(loss, -loss) == near(optimum)
+    assert abstain.f1_auc(loss, -np.arange(float(n))) == near(optimum)
+    assert abstain.f1_auc(loss, loss) <= optimum + 1e-12
 
 
 def test_best_f1_auc_falls_with_accuracy_beyond_056() -> None:
     """The optimum peaks near accuracy .56 at .7149, the upper end of the metric's range."""
     grid = np.linspace(0.0, 1.0, 10001)
-    best = np.array([recuse.f1_auc_optimal(a) for a in grid])
+    best = np.array([abstain.f1_auc_optimal(a) for a in grid])
     assert grid[best.argmax()] == pytest.approx(0.56, abs=0.005)
     assert best.max() <= metrics.get("f1_auc").range[1] == pytest.approx(best.max(), abs=1e-4)
-    assert recuse.f1_auc_optimal(1.0) == pytest.approx(2.0 * (1.0 - math.log(2.0)), rel=1e-12)
+    assert abstain.f1_auc_optimal(1.0) == pytest.approx(2.0 * (1.0 - math.log(2.0)), rel=1e-12)
 
 
 def test_two_sele_is_no_upper_bound_of_aurc() -> None:
     """Zhou et al., Eq. 34-36: one failure on top of five: AURC = H_5 / 5 exceeds 2 x SELE = 2 / 5."""
     loss, score = [1, 0, 0, 0, 0], [5, 4, 3, 2, 1]
-    aurc, double = recuse.aurc(loss, score), recuse.sele(loss, score, factor=2.0)
+    aurc, double = abstain.aurc(loss, score), abstain.sele(loss, score, factor=2.0)
     assert (5 * aurc, 5 * double) == (near(137 / 60), near(2.0))
     assert aurc > double
 
@@ -335,15 +335,15 @@ def test_augrc_unbiased_is_unbiased() -> None:
     wins = (score[:, None] > score) + 0.5 * (score[:, None] == score)
     population = np.mean(loss[:, None] * wins)
     draws = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij")).reshape(3, -1).T
-    unbiased = [recuse.augrc_unbiased(loss[rows], score[rows]) for rows in draws]
-    plain = [recuse.augrc(loss[rows], score[rows]) for rows in draws]
+    unbiased = [abstain.augrc_unbiased(loss[rows], score[rows]) for rows in draws]
+    plain = [abstain.augrc(loss[rows], score[rows]) for rows in draws]
     assert np.mean(unbiased) == near(population)
     assert abs(np.mean(plain) - population) > 1e-3
 
 
 def test_error_retention_area_is_augrc() -> None:
     """The alias is the same function, so it cannot drift."""
-    assert recuse.error_retention_area is recuse.augrc
+    assert abstain.error_retention_area is abstain.augrc
 
 
 def test_equal_tables_give_equal_values_whatever_built_them() -> None:
@@ -351,5 +351,5 @@ def test_equal_tables_give_equal_values_whatever_built_them() -> None:
     halves, ends = (TieBlocks.from_samples(loss, [1, 1]) for loss in ([0.5, 0.5], [0, 1]))
     assert metrics.get("aurc")(halves) == metrics.get("aurc")(ends)
     assert metrics.get("auroc_f")(ends) == 0.5
-    with pytest.raises(recuse.UnmetNeed, match="0/1 loss"):
+    with pytest.raises(abstain.UnmetNeed, match="0/1 loss"):
         metrics.get("auroc_f")(halves)

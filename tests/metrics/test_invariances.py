@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse import TieBlocks, metrics
-from recuse.metrics import Metric
+from abstain import TieBlocks, metrics
+from abstain.metrics import Metric
 from tests.metrics._problems import FEWER, TAME, needs_counts, problems_for, scale, table
 from tests.metrics.references_values import REFERENCES
 from tests.strategies import partitions

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import recuse
-from recuse.metrics._harmonic import harmonic_difference, mean_harmonic, mean_log
+import abstain
+from abstain.metrics._harmonic import harmonic_difference, mean_harmonic, mean_log
 
 ESTIMATORS = ("harmonic", "log", "sele")
 SIZES = (1, 2, 5, 30, 200)
@@ -27,7 +27,7 @@ def weight(n: int, r: int, estimator: str) -> Fraction | float:
 @pytest.mark.parametrize("n", SIZES)
 def test_rank_weights_equal_their_definitions(n: int, estimator: str) -> None:
     """Each weight equals its exact definition; the harmonic ones have mean 1 (Eq. 14), the log ones less (Eq. 19)."""
-    found = recuse.rank_weights(n, estimator)
+    found = abstain.rank_weights(n, estimator)
     np.testing.assert_allclose(found, [float(weight(n, r, estimator)) for r in range(1, n + 1)], rtol=4e-15)
     if estimator == "harmonic":
         assert found.mean() == pytest.approx(1.0, rel=1e-14)
@@ -40,9 +40,9 @@ def test_rank_weights_are_the_estimators_of_aurc(estimator: str) -> None:
     """Mean of weight x loss is AURC by that estimator; SELE has weight r/n."""
     rng = np.random.default_rng(0)
     loss = rng.random(50)
-    expected = np.mean(recuse.rank_weights(50, estimator) * loss)
-    assert recuse.aurc(loss, np.arange(50.0), estimator=estimator) == pytest.approx(expected, rel=1e-13)
-    assert recuse.sele(loss, np.arange(50.0)) == pytest.approx(np.mean(recuse.rank_weights(50, "sele") * loss))
+    expected = np.mean(abstain.rank_weights(50, estimator) * loss)
+    assert abstain.aurc(loss, np.arange(50.0), estimator=estimator) == pytest.approx(expected, rel=1e-13)
+    assert abstain.sele(loss, np.arange(50.0)) == pytest.approx(np.mean(abstain.rank_weights(50, "sele") * loss))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -55,7 +55,7 @@ def test_bias_equals_the_printed_sum(n: int, estimator: str) -> None:
             for r in range(1, n + 1)
         ]
         expected = math.fsum([*terms, math.log1p(-beta)])
-        assert recuse.rank_weight_bias(n, [beta], estimator)[0] == pytest.approx(expected, rel=1e-9, abs=1e-13)
+        assert abstain.rank_weight_bias(n, [beta], estimator)[0] == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -63,15 +63,15 @@ def test_bias_collapses_to_a_tail(n: int) -> None:
     """Harmonic: 1/n - sum_{j >= n} beta^j / j, a form that the paper does not print; SELE is linear plus ln."""
     for beta in (0.1, 0.5, 0.9):
         tail = math.fsum(beta**j / j for j in range(n, n + 2000))
-        assert recuse.rank_weight_bias(n, [beta])[0] == pytest.approx(1.0 / n - tail, rel=1e-9, abs=1e-14)
+        assert abstain.rank_weight_bias(n, [beta])[0] == pytest.approx(1.0 / n - tail, rel=1e-9, abs=1e-14)
         sele = (1.0 + (n - 1) * beta) / n + math.log1p(-beta)
-        assert recuse.rank_weight_bias(n, [beta], "sele")[0] == pytest.approx(sele, rel=1e-12, abs=1e-15)
+        assert abstain.rank_weight_bias(n, [beta], "sele")[0] == pytest.approx(sele, rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_bias_is_positive_for_small_and_negative_for_large_ranks(estimator: str) -> None:
     """Figure 1 of the paper."""
-    bias = recuse.rank_weight_bias(20, [0.0, 0.999999], estimator)
+    bias = abstain.rank_weight_bias(20, [0.0, 0.999999], estimator)
     assert bias[0] > 0.0 > bias[1]
 
 
@@ -80,8 +80,10 @@ def test_bias_by_simulation(estimator: str) -> None:
     """Ranks drawn by counting uniforms below beta reproduce the bias within five standard errors."""
     n, beta, rng = 12, 0.7, np.random.default_rng(1)
     rank = 1 + (rng.random((200_000, n - 1)) < beta).sum(axis=1)
-    drawn = recuse.rank_weights(n, estimator)[rank - 1] + math.log1p(-beta)
-    assert abs(drawn.mean() - recuse.rank_weight_bias(n, [beta], estimator)[0]) < 5.0 * drawn.std() / math.sqrt(200_000)
+    drawn = abstain.rank_weights(n, estimator)[rank - 1] + math.log1p(-beta)
+    assert abs(drawn.mean() - abstain.rank_weight_bias(n, [beta], estimator)[0]) < 5.0 * drawn.std() / math.sqrt(
+        200_000
+    )
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -97,7 +99,7 @@ def test_mse_by_quadrature(n: int, estimator: str) -> None:
             lambda u: (alpha - u) ** 2 * beta_distribution.pdf(-math.expm1(-u), r, n + 1 - r) * math.exp(-u),  # noqa: B023
             0.0, 60.0, limit=400, points=[0.1, 1.0, 5.0],
         )[0]  # fmt: skip
-        assert recuse.rank_weight_mse(n, [r], estimator)[0] == pytest.approx(expected, rel=1e-7)
+        assert abstain.rank_weight_mse(n, [r], estimator)[0] == pytest.approx(expected, rel=1e-7)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -106,9 +108,9 @@ def test_mse_equals_the_printed_form(n: int) -> None:
     for r in sorted({1, (n + 1) // 2, n}):
         variance = math.fsum(1.0 / k**2 for k in range(n + 1 - r, n + 1))
         distance = math.log(1.0 - r / (n + 1)) + float(weight(n, r, "harmonic"))
-        assert recuse.rank_weight_mse(n, [r])[0] == pytest.approx(variance, rel=1e-11)
-        assert recuse.rank_weight_mse(n, [r], "log")[0] == pytest.approx(variance + distance**2, rel=1e-11)
-        assert recuse.rank_weight_mse(n, [r], "sele")[0] >= variance * (1.0 - 1e-12)
+        assert abstain.rank_weight_mse(n, [r])[0] == pytest.approx(variance, rel=1e-11)
+        assert abstain.rank_weight_mse(n, [r], "log")[0] == pytest.approx(variance + distance**2, rel=1e-11)
+        assert abstain.rank_weight_mse(n, [r], "sele")[0] >= variance * (1.0 - 1e-12)
 
 
 # ---------------------------------------------------------------------- sums over runs of ranks
@@ -153,4 +155,4 @@ def test_rank_estimators_keep_their_digits_in_large_samples(n: int) -> None:
     }
     for estimator, weights in direct.items():
         tied = weights.reshape(n, -1).mean(axis=1).repeat(size // n)
-        assert recuse.aurc(loss, score, estimator=estimator) == pytest.approx(float((tied * loss).mean()), rel=1e-13)
+        assert abstain.aurc(loss, score, estimator=estimator) == pytest.approx(float((tied * loss).mean()), rel=1e-13)

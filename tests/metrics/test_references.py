@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recuse
-from recuse import UndefinedMetricWarning, metrics
-from recuse.metrics import Predictions
+import abstain
+from abstain import UndefinedMetricWarning, metrics
+from abstain.metrics import Predictions
 from tests.metrics import references as rank
 from tests.metrics._problems import FEWER, losses_of, problems_for, scale, table
 from tests.metrics.references import Data
@@ -68,7 +68,7 @@ def test_public_function_equals_metric_on_table(name: str, data: st.DataObject) 
     if name in ("selective_risk", "selective_accuracy", "generalized_risk"):
         options = options or {"coverage": 0.8}
     metric = metrics.get(name, **options)
-    function = getattr(recuse, name)
+    function = getattr(abstain, name)
     accepts = inspect.signature(function).parameters
     kinds = None if "sample_weight" in accepts else ("none",)
     problem = data.draw(problems_for(metric, kinds=kinds, max_size=8))
@@ -85,14 +85,14 @@ def test_public_function_equals_metric_on_table(name: str, data: st.DataObject) 
 def test_aurc_optimal_equals_slow_definition(estimator: str, data: st.DataObject) -> None:
     """The optimum, which is a function of the losses alone, equals the area of the sorted losses."""
     problem = data.draw(problems_for(metrics.get("e_aurc", estimator=estimator)))
-    found = recuse.aurc_optimal(problem.loss, estimator=estimator, sample_weight=problem.weight)
+    found = abstain.aurc_optimal(problem.loss, estimator=estimator, sample_weight=problem.weight)
     same(found, rank.aurc_optimal(Data.of(*problem), estimator), scale(problem))
 
 
 @given(problem=problems_for(metrics.get("e_augrc")))
 def test_augrc_optimal_equals_slow_definition(problem: Any) -> None:
     """The optimum equals the area of the sorted losses, and half the squared risk for 0/1 losses."""
-    found = recuse.augrc_optimal(problem.loss, sample_weight=problem.weight)
+    found = abstain.augrc_optimal(problem.loss, sample_weight=problem.weight)
     data = Data.of(*problem)
     same(found, rank.augrc_optimal(data), scale(problem))
     if rank.is_binary(data):
@@ -114,7 +114,7 @@ def test_prediction_metrics_equal_slow_definitions(name: str, data: st.DataObjec
     expected = reference(labels.tolist(), probabilities.tolist(), weight or [1.0] * n, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        same(getattr(recuse, name)(labels, probabilities, sample_weight=weight, **options), expected)
+        same(getattr(abstain, name)(labels, probabilities, sample_weight=weight, **options), expected)
     bare = Predictions(labels, probabilities, None, None if weight is None else np.array(weight))
     same(metrics.get(name, **options)(bare), expected)
 
@@ -123,8 +123,8 @@ def test_infinite_confidences_are_tied_for_the_accepted_area() -> None:
     """Two confidences of +inf (or -inf) are accepted together, without a warning: the order of the rows is nothing."""
     labels, probabilities = [1, 0, 1, 0], [[0.5, 0.5], [0.4, 0.6], [0.1, 0.9], [0.2, 0.8]]
     for high, low in ((np.inf, 0.0), (1.0, -np.inf)):
-        found = recuse.auroc_accepted_area(labels, probabilities, [high, high, low, low])
-        same(found, recuse.auroc_accepted_area(labels, probabilities, [1.0, 1.0, 0.0, 0.0]))
+        found = abstain.auroc_accepted_area(labels, probabilities, [high, high, low, low])
+        same(found, abstain.auroc_accepted_area(labels, probabilities, [1.0, 1.0, 0.0, 0.0]))
 
 
 @given(data=st.data())
@@ -136,7 +136,7 @@ def test_macro_selective_risk_equals_slow_definition(data: st.DataObject) -> Non
     expected = macro_selective_risk(*Data.of(problem.loss, problem.confidence)[:2], labels, threshold)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        found = recuse.macro_selective_risk(problem.loss, problem.confidence, labels, threshold=threshold)
+        found = abstain.macro_selective_risk(problem.loss, problem.confidence, labels, threshold=threshold)
     same(found, expected, scale(problem))
 
 
@@ -157,14 +157,14 @@ def test_tie_reference_is_the_mean_over_all_orders(estimator: str) -> None:
             values.append(math.fsum(-math.log(1 - (6 - p) / 7) * loss for p, loss in enumerate(ranked)) / 6)
     expected = math.fsum(values) / len(values)
     assert rank.aurc(Data.of(losses, scores), estimator) == pytest.approx(expected, rel=1e-14)
-    assert recuse.aurc(losses, scores, estimator=estimator) == pytest.approx(expected, rel=1e-14)
+    assert abstain.aurc(losses, scores, estimator=estimator) == pytest.approx(expected, rel=1e-14)
 
 
 def test_interpolated_aurc_is_the_limit_of_many_copies_in_random_order() -> None:
     """With every row repeated, the harmonic mean over tie orders tends to the interpolated area, as 1 / copies."""
     losses, scores = np.array([1.0, 0.0, 0.25, 1.0, 0.0]), np.array([0.5, 0.5, 0.9, 0.1, 0.1])
-    limit = recuse.aurc(losses, scores, estimator="interpolated")
-    gaps = [recuse.aurc(losses.repeat(k), scores.repeat(k), estimator="harmonic") - limit for k in (100, 1000, 10000)]
+    limit = abstain.aurc(losses, scores, estimator="interpolated")
+    gaps = [abstain.aurc(losses.repeat(k), scores.repeat(k), estimator="harmonic") - limit for k in (100, 1000, 10000)]
     assert abs(gaps[2]) < 1e-4
     assert gaps[0] / gaps[1] == pytest.approx(10.0, rel=0.05)
     assert gaps[1] / gaps[2] == pytest.approx(10.0, rel=0.05)
@@ -176,7 +176,7 @@ def test_f1_auc_is_the_area_under_f1_of_random_tie_orders() -> None:
     grid = (np.arange(200_000) + 0.5) / 200_000
     accepted_right = np.interp(grid, [0.0, 0.4, 0.6, 1.0], [0.0, 0.2, 0.4, 0.6])
     expected = np.mean(2.0 * accepted_right / (grid + 0.6))
-    assert recuse.f1_auc(losses, scores) == pytest.approx(expected, rel=1e-9)
+    assert abstain.f1_auc(losses, scores) == pytest.approx(expected, rel=1e-9)
 
 
 def test_losses_that_a_metric_refuses_are_not_drawn() -> None:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recuse
-from recuse import TieBlocks, UnmetNeed, metrics
-from recuse.metrics import Metric, Predictions
+import abstain
+from abstain import TieBlocks, UnmetNeed, metrics
+from abstain.metrics import Metric, Predictions
 from tests.metrics._problems import FEWER, problems_for, table
 from tests.metrics.references_values import REFERENCES
 
@@ -79,7 +79,7 @@ def test_descriptions_are_complete(metric: Metric) -> None:
     assert metric.inference_kind in ("smooth", "quantile", "bootstrap", "none")
     assert metric.scale in ("log", "logit", "identity")
     assert metric.label
-    assert getattr(recuse, metric.name) is metric.function
+    assert getattr(abstain, metric.name) is metric.function
 
 
 @pytest.mark.parametrize("metric", CASES, ids=lambda metric: metric.spec)
@@ -125,7 +125,7 @@ def test_the_wrong_kind_of_input_is_named(metric: Metric) -> None:
     predictions = Predictions(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
     wrong: Any = predictions if metric.input == "blocks" else blocks
     right: Any = blocks if metric.input == "blocks" else predictions
-    with pytest.raises(TypeError, match=rf"{metric.name} takes .* call recuse.{metric.name}\("):
+    with pytest.raises(TypeError, match=rf"{metric.name} takes .* call abstain.{metric.name}\("):
         metric(wrong)
     assert np.isfinite(metric(right)) or metric.name == "coverage_at_risk"
 
@@ -156,9 +156,9 @@ def test_metrics_of_correctness_refuse_large_losses(metric: Metric, scores: list
 def test_large_losses_are_refused_by_functions_without_a_score() -> None:
     """Accuracy sees all samples as one tie, and must not average a loss of 1.5 away."""
     with pytest.raises(UnmetNeed, match="accuracy needs losses"):
-        recuse.accuracy([0.0, 1.5])
+        abstain.accuracy([0.0, 1.5])
     with pytest.raises(UnmetNeed, match="needs losses"):
-        recuse.reliability_curve([0.0, 1.5], [0.5, 0.5])
+        abstain.reliability_curve([0.0, 1.5], [0.5, 0.5])
 
 
 @pytest.mark.parametrize("metric", [metric for metric in ALL if "oracle" in metric.needs], ids=lambda m: m.name)

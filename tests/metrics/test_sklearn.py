@@ -18,8 +18,8 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-import recuse
-from recuse import metrics
+import abstain
+from abstain import metrics
 from tests.metrics._problems import problems_for, unit_problems
 from tests.strategies import Problem
 
@@ -47,12 +47,12 @@ def test_auroc_and_average_precision(problem: Problem) -> None:
     correct, score, weight = both_classes(problem)
     loss = 1.0 - correct
     arguments: dict[str, Any] = {"sample_weight": weight}
-    assert recuse.auroc_f(loss, score, **arguments) == near(roc_auc_score(correct, score, **arguments))
-    found = recuse.average_precision_success(loss, score, **arguments)
+    assert abstain.auroc_f(loss, score, **arguments) == near(roc_auc_score(correct, score, **arguments))
+    found = abstain.average_precision_success(loss, score, **arguments)
     assert found == near(average_precision_score(correct, score, **arguments))
-    found = recuse.average_precision_error(loss, score, **arguments)
+    found = abstain.average_precision_error(loss, score, **arguments)
     assert found == near(average_precision_score(loss, -score, **arguments))
-    for function, positive, sign in ((recuse.aupr_success, correct, 1.0), (recuse.aupr_error, loss, -1.0)):
+    for function, positive, sign in ((abstain.aupr_success, correct, 1.0), (abstain.aupr_error, loss, -1.0)):
         precision, recall, _ = precision_recall_curve(positive, sign * score, **arguments)
         assert function(loss, score, **arguments) == near(auc(recall, precision))
 
@@ -62,7 +62,7 @@ def test_fpr_at_a_tpr(problem: Problem, tpr: float) -> None:
     """The lowest attainable FPR on scikit-learn's ROC curve with no point dropped, in both orientations."""
     correct, score, weight = both_classes(problem)
     loss = 1.0 - correct
-    for function, positive, sign in ((recuse.fpr95_success, correct, 1.0), (recuse.fpr95_error, loss, -1.0)):
+    for function, positive, sign in ((abstain.fpr95_success, correct, 1.0), (abstain.fpr95_error, loss, -1.0)):
         fpr, reached, _ = roc_curve(positive, sign * score, sample_weight=weight, drop_intermediate=False)
         assert function(loss, score, tpr=tpr, sample_weight=weight) == near(fpr[reached >= tpr - 1e-12].min())
 
@@ -72,10 +72,10 @@ def test_proper_scores_of_the_confidence(problem: Problem) -> None:
     """Brier score and log loss of "correct" with the confidence as its probability."""
     correct, score, weight = both_classes(problem)
     loss = 1.0 - correct
-    found = recuse.brier_confidence(loss, score, sample_weight=weight)
+    found = abstain.brier_confidence(loss, score, sample_weight=weight)
     assert found == near(brier_score_loss(correct, score, sample_weight=weight))
     clipped = np.clip(score, 1e-9, 1.0 - 1e-9)  # scikit-learn clips by the epsilon of the dtype, also at 1
-    found = recuse.nll_confidence(loss, clipped, sample_weight=weight)
+    found = abstain.nll_confidence(loss, clipped, sample_weight=weight)
     assert found == near(log_loss(correct, np.column_stack([1.0 - clipped, clipped]), sample_weight=weight))
 
 
@@ -89,9 +89,9 @@ def test_proper_scores_of_the_vector(n_classes: int, weighted: bool) -> None:
     weight = rng.random(200) if weighted else None
     theirs = brier_score_loss(labels, probabilities, sample_weight=weight, scale_by_half=False,
                               labels=np.arange(n_classes))  # fmt: skip
-    assert recuse.brier_score(labels, probabilities, sample_weight=weight) == near(theirs)
+    assert abstain.brier_score(labels, probabilities, sample_weight=weight) == near(theirs)
     theirs = log_loss(labels, probabilities, sample_weight=weight, labels=np.arange(n_classes))
-    assert recuse.nll(labels, probabilities, sample_weight=weight) == near(theirs)
+    assert abstain.nll(labels, probabilities, sample_weight=weight) == near(theirs)
 
 
 def test_class_balanced_weights_equal_scikit_learns() -> None:
@@ -99,4 +99,4 @@ def test_class_balanced_weights_equal_scikit_learns() -> None:
     from sklearn.utils.class_weight import compute_sample_weight
 
     labels = np.array(["b", "a", "a", "c", "a", "b"])
-    np.testing.assert_allclose(recuse.prevalence_weights(labels), compute_sample_weight("balanced", labels))
+    np.testing.assert_allclose(abstain.prevalence_weights(labels), compute_sample_weight("balanced", labels))

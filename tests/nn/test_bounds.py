@@ -10,9 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recuse
-from recuse.nn import _histogram as histogram
-from recuse.nn._bounds import Bins, certified
+import abstain
+from abstain.nn import _histogram as histogram
+from abstain.nn._bounds import Bins, certified
 
 
 def weak_orders(losses):
@@ -45,7 +45,7 @@ def values(parts):
         groups = [group for order in orders for group in order]
         loss = [each for group in groups for each in group]
         score = [-float(rank) for rank, group in enumerate(groups) for _ in group]
-        yield recuse.aurc(loss, score), recuse.augrc(loss, score)
+        yield abstain.aurc(loss, score), abstain.augrc(loss, score)
 
 
 @given(parts=st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=4), min_size=1, max_size=2))
@@ -85,7 +85,7 @@ def test_bounds_hold_on_large_bins():
         score = np.concatenate(
             [rng.integers(0, 1 + turn % 40, len(part)) - 100.0 * rank for rank, part in enumerate(parts)]
         )
-        for bounds, value in [(bins.aurc(), recuse.aurc(loss, score)), (bins.augrc(), recuse.augrc(loss, score))]:
+        for bounds, value in [(bins.aurc(), abstain.aurc(loss, score)), (bins.augrc(), abstain.augrc(loss, score))]:
             assert bounds.low * (1 - 1e-12) <= value <= bounds.high * (1 + 1e-12)
 
 
@@ -96,8 +96,8 @@ def test_a_bin_with_one_score_is_a_tie():
     for name in ("aurc", "augrc", "e_augrc", "e_aurc", "auroc_f"):
         bounds = certified(bins, binary=True)[name]
         assert bounds.low == bounds.high == bounds.value
-        metric = recuse.metrics.get(name)
-        expected = metric(recuse.TieBlocks.from_samples(loss, score))
+        metric = abstain.metrics.get(name)
+        expected = metric(abstain.TieBlocks.from_samples(loss, score))
         assert bounds.value == pytest.approx(expected, abs=1e-14)
 
 

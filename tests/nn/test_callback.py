@@ -7,12 +7,12 @@ import warnings
 import pytest
 import torch
 
-import recuse
+import abstain
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     lightning = pytest.importorskip("lightning.pytorch")
-from recuse import nn
+from abstain import nn
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -65,8 +65,8 @@ def test_logs_and_keeps_the_best(tmp_path):
     for epoch, logged in enumerate(history):
         logits = torch.cat([z for which, z, _ in model.seen if which == epoch])
         target = torch.cat([y for which, _, y in model.seen if which == epoch])
-        outputs = recuse.Outputs(labels=target, logits=logits)
-        expected = recuse.augrc(outputs.error, recuse.scores.compute("msp", outputs))
+        outputs = abstain.Outputs(labels=target, logits=logits)
+        expected = abstain.augrc(outputs.error, abstain.scores.compute("msp", outputs))
         assert logged["val/augrc"] == pytest.approx(expected, rel=1e-6)
     best = min(range(3), key=lambda epoch: history[epoch]["val/augrc"])
     assert best < 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse import nn
+from abstain import nn
 
 torch = pytest.importorskip("torch")
 
@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"temperature": 0}, ValueError, "temperature must be positive and finite, got 0; 0 is recuse.cwsa"),
+        ({"temperature": 0}, ValueError, "temperature must be positive and finite, got 0; 0 is abstain.cwsa"),
         ({"temperature": float("inf")}, ValueError, "temperature must be positive and finite, got inf"),
         ({"temperature": float("nan")}, ValueError, "temperature must be positive and finite, got nan"),
         ({"temperature": "a"}, TypeError, "temperature must be a number > 0, got 'a'"),

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import nn as tnn
 
-from recuse import nn
-from recuse._checks import to_numpy
+from abstain import nn
+from abstain._checks import to_numpy
 
 pytest.importorskip("torchmetrics")
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="ne
 
 WORKER = """
 import json, os, sys, torch, torch.distributed as dist
-from recuse import nn
+from abstain import nn
 rank, store = int(sys.argv[1]), sys.argv[2]
 torch.set_num_threads(1)
 if rank >= 0:

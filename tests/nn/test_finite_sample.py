@@ -9,15 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import recuse
-from recuse.nn.finite_sample import _estimates as estimates
-from recuse.nn.finite_sample import _figures as figures
-from recuse.nn.finite_sample import _sources as sources
-from recuse.nn.finite_sample import _study as study
-from recuse.nn.finite_sample import _theory as theory
-from recuse.nn.finite_sample.__main__ import main
-from recuse.nn.finite_sample._statements import counter_example
-from recuse.nn.finite_sample._study import weight_errors
+import abstain
+from abstain.nn.finite_sample import _estimates as estimates
+from abstain.nn.finite_sample import _figures as figures
+from abstain.nn.finite_sample import _sources as sources
+from abstain.nn.finite_sample import _study as study
+from abstain.nn.finite_sample import _theory as theory
+from abstain.nn.finite_sample.__main__ import main
+from abstain.nn.finite_sample._statements import counter_example
+from abstain.nn.finite_sample._study import weight_errors
 
 SMALL = sources.synthetic(n=400)
 
@@ -31,9 +31,9 @@ def test_batched_estimates_are_those_of_the_core(ties):
     assert len(rows) == 36
     for name, loss in SMALL.losses.items():
         for estimator in ("harmonic", "log"):
-            expected = [recuse.aurc(loss[row], score[row], estimator=estimator) for row in rows]
+            expected = [abstain.aurc(loss[row], score[row], estimator=estimator) for row in rows]
             np.testing.assert_allclose(found[name, estimator], expected, rtol=1e-12)
-        expected = [recuse.augrc(loss[row], score[row]) + loss[row].mean() / 64 for row in rows]
+        expected = [abstain.augrc(loss[row], score[row]) + loss[row].mean() / 64 for row in rows]
         np.testing.assert_allclose(found[name, "SELE"], expected, rtol=1e-12)
         np.testing.assert_allclose(found[name, "2 x SELE"], 2 * np.array(expected), rtol=1e-12)
 
@@ -51,7 +51,7 @@ def test_expected_weights_by_enumeration(n, estimator):
     """All batches of n out of 9, listed: the mean weight of each member is the formula."""
     from itertools import combinations
 
-    weight = recuse.rank_weights(n, estimator)
+    weight = abstain.rank_weights(n, estimator)
     total, count = np.zeros(9), np.zeros(9)
     for batch in combinations(range(9), n):
         total[list(batch)] += weight
@@ -77,7 +77,7 @@ def test_weight_error_given_the_percentile():
     for beta in (0.1, 0.5, 0.9):
         rank = 1 + rng.binomial(15, beta, 200_000)
         for estimator in ("harmonic", "log"):
-            simulated = np.mean((recuse.rank_weights(16, estimator)[rank - 1] + np.log1p(-beta)) ** 2)
+            simulated = np.mean((abstain.rank_weights(16, estimator)[rank - 1] + np.log1p(-beta)) ** 2)
             exact = theory.weight_mse_given_percentile(16, np.array([beta]), estimator)[0]
             assert exact == pytest.approx(simulated, rel=0.02)
 
@@ -85,7 +85,7 @@ def test_weight_error_given_the_percentile():
 @pytest.mark.parametrize("n", [1, 2, 17, 300])
 def test_mean_error_of_the_weights_is_a_harmonic_number(n):
     """Mean over ranks of Proposition 3.5 is H_n / n, not only of the order ln(n) / n."""
-    assert recuse.rank_weight_mse(n, range(1, n + 1)).mean() == pytest.approx(
+    assert abstain.rank_weight_mse(n, range(1, n + 1)).mean() == pytest.approx(
         sum(1 / k for k in range(1, n + 1)) / n, rel=1e-12
     )
 
@@ -98,9 +98,9 @@ def test_measured_weight_errors_follow_theory():
     for name in ("harmonic", "log"):
         np.testing.assert_allclose(found[f"{name} mse"], found[f"{name} mse theory"], rtol=0.15)
     middle = np.argmin(abs(found["beta"] - 0.5))
-    expected = recuse.rank_weight_bias(16, [found["beta"][middle]])[0]
+    expected = abstain.rank_weight_bias(16, [found["beta"][middle]])[0]
     assert found["harmonic bias theory"][middle] == pytest.approx(expected, abs=1e-3)
-    np.testing.assert_allclose(found["mse_by_rank"], recuse.rank_weight_mse(16, range(1, 17)), rtol=0.15)
+    np.testing.assert_allclose(found["mse_by_rank"], abstain.rank_weight_mse(16, range(1, 17)), rtol=0.15)
 
 
 def test_rates_are_recovered():
@@ -161,7 +161,7 @@ def test_files_are_read(tmp_path):
 
 def test_the_command(tmp_path, capsys, monkeypatch):
     """Made-up data: records, tables, statements and all figures are written."""
-    monkeypatch.setattr("recuse.nn.finite_sample.__main__.synthetic", lambda: sources.synthetic(n=700))
+    monkeypatch.setattr("abstain.nn.finite_sample.__main__.synthetic", lambda: sources.synthetic(n=700))
     assert main(["--output", str(tmp_path), "--rounds", "2"]) == 0
     with open(tmp_path / "records.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

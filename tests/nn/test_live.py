@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recuse
-from recuse import nn
+import abstain
+from abstain import nn
 from tests.strategies import partitions, problems
 
 torchmetrics = pytest.importorskip("torchmetrics")
@@ -25,8 +25,8 @@ def data(n=2000, classes=6, seed=0):
 
 
 def expected_of(specs, loss, confidence, weight=None):
-    blocks = recuse.TieBlocks.from_samples(loss, confidence, weight, oracle=True)
-    return {spec: recuse.metrics.parse(spec)(blocks) for spec in specs}
+    blocks = abstain.TieBlocks.from_samples(loss, confidence, weight, oracle=True)
+    return {spec: abstain.metrics.parse(spec)(blocks) for spec in specs}
 
 
 def assert_equal(found, expected):
@@ -59,7 +59,7 @@ def test_exact_mode_takes_weights(problem):
 
 def test_compaction_changes_nothing(monkeypatch):
     """Rows of equal score become one row when there are many; the state stays as small as the distinct scores."""
-    monkeypatch.setattr("recuse.nn._live._COMPACT", 50)
+    monkeypatch.setattr("abstain.nn._live._COMPACT", 50)
     rng = np.random.default_rng(0)
     confidence, loss = rng.integers(0, 20, 5000) / 20, (rng.random(5000) < 0.2).astype(float)
     metric = nn.SelectiveMetrics(["augrc", "aurc"])
@@ -75,16 +75,16 @@ def test_compaction_changes_nothing(monkeypatch):
 def test_logits_and_labels(confidence, loss):
     """From logits: the core's scores and losses."""
     logits, labels = data(300)
-    outputs = recuse.Outputs(labels=labels.numpy(), logits=logits.numpy())
-    score = recuse.scores.compute(confidence, outputs)
-    per_sample = outputs.error if loss == "zero_one" else recuse.losses.cross_entropy(labels, logits=logits.double())
+    outputs = abstain.Outputs(labels=labels.numpy(), logits=logits.numpy())
+    score = abstain.scores.compute(confidence, outputs)
+    per_sample = outputs.error if loss == "zero_one" else abstain.losses.cross_entropy(labels, logits=logits.double())
     metric = nn.SelectiveMetrics(["augrc", "aurc", "e_augrc"], confidence=confidence, loss=loss)
     for rows in (slice(0, 128), slice(128, 256), slice(256, 300)):
         metric.update(logits[rows], labels[rows])
     found = metric.compute()
-    blocks = recuse.TieBlocks.from_samples(np.asarray(per_sample), score, oracle=True)
+    blocks = abstain.TieBlocks.from_samples(np.asarray(per_sample), score, oracle=True)
     for name in ("augrc", "aurc", "e_augrc"):
-        assert found[name].item() == pytest.approx(recuse.metrics.get(name)(blocks), rel=1e-9)
+        assert found[name].item() == pytest.approx(abstain.metrics.get(name)(blocks), rel=1e-9)
 
 
 def test_metrics_of_score_values():
@@ -93,10 +93,10 @@ def test_metrics_of_score_values():
     specs = ["cwsa(threshold=0.8)", "ece", "selective_risk(coverage=0.8)", "coverage_at_risk(risk=0.05)"]
     metric = nn.SelectiveMetrics(specs)
     metric.update(logits, labels)
-    outputs = recuse.Outputs(labels=labels.numpy(), logits=logits.double().numpy())
-    blocks = recuse.TieBlocks.from_samples(outputs.error, recuse.scores.compute("msp", outputs))
+    outputs = abstain.Outputs(labels=labels.numpy(), logits=logits.double().numpy())
+    blocks = abstain.TieBlocks.from_samples(outputs.error, abstain.scores.compute("msp", outputs))
     for spec in metric.compute():
-        assert metric.compute()[spec].item() == pytest.approx(recuse.metrics.parse(spec)(blocks), rel=1e-9)
+        assert metric.compute()[spec].item() == pytest.approx(abstain.metrics.parse(spec)(blocks), rel=1e-9)
 
 
 # ---------------------------------------------------------------------- constant memory

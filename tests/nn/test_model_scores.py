@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn as tnn
 
-import recuse
-from recuse import nn
+import abstain
+from abstain import nn
 from tests.nn import references
 
 
@@ -259,7 +259,7 @@ def test_extract_keeps_logits_features_and_head():
 
 def test_extract_resumes(tmp_path, monkeypatch):
     """An interrupted run leaves whole parts; the next run goes on and writes what one run would have written."""
-    monkeypatch.setattr("recuse.nn._extract._BATCHES_PER_PART", 3)
+    monkeypatch.setattr("abstain.nn._extract._BATCHES_PER_PART", 3)
     model = network(0.5)
     nn.extract(model, loader()[0], tmp_path / "whole.npz", passes=4)
     with pytest.raises(Interrupted):
@@ -271,8 +271,8 @@ def test_extract_resumes(tmp_path, monkeypatch):
     outputs = nn.extract(model, loader()[0], tmp_path / "cut.npz", passes=4)
     assert len(called) == 6 * (1 + 4) + 1  # 12 batches less 6 that were done, and one to find the head
     assert not (tmp_path / "cut.npz.parts").exists()
-    whole = recuse.read_outputs(tmp_path / "whole.npz")
-    assert outputs.fingerprint == whole.fingerprint == recuse.read_outputs(tmp_path / "cut.npz").fingerprint
+    whole = abstain.read_outputs(tmp_path / "whole.npz")
+    assert outputs.fingerprint == whole.fingerprint == abstain.read_outputs(tmp_path / "cut.npz").fingerprint
     passes = np.load(tmp_path / "cut.npz.passes.npy")
     assert passes.shape == (4, 23, 4)
     assert passes.dtype == np.float32
@@ -281,7 +281,7 @@ def test_extract_resumes(tmp_path, monkeypatch):
 
 def test_extract_does_not_mix_data_sets(tmp_path, monkeypatch):
     """Parts of as many other rows are refused; a folder of somebody else is left alone."""
-    monkeypatch.setattr("recuse.nn._extract._BATCHES_PER_PART", 3)
+    monkeypatch.setattr("abstain.nn._extract._BATCHES_PER_PART", 3)
     model, x = network(), pictures()
     with pytest.raises(Interrupted):
         nn.extract(model, loader(stop=15)[0], tmp_path / "a.npz")
@@ -310,7 +310,7 @@ def test_hooks_go_when_the_model_fails():
 
 def test_extract_does_not_mix_models(tmp_path, monkeypatch):
     """Parts of another model are refused, or thrown away on request; a finished file is not replaced silently."""
-    monkeypatch.setattr("recuse.nn._extract._BATCHES_PER_PART", 3)
+    monkeypatch.setattr("abstain.nn._extract._BATCHES_PER_PART", 3)
     with pytest.raises(Interrupted):
         nn.extract(network(), loader(stop=15)[0], tmp_path / "a.npz")
     other = network()

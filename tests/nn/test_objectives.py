@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-import recuse
-from recuse import nn
+import abstain
+from abstain import nn
 from tests.nn import references
 
 
@@ -218,7 +218,7 @@ def test_crl_with_nothing_to_rank_is_zero():
 def test_smooth_cwsa_becomes_cwsa(denominator, penalty):
     """At a tiny temperature it is the core's metric; the gap shrinks with the temperature."""
     loss, confidence = (TARGET % 2).astype(float), RNG.uniform(0.3, 1.0, 9)
-    metric = recuse.cwsa if penalty else recuse.cwsa_plus
+    metric = abstain.cwsa if penalty else abstain.cwsa_plus
     expected = metric(loss, confidence, threshold=0.6, denominator=denominator)
     gaps = [
         abs(
@@ -288,7 +288,7 @@ def test_bayesian_with_the_ranking_of_the_mean():
     target = batch()[1]
     log_p = references.log_softmax(logits.numpy())
     score = np.exp(log_p).mean(axis=0).max(axis=1)
-    expected = np.mean([recuse.aurc(-each[np.arange(12), target.numpy()], score) for each in log_p])
+    expected = np.mean([abstain.aurc(-each[np.arange(12), target.numpy()], score) for each in log_p])
     assert nn.bayesian_aurc_loss(logits, target, ranking="predictive").item() == pytest.approx(expected, rel=1e-12)
 
 
@@ -350,7 +350,7 @@ def test_a_label_that_is_no_class_is_an_error(value_of, label):
         (lambda: nn.DeVriesLoss(budget=0), "must be positive"),
         (lambda: nn.CorrectnessRankingLoss(0), "size of the training set"),
         (lambda: nn.crl_loss(torch.zeros(3), torch.zeros(2)), "shapes differ"),
-        (lambda: nn.smooth_cwsa(torch.zeros(3), torch.zeros(3), temperature=0), "recuse.cwsa"),
+        (lambda: nn.smooth_cwsa(torch.zeros(3), torch.zeros(3), temperature=0), "abstain.cwsa"),
         (lambda: nn.smooth_cwsa(torch.zeros(3), torch.zeros(2)), "shapes differ"),
         (lambda: nn.CWSALoss(threshold=1.0), "threshold"),
         (lambda: nn.bayesian_aurc_loss(torch.zeros(3, 2), torch.zeros(3, dtype=torch.long)), "n_models"),

@@ -10,18 +10,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recuse
-from recuse import nn
+import abstain
+from abstain import nn
 from tests.nn import references
 from tests.strategies import problems
 
 ESTIMATORS = ["harmonic", "log", "plugin", "sele", "augrc"]
 METRICS = {
-    "harmonic": functools.partial(recuse.aurc, estimator="harmonic"),
-    "log": functools.partial(recuse.aurc, estimator="log"),
-    "plugin": functools.partial(recuse.aurc, estimator="plugin"),
-    "sele": recuse.sele,
-    "augrc": recuse.augrc,
+    "harmonic": functools.partial(abstain.aurc, estimator="harmonic"),
+    "log": functools.partial(abstain.aurc, estimator="log"),
+    "plugin": functools.partial(abstain.aurc, estimator="plugin"),
+    "sele": abstain.sele,
+    "augrc": abstain.augrc,
 }
 MODULES = {
     "harmonic": nn.AURCLoss,
@@ -56,7 +56,7 @@ def test_tie_exact_weights_give_the_metric_of_the_core(estimator, problem):
 def test_tie_exact_weights_are_the_gradients_of_the_core(estimator, options, problem):
     """N times the core's derivative with respect to the loss sum of a sample's block is the sample's weight."""
     blocks = problem.table(keep_samples=True)
-    metric = recuse.metrics.get("aurc" if estimator == "plugin" else estimator, **options)
+    metric = abstain.metrics.get("aurc" if estimator == "plugin" else estimator, **options)
     beta = metric.gradient_of(blocks).loss[blocks.samples.block]
     weight = nn.loss_weights(torch.tensor(problem.confidence), estimator, ties="exact")
     np.testing.assert_allclose(weight.numpy(), len(beta) * beta, rtol=1e-11)
@@ -109,7 +109,7 @@ def test_the_last_batch_gets_its_own_weights(n):
     criterion(*batch(128))
     logits, target = batch(n, seed=n)
     log_p = references.log_softmax(logits.detach().numpy())
-    expected = recuse.aurc(-log_p[np.arange(n), target.numpy()], log_p.max(axis=1))
+    expected = abstain.aurc(-log_p[np.arange(n), target.numpy()], log_p.max(axis=1))
     assert criterion(logits, target).item() == pytest.approx(expected, rel=1e-12)
 
 
@@ -141,19 +141,19 @@ def test_any_loss_and_any_confidence():
 
     value = nn.AUGRCLoss(loss=brier, confidence=lambda z: z[:, 0])(logits, target)
     proba = np.exp(references.log_softmax(logits.detach().numpy()))
-    loss = recuse.losses.brier(target.numpy(), proba)
-    assert value.item() == pytest.approx(recuse.augrc(loss, logits.detach().numpy()[:, 0]), rel=1e-12)
+    loss = abstain.losses.brier(target.numpy(), proba)
+    assert value.item() == pytest.approx(abstain.augrc(loss, logits.detach().numpy()[:, 0]), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["msp", "neg_entropy", "softmax_margin", "neg_gini", "max_logit", "energy"])
 def test_named_confidences_rank_like_the_scores_of_the_core(name):
-    """The names mean what they mean in recuse.scores."""
+    """The names mean what they mean in abstain.scores."""
     logits, target = batch()
-    outputs = recuse.Outputs(labels=target.numpy(), logits=logits.detach().numpy())
-    score = recuse.scores.compute(name, outputs)
-    loss = recuse.losses.cross_entropy(target.numpy(), logits=logits.detach().numpy())
+    outputs = abstain.Outputs(labels=target.numpy(), logits=logits.detach().numpy())
+    score = abstain.scores.compute(name, outputs)
+    loss = abstain.losses.cross_entropy(target.numpy(), logits=logits.detach().numpy())
     value = nn.AURCLoss(confidence=name)(logits, target)
-    assert value.item() == pytest.approx(recuse.aurc(loss, score), rel=1e-12)
+    assert value.item() == pytest.approx(abstain.aurc(loss, score), rel=1e-12)
 
 
 def test_certainty_does_not_tie():
@@ -272,7 +272,7 @@ def test_losses_of_whole_numbers(dtype):
     """0/1 losses may be integers or booleans; weights of their type would all be 0."""
     wrong, confidence = torch.tensor([0, 1, 0, 1]), torch.tensor([0.9, 0.8, 0.7, 0.6])
     value = nn.rank_weighted_loss(wrong.to(dtype), confidence, "plugin")
-    assert value.item() == pytest.approx(recuse.aurc(wrong, confidence))
+    assert value.item() == pytest.approx(abstain.aurc(wrong, confidence))
 
 
 @pytest.mark.parametrize(

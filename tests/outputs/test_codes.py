@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recuse.outputs import read_outputs
+from abstain.outputs import read_outputs
 
 polars = pytest.importorskip("polars")
 

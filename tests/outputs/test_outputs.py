@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
-from recuse import UnmetNeed
-from recuse.outputs import Outputs
+from abstain import UnmetNeed
+from abstain.outputs import Outputs
 
 LOGITS = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0], [1.0, 0.0, 0.5]])
 PROBA = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
@@ -153,7 +153,7 @@ def test_fingerprint_depends_on_contents_only():
 
 
 def test_fingerprint_is_the_same_in_every_process():
-    code = "from recuse.outputs import Outputs; print(Outputs(labels=['b', 'a'], predictions=['b', 'b']).fingerprint)"
+    code = "from abstain.outputs import Outputs; print(Outputs(labels=['b', 'a'], predictions=['b', 'b']).fingerprint)"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert other == Outputs(labels=["b", "a"], predictions=["b", "b"]).fingerprint
     # written down: a change of this number breaks every recorded result
@@ -228,7 +228,7 @@ def test_messages(fields, error, message):
 
 
 def test_importing_outputs_loads_no_optional_library():
-    code = "import sys, recuse.outputs; print([m for m in ('polars', 'pandas', 'torch', 'scipy') if m in sys.modules])"
+    code = "import sys, abstain.outputs; print([m for m in ('polars', 'pandas', 'torch', 'scipy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

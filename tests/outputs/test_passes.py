@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse import Outputs, read_outputs, write_outputs
+from abstain import Outputs, read_outputs, write_outputs
 
 PASSES = np.array([[[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], [[0.3, 0.7], [0.4, 0.6], [0.5, 0.5]]])
 

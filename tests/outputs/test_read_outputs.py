@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from recuse.outputs import Outputs, read_outputs
-from recuse.outputs._names import natural
+from abstain.outputs import Outputs, read_outputs
+from abstain.outputs._names import natural
 
 pl = pytest.importorskip("polars")
 
@@ -357,7 +357,7 @@ def test_npz_needs_numpy_only_and_others_say_what_they_need(tmp_path):
     code = """
 import sys
 sys.modules["polars"] = None
-from recuse.outputs import read_outputs
+from abstain.outputs import read_outputs
 print(read_outputs(sys.argv[1]))
 try:
     read_outputs(sys.argv[2])
@@ -368,5 +368,5 @@ except ImportError as error:
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert printed[0] == "Outputs(n=4, n_classes=2, labels, logits)"
     assert printed[1] == (
-        f'{table}: reading .parquet files needs polars: pip install "recuse[cli]" (or use .npz, which does not)'
+        f'{table}: reading .parquet files needs polars: pip install "abstain[cli]" (or use .npz, which does not)'
     )

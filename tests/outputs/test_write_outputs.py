@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recuse.outputs import Outputs, read_outputs, write_outputs
+from abstain.outputs import Outputs, read_outputs, write_outputs
 
 LOGITS = np.random.default_rng(0).normal(size=(6, 3))
 FULL = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-import recuse
+import abstain
 
 NAMES = {
     "script": "<script>alert(1)</script>",
@@ -40,15 +40,15 @@ NAMES = {
 }
 
 
-def evaluation(*names: str) -> recuse.Evaluation:
+def evaluation(*names: str) -> abstain.Evaluation:
     """Return an evaluation with scores of these names, and with a group column and groups of the first name."""
     rng = np.random.default_rng(0)
     n = 40
     value = names[0].replace("\x00", "?") or "?"  # NumPy cuts a NUL off the end of a text
-    outputs = recuse.Outputs(
+    outputs = abstain.Outputs(
         loss=(rng.random(n) < 0.3).astype(float),
         scores={name: rng.random(n) for name in (*names, "plain")},
         groups={names[0]: np.array(["other", "other", value, "third"] * (n // 4))},
     )
     metrics = ["augrc", "auroc_f", "coverage_at_risk(risk=0)"]
-    return recuse.evaluate(outputs, [*names, "plain"], metrics, by=names[0])
+    return abstain.evaluate(outputs, [*names, "plain"], metrics, by=names[0])

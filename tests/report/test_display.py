@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recuse
-from recuse.report._display import POINTS, _points
+import abstain
+from abstain.report._display import POINTS, _points
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 pyplot.switch_backend("Agg")
@@ -20,7 +20,7 @@ LABELS = RNG.integers(0, 3, N)
 CONFIDENCE = RNG.random(N)
 PREDICTIONS = np.where(RNG.random(N) < CONFIDENCE, LABELS, (LABELS + 1) % 3)
 LOSS = (LABELS != PREDICTIONS).astype(float)
-CURVE = recuse.risk_coverage_curve(LOSS, CONFIDENCE)
+CURVE = abstain.risk_coverage_curve(LOSS, CONFIDENCE)
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def _closed() -> Iterator[None]:
 
 def test_from_predictions() -> None:
     """Lines, axes and figure are kept under the names that scikit-learn gives them."""
-    display = recuse.RiskCoverageDisplay.from_predictions(LABELS, PREDICTIONS, CONFIDENCE, name="mine")
+    display = abstain.RiskCoverageDisplay.from_predictions(LABELS, PREDICTIONS, CONFIDENCE, name="mine")
     assert [ax.get_ylabel() for ax in display.ax_] == ["Selective risk", "Generalized risk"]
     assert {ax.get_xlabel() for ax in display.ax_} == {"Coverage"}
     assert display.figure_ is display.ax_[0].figure is display.ax_[1].figure
@@ -41,18 +41,18 @@ def test_from_predictions() -> None:
     np.testing.assert_array_equal(left.get_ydata(), CURVE.selective_risk)
     np.testing.assert_array_equal(right.get_xdata(), np.append(0.0, CURVE.coverage))
     np.testing.assert_array_equal(right.get_ydata(), np.append(0.0, CURVE.generalized_risk))
-    assert left.get_label() == f"mine (AURC {recuse.aurc(LOSS, CONFIDENCE):.3g})"
-    assert right.get_label() == f"mine (AUGRC {recuse.augrc(LOSS, CONFIDENCE):.3g})"
+    assert left.get_label() == f"mine (AURC {abstain.aurc(LOSS, CONFIDENCE):.3g})"
+    assert right.get_label() == f"mine (AUGRC {abstain.augrc(LOSS, CONFIDENCE):.3g})"
 
 
 def test_from_predictions_with_weights_and_names() -> None:
     """Text labels and weights pass through."""
     weight = RNG.integers(1, 4, N)
     words = np.array(["ant", "bee", "cat"])
-    display = recuse.RiskCoverageDisplay.from_predictions(
+    display = abstain.RiskCoverageDisplay.from_predictions(
         words[LABELS], words[PREDICTIONS], CONFIDENCE, sample_weight=weight, kind="selective"
     )
-    wanted = recuse.risk_coverage_curve(LOSS, CONFIDENCE, sample_weight=weight)
+    wanted = abstain.risk_coverage_curve(LOSS, CONFIDENCE, sample_weight=weight)
     np.testing.assert_array_equal(display.line_[0].get_ydata(), wanted.selective_risk)
     assert display.line_[0].get_label().startswith("confidence (AURC ")
 
@@ -62,12 +62,12 @@ def test_from_estimator() -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     X = RNG.normal(size=(N, 4)) + LABELS[:, None]
     model = linear_model.LogisticRegression().fit(X[:200], LABELS[:200])
-    display = recuse.RiskCoverageDisplay.from_estimator(model, X[200:], LABELS[200:], kind="generalized")
+    display = abstain.RiskCoverageDisplay.from_estimator(model, X[200:], LABELS[200:], kind="generalized")
     loss = (model.predict(X[200:]) != LABELS[200:]).astype(float)
-    wanted = recuse.risk_coverage_curve(loss, model.predict_proba(X[200:]).max(axis=1))
+    wanted = abstain.risk_coverage_curve(loss, model.predict_proba(X[200:]).max(axis=1))
     np.testing.assert_array_equal(display.line_[0].get_ydata()[1:], wanted.generalized_risk)
     assert display.line_[0].get_label().startswith("LogisticRegression (AUGRC ")
-    named = recuse.RiskCoverageDisplay.from_estimator(model, X, LABELS, name="linear")
+    named = abstain.RiskCoverageDisplay.from_estimator(model, X, LABELS, name="linear")
     assert named.line_[0].get_label().startswith("linear (")
 
 
@@ -76,7 +76,7 @@ def test_an_estimator_without_probabilities() -> None:
     svm = pytest.importorskip("sklearn.svm")
     model = svm.LinearSVC().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba .* use from_predictions"):
-        recuse.RiskCoverageDisplay.from_estimator(model, [[0.0]], [0])
+        abstain.RiskCoverageDisplay.from_estimator(model, [[0.0]], [0])
 
 
 @pytest.mark.parametrize(("kind", "n_axes"), [("selective", 1), ("generalized", 1), ("both", 2)])
@@ -86,7 +86,7 @@ def test_kinds_and_axes(kind: Any, n_axes: int) -> None:
     assert len(fresh.line_) == n_axes
     _, axes = pyplot.subplots(1, n_axes, squeeze=False)
     for given in (axes, axes.ravel(), list(axes.ravel()), *([axes[0, 0]] if n_axes == 1 else [])):
-        display = recuse.RiskCoverageDisplay(CURVE).plot(ax=given, kind=kind)
+        display = abstain.RiskCoverageDisplay(CURVE).plot(ax=given, kind=kind)
         assert display.ax_ is given
         assert [line.axes for line in display.line_] == list(axes.ravel())
     before = pyplot.get_fignums()
@@ -110,7 +110,7 @@ def test_errors() -> None:
     with pytest.raises(ValueError, match="kind='generalised' is not known; did you mean 'generalized'"):
         CURVE.plot(kind="generalised")
     with pytest.raises(ValueError, match="curves is empty; give at least one"):
-        recuse.RiskCoverageDisplay({})
+        abstain.RiskCoverageDisplay({})
 
 
 def test_references() -> None:
@@ -129,8 +129,8 @@ def test_references() -> None:
 
 def test_styles_and_several_curves() -> None:
     """Each curve has its line in the order given; styles go to curves and to references."""
-    curves = {"a": CURVE, "b": recuse.risk_coverage_curve(LOSS, -CONFIDENCE)}
-    display = recuse.RiskCoverageDisplay(curves)
+    curves = {"a": CURVE, "b": abstain.risk_coverage_curve(LOSS, -CONFIDENCE)}
+    display = abstain.RiskCoverageDisplay(curves)
     display.plot(kind="generalized", curve_kwargs={"linewidth": 4.0}, reference_kwargs={"color": "red"})
     assert [line.get_label()[0] for line in display.line_] == ["a", "b"]
     assert {line.get_linewidth() for line in display.line_} == {4.0}
@@ -142,8 +142,8 @@ def test_styles_and_several_curves() -> None:
 
 def test_an_evaluation_plots_its_scores() -> None:
     """All scores on all samples, no groups."""
-    outputs = recuse.Outputs(loss=LOSS, scores={"a": CONFIDENCE, "b": -CONFIDENCE}, groups={"g": LABELS})
-    display = recuse.evaluate(outputs, ["a", "b"], "augrc", by="g").plot(kind="selective")
+    outputs = abstain.Outputs(loss=LOSS, scores={"a": CONFIDENCE, "b": -CONFIDENCE}, groups={"g": LABELS})
+    display = abstain.evaluate(outputs, ["a", "b"], "augrc", by="g").plot(kind="selective")
     assert [line.get_label().split(" ")[0] for line in display.line_] == ["a", "b"]
 
 
@@ -152,29 +152,29 @@ def test_an_evaluation_plots_its_scores() -> None:
 def test_small_curves_can_be_drawn(loss: list[float], tied: bool) -> None:
     """One sample, all right, all wrong, all tied: a picture without a warning."""
     score = np.zeros(len(loss)) if tied else np.arange(len(loss))
-    display = recuse.risk_coverage_curve(loss, score).plot()
+    display = abstain.risk_coverage_curve(loss, score).plot()
     display.figure_.canvas.draw()
     assert display.ax_[0].get_ylim()[0] == 0.0
 
 
 def test_infinite_scores_can_be_drawn() -> None:
     """Thresholds are not drawn, so infinite ones do no harm."""
-    recuse.risk_coverage_curve([0, 1, 0], [np.inf, 0.0, -np.inf]).plot().figure_.canvas.draw()
+    abstain.risk_coverage_curve([0, 1, 0], [np.inf, 0.0, -np.inf]).plot().figure_.canvas.draw()
 
 
 # ---------------------------------------------------------------------- thinning
 
 
 @pytest.fixture(scope="module")
-def million() -> recuse.RiskCoverageCurve:
+def million() -> abstain.RiskCoverageCurve:
     """Return a curve of a million distinct scores."""
     rng = np.random.default_rng(0)
     score = rng.random(10**6)
-    return recuse.risk_coverage_curve((rng.random(10**6) > score).astype(float), score)
+    return abstain.risk_coverage_curve((rng.random(10**6) > score).astype(float), score)
 
 
 @pytest.mark.parametrize("kind", ["selective", "generalized"])
-def test_thinning_keeps_the_curve(million: recuse.RiskCoverageCurve, kind: Any) -> None:
+def test_thinning_keeps_the_curve(million: abstain.RiskCoverageCurve, kind: Any) -> None:
     """Of a million points at most two thousand are drawn; both ends stay, and nobody can see the difference."""
     x, y = _points(million, kind)
     assert 1000 < len(x) <= POINTS + 1
@@ -190,11 +190,11 @@ def test_thinning_keeps_the_curve(million: recuse.RiskCoverageCurve, kind: Any) 
 
 def test_thinning_leaves_short_curves_alone() -> None:
     """Up to two thousand points every one is drawn."""
-    curve = recuse.risk_coverage_curve(np.arange(POINTS) % 2, np.arange(POINTS))
+    curve = abstain.risk_coverage_curve(np.arange(POINTS) % 2, np.arange(POINTS))
     assert len(_points(curve, "selective")[0]) == POINTS
 
 
-def test_thinning_sees_the_low_end(million: recuse.RiskCoverageCurve) -> None:
+def test_thinning_sees_the_low_end(million: abstain.RiskCoverageCurve) -> None:
     """At small coverages, where the selective risk moves fast, points lie denser than evenly."""
     x, _ = _points(million, "selective")
     assert np.sum(x < 0.01) > 200
@@ -204,7 +204,7 @@ def test_thinning_of_skewed_weights() -> None:
     """A sample that outweighs all others leaves a long step, and both of its ends are drawn."""
     weight = np.ones(10**4)
     weight[5000] = 10.0**6
-    curve = recuse.risk_coverage_curve(np.arange(10**4) % 2, np.arange(10**4), sample_weight=weight)
+    curve = abstain.risk_coverage_curve(np.arange(10**4) % 2, np.arange(10**4), sample_weight=weight)
     x, _ = _points(curve, "generalized")
     assert (x[0], x[-1]) == (0.0, 1.0)
     assert np.max(np.diff(x)) == pytest.approx(10**6 / weight.sum(), rel=1e-2)

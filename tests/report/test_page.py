@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import recuse
-from recuse.report import as_html_page, as_html_table, clean
-from recuse.report._tables import tables
+import abstain
+from abstain.report import as_html_page, as_html_table, clean
+from abstain.report._tables import tables
 from tests.report import hostile
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -51,10 +51,10 @@ class Walk(HTMLParser):
         self.text.append(data)
 
 
-def result(**options: object) -> recuse.Evaluation:
+def result(**options: object) -> abstain.Evaluation:
     """Return an evaluation of bundled outputs."""
-    outputs = recuse.datasets.load("llama3_70b_mmlu")
-    return recuse.evaluate(outputs, **({"scores": ["msp", "max_logit"]} | options))  # type: ignore[arg-type]
+    outputs = abstain.datasets.load("llama3_70b_mmlu")
+    return abstain.evaluate(outputs, **({"scores": ["msp", "max_logit"]} | options))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_the_page_says_what_is_needed(page: str) -> None:
     assert repr(evaluation.curve("msp").at(coverage=0.8).threshold) in text
     assert "In brackets: 95 % confidence interval. Best of a row in bold." in text
     assert "augrc/trapezoid" in text
-    assert recuse.metrics.get("aurc").source in text
+    assert abstain.metrics.get("aurc").source in text
     assert evaluation.provenance["fingerprint"] in text
     assert "Evaluation of a reject option" in as_html_page(evaluation)
 
@@ -116,8 +116,8 @@ def test_the_page_says_what_is_needed(page: str) -> None:
 def test_tables_are_no_wider_than_a_page() -> None:
     """At most four columns of values, each interval on a line of its own that does not break."""
     names = list("abcdefghi")
-    outputs = recuse.Outputs(loss=[0, 0, 0, 1] * 10, scores={name: np.linspace(0.0, 1.0, 40) for name in names})
-    evaluation = recuse.evaluate(outputs, names, "augrc")
+    outputs = abstain.Outputs(loss=[0, 0, 0, 1] * 10, scores={name: np.linspace(0.0, 1.0, 40) for name in names})
+    evaluation = abstain.evaluate(outputs, names, "augrc")
     metrics = as_html_page(evaluation).partition("<h2>Risk")[0]
     heads = [part.partition("</thead>")[0] for part in metrics.split("<thead>")[1:]]
     assert [head.count("<th ") - 1 for head in heads] == [4, 4, 1]
@@ -135,10 +135,10 @@ def test_equal_input_gives_an_identical_page(page: str) -> None:
     with mpl.rc_context({"font.size": 30.0, "axes.grid": True, "svg.fonttype": "path", "lines.linewidth": 9.0}):
         assert as_html_page(result(), "Llama 3 70B on MMLU") == page
     code = (
-        "import sys, recuse\n"
-        "from recuse.report import as_html_page\n"
-        "outputs = recuse.datasets.load('llama3_70b_mmlu')\n"
-        "page = as_html_page(recuse.evaluate(outputs, ['msp', 'max_logit']), 'Llama 3 70B on MMLU')\n"
+        "import sys, abstain\n"
+        "from abstain.report import as_html_page\n"
+        "outputs = abstain.datasets.load('llama3_70b_mmlu')\n"
+        "page = as_html_page(abstain.evaluate(outputs, ['msp', 'max_logit']), 'Llama 3 70B on MMLU')\n"
         "sys.stdout.buffer.write(page.encode())"
     )
     other = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=120).stdout
@@ -174,8 +174,8 @@ def test_names_in_the_pictures() -> None:
     """Legends show mathematics, underscores and foreign letters as they are, and long names shortened."""
     names = ["$x_1$", "_hidden", "置信度", "x" * 300]
     rng = np.random.default_rng(0)
-    outputs = recuse.Outputs(loss=[0.0, 1.0] * 10, scores={name: rng.random(20) for name in names})
-    page = as_html_page(recuse.evaluate(outputs, names, "augrc"))
+    outputs = abstain.Outputs(loss=[0.0, 1.0] * 10, scores={name: rng.random(20) for name in names})
+    page = as_html_page(abstain.evaluate(outputs, names, "augrc"))
     svg = page[page.index("<svg") : page.rindex("</svg>")]
     legend = [text for text in Walk(svg + "</svg>").text if "(AUGRC" in text]
     shown = [text.replace("\u200b", "").strip().rpartition(" (AUGRC")[0] for text in legend]
@@ -184,8 +184,8 @@ def test_names_in_the_pictures() -> None:
 
 def test_a_notebook_shows_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """The best is bold; without jinja2 the plain text is shown, escaped."""
-    evaluation = recuse.evaluate(
-        recuse.Outputs(loss=[0, 1, 0], scores={"<a>": [1, 2, 3], "b": [3, 1, 2]}), ["<a>", "b"], "augrc", level=None
+    evaluation = abstain.evaluate(
+        abstain.Outputs(loss=[0, 1, 0], scores={"<a>": [1, 2, 3], "b": [3, 1, 2]}), ["<a>", "b"], "augrc", level=None
     )
     table = evaluation._repr_html_()
     assert f"<strong>{evaluation.value('augrc', score='b'):.4g}</strong>" in table
@@ -199,7 +199,7 @@ def test_a_notebook_shows_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_the_extra_the_remedy_is_named(missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The report says what to install and writes nothing."""
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ImportError, match=rf'the report needs {missing}: pip install "recuse\[cli\]"'):
+    with pytest.raises(ImportError, match=rf'the report needs {missing}: pip install "abstain\[cli\]"'):
         result(metrics="augrc").report(tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
 
@@ -208,7 +208,7 @@ def test_a_metric_of_ones_own(page: str) -> None:
     """A metric that is not registered is shown without a source."""
     from dataclasses import replace
 
-    own = replace(recuse.metrics.get("risk"), name="own_risk", title="Own <risk>")
+    own = replace(abstain.metrics.get("risk"), name="own_risk", title="Own <risk>")
     text = as_html_page(result(metrics=own))
     assert "Own &lt;risk&gt;" in text
     assert "own_risk/" in text

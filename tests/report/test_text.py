@@ -8,14 +8,14 @@ import unicodedata
 import numpy as np
 import pytest
 
-import recuse
-from recuse.report import as_rich, as_text
-from recuse.report._tables import clean, decimals, fixed, key_figures, number, operating_points, short, tables
+import abstain
+from abstain.report import as_rich, as_text
+from abstain.report._tables import clean, decimals, fixed, key_figures, number, operating_points, short, tables
 from tests.report import hostile
 
 RNG = np.random.default_rng(1)
 N = 60
-OUTPUTS = recuse.Outputs(
+OUTPUTS = abstain.Outputs(
     loss=(RNG.random(N) < 0.3).astype(float),
     scores={f"score_number_{k}": RNG.random(N) for k in range(9)},
     groups={"site": RNG.choice(["a", "b"], N)},
@@ -23,7 +23,7 @@ OUTPUTS = recuse.Outputs(
 NAMES = list(OUTPUTS.scores)
 
 
-def terminal(evaluation: recuse.Evaluation, width: int, colours: bool = False) -> str:
+def terminal(evaluation: abstain.Evaluation, width: int, colours: bool = False) -> str:
     """Return what a terminal of this width shows."""
     rich = pytest.importorskip("rich.console")
     stream = io.StringIO()
@@ -37,8 +37,8 @@ def terminal(evaluation: recuse.Evaluation, width: int, colours: bool = False) -
 
 def test_plain_text_is_exactly_this() -> None:
     """Values with four digits, arrows below each other, a dash with its reason for what is undefined."""
-    outputs = recuse.Outputs(loss=[0, 0, 0.5], scores={"a": [0.9, 0.5, 0.5], "b": [3, 2, 1]}, weights=[1, 2, 1])
-    result = recuse.evaluate(outputs, ["a", "b"], ["augrc", "coverage_at_risk(risk=0)"], level=None)
+    outputs = abstain.Outputs(loss=[0, 0, 0.5], scores={"a": [0.9, 0.5, 0.5], "b": [3, 2, 1]}, weights=[1, 2, 1])
+    result = abstain.evaluate(outputs, ["a", "b"], ["augrc", "coverage_at_risk(risk=0)"], level=None)
     assert str(result) == repr(result) == as_text(result)
     assert as_text(result).splitlines() == [
         "3 samples · mean loss 0.1250 · weighted",
@@ -79,7 +79,7 @@ def test_numbers_of_a_column_share_their_decimals() -> None:
 
 def test_many_scores_are_split_into_several_tables() -> None:
     """Seven columns stand side by side; the best of a row is found over all of them."""
-    result = recuse.evaluate(OUTPUTS, NAMES, "augrc")
+    result = abstain.evaluate(OUTPUTS, NAMES, "augrc")
     first, second = tables(result)
     assert (*first.header, *second.header) == tuple(NAMES)
     assert (len(first.header), len(second.header)) == (7, 2)
@@ -92,21 +92,21 @@ def test_many_scores_are_split_into_several_tables() -> None:
 
 def test_rows_that_do_not_tell_scores_apart_have_no_best() -> None:
     """Accuracy is the same for all scores, and a single score is no contest."""
-    several = tables(recuse.evaluate(OUTPUTS, NAMES[:2], "accuracy,augrc"))[0]
+    several = tables(abstain.evaluate(OUTPUTS, NAMES[:2], "accuracy,augrc"))[0]
     assert {i for i, _ in several.best} == {1}
-    assert tables(recuse.evaluate(OUTPUTS, NAMES[0], "augrc"))[0].best == frozenset()
+    assert tables(abstain.evaluate(OUTPUTS, NAMES[0], "augrc"))[0].best == frozenset()
 
 
 def test_the_best_follows_the_direction() -> None:
     """The largest AUROC and the smallest area are marked."""
-    outputs = recuse.Outputs(loss=[0, 0, 1], scores={"good": [3, 2, 1], "bad": [1, 2, 3]})
-    table = tables(recuse.evaluate(outputs, ["bad", "good"], "augrc,auroc_f"))[0]
+    outputs = abstain.Outputs(loss=[0, 0, 1], scores={"good": [3, 2, 1], "bad": [1, 2, 3]})
+    table = tables(abstain.evaluate(outputs, ["bad", "good"], "augrc,auroc_f"))[0]
     assert table.best == {(0, 1), (1, 1)}
 
 
 def test_groups_have_their_own_table() -> None:
     """Groups are columns with their sizes; the largest of them is no winner."""
-    result = recuse.evaluate(OUTPUTS, NAMES[0], "augrc", by="site")
+    result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", by="site")
     table = tables(result)[1]
     n = int(np.sum(OUTPUTS.groups["site"] == "a"))
     assert table.title == f"{NAMES[0]} by group"
@@ -117,7 +117,7 @@ def test_groups_have_their_own_table() -> None:
 @pytest.mark.parametrize("width", [30, 60, 80, 120, 200])
 def test_numbers_are_never_broken(width: int) -> None:
     """Whatever the width of the terminal, every number stands whole in its line."""
-    result = recuse.evaluate(OUTPUTS, NAMES, by="site")
+    result = abstain.evaluate(OUTPUTS, NAMES, by="site")
     shown = terminal(result, width)
     assert max(map(len, shown.splitlines())) <= width
     for table in tables(result):
@@ -127,23 +127,23 @@ def test_numbers_are_never_broken(width: int) -> None:
 
 def test_key_figures() -> None:
     """What to read first: size, accuracy, the best coverage and area with the score that reaches it."""
-    outputs = recuse.Outputs(loss=[0, 0, 0, 1], scores={"good": [4, 3, 2, 1], "bad": [1, 2, 3, 4]})
-    assert key_figures(recuse.evaluate(outputs, ["bad", "good"])) == [
+    outputs = abstain.Outputs(loss=[0, 0, 0, 1], scores={"good": [4, 3, 2, 1], "bad": [1, 2, 3, 4]})
+    assert key_figures(abstain.evaluate(outputs, ["bad", "good"])) == [
         ("Samples", "4", ""),
         ("Accuracy", "75.0 %", "nothing rejected"),
         ("Coverage at risk 5 %", "75.0 %", "best: good"),
         ("AUGRC", "0.03125", "best: good"),
     ]
-    both = recuse.Outputs(loss=[0, 0, 0, 1], scores={"a": [4, 3, 2, 1], "b": [1, 2, 3, 4], "c": [4, 3, 2, 0]})
-    assert key_figures(recuse.evaluate(both, ["a", "b", "c"], "augrc"))[1] == ("AUGRC", "0.03125", "best: a, c")
-    assert key_figures(recuse.evaluate(outputs, "bad", "augrc")) == [("Samples", "4", ""), ("AUGRC", "0.2188", "")]
-    large = recuse.evaluate(recuse.Outputs(loss=[0, 2.0], confidence=[2, 1]))
+    both = abstain.Outputs(loss=[0, 0, 0, 1], scores={"a": [4, 3, 2, 1], "b": [1, 2, 3, 4], "c": [4, 3, 2, 0]})
+    assert key_figures(abstain.evaluate(both, ["a", "b", "c"], "augrc"))[1] == ("AUGRC", "0.03125", "best: a, c")
+    assert key_figures(abstain.evaluate(outputs, "bad", "augrc")) == [("Samples", "4", ""), ("AUGRC", "0.2188", "")]
+    large = abstain.evaluate(abstain.Outputs(loss=[0, 2.0], confidence=[2, 1]))
     assert key_figures(large)[1] == ("Risk", "1", "nothing rejected")
 
 
 def test_thresholds_of_operating_points_are_exact() -> None:
     """The printed threshold, read back, accepts exactly the samples that the table says."""
-    result = recuse.evaluate(OUTPUTS, NAMES[0], "augrc")
+    result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc")
     table = operating_points(result)[0]
     score = OUTPUTS.scores[NAMES[0]]
     for threshold, accepted, coverage, *_ in table.rows:
@@ -156,10 +156,10 @@ def test_scores_on_different_samples_have_no_best() -> None:
     """Where each score drops other rows, a smaller value is no better one, and a note says so."""
     few = [0.9, np.nan, 0.3, 0.2]
     scores = {"all": [4, 3, 2, 1], "few": few, "fewer": np.where(np.isnan(few), np.nan, [1, 2, 3, 4])}
-    outputs = recuse.Outputs(loss=[0, 1, 0, 1], scores=scores)
+    outputs = abstain.Outputs(loss=[0, 1, 0, 1], scores=scores)
     for names, policy, marked in ((["all", "few"], "drop", False), (["all", "few"], "reject", True),
                                   (["few", "fewer"], "drop", True)):  # fmt: skip
-        result = recuse.evaluate(outputs, names, "augrc", nan_policy=policy, level=None)
+        result = abstain.evaluate(outputs, names, "augrc", nan_policy=policy, level=None)
         assert bool(tables(result)[0].best) == marked
         assert len(key_figures(result)) == 1 + marked
         assert any("none is marked as best" in note for note in result.notes()) != marked
@@ -192,21 +192,21 @@ def test_hostile_names_on_a_terminal(kind: str) -> None:
 
 def test_scores_whose_names_look_alike_keep_their_values() -> None:
     """Two names that print alike are still two scores."""
-    outputs = recuse.Outputs(loss=[0, 1, 0, 1], scores={"a\n": [4, 1, 3, 2], "a\\x0a": [1, 1, 1, 1]})
-    table = tables(recuse.evaluate(outputs, ["a\n", "a\\x0a"], "augrc", level=None))[0]
+    outputs = abstain.Outputs(loss=[0, 1, 0, 1], scores={"a\n": [4, 1, 3, 2], "a\\x0a": [1, 1, 1, 1]})
+    table = tables(abstain.evaluate(outputs, ["a\n", "a\\x0a"], "augrc", level=None))[0]
     assert table.header == ("a\\x0a", "a\\x0a")
     assert table.rows == (("0.1250", "0.2500"), ("100.0 %", "25.0 %"), ("1", "4"))
 
 
 def test_intervals_stand_beside_their_values() -> None:
     """A value with an interval shows both; one without stands alone."""
-    result = recuse.evaluate(OUTPUTS, NAMES[0], ["augrc", "coverage_at_risk(risk=0.3)"])
+    result = abstain.evaluate(OUTPUTS, NAMES[0], ["augrc", "coverage_at_risk(risk=0.3)"])
     area, coverage = result.measurements
     shown = [row[0] for row in tables(result)[0].rows[:2]]
     assert shown == [f"{area.value:.4f} [{area.low:.4f}, {area.high:.4f}]", number(coverage.value)]
     assert area.low < area.value < area.high
-    without = recuse.evaluate(OUTPUTS, NAMES[0], "augrc", level=None)
-    for form in (lambda evaluation: terminal(evaluation, 100), str, recuse.Evaluation._repr_html_):
+    without = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", level=None)
+    for form in (lambda evaluation: terminal(evaluation, 100), str, abstain.Evaluation._repr_html_):
         assert "In brackets: 95 % confidence interval." in form(result)
         assert "In brackets" not in form(without)
 
@@ -224,4 +224,4 @@ def test_intervals_stand_beside_their_values() -> None:
 )
 def test_metrics_with_options_are_told_apart(spec: str, label: str) -> None:
     """What a title does not say of the options stands behind it."""
-    assert recuse.metrics.parse(spec).label == label
+    assert abstain.metrics.parse(spec).label == label

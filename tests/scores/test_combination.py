@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-import recuse
-from recuse import Outputs, UnmetNeed, scores
-from recuse.scores._logistic import logistic
+import abstain
+from abstain import Outputs, UnmetNeed, scores
+from abstain.scores._logistic import logistic
 from tests.scores.toy import TEST, TRAIN, VALIDATION, split
 
 
@@ -46,8 +46,8 @@ def test_a_combination_beats_its_parts(name, two_scores):
     validation, test = two_scores
     fitted = scores.get(name, scores=("a", "b")).fit(validation)
     loss = test.loss_per_sample()
-    together = recuse.augrc(loss, fitted.score(test))
-    assert together < 0.9 * min(recuse.augrc(loss, test.scores["a"]), recuse.augrc(loss, test.scores["b"]))
+    together = abstain.augrc(loss, fitted.score(test))
+    assert together < 0.9 * min(abstain.augrc(loss, test.scores["a"]), abstain.augrc(loss, test.scores["b"]))
     assert (fitted.arrays["weights"] > 0).all()
 
 

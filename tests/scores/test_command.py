@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-import recuse
-from recuse import scores
+import abstain
+from abstain import scores
 from tests.scores.toy import TEST, TRAIN
 
 pytest.importorskip("click")
@@ -19,13 +19,13 @@ pytest.importorskip("rich")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     for name, outputs in (("train", TRAIN), ("test", TEST)):
-        recuse.write_outputs(outputs, folder / f"{name}.npz")
+        abstain.write_outputs(outputs, folder / f"{name}.npz")
     return folder
 
 
 def test_evaluate_fits_scores_on_a_file(files, capsys):
     """--fit gives fitted scores their data; the numbers are those of the library."""
-    from recuse.cli._run import run
+    from abstain.cli._run import run
 
     code = run(
         ["evaluate", str(files / "test.npz"), "--scores", "msp,knn(neighbours=5, dtype=float64),klm", "--fit",
@@ -36,14 +36,14 @@ def test_evaluate_fits_scores_on_a_file(files, capsys):
     found = {row["score"]: row["value"] for row in json.loads(printed.out)["measurements"]}
     assert list(found) == ["msp", "knn(neighbours=5, dtype=float64)", "klm"]
     for name, value in found.items():
-        assert value == pytest.approx(recuse.augrc(TEST.error, scores.compute(name, TEST, fit=TRAIN)))
-    result = recuse.evaluate(TEST, list(found), "augrc", fit=TRAIN)
+        assert value == pytest.approx(abstain.augrc(TEST.error, scores.compute(name, TEST, fit=TRAIN)))
+    result = abstain.evaluate(TEST, list(found), "augrc", fit=TRAIN)
     assert {name: result.value("augrc", score=name) for name in found} == pytest.approx(found)
 
 
 def test_evaluate_says_that_a_score_is_fitted(files, capsys):
     """Without --fit the message names it."""
-    from recuse.cli._run import run
+    from abstain.cli._run import run
 
     assert run(["evaluate", str(files / "test.npz"), "--scores", "knn"]) == 2
     assert "knn is fitted: give fit data, the train split with features" in capsys.readouterr().err
@@ -51,7 +51,7 @@ def test_evaluate_says_that_a_score_is_fitted(files, capsys):
 
 def test_the_list_says_what_is_needed(capsys):
     """All scores with needs and source."""
-    from recuse.cli._run import run
+    from abstain.cli._run import run
 
     assert run(["scores", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)

@@ -13,9 +13,9 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from recuse import Outputs, UnmetNeed, scores
-from recuse.scores import _batch
-from recuse.scores._catalogue import LEAVES
+from abstain import Outputs, UnmetNeed, scores
+from abstain.scores import _batch
+from abstain.scores._catalogue import LEAVES
 from tests.scores.toy import OPTIONS, TEST, TRAIN, WEIGHT, fitted, outputs_of
 
 NAMES = scores.names()
@@ -207,13 +207,13 @@ def test_a_fitted_score_serves_as_no_other():
 def test_the_catalogue_is_what_the_leaves_hold():
     """Each leaf holds the scores that the catalogue says, in its order; other leaves are not loaded for a name."""
     for leaf, names in LEAVES.items():
-        found = importlib.import_module(f"recuse.scores._{leaf}").SCORES
+        found = importlib.import_module(f"abstain.scores._{leaf}").SCORES
         assert tuple(score.name for score in found) == names
-    code = "import sys, recuse; recuse.scores.get('msp'); print(*(m for m in sys.modules if 'recuse.scores' in m))"
+    code = "import sys, abstain; abstain.scores.get('msp'); print(*(m for m in sys.modules if 'abstain.scores' in m))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    assert "recuse.scores._softmax" in loaded
-    assert not {f"recuse.scores._{leaf}" for leaf in LEAVES} & set(loaded) - {
-        "recuse.scores._softmax", "recuse.scores._passes",
+    assert "abstain.scores._softmax" in loaded
+    assert not {f"abstain.scores._{leaf}" for leaf in LEAVES} & set(loaded) - {
+        "abstain.scores._softmax", "abstain.scores._passes",
     }  # fmt: skip
 
 

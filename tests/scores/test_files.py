@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-import recuse
-from recuse import scores
+import abstain
+from abstain import scores
 from tests.scores.toy import TEST, TRAIN, fitted
 
 NAMES = scores.names()
@@ -69,7 +69,7 @@ def test_a_damaged_file_is_refused_or_unharmed(combination, tmp_path):
     ("header", "message"),
     [
         ({"version": 99}, "holds version 99 of knn, this is version 1; fit it again"),
-        ({"name": "oracle"}, "holds the score 'oracle', which this version of recuse does not know"),
+        ({"name": "oracle"}, "holds the score 'oracle', which this version of abstain does not know"),
         ({"parts": [{**HEADER, "version": 7}]}, "holds version 7 of knn"),
         ({"arrays": ["bank", "tree"]}, "is no saved score"),
         ({"options": {"k": 3}}, "is no saved score .knn has no option 'k'"),
@@ -79,8 +79,16 @@ def test_a_damaged_file_is_refused_or_unharmed(combination, tmp_path):
 def test_files_that_do_not_fit_are_refused(header, message, tmp_path):
     """Another version, an unknown score, missing arrays, unknown options."""
     file = tmp_path / "score.npz"
-    np.savez(file, bank=np.ones((2, 2)), recuse_score=np.array(json.dumps(HEADER | header)))
+    np.savez(file, bank=np.ones((2, 2)), abstain_score=np.array(json.dumps(HEADER | header)))
     with pytest.raises(ValueError, match=rf"score\.npz: {message}"):
+        scores.load(file)
+
+
+def test_a_file_of_the_former_name_is_refused_with_the_remedy(tmp_path):
+    """No file is read under two names."""
+    file = tmp_path / "old.npz"
+    np.savez(file, **{"bank": np.ones((2, 2)), "rec" + "use_score": np.array(json.dumps(HEADER))})
+    with pytest.raises(ValueError, match=r"old\.npz: was saved when abstain was called .*; fit the score again"):
         scores.load(file)
 
 
@@ -89,11 +97,11 @@ def test_other_files_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"none\.npz: no such file"):
         scores.load(tmp_path / "none.npz")
     file = tmp_path / "other.npz"
-    for contents in ({"a": np.ones(3)}, {"recuse_score": np.array("[]")}, {"recuse_score": np.array([{}])}):
+    for contents in ({"a": np.ones(3)}, {"abstain_score": np.array("[]")}, {"abstain_score": np.array([{}])}):
         np.savez(file, **contents)
         with pytest.raises(ValueError, match="is no saved score"):
             scores.load(file)
-    recuse.write_outputs(TRAIN, file)
+    abstain.write_outputs(TRAIN, file)
     with pytest.raises(ValueError, match="is no saved score"):
         scores.load(file)
     file.write_text("text")

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from recuse import Outputs, scores
+from abstain import Outputs, scores
 
 OPTIONS = {"knn": {"neighbours": 2}, "nnguide": {"neighbours": 2, "dtype": "float64"}, "column": {"column": "external"}}
 EXTERNAL = {"confidence", "column"}  # nothing is computed

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from recuse import Outputs, metrics, scores
-from recuse.scores import _openmax, _temperature
+from abstain import Outputs, metrics, scores
+from abstain.scores import _openmax, _temperature
 from tests.scores.toy import TEST, TRAIN, VALIDATION, WEIGHT, fitted
 
 Z, H, Y = np.asarray(TEST.logits), np.asarray(TEST.features), np.asarray(TEST.labels)
@@ -208,7 +208,7 @@ def test_knn_is_two_minus_two_cosines(k):
 
 def test_knn_in_blocks_is_knn_in_one(monkeypatch):
     """The running top k over blocks of queries and bank is that of all at once, and no block is larger."""
-    from recuse.scores import _neighbours
+    from abstain.scores import _neighbours
 
     sizes = []
 

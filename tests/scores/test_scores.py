@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from recuse import UnmetNeed, datasets, scores
-from recuse.outputs import Outputs
+from abstain import UnmetNeed, datasets, scores
+from abstain.outputs import Outputs
 
 LOGITS = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [5.0, -5.0, 0.0]])
 PROBA = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse import Outputs, scores
+from abstain import Outputs, scores
 
 #: Options without which a score cannot be had on the toy case.
 OPTIONS: dict[str, dict[str, Any]] = {

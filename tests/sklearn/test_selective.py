@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import recuse
-from recuse.sklearn import SelectiveClassifier, confusion_matrix_with_reject, selective_scorer
+import abstain
+from abstain.sklearn import SelectiveClassifier, confusion_matrix_with_reject, selective_scorer
 
 X, Y = make_classification(2000, n_informative=4, flip_y=0.1, random_state=0)
 
@@ -49,7 +49,7 @@ def test_any_table_gives_the_same(make: str) -> None:
 def test_the_threshold_comes_from_rows_that_were_held_out() -> None:
     """The calibration share is not fitted on, and a certificate is about it."""
     found = SelectiveClassifier(risk=0.45, delta=0.05).fit(X[:1000], Y[:1000])
-    assert isinstance(found.threshold_, recuse.CertifiedThreshold)
+    assert isinstance(found.threshold_, abstain.CertifiedThreshold)
     assert found.threshold_.n == found.n_calibration_ == 250
     fresh = X[1000:]
     accepted = found.accept(fresh)
@@ -128,7 +128,7 @@ def test_cross_fitting_warns_about_the_certificate() -> None:
 def test_the_scorer_is_the_metric() -> None:
     """Up to the sign."""
     model = LogisticRegression().fit(X, Y)
-    expected = recuse.augrc(model.predict(X) != Y, model.predict_proba(X).max(axis=1))
+    expected = abstain.augrc(model.predict(X) != Y, model.predict_proba(X).max(axis=1))
     assert selective_scorer("augrc")(model, X, Y) == -expected
 
 
@@ -207,7 +207,7 @@ def test_the_largest_cwsa_as_objective() -> None:
     inner = LogisticRegression().fit(X[:500], Y[:500])
     found = SelectiveClassifier(FrozenEstimator(inner), metric="cwsa").fit(X[500:], Y[500:])
     loss, confidence = inner.predict(X[500:]) != Y[500:], inner.predict_proba(X[500:]).max(axis=1)
-    assert found.threshold_.threshold == recuse.choose_threshold(loss, confidence, metric="cwsa").threshold
+    assert found.threshold_.threshold == abstain.choose_threshold(loss, confidence, metric="cwsa").threshold
 
 
 def test_rejecting_everything_is_said() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import recuse
-from recuse.thresholds._betting import betting
-from recuse.thresholds._certify import search
-from recuse.thresholds._p_values import binomial, fewest, hoeffding_bentkus
-from recuse.thresholds._sample import read
+import abstain
+from abstain.thresholds._betting import betting
+from abstain.thresholds._certify import search
+from abstain.thresholds._p_values import binomial, fewest, hoeffding_bentkus
+from abstain.thresholds._sample import read
 from tests.thresholds.populations import GRADED, POPULATIONS, Population
 
 DELTA = 0.05
@@ -95,9 +95,9 @@ def test_weights_keep_the_promise_of_the_target_population() -> None:
         weight = 1.0 / (0.5 + 0.5 / 3.0 * np.maximum(u, 1e-12) ** (-2.0 / 3.0))
         loss = (rng.random(2000) < target.error(u)).astype(float)
         options = {"risk": 0.05, "delta": 0.05, "rng": i}
-        weighted = recuse.choose_threshold(loss, -u, sample_weight=weight, max_weight=2.0, **options)
+        weighted = abstain.choose_threshold(loss, -u, sample_weight=weight, max_weight=2.0, **options)
         broken["weighted"] += int(target.violated(weighted.threshold))
-        broken["unweighted"] += int(target.violated(recuse.choose_threshold(loss, -u, **options).threshold))
+        broken["unweighted"] += int(target.violated(abstain.choose_threshold(loss, -u, **options).threshold))
     assert broken["weighted"] <= 300 * worst(300)
     assert broken["unweighted"] > 150
 
@@ -109,7 +109,7 @@ def test_conformal_risk_control_holds_on_average() -> None:
     found = []
     for _ in range(1000):
         loss, score = population.draw(200, rng)
-        coverage = population.coverage(recuse.thresholds.conformal_threshold(loss, score, 0.05).threshold)
+        coverage = population.coverage(abstain.thresholds.conformal_threshold(loss, score, 0.05).threshold)
         found.append(coverage * population.risk(coverage))
     assert 0.045 < np.mean(found) <= 0.05 + 3.0 * np.std(found) / 1000**0.5
 
@@ -122,7 +122,7 @@ def test_the_band_holds_at_all_thresholds_together() -> None:
         truth = population.risk(population.coverage(grid))
         failed = 0
         for i in range(300):
-            band = recuse.thresholds.certified_band(*population.draw(500, rng), delta=0.05, rng=i)
+            band = abstain.thresholds.certified_band(*population.draw(500, rng), delta=0.05, rng=i)
             limits = np.where(population.coverage(grid) > 0.0, band.upper_at(grid), 1.0)
             failed += int(np.any(truth > limits + 1e-9))
         assert failed <= 300 * worst(300), population.name
@@ -137,12 +137,12 @@ def test_the_band_of_real_losses_holds_too() -> None:
         failed = 0
         for i in range(200):
             loss, score = population.draw(500, rng)
-            band = recuse.thresholds.certified_band(5.0 * loss, score, delta=0.05, max_loss=5.0, rng=i)
+            band = abstain.thresholds.certified_band(5.0 * loss, score, delta=0.05, max_loss=5.0, rng=i)
             failed += int(np.any(truth > band.upper_at(grid) + 1e-9))
         assert failed <= 200 * worst(200), population.name
         assert band.upper.min() < 1.2  # of 5
     with pytest.raises(ValueError, match="give max_loss="):
-        recuse.thresholds.certified_band(loss, score)
+        abstain.thresholds.certified_band(loss, score)
 
 
 # ---------------------------------------------------------------------- p-values
@@ -195,8 +195,8 @@ def test_59_flawless_rows_are_the_fewest() -> None:
     """ln(delta)/ln(1 - r) rounded up: 59 for 5 % and 5 %, and 58 cannot pass."""
     assert fewest(0.05, 0.05) == 59
     assert binomial(np.array([58.0, 59.0]), np.zeros(2), 0.05).tolist() == pytest.approx([0.95**58, 0.95**59])
-    few = recuse.choose_threshold(np.zeros(58), np.arange(58.0), risk=0.05, delta=0.05, thresholds=[0.0])
-    enough = recuse.choose_threshold(np.zeros(59), np.arange(59.0), risk=0.05, delta=0.05, thresholds=[0.0])
+    few = abstain.choose_threshold(np.zeros(58), np.arange(58.0), risk=0.05, delta=0.05, thresholds=[0.0])
+    enough = abstain.choose_threshold(np.zeros(59), np.arange(59.0), risk=0.05, delta=0.05, thresholds=[0.0])
     assert (few.attainable, enough.attainable) == (False, True)
     assert few.threshold == np.inf
     assert few.reason is not None
@@ -232,7 +232,8 @@ def test_a_certificate_can_be_repeated() -> None:
     """The same seed and rows give the same answer; the rows are drawn as they were given, whatever their ranks."""
     loss, score = GRADED[0].draw(800, np.random.default_rng(9))
     one, two, other = (
-        recuse.choose_threshold(loss, score, risk=0.1, delta=0.05, max_loss=1.0, rng=rng) for rng in (3, np.int64(3), 4)
+        abstain.choose_threshold(loss, score, risk=0.1, delta=0.05, max_loss=1.0, rng=rng)
+        for rng in (3, np.int64(3), 4)
     )
     assert one == two
     assert one.threshold != other.threshold
@@ -240,8 +241,8 @@ def test_a_certificate_can_be_repeated() -> None:
 
 def test_ties_are_accepted_together() -> None:
     """A constant score is certified as a whole or not at all."""
-    found = recuse.choose_threshold(np.zeros(200), np.ones(200), risk=0.05, delta=0.05)
+    found = abstain.choose_threshold(np.zeros(200), np.ones(200), risk=0.05, delta=0.05)
     assert (found.threshold, found.coverage) == (1.0, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not recuse.choose_threshold(np.ones(200), np.ones(200), risk=0.05, delta=0.05).attainable
+        assert not abstain.choose_threshold(np.ones(200), np.ones(200), risk=0.05, delta=0.05).attainable

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import recuse
-from recuse.thresholds import ReusedCalibrationWarning, audit
+import abstain
+from abstain.thresholds import ReusedCalibrationWarning, audit
 from tests.strategies import Problem, problems
 
 LOSS = [0, 0, 1, 0, 1, 1]
@@ -20,14 +20,14 @@ def test_objectives_match_a_search_over_all_thresholds(problem: Problem) -> None
     loss, score, _ = problem
     points = [(t, np.mean(score >= t), np.mean(loss[score >= t])) for t in np.unique(score)[::-1]]
     by_risk = [point for point in points if point[2] <= 0.25]
-    found = recuse.choose_threshold(loss, score, risk=0.25)
+    found = abstain.choose_threshold(loss, score, risk=0.25)
     assert found.attainable == bool(by_risk)
     assert found.threshold == (by_risk[-1][0] if by_risk else np.inf)
     by_coverage = [point for point in points if point[1] >= 0.6 - 1e-12]
-    assert recuse.choose_threshold(loss, score, coverage=0.6).threshold == by_coverage[0][0]
-    assert recuse.choose_threshold(loss, score, capacity=0.4).threshold == by_coverage[0][0]
+    assert abstain.choose_threshold(loss, score, coverage=0.6).threshold == by_coverage[0][0]
+    assert abstain.choose_threshold(loss, score, capacity=0.4).threshold == by_coverage[0][0]
     costs = [5.0 * r * c + 1.0 * (1 - c) for _, c, r in points]
-    chosen = recuse.choose_threshold(loss, score, cost=(5.0, 1.0))
+    chosen = abstain.choose_threshold(loss, score, cost=(5.0, 1.0))
     cost = 5.0 * np.nan_to_num(chosen.risk) * chosen.coverage + (1.0 - chosen.coverage)
     assert cost == pytest.approx(min([*costs, 1.0]))
 
@@ -35,8 +35,8 @@ def test_objectives_match_a_search_over_all_thresholds(problem: Problem) -> None
 @given(problems(losses=["graded"], scores=["tied"], weights=["positive"]))
 def test_weights_count_on_both_axes(problem: Problem) -> None:
     """Coverage and risk are those of the curve."""
-    found = recuse.choose_threshold(problem.loss, problem.confidence, coverage=0.5, sample_weight=problem.weight)
-    point = recuse.risk_coverage_curve(*problem[:2], sample_weight=problem.weight).at(coverage=0.5)
+    found = abstain.choose_threshold(problem.loss, problem.confidence, coverage=0.5, sample_weight=problem.weight)
+    point = abstain.risk_coverage_curve(*problem[:2], sample_weight=problem.weight).at(coverage=0.5)
     assert (found.coverage, found.risk) == pytest.approx((point.coverage, point.selective_risk))
     assert found.threshold == point.threshold
 
@@ -44,8 +44,8 @@ def test_weights_count_on_both_axes(problem: Problem) -> None:
 def test_rows_of_weight_0_make_no_interval_narrower() -> None:
     """Three rows know what three rows know."""
     loss, score, weight = [0.0, 1.0, 0.0], [3.0, 2.0, 1.0], [1.0, 2.0, 1.0]
-    one = recuse.choose_threshold(loss, score, coverage=1.0, sample_weight=weight)
-    two = recuse.choose_threshold(
+    one = abstain.choose_threshold(loss, score, coverage=1.0, sample_weight=weight)
+    two = abstain.choose_threshold(
         loss + [1.0] * 90, score + [2.5] * 90, coverage=1.0, sample_weight=weight + [0.0] * 90
     )
     assert two.risk_interval == pytest.approx(one.risk_interval, rel=1e-12)
@@ -54,8 +54,8 @@ def test_rows_of_weight_0_make_no_interval_narrower() -> None:
 
 def test_the_largest_cwsa() -> None:
     """Over all attainable thresholds, as a loop over them says."""
-    values = {t: recuse.cwsa(LOSS, SCORE, threshold=t) for t in SCORE}
-    found = recuse.choose_threshold(LOSS, SCORE, metric="cwsa")
+    values = {t: abstain.cwsa(LOSS, SCORE, threshold=t) for t in SCORE}
+    found = abstain.choose_threshold(LOSS, SCORE, metric="cwsa")
     assert values[found.threshold] == pytest.approx(max(values.values()))
 
 
@@ -63,7 +63,7 @@ def test_the_largest_cwsa() -> None:
 def test_infinite_scores_are_refused(options: dict[str, float]) -> None:
     """A threshold of +inf accepts nothing, so it cannot also accept the rows whose score is +inf."""
     with pytest.raises(ValueError, match=r"confidence holds \+inf \(2 such\).*finite score above all others"):
-        recuse.choose_threshold([1, 0, 1], [np.inf, np.inf, 0.7], **options)
+        abstain.choose_threshold([1, 0, 1], [np.inf, np.inf, 0.7], **options)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ def test_infinite_scores_are_refused(options: dict[str, float]) -> None:
 def test_objectives_of_a_wrong_type_are_named(options: dict[str, object], message: str) -> None:
     """Argument, value and remedy."""
     with pytest.raises(TypeError, match=message):
-        recuse.choose_threshold(LOSS, SCORE, **options)
+        abstain.choose_threshold(LOSS, SCORE, **options)
 
 
 def test_not_attainable_is_an_answer() -> None:
     """A reason, the best point, and a threshold that accepts nothing."""
-    found = recuse.choose_threshold([1, 0, 1], [0.9, 0.8, 0.7], risk=0.1)
+    found = abstain.choose_threshold([1, 0, 1], [0.9, 0.8, 0.7], risk=0.1)
     assert (found.attainable, found.threshold) == (False, np.inf)
     assert found.reason == "no threshold has a selective risk of 0.1 or less; the lowest is 0.5"
     assert found.best is not None
@@ -96,10 +96,10 @@ def test_not_attainable_is_an_answer() -> None:
 def test_empirical_and_certified_are_different_types() -> None:
     """No isinstance relation either way; only one carries a promise."""
     loss, score = np.zeros(500), np.arange(500.0)
-    empirical = recuse.choose_threshold(loss, score, risk=0.05)
-    certified = recuse.choose_threshold(loss, score, risk=0.05, delta=0.05)
-    assert type(empirical) is recuse.EmpiricalThreshold
-    assert type(certified) is recuse.CertifiedThreshold
+    empirical = abstain.choose_threshold(loss, score, risk=0.05)
+    certified = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
+    assert type(empirical) is abstain.EmpiricalThreshold
+    assert type(certified) is abstain.CertifiedThreshold
     assert empirical.guarantee() is None
     assert certified.guarantee()["risk"] == 0.05
     assert "promise: with probability at least 0.95" in str(certified)
@@ -107,9 +107,9 @@ def test_empirical_and_certified_are_different_types() -> None:
 
 @pytest.mark.parametrize(("largest", "weight"), [(1.0, np.tile([0.5, 1.5], 50)), (0.5, None)])
 def test_no_error_is_no_proof_of_a_risk_of_zero(largest: float, weight: np.ndarray | None) -> None:
-    """Where no exact interval exists and nothing varies, the ends are NaN and not [0, 0], as in recuse.inference."""
+    """Where no exact interval exists and nothing varies, the ends are NaN and not [0, 0], as in abstain.inference."""
     score = np.arange(100.0)
-    found = recuse.choose_threshold(largest * (score < 30), score, coverage=0.5, sample_weight=weight)
+    found = abstain.choose_threshold(largest * (score < 30), score, coverage=0.5, sample_weight=weight)
     assert found.risk == 0.0
     assert np.isnan(found.risk_interval).all()
 
@@ -117,18 +117,18 @@ def test_no_error_is_no_proof_of_a_risk_of_zero(largest: float, weight: np.ndarr
 def test_equal_losses_above_the_limit_break_the_promise() -> None:
     """An audit of losses without spread compares the risk itself."""
     score = np.arange(1000.0)
-    found = recuse.choose_threshold(0.1 * np.ones(1000), score, risk=0.3, delta=0.05, max_loss=1.0)
-    assert recuse.thresholds.audit(found, [0.5] * 50, [2000.0] * 50).keeps_promise is False
-    assert recuse.thresholds.audit(found, [0.2] * 50, [2000.0] * 50).keeps_promise is True
+    found = abstain.choose_threshold(0.1 * np.ones(1000), score, risk=0.3, delta=0.05, max_loss=1.0)
+    assert abstain.thresholds.audit(found, [0.5] * 50, [2000.0] * 50).keeps_promise is False
+    assert abstain.thresholds.audit(found, [0.2] * 50, [2000.0] * 50).keeps_promise is True
 
 
 def test_groups_share_delta() -> None:
     """Two groups at delta each need more rows than one; unknown groups are rejected."""
     loss, score = np.zeros(800), np.arange(800.0)
     group = np.where(np.arange(800) % 2, "a", "b")
-    found = recuse.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=group)
+    found = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=group)
     assert [each.delta for each in found.groups.values()] == [0.025, 0.025]
-    each = recuse.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=group, multiplicity="each")
+    each = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=group, multiplicity="each")
     assert each.groups["a"].delta == 0.05
     assert found.accept([1e9, 1e9], ["a", "c"]).tolist() == [True, False]
 
@@ -138,10 +138,10 @@ def test_groups_share_delta() -> None:
 def test_a_risk_near_zero_is_not_attainable(scale: float, options: dict[str, object]) -> None:
     """An answer, not an OverflowError or a warning of a division by zero."""
     options = {"max_loss": 1.0, **options}
-    found = recuse.choose_threshold(scale * np.eye(1, 100)[0], np.arange(100.0), risk=1e-320, delta=0.05, **options)
+    found = abstain.choose_threshold(scale * np.eye(1, 100)[0], np.arange(100.0), risk=1e-320, delta=0.05, **options)
     assert "are too few: even without an error 2.99573227355399e+300 accepted rows" in str(found.reason)
-    assert "at least 99999 are needed" in str(recuse.thresholds.conformal_threshold(LOSS, SCORE, 1e-5).reason)
-    assert "are needed" in str(recuse.thresholds.conformal_threshold(LOSS, SCORE, 1e-320).reason)
+    assert "at least 99999 are needed" in str(abstain.thresholds.conformal_threshold(LOSS, SCORE, 1e-5).reason)
+    assert "are needed" in str(abstain.thresholds.conformal_threshold(LOSS, SCORE, 1e-320).reason)
 
 
 @pytest.mark.parametrize(
@@ -157,32 +157,32 @@ def test_errors_name_the_group(options: dict[str, object], message: str) -> None
     """Rows that are all missing or weightless say whose they are."""
     call = {"loss": [0, 1, 0, 1], "confidence": [1, 2, 3, 4], "risk": 0.5, "groups": list("aabb")} | options
     with pytest.raises(ValueError, match=message):
-        recuse.choose_threshold(**call)  # type: ignore[arg-type]
+        abstain.choose_threshold(**call)  # type: ignore[arg-type]
 
 
 def test_tensors_with_a_gradient_are_detached() -> None:
     """As everywhere: the caller need not."""
     torch = pytest.importorskip("torch")
     tensors = [torch.tensor(column, dtype=torch.float64, requires_grad=True) for column in (LOSS, SCORE)]
-    found = recuse.choose_threshold(*tensors, risk=0.2, groups=torch.zeros(len(LOSS)))
-    assert found == recuse.choose_threshold(LOSS, SCORE, risk=0.2, groups=np.zeros(len(LOSS)))
+    found = abstain.choose_threshold(*tensors, risk=0.2, groups=torch.zeros(len(LOSS)))
+    assert found == abstain.choose_threshold(LOSS, SCORE, risk=0.2, groups=np.zeros(len(LOSS)))
     assert tensors[0].requires_grad
 
 
 def test_missing_scores() -> None:
     """An error by default; never accepted; or left out."""
     with pytest.raises(ValueError, match=r"confidence holds NaN: confidence\[1\]"):
-        recuse.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=0.5)
-    found = recuse.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="reject")
+        abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=0.5)
+    found = abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="reject")
     assert not found.attainable
-    assert recuse.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="drop").n == 2
-    assert not recuse.choose_threshold([0], [1.0], coverage=1.0).accept([np.nan]).any()
+    assert abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="drop").n == 2
+    assert not abstain.choose_threshold([0], [1.0], coverage=1.0).accept([np.nan]).any()
 
 
 def test_a_largest_weight_of_a_wrong_type_is_named() -> None:
     """Text is no number."""
     with pytest.raises(TypeError, match="max_weight must be a number > 0, got '2'"):
-        recuse.choose_threshold([0, 1], [1.0, 2.0], risk=0.1, delta=0.1, sample_weight=[1, 1], max_weight="2")  # type: ignore[arg-type]
+        abstain.choose_threshold([0, 1], [1.0, 2.0], risk=0.1, delta=0.1, sample_weight=[1, 1], max_weight="2")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -211,23 +211,23 @@ def test_a_largest_weight_of_a_wrong_type_is_named() -> None:
 def test_bad_options_are_refused(options: dict[str, object], message: str | None) -> None:
     """The message names the argument and the remedy; an empirical risk above 1 is fine for real losses."""
     if message is None:
-        assert recuse.choose_threshold(LOSS, SCORE, **options).coverage == 1.0
+        assert abstain.choose_threshold(LOSS, SCORE, **options).coverage == 1.0
         return
     with pytest.raises((ValueError, TypeError), match=message):
-        recuse.choose_threshold(LOSS, SCORE, **options)
+        abstain.choose_threshold(LOSS, SCORE, **options)
 
 
 def test_real_losses_need_their_bound() -> None:
     """The largest loss that was seen is none."""
     with pytest.raises(ValueError, match="give max_loss="):
-        recuse.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05)
+        abstain.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05)
     with pytest.raises(ValueError, match="below a loss that occurs"):
-        recuse.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05, max_loss=1.0)
+        abstain.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05, max_loss=1.0)
 
 
 def test_reporting_on_calibration_rows_warns() -> None:
     """In any order of the rows; other rows are silent."""
-    found = recuse.choose_threshold(LOSS, SCORE, coverage=0.5)
+    found = abstain.choose_threshold(LOSS, SCORE, coverage=0.5)
     with pytest.warns(ReusedCalibrationWarning, match="optimistic"):
         audit(found, LOSS[::-1], SCORE[::-1])
     seen = audit(found, [0, 1, 1, 0], [0.95, 0.85, 0.1, np.nan])
@@ -237,8 +237,8 @@ def test_reporting_on_calibration_rows_warns() -> None:
 def test_reuse_is_noticed_with_groups_and_weights() -> None:
     """A policy by group knows all its rows; weights do not hide them."""
     site = ["a", "b"] * 3
-    by_site = recuse.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site)
-    weighted = recuse.choose_threshold(LOSS, SCORE, coverage=0.5, sample_weight=[1, 2, 3, 1, 2, 3])
+    by_site = abstain.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site)
+    weighted = abstain.choose_threshold(LOSS, SCORE, coverage=0.5, sample_weight=[1, 2, 3, 1, 2, 3])
     for found in (by_site, by_site.policy(score="s", group="site"), weighted):
         with pytest.warns(ReusedCalibrationWarning):
             audit(found, LOSS, SCORE, groups=site)
@@ -248,7 +248,7 @@ def test_an_audit_by_group() -> None:
     """Each group by itself; a promise per group is broken if that of one group is."""
     n = 4000
     site = np.where(np.arange(n) % 2, "a", "b")
-    found = recuse.choose_threshold(np.zeros(n), np.arange(n), risk=0.05, delta=0.05, groups=site)
+    found = abstain.choose_threshold(np.zeros(n), np.arange(n), risk=0.05, delta=0.05, groups=site)
     score, new = np.full(300, 1e9), np.repeat(["a", "b", "c"], 100)
     loss = (np.arange(300) % 100 < 15) * (new == "b")
     seen = audit(found, loss, score, groups=new)
@@ -267,7 +267,7 @@ def test_given_thresholds_are_the_only_ones() -> None:
     score = rng.random(3000)
     loss = rng.random(3000) > score**0.2
     for procedure in ("fallback", "fixed_sequence", "bonferroni"):
-        found = recuse.choose_threshold(
+        found = abstain.choose_threshold(
             loss, score, risk=0.1, delta=0.05, thresholds=[0.9, 0.7, 0.5, 0.3], procedure=procedure
         )
         assert (found.threshold, found.n_pilot) == (0.5, 0)
@@ -277,7 +277,7 @@ def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:
     """A limit above 1 makes sense for losses up to 10."""
     loss, score = np.tile([0.0, 0.5, 8.0], 400), np.arange(1200)
     with pytest.raises(ValueError, match="give max_loss="):
-        recuse.choose_threshold(loss, score, risk=2.0, delta=0.05)
+        abstain.choose_threshold(loss, score, risk=2.0, delta=0.05)
     with pytest.raises(ValueError, match="risk must be below the largest possible loss, 10"):
-        recuse.choose_threshold(loss, score, risk=10.0, delta=0.05, max_loss=10.0)
-    assert recuse.choose_threshold(loss, score, risk=4.0, delta=0.05, max_loss=10.0).guarantee()["max_loss"] == 10.0
+        abstain.choose_threshold(loss, score, risk=10.0, delta=0.05, max_loss=10.0)
+    assert abstain.choose_threshold(loss, score, risk=4.0, delta=0.05, max_loss=10.0).guarantee()["max_loss"] == 10.0

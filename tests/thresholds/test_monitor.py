@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import recuse
-from recuse.thresholds import Policy, monitor
-from recuse.thresholds._monitor import evidence_above
+import abstain
+from abstain.thresholds import Policy, monitor
+from abstain.thresholds._monitor import evidence_above
 
 
 def certified(seed: int = 0) -> Policy:
@@ -16,7 +16,7 @@ def certified(seed: int = 0) -> Policy:
     rng = np.random.default_rng(seed)
     score = rng.random(4000)
     wrong = rng.random(4000) < 0.1 * (1 - score)
-    return recuse.choose_threshold(wrong, score, risk=0.05, delta=0.05).policy(score="msp")
+    return abstain.choose_threshold(wrong, score, risk=0.05, delta=0.05).policy(score="msp")
 
 
 def worst(repetitions: int) -> float:
@@ -76,7 +76,7 @@ def test_shuffled_looks_agree_with_one_look() -> None:
 
 def test_without_a_promise_nothing_is_broken() -> None:
     """An empirical policy and an empty acceptance give None."""
-    policy = recuse.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5).policy(score="s")
+    policy = abstain.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5).policy(score="s")
     assert monitor(policy, [1, 1], [0.95, 0.99]).promise_broken is None
     assert monitor(policy, [7, 1], [0.95, 0.99]).risk == 4.0
     assert monitor(certified(), [1, 1], [-1, -2]).promise_broken is None
@@ -95,7 +95,7 @@ def by_site(n: int = 8000) -> Policy:
     rng = np.random.default_rng(6)
     score, site = rng.random(n), np.where(np.arange(n) % 8, "large", "small")
     wrong = rng.random(n) < 0.1 * (1 - score)
-    found = recuse.choose_threshold(wrong, score, risk=0.05, delta=0.05, groups=site)
+    found = abstain.choose_threshold(wrong, score, risk=0.05, delta=0.05, groups=site)
     assert found.attainable
     return found.policy(score="msp", group="site")
 
@@ -146,7 +146,7 @@ def test_only_accepted_rows_are_labelled() -> None:
 def test_weighted_calibration_tells_no_drift() -> None:
     """Its rows are another population than those that the policy decides; the promise is still watched."""
     score = np.linspace(0.0, 1.0, 4000)
-    found = recuse.choose_threshold(
+    found = abstain.choose_threshold(
         np.zeros(4000), score, risk=0.05, delta=0.05, sample_weight=np.tile([0.5, 1.5], 2000), max_weight=1.5
     )
     seen = monitor(found.policy(score="s"), np.ones(50), np.ones(50))
@@ -158,14 +158,14 @@ def test_weighted_calibration_tells_no_drift() -> None:
 def test_a_policy_is_asked_for() -> None:
     """A threshold is no policy yet, and a number is neither."""
     with pytest.raises(TypeError, match=r"got CertifiedThreshold; give threshold\.policy"):
-        monitor(recuse.choose_threshold(np.zeros(200), np.arange(200.0), risk=0.1, delta=0.05), [0.0], [1.0])  # type: ignore[arg-type]
+        monitor(abstain.choose_threshold(np.zeros(200), np.arange(200.0), risk=0.1, delta=0.05), [0.0], [1.0])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"choose_threshold or load_policy returns, got 0\.5"):
-        recuse.thresholds.audit(0.5, [0.0], [1.0])  # type: ignore[arg-type]
+        abstain.thresholds.audit(0.5, [0.0], [1.0])  # type: ignore[arg-type]
 
 
 def test_the_largest_loss_comes_from_the_promise() -> None:
     """A loss of 8 is legal if the certificate was for losses up to 10."""
-    found = recuse.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)
+    found = abstain.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)
     policy = found.policy(score="s")
     assert monitor(policy, [8.0], [1e9]).promise_broken is False
     with pytest.raises(ValueError, match="max_loss=10 is below a loss that occurs, 11"):

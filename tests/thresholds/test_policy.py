@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-import recuse
-from recuse.thresholds import Policy, apply_policy, monitor
+import abstain
+from abstain.thresholds import Policy, apply_policy, monitor
 
 RNG = np.random.default_rng(0)
 SCORE = RNG.random(1000)
@@ -19,32 +19,32 @@ LOSS = (RNG.random(1000) > SCORE**0.1).astype(float)
 
 def policy() -> Policy:
     """Return a certified policy."""
-    return recuse.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05).policy(score="msp")
+    return abstain.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05).policy(score="msp")
 
 
 def computed(temperature: float | None = 1.5) -> Policy:
     """Return a policy whose score is computed from three columns of logits."""
-    found = recuse.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05)
+    found = abstain.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05)
     return found.policy(score="neg_entropy", logits=["z_0", "z_1", "z_2"], temperature=temperature)
 
 
 def grouped() -> Policy:
     """Return a policy with a threshold for each of two sites."""
     site = np.where(np.arange(1000) % 2, "north", "south")
-    return recuse.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site).policy(score="msp", group="site")
+    return abstain.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site).policy(score="msp", group="site")
 
 
 @pytest.mark.parametrize("make", [policy, grouped, computed])
 def test_what_is_saved_is_loaded(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
     """Bit for bit, thresholds included."""
     make().save(tmp_path / "policy.json")
-    assert recuse.load_policy(tmp_path / "policy.json") == make()
+    assert abstain.load_policy(tmp_path / "policy.json") == make()
 
 
 def test_infinite_thresholds_survive(tmp_path: Path) -> None:
     """What accepts nothing accepts nothing after loading."""
-    recuse.choose_threshold([1, 1], [1, 2], risk=0.1).save(tmp_path / "p.json", score="s")
-    assert not recuse.load_policy(tmp_path / "p.json").accept([np.inf, 1e300]).any()
+    abstain.choose_threshold([1, 1], [1, 2], risk=0.1).save(tmp_path / "p.json", score="s")
+    assert not abstain.load_policy(tmp_path / "p.json").accept([np.inf, 1e300]).any()
 
 
 def edit(path: Path, **changes: object) -> None:
@@ -59,14 +59,22 @@ def edit(path: Path, **changes: object) -> None:
     path.write_text(json.dumps(content))
 
 
+def test_a_policy_of_the_former_name_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    """No file is read under two names, not even one marked as edited."""
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps({"format": "rec" + "use.policy/1"}))
+    with pytest.raises(ValueError, match=r"old\.json: was written when .*; write it again with 'abstain threshold'"):
+        abstain.load_policy(path, edited=True)
+
+
 def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
     """Refused; or loaded without its guarantee if one insists."""
     path = tmp_path / "policy.json"
     policy().save(path)
     edit(path, thresholds={"": 0.1})
     with pytest.raises(ValueError, match="was edited after it was saved, so its guarantee is void"):
-        recuse.load_policy(path)
-    loaded = recuse.load_policy(path, edited=True)
+        abstain.load_policy(path)
+    loaded = abstain.load_policy(path, edited=True)
     assert loaded.guarantee is None
     assert monitor(loaded, [0.0], [0.5]).untold == "the policy was edited, so what calibration had shown is void"
     assert loaded.thresholds == {"": 0.1}
@@ -103,7 +111,7 @@ def test_edited_nonsense_is_refused_even_if_edits_are_allowed(
     policy().save(path)
     edit(path, **changes)
     with pytest.raises(ValueError, match=message) as error:
-        recuse.load_policy(path, edited=True)
+        abstain.load_policy(path, edited=True)
     assert str(path) in str(error.value)
 
 
@@ -111,11 +119,11 @@ def test_no_json_and_no_file(tmp_path: Path) -> None:
     """One line each."""
     (tmp_path / "p.json").write_text("{")
     with pytest.raises(ValueError, match=r"cannot be read as a policy.*; write one with"):
-        recuse.load_policy(tmp_path / "p.json")
+        abstain.load_policy(tmp_path / "p.json")
     with pytest.raises(ValueError, match=r"cannot be read as a policy \(Is a directory\); write one with"):
-        recuse.load_policy(tmp_path)
+        abstain.load_policy(tmp_path)
     with pytest.raises(FileNotFoundError, match="no such policy"):
-        recuse.load_policy(tmp_path / "q.json")
+        abstain.load_policy(tmp_path / "q.json")
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -147,7 +155,7 @@ def test_applying_to_a_file_is_accept(tmp_path: Path, kind: str, make) -> None: 
 def test_groups_have_one_name_in_memory_and_in_files(tmp_path: Path, kind: str, column: object) -> None:
     """Truth values and numbers too: a group that is not recognized is rejected in silence."""
     group, score = np.tile(column, 100), np.linspace(0.0, 1.0, 200)
-    found = recuse.choose_threshold(np.zeros(200), score, coverage=0.5, groups=group)
+    found = abstain.choose_threshold(np.zeros(200), score, coverage=0.5, groups=group)
     frame = pl.DataFrame({"s": score, "g": group})
     if kind == "csv" and frame["g"].dtype.is_float():
         frame = frame.with_columns(g=pl.Series([str(value) for value in group]))
@@ -159,7 +167,7 @@ def test_groups_have_one_name_in_memory_and_in_files(tmp_path: Path, kind: str, 
 def test_truth_values_of_a_spreadsheet_are_recognized(tmp_path: Path) -> None:
     """True, TRUE and true are one group."""
     (tmp_path / "new.csv").write_text("s,g\n9,True\n9,TRUE\n9,true\n9,False\n")
-    found = recuse.choose_threshold([0, 0], [1.0, 20.0], coverage=1.0, groups=[True, False])
+    found = abstain.choose_threshold([0, 0], [1.0, 20.0], coverage=1.0, groups=[True, False])
     assert apply_policy(found.policy(score="s", group="g"), tmp_path / "new.csv", tmp_path / "o.csv").n_accepted == 3
 
 
@@ -207,7 +215,7 @@ def test_the_temperature_is_applied(tmp_path: Path, kind: str, form: str, temper
     p /= p.sum(axis=1, keepdims=True)
     entropy = np.sum(p * np.log(p), axis=1)
     names = ["z_0", "z_1", "z_2"] if form == "columns" else ["z"]
-    found = recuse.choose_threshold(np.zeros(400), entropy, coverage=0.5)
+    found = abstain.choose_threshold(np.zeros(400), entropy, coverage=0.5)
     limit = found.threshold
     chosen = found.policy(score="neg_entropy", logits=names, temperature=temperature)
     rows = [[None, 0.0, 0.0], *logits.tolist()]
@@ -226,7 +234,7 @@ def test_scaled_probabilities_are_scaled_logits() -> None:
     """p^(1/T), normalised, is softmax(z/T); a probability of 0 stays one."""
     logits = RNG.normal(0.0, 3.0, (50, 4))
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    found = recuse.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5)
+    found = abstain.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5)
     one = found.policy(score="msp", logits=["a", "b"], temperature=2.5).confidence(logits)
     two = found.policy(score="msp", probabilities=["a", "b"], temperature=2.5).confidence(p)
     np.testing.assert_allclose(one, two, rtol=1e-12)
@@ -260,14 +268,14 @@ def test_a_finished_column_does_not_stand_in_for_a_computed_score(tmp_path: Path
 def test_scores_that_cannot_be_computed_are_refused(options: dict[str, object], message: str) -> None:
     """When the policy is made, not when it is used."""
     with pytest.raises((ValueError, TypeError), match=message):
-        recuse.choose_threshold(LOSS, SCORE, coverage=0.5).policy(**{"score": "msp", **options})  # type: ignore[arg-type]
+        abstain.choose_threshold(LOSS, SCORE, coverage=0.5).policy(**{"score": "msp", **options})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["", 3, None])
 def test_columns_of_a_policy_are_named_by_text(name: object) -> None:
     """Not when the file is read again, on another machine."""
-    single = recuse.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5)
-    grouped = recuse.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5, groups=["a", "b"])
+    single = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5)
+    grouped = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5, groups=["a", "b"])
     with pytest.raises(TypeError, match=r"score must be text, got .*; name the column in new files"):
         single.policy(score=name)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="group must be text, got"):

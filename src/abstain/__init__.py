@@ -1,0 +1,112 @@
+"""abstain: risk, coverage and abstention for any model with a loss and a confidence.
+
+``import abstain`` loads nothing but this page; every name below is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what type checkers and editors see
+    from abstain import datasets as datasets
+    from abstain import inference as inference
+    from abstain import joint as joint
+    from abstain import losses as losses
+    from abstain import metrics as metrics
+    from abstain import nn as nn
+    from abstain import scores as scores
+    from abstain import thresholds as thresholds
+    from abstain._checks import UndefinedMetricWarning as UndefinedMetricWarning
+    from abstain._checks import UnmetNeed as UnmetNeed
+    from abstain.blocks import Moments as Moments
+    from abstain.blocks import Samples as Samples
+    from abstain.blocks import TieBlocks as TieBlocks
+    from abstain.comparison import Comparison as Comparison
+    from abstain.comparison import compare as compare
+    from abstain.curve import OperatingPoint as OperatingPoint
+    from abstain.curve import RiskCoverageCurve as RiskCoverageCurve
+    from abstain.curve import risk_coverage_curve as risk_coverage_curve
+    from abstain.evaluation import Evaluation as Evaluation
+    from abstain.evaluation import Measurement as Measurement
+    from abstain.evaluation import ScoreSummary as ScoreSummary
+    from abstain.evaluation import evaluate as evaluate
+    from abstain.inference import Interval as Interval
+    from abstain.inference import RankingStudy as RankingStudy
+    from abstain.inference import confidence_interval as confidence_interval
+    from abstain.inference import ranking_study as ranking_study
+    from abstain.inference import standard_error as standard_error
+    from abstain.metrics import *
+    from abstain.outputs import Outputs as Outputs
+    from abstain.outputs import read_outputs as read_outputs
+    from abstain.outputs import write_outputs as write_outputs
+    from abstain.report import RiskCoverageDisplay as RiskCoverageDisplay
+    from abstain.selection import Selection as Selection
+    from abstain.selection import select as select
+    from abstain.thresholds import CertifiedThreshold as CertifiedThreshold
+    from abstain.thresholds import EmpiricalThreshold as EmpiricalThreshold
+    from abstain.thresholds import choose_threshold as choose_threshold
+    from abstain.thresholds import load_policy as load_policy
+    from abstain.tuning import Candidate as Candidate
+    from abstain.tuning import Tuning as Tuning
+    from abstain.tuning import tune as tune
+
+__version__ = "0.1.0"
+
+_MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores", "thresholds")
+_WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
+_HOMES = {
+    "Candidate": "tuning",
+    "CertifiedThreshold": "thresholds",
+    "Comparison": "comparison",
+    "EmpiricalThreshold": "thresholds",
+    "Evaluation": "evaluation",
+    "Interval": "inference",
+    "Measurement": "evaluation",
+    "Moments": "blocks",
+    "OperatingPoint": "curve",
+    "Outputs": "outputs",
+    "RankingStudy": "inference",
+    "RiskCoverageCurve": "curve",
+    "RiskCoverageDisplay": "report",
+    "Samples": "blocks",
+    "ScoreSummary": "evaluation",
+    "Selection": "selection",
+    "TieBlocks": "blocks",
+    "Tuning": "tuning",
+    "UndefinedMetricWarning": "_checks",
+    "UnmetNeed": "_checks",
+    "choose_threshold": "thresholds",
+    "compare": "comparison",
+    "confidence_interval": "inference",
+    "evaluate": "evaluation",
+    "load_policy": "thresholds",
+    "ranking_study": "inference",
+    "read_outputs": "outputs",
+    "risk_coverage_curve": "curve",
+    "select": "selection",
+    "standard_error": "inference",
+    "tune": "tuning",
+    "write_outputs": "outputs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name: from its home, or from ``abstain.metrics``, whose leaves list their own."""
+    from importlib import import_module
+
+    if name in _MODULES or name in _WINGS:
+        return import_module(f"abstain.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(f"abstain.{_HOMES[name]}"), name)
+    elif name == "__all__":
+        value = sorted([*_MODULES, *_HOMES, *import_module("abstain.metrics").FUNCTIONS, "__version__"])
+    elif not name.startswith("_") and name in import_module("abstain.metrics").FUNCTIONS:
+        value = getattr(import_module("abstain.metrics"), name)
+    else:
+        raise AttributeError(f"module 'abstain' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

@@ -1,0 +1,241 @@
+"""Build the table from samples: one sort, written against the Array API, with NumPy short cuts.
+
+The traps that the code below avoids: scores become float64 before anything else, and -0.0 becomes 0.0; block sums
+are added up block by block, because differences of cumulative sums lose small losses beside large ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+from abstain._checks import (
+    UnmetNeed,
+    check_loss,
+    check_weight,
+    namespace,
+    refuse,
+    same_length,
+    to_numpy,
+    vector,
+)
+from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
+from abstain.blocks._order import by_score
+from abstain.blocks._sums import cumulative_count
+from abstain.blocks._table import Moments, Samples, TieBlocks
+
+
+def build(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    sample_weight: ArrayLike | None,
+    nan_policy: NanPolicy,
+    keep_samples: bool,
+    oracle: bool,
+    moments: bool,
+) -> TieBlocks:
+    """Check the columns, apply the NaN policy, and group by score; see ``TieBlocks.from_samples``."""
+    xp, device = namespace(loss, confidence, sample_weight)
+    losses = vector(loss, "loss", xp, device)
+    scores = vector(confidence, "confidence", xp, device)
+    weights = None if sample_weight is None else vector(sample_weight, "sample_weight", xp, device)
+    same_length(loss=losses, confidence=scores, sample_weight=weights)
+    failed = _failures(losses, xp)
+    if failed is None:  # every row, as in a frame; after "drop" the positions would no longer be the caller's
+        check_loss(losses, xp)
+    if weights is not None:
+        check_weight(weights, xp)
+
+    unscored = xp.isnan(scores)
+    n_unscored = int(xp.count_nonzero(unscored))
+    if n_unscored and nan_policy == "raise":
+        remedy = 'pass nan_policy="reject" (accepted last) or nan_policy="drop" (left out)'
+        refuse(unscored, scores, "confidence", "holds NaN", remedy, xp)
+    if n_unscored and nan_policy == "drop":
+        if n_unscored == scores.shape[0]:
+            raise ValueError('confidence is NaN for every sample; nan_policy="drop" leaves nothing to evaluate')
+        losses, scores = losses[~unscored], scores[~unscored]
+        failed = _failures(losses, xp)
+        if weights is not None:
+            weights = weights[~unscored]
+            check_weight(weights, xp)
+    elif n_unscored:
+        scores = xp.where(unscored, -xp.inf, scores)
+
+    if keep_samples:  # what is kept must not change with the caller's arrays
+        losses = xp.asarray(losses, copy=True)
+        weights = None if weights is None else xp.asarray(weights, copy=True)
+    return _group(
+        xp, losses, failed, scores, weights, keep_samples, oracle, moments,
+        n_rejected=n_unscored if nan_policy == "reject" else 0,
+        n_dropped=n_unscored if nan_policy == "drop" else 0,
+    )  # fmt: skip
+
+
+def _group(
+    xp: Any,
+    loss: Any,
+    failed: Any | None,
+    score: Any,
+    weight: Any | None,
+    keep_samples: bool,
+    oracle: bool,
+    moments: bool,
+    **unscored: Any,
+) -> TieBlocks:
+    """Group checked columns by score; ``failed`` says which losses are 1, where all others are 0."""
+    binary = failed is not None
+    if xp is np and failed is not None and weight is None and not keep_samples:
+        values, count, loss_sum = _sorted_failures(score + 0.0, failed)
+        second = Moments(count, loss_sum, loss_sum) if moments else None
+        table = TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored)
+        return _whole(table, score.size)
+
+    order, ranked = by_score(xp, score)
+    plain = loss if failed is None else failed  # truth values are gathered several times faster
+    columns = [plain] if weight is None else [weight * loss, weight]
+    if moments:
+        square = loss**2 if weight is None else (weight * loss) ** 2
+        columns += [square] if weight is None else [square, weight**2, weight**2 * loss]
+    values, block, count, sums = _sorted_blocks(xp, order, ranked, columns)
+    loss_sum, weight_sum = sums[0], count if weight is None else sums[1]
+    second = None
+    if moments:
+        second = Moments(count, loss_sum, sums[1]) if weight is None else Moments(sums[3], sums[4], sums[2])
+    table = TieBlocks(
+        values, weight_sum, loss_sum, count,
+        binary=binary,
+        frequencies=weight is None or bool(xp.all(weight == xp.floor(weight))),
+        moments=second,
+        samples=Samples(order, loss, weight, block) if keep_samples else None,
+        _oracle=_group(xp, loss, failed, -loss, weight, keep_samples, False, moments)
+        if oracle and (keep_samples or not binary) else None,
+        **unscored,
+    )  # fmt: skip
+    return _whole(table, loss.shape[0]) if weight is None else without_empty(table)
+
+
+def _failures(loss: Any, xp: Any) -> Any | None:
+    """Return which losses are 1; None unless all others are 0."""
+    if xp is np and loss[0] not in (0.0, 1.0):  # most columns of other losses show it at once
+        return None
+    failed = loss == 1.0
+    whole = int(xp.count_nonzero(failed)) + int(xp.count_nonzero(loss == 0.0)) == loss.shape[0]
+    return failed if whole else None
+
+
+def _whole(table: TieBlocks, n: int) -> TieBlocks:
+    """Fill in the number of rows of an unweighted table, and cumulative sums that are whole numbers."""
+    known: dict[str, Any] = {"n": n}
+    known["cumulative_weight"] = np.arange(1.0, n + 1.0) if len(table) == n else cumulative_count(table.weight)
+    if table.binary:
+        known["cumulative_loss"] = cumulative_count(table.loss)
+    table.__dict__.update(known)
+    return table
+
+
+def _sorted_failures(key: FloatArray, failed: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Group 0/1 losses by two plain sorts (all keys, in place; keys of the failures): cheaper than one argsort."""
+    failures = np.sort(key[failed])
+    key.sort()
+    new = key[1:] != key[:-1]
+    if new.all():
+        count, loss_sum = np.ones(key.size), np.zeros(key.size)
+        loss_sum[key.size - 1 - np.searchsorted(key, failures)] = 1.0
+        return key[::-1], count, loss_sum
+    edges = np.flatnonzero(np.concatenate(([True], new, [True])))
+    count = (edges[1:] - edges[:-1]).astype(np.float64)
+    key = key[edges[:-1]]
+    loss_sum = np.bincount(np.searchsorted(key, failures), minlength=key.size).astype(np.float64)
+    return key[::-1], count[::-1], loss_sum[::-1]
+
+
+def _sorted_blocks(
+    xp: Any, order: Any, ranked: Any, columns: list[Any]
+) -> tuple[FloatArray, Any, FloatArray, list[FloatArray]]:
+    """Group sorted samples; return distinct scores, block per sorted sample, rows and sums per block.
+
+    The blocks of samples stay on the device; what has one entry per block comes back as NumPy. They are None
+    where nothing is tied: the position is the block.
+    """
+    columns = [xp.take(column, order) for column in columns]
+    new = ranked[1:] != ranked[:-1]
+    if bool(xp.all(new)):
+        values = to_numpy(ranked)
+        return values, None, np.ones(values.shape[0]), [_floats(column) for column in columns]
+
+    edges = np.flatnonzero(np.concatenate(([True], to_numpy(new), [True])))
+    starts, count = edges[:-1], edges[1:] - edges[:-1]
+    if xp is np and 8 * starts.size < ranked.size:  # few wide blocks are written faster than counted
+        block = np.repeat(np.arange(starts.size), count)
+    else:
+        block = xp.cumulative_sum(xp.astype(xp.concat([xp.zeros_like(new[:1]), new]), xp.int64))
+    if array_api_compat.is_torch_array(ranked):
+        zeros = xp.zeros_like(ranked[: starts.size])
+        sums = [to_numpy(zeros.index_add(0, block, column.to(zeros.dtype))) for column in columns]
+    else:  # the standard has no scatter-add: NumPy adds up the sorted columns, its own or brought to the host
+        sums = [np.add.reduceat(_floats(column), starts) for column in columns]
+    return to_numpy(ranked)[starts], block, count.astype(np.float64), sums
+
+
+def _floats(column: Any) -> FloatArray:
+    """Return a column on the host, truth values as 0.0 and 1.0."""
+    result: FloatArray = to_numpy(column).astype(np.float64, copy=False)
+    return result
+
+
+def without_empty(table: TieBlocks) -> TieBlocks:
+    """Drop blocks of weight zero: no threshold can be told apart by them."""
+    kept = table.weight > 0.0
+    if kept.all():
+        return table
+    second, samples = table.moments, table.samples
+    if second is not None:
+        second = Moments(second.weight2[kept], second.weight2_loss[kept], second.weight2_loss2[kept])
+    if samples is not None:  # samples of a dropped block weigh nothing; they point at the block above
+        before = samples.before if samples.before is not None else (table.score, samples.sorted_block)
+        xp = array_api_compat.array_namespace(samples.order)
+        renumbered = np.maximum(np.cumsum(kept) - 1, 0)
+        renumbered = xp.asarray(renumbered, device=array_api_compat.device(samples.order))
+        block = renumbered if samples.sorted_block is None else xp.take(renumbered, samples.sorted_block)
+        samples = replace(samples, sorted_block=block, before=before)
+    return TieBlocks(
+        table.score[kept], table.weight[kept], table.loss[kept], table.count[kept],
+        binary=table.binary, frequencies=table.frequencies, moments=second, samples=samples,
+        n_rejected=table.n_rejected, n_dropped=table.n_dropped, _oracle=table._oracle,
+    )  # fmt: skip
+
+
+def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
+    """Sum the kept samples again under new weights; see ``TieBlocks.reweight``."""
+    if table.samples is None:
+        raise UnmetNeed("reweight needs the samples: build TieBlocks with keep_samples=True")
+    old = table.samples
+    xp = array_api_compat.array_namespace(old.order)
+    weight = vector(sample_weight, "sample_weight", xp, array_api_compat.device(old.order))
+    same_length(sample_weight=weight, loss=old.loss)
+    check_weight(weight, xp)
+    weight = xp.asarray(weight, copy=True)
+    score, sorted_block = old.before if old.before is not None else (table.score, old.sorted_block)
+    block = to_numpy(old.unsorted(sorted_block))
+
+    def add(column: Any) -> FloatArray:
+        return np.bincount(block, to_numpy(column), minlength=len(score)).astype(np.float64, copy=False)
+
+    second = None
+    if table.moments is not None:
+        second = Moments(add(weight**2), add(weight**2 * old.loss), add((weight * old.loss) ** 2))
+    fresh = TieBlocks(
+        score, add(weight), add(weight * old.loss), np.bincount(block, minlength=len(score)).astype(np.float64),
+        binary=table.binary,
+        frequencies=bool(xp.all(weight == xp.floor(weight))),
+        moments=second,
+        samples=Samples(old.order, old.loss, weight, sorted_block),
+        n_rejected=table.n_rejected,
+        n_dropped=table.n_dropped,
+        _oracle=None if table._oracle is None else reweight(table._oracle, weight),
+    )  # fmt: skip
+    return without_empty(fresh)

@@ -1,0 +1,394 @@
+"""``TieBlocks``: distinct confidence scores, highest first, with their weight and loss sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+from abstain._checks import UnmetNeed, one_of
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain.blocks._sums import cumulative
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Second moments per block, from which standard errors follow without the samples.
+
+    Each is a float array of shape (n_blocks,): ``weight2`` = sum w^2, ``weight2_loss`` = sum w^2 l and
+    ``weight2_loss2`` = sum w^2 l^2. A weight is a repetition for values, not for inference.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.TieBlocks.from_samples([0.5, 1.0], [0.9, 0.9], moments=True).moments.weight2_loss2
+    array([1.25])
+    """
+
+    weight2: FloatArray
+    weight2_loss: FloatArray
+    weight2_loss2: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The samples behind a table, kept on request (``keep_samples=True``), on the caller's device.
+
+    ``order`` sorts the samples by descending score; ``loss`` and ``weight`` (None: all 1) are in the caller's
+    order. ``sorted_block`` is the row in the table of each sample in sorted order (None: nothing is tied, the
+    position is the row). Samples that ``nan_policy="drop"`` left out are not among them. ``before`` holds the
+    distinct scores and ``sorted_block`` before blocks of weight zero were dropped, if there were any: new weights
+    may bring them back.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.TieBlocks.from_samples([0, 1, 0], [0.2, 0.9, 0.2], keep_samples=True).samples.block
+    array([1, 0, 1])
+    """
+
+    order: Any
+    loss: Any
+    weight: Any | None
+    sorted_block: Any | None
+    before: tuple[FloatArray, Any | None] | None = None
+
+    @cached_property
+    def block(self) -> Any:
+        """Each sample's row in the table, in the caller's order."""
+        return self.unsorted(self.sorted_block)
+
+    @cached_property
+    def kind(self) -> Any:
+        """Twice its row in the table, plus 1 where the loss is 1: what tells samples of 0/1 losses apart."""
+        return 2 * self.block + (self.loss == 1.0)
+
+    def unsorted(self, block: Any | None) -> Any:
+        """Return row numbers that are in sorted order (None: 0, 1, 2, ...) in the caller's order."""
+        order = self.order
+        xp = np if isinstance(order, np.ndarray) else array_api_compat.array_namespace(order)
+        if block is None:
+            block = xp.arange(order.shape[0], device=array_api_compat.device(order))
+        if xp is np or array_api_compat.is_torch_array(order):
+            result = xp.empty_like(block)
+            result[order] = block
+            return result
+        return xp.take(block, xp.argsort(order))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TieBlocks:
+    r"""The tie-block table: distinct confidence scores, highest first, with the sums of their samples.
+
+    A threshold can only fall between two blocks, so ties are handled here once and for all metrics; the
+    order of the rows cannot matter. Tables over disjoint rows merge by adding rows of equal score.
+    Build one with :meth:`from_samples` or :meth:`from_frame`; the table is never changed.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n_blocks,)
+        Distinct confidence scores, descending; -inf and +inf are legal.
+    weight : ndarray of shape (n_blocks,)
+        Weight sum :math:`m_j` > 0 of the samples with that score (their number if unweighted).
+    loss : ndarray of shape (n_blocks,)
+        Weighted loss sum :math:`s_j = \sum w_i \ell_i`.
+    count : ndarray of shape (n_blocks,)
+        Number of rows.
+    binary : bool
+        Whether every loss is 0 or 1. This cannot be read off the sums: (.5, .5) looks like (0, 1).
+    frequencies : bool
+        Whether every weight is a whole number, so that estimators defined on counts apply.
+    moments : Moments, optional
+        Second moments, for standard errors from the table alone.
+    samples : Samples, optional
+        The samples and their block ids.
+    n_rejected, n_dropped : int
+        Rows without a score that ``nan_policy`` rejected (they stay in N) or dropped (they do not).
+
+    See Also
+    --------
+    abstain.RiskCoverageCurve : the cumulative sums of this table as a curve.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> blocks = abstain.TieBlocks.from_samples(loss=[0, 1, 0, 1], confidence=[0.9, 0.6, 0.6, 0.3])
+    >>> blocks.score, blocks.weight, blocks.loss
+    (array([0.9, 0.6, 0.3]), array([1., 2., 1.]), array([0., 1., 1.]))
+    >>> blocks
+    TieBlocks(n=4, blocks=3, mean_loss=0.5, binary=True, largest_tie=2)
+    """
+
+    score: FloatArray
+    weight: FloatArray
+    loss: FloatArray
+    count: FloatArray
+    binary: bool
+    frequencies: bool = True
+    moments: Moments | None = None
+    samples: Samples | None = None
+    n_rejected: int = 0
+    n_dropped: int = 0
+    _oracle: TieBlocks | None = field(default=None)
+
+    # ------------------------------------------------------------------ builders
+
+    @classmethod
+    def from_samples(
+        cls,
+        loss: ArrayLike,
+        confidence: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        nan_policy: NanPolicy = "raise",
+        keep_samples: bool = False,
+        oracle: bool = False,
+        moments: bool = False,
+    ) -> TieBlocks:
+        """Build the table from one loss and one confidence score per sample, with one sort.
+
+        Parameters
+        ----------
+        loss : array-like of shape (n_samples,)
+            Loss per sample, finite and >= 0 (for classifiers mostly 0 = right, 1 = wrong).
+        confidence : array-like of shape (n_samples,)
+            Confidence score, higher = surer, any scale; +inf and -inf are legal.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights >= 0. Samples of weight zero count in ``n`` only where their score occurs otherwise.
+        nan_policy : {"raise", "reject", "drop"}
+            What a NaN score means: an error; accepted last, only at full coverage; left out and counted.
+        keep_samples : bool
+            Keep each sample's block id and the sort order, for contributions, pairing and training.
+        oracle : bool
+            Also build the loss-ordered table that optima need (a 0/1 loss does without, see :attr:`oracle`).
+        moments : bool
+            Also sum squares, for standard errors from the table alone.
+
+        Returns
+        -------
+        TieBlocks
+
+        Raises
+        ------
+        ValueError
+            Lengths differ; no sample; NaN score (unless ``nan_policy`` says otherwise); NaN, infinite or
+            negative loss or weight; all weights zero.
+        TypeError
+            A column is not numeric.
+
+        Notes
+        -----
+        Lists, NumPy arrays, pandas, polars and pyarrow columns, and tensors are accepted. A tensor is sorted
+        and summed on its own device; the finished table lives in NumPy. Everything is float64, -0.0 is 0.0.
+
+        Examples
+        --------
+        >>> import abstain
+        >>> abstain.TieBlocks.from_samples([0, 1], [0.8, float("nan")], nan_policy="drop").n_dropped
+        1
+        """
+        from abstain.blocks._samples import build
+
+        one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
+        return build(loss, confidence, sample_weight, nan_policy, keep_samples, oracle, moments)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        confidence: str,
+        loss: str,
+        sample_weight: str | None = None,
+        nan_policy: NanPolicy = "raise",
+        oracle: bool = False,
+        moments: bool = False,
+    ) -> TieBlocks:
+        """Build the table with one ``group_by`` on the engine that holds the data, without loading the rows.
+
+        Parameters
+        ----------
+        frame : polars, pandas, pyarrow, DuckDB, … frame, eager or lazy
+            Anything that Narwhals accepts.
+        confidence, loss : str
+            Column names. Both are cast to Float64 before grouping, so -0.0 and 0.0 are one score.
+        sample_weight : str, optional
+            Column of weights >= 0.
+        nan_policy, oracle, moments
+            As in :meth:`from_samples`; a null score is treated like NaN. ``oracle`` costs a second ``group_by``.
+
+        Returns
+        -------
+        TieBlocks
+
+        Raises
+        ------
+        ValueError
+            Null, NaN, infinite or negative losses or weights, counted in the same pass; no rows;
+            a column that does not exist.
+        TypeError
+            A column is not numeric, or the object is not a data frame.
+
+        Examples
+        --------
+        >>> import polars, abstain
+        >>> frame = polars.LazyFrame({"msp": [0.9, 0.6, 0.6], "error": [False, True, False]})
+        >>> abstain.TieBlocks.from_frame(frame, confidence="msp", loss="error").weight
+        array([1., 2.])
+        """
+        from abstain.blocks._frame import build
+
+        one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
+        return build(frame, confidence, loss, sample_weight, nan_policy, oracle, moments)
+
+    def merge(self, *others: TieBlocks) -> TieBlocks:
+        """Return the table of all rows behind this table and the others (disjoint parts of one data set).
+
+        Bit-exact for counts and 0/1 losses, else equal to rounding. Samples are not kept; moments and the
+        oracle table are kept if every part has them. A part has not counted samples of weight zero whose score
+        does not occur otherwise in it.
+
+        Parameters
+        ----------
+        *others : TieBlocks
+
+        Returns
+        -------
+        TieBlocks
+
+        Raises
+        ------
+        TypeError
+            Something else than tables; a list of them must be unpacked.
+
+        Examples
+        --------
+        >>> import abstain
+        >>> a = abstain.TieBlocks.from_samples([0, 1], [0.9, 0.5])
+        >>> b = abstain.TieBlocks.from_samples([1], [0.5])
+        >>> a.merge(b).loss
+        array([0., 2.])
+        """
+        from abstain.blocks._merge import merge
+
+        return merge([self, *others])
+
+    def reweight(self, sample_weight: ArrayLike) -> TieBlocks:
+        """Return the table of the same samples under other weights, without a new sort.
+
+        Parameters
+        ----------
+        sample_weight : array-like of shape (n_samples,)
+            The new weights, in the caller's order; they replace the old ones.
+
+        Returns
+        -------
+        TieBlocks
+
+        Raises
+        ------
+        UnmetNeed
+            The table was built without ``keep_samples=True``.
+
+        Examples
+        --------
+        >>> import abstain
+        >>> blocks = abstain.TieBlocks.from_samples([0, 1], [0.9, 0.5], keep_samples=True)
+        >>> blocks.reweight([1, 3]).mean_loss
+        0.75
+        """
+        from abstain.blocks._samples import reweight
+
+        return reweight(self, sample_weight)
+
+    # ------------------------------------------------------------------ derived tables
+
+    @property
+    def oracle(self) -> TieBlocks:
+        """The table of the best possible ranking: samples in order of their losses, equal losses tied.
+
+        For a 0/1 loss it follows from the totals (its ``count`` repeats the weights). Any other loss needs
+        ``oracle=True`` when the table is built.
+        """
+        if self._oracle is not None:
+            return self._oracle
+        if not self.binary:
+            raise UnmetNeed(
+                "the optimum of a loss that is not 0/1 needs the loss-ordered table: build TieBlocks with oracle=True"
+            )
+        wrong = self.total_loss
+        right = self.total_weight - wrong
+        weight, loss = np.array([right, wrong]), np.array([0.0, wrong])
+        kept = weight > 0.0
+        weight = weight[kept]
+        return TieBlocks(
+            np.array([0.0, -1.0])[kept], weight, loss[kept], weight, binary=True, frequencies=self.frequencies
+        )
+
+    @property
+    def constant(self) -> TieBlocks:
+        """The table of a constant score, the random reference: one block that holds everything."""
+        weight, loss = np.array([self.total_weight]), np.array([self.total_loss])
+        count = np.array([float(self.n)])
+        return TieBlocks(np.zeros(1), weight, loss, count, binary=self.binary, frequencies=self.frequencies)
+
+    # ------------------------------------------------------------------ sums
+
+    @cached_property
+    def cumulative_weight(self) -> FloatArray:
+        """Weight accepted when the threshold is the score of each block: W_j."""
+        return cumulative(self.weight)
+
+    @cached_property
+    def cumulative_loss(self) -> FloatArray:
+        """Weighted loss accepted when the threshold is the score of each block: L_j."""
+        return cumulative(self.loss)
+
+    @cached_property
+    def selective_risk(self) -> FloatArray:
+        """Mean loss of what is accepted when the threshold is the score of each block: R_j = L_j / W_j."""
+        return self.cumulative_loss / self.cumulative_weight
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of all weights W; N if unweighted."""
+        return float(self.cumulative_weight[-1])
+
+    @property
+    def total_loss(self) -> float:
+        """Sum of all weighted losses."""
+        return float(self.cumulative_loss[-1])
+
+    @property
+    def mean_loss(self) -> float:
+        """Risk at full coverage; the error rate for a 0/1 loss."""
+        return self.total_loss / self.total_weight
+
+    @cached_property
+    def n(self) -> int:
+        """Number of rows in the table."""
+        return int(np.sum(self.count))
+
+    # ------------------------------------------------------------------ ties
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    @property
+    def distinct_share(self) -> float:
+        """Distinct scores per row, in (0, 1]; 1 means no ties."""
+        return len(self) / self.n
+
+    @property
+    def largest_tie(self) -> int:
+        """Rows that share the most frequent score."""
+        return int(np.max(self.count))
+
+    def __repr__(self) -> str:
+        return (
+            f"TieBlocks(n={self.n}, blocks={len(self)}, mean_loss={self.mean_loss:.6g}, "
+            f"binary={self.binary}, largest_tie={self.largest_tie})"
+        )

@@ -1,0 +1,173 @@
+"""Commands and their options; what they do lives in the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from abstain.cli._group import class_names_option, command, example_lines, words
+from abstain.cli._input import about, read, read_fit, score_names
+from abstain.cli._show import check_destinations, show, show_list
+from abstain.evaluation import evaluate
+
+#: More would run for hours and change no digit that is shown.
+MOST_RESAMPLES = 1_000_000
+
+
+def _output_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option("--csv", "csv_path", type=Path, help="Write one line per measurement; '-' prints them instead."),
+        click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead."),
+        click.option("--plot", "plot_path", type=Path, help="Write the curves as PNG, SVG or PDF."),
+        click.option("--report", "report_path", type=Path, help="Write one self-contained HTML page."),
+    ):
+        function = option(function)
+    return function
+
+
+def _metrics(text: str) -> Any:
+    """Return metrics as ``evaluate`` takes them; wrong names fail before a file is read."""
+    from abstain import metrics
+
+    return text if text in ("default", "all") else metrics.parse_list(text)
+
+
+@command.command(
+    "evaluate",
+    epilog=example_lines(
+        "abstain evaluate preds.parquet --label y --logits 'logit_*' --scores msp,energy",
+        "abstain evaluate test.npz --scores 'msp,energy,knn(neighbours=10)' --fit train.npz",
+        "abstain evaluate preds.csv --prediction yhat --confidence conf --by site --report report.html",
+    ),
+)
+@click.argument("file", type=Path)
+@click.option("--label", help="Column of true classes.  [found by name: label, y, y_true, target, ...]")
+@click.option("--logits", help="Columns or array of logits: a name or a pattern such as 'logit_*'.")
+@click.option("--probs", help="Columns or array of class probabilities: a name or a pattern such as 'p_*'.")
+@click.option("--features", help="Columns or array of features, for scores such as knn.")
+@click.option("--prediction", help="Column of predicted classes.")
+@click.option("--confidence", help="Column of confidence, higher = surer.")
+@click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
+@click.option("--id", "id_", help="Column of sample identifiers.")
+@click.option("--cluster", help="Column of clusters (patients, images, ...).")
+@click.option("--weight", help="Column of sample weights.")
+@class_names_option
+@click.option("--by", help="Group columns, separated by commas: every metric also within each group.")
+@click.option("--scores", help="Scores, separated by commas: columns, or names of 'abstain scores'.")
+@click.option(
+    "--fit", "fit_file", type=Path, help="Outputs to fit scores on, such as knn and klm; see 'abstain scores'."
+)
+@click.option(
+    "--metrics", default="default", show_default=True, help="'default', 'all', or names: 'augrc,aurc(estimator=log)'."
+)
+@click.option(
+    "--nan-policy",
+    default="raise",
+    show_default=True,
+    type=click.Choice(["raise", "reject", "drop"]),
+    help="What a missing score means: an error; accepted last; left out.",
+)
+@click.option("--level", default=0.95, show_default=True, help="Of the confidence intervals; 0: none.")
+@click.option(
+    "--bootstrap",
+    "n_resamples",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, MOST_RESAMPLES),
+    help="Resamples for the intervals of metrics that need them, such as coverage at a risk.",
+)
+@_output_options
+def evaluate_command(
+    file: Path, label: str | None, logits: str | None, probs: str | None, features: str | None, prediction: str | None,
+    confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, weight: str | None,
+    class_names: list[str] | None, by: str | None, scores: str | None, fit_file: Path | None, metrics: str,
+    nan_policy: Any, level: float, n_resamples: int, **destinations: Path | None,
+) -> None:  # fmt: skip
+    """Evaluate the reject option of saved predictions.
+
+    FILE is .npz, .parquet, .csv, .jsonl or .ndjson, with one row per sample.
+    """
+    chosen = _metrics(metrics)
+    check_destinations(destinations, [file] if fit_file is None else [file, fit_file])
+    columns = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
+               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
+               "class_names": class_names}  # fmt: skip
+    outputs, wanted, groups = read(file, score_names(scores), words(by), **columns)
+    fit = read_fit(fit_file, columns)
+    with about(file):
+        result = evaluate(
+            outputs, wanted or None, chosen, fit=fit, by=groups, nan_policy=nan_policy, level=level or None,
+            n_resamples=n_resamples,
+        )  # fmt: skip
+    show(result, title=file.name, **destinations)
+
+
+@command.command("demo", epilog=example_lines("abstain demo --output demo"))
+@click.option(
+    "--output", type=Path, default=Path("abstain-demo"), show_default=True, help="Folder for page, picture and numbers."
+)
+@click.option("--metrics", default="default", show_default=True, help="As in 'abstain evaluate'.")
+def demo_command(output: Path, metrics: str) -> None:
+    """Evaluate bundled outputs of a real model: table, picture, page.
+
+    Two confidence scores of the answers of Llama 3 70B to 6,000 questions of MMLU.
+    """
+    from abstain import datasets
+
+    chosen = _metrics(metrics)
+    if output.exists() and not output.is_dir():
+        raise ValueError(f"{output}: is a file; give --output a folder")
+    output.mkdir(parents=True, exist_ok=True)
+    destinations = {
+        "report_path": output / "report.html",
+        "plot_path": output / "risk-coverage.png",
+        "json_path": output / "result.json",
+        "csv_path": output / "result.csv",
+    }
+    check_destinations(destinations)
+    result = evaluate(datasets.load("llama3_70b_mmlu"), ["msp", "max_logit"], chosen)
+    title = "Llama 3 70B on MMLU: two confidence scores of the same answers"
+    click.echo(title)
+    click.echo(
+        "6,000 multiple-choice questions; data: github.com/bplaut/llm-calibration-and-correctness-prediction, MIT\n"
+    )
+    show(result, title=title, **destinations)
+
+
+@command.command("metrics", epilog=example_lines("abstain metrics", "abstain metrics --json"))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def metrics_command(as_json: bool) -> None:
+    """List all metrics: direction, range, needs, source."""
+    from abstain import metrics
+
+    needs = {"probabilities": "labels, probabilities"}
+    show_list(
+        ("name", "better", "range (0/1 loss)", "needs", "source"),
+        [
+            (m.name, m.direction, f"{m.range[0]:g} to {m.range[1]:.4g}",
+             _joined(m.needs) or needs.get(m.input, "-"), m.source)
+            for m in map(metrics.get, metrics.names())
+        ],
+        as_json=as_json,
+    )  # fmt: skip
+
+
+@command.command("scores", epilog=example_lines("abstain scores", "abstain scores --json"))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def scores_command(as_json: bool) -> None:
+    """List all confidence scores: needs, range, source."""
+    from abstain import scores
+
+    entries = [scores.get(name) for name in scores.names()]
+    show_list(
+        ("name", "needs", "range", "source"),
+        [(entry.name, _joined(entry.needs), entry.range, entry.source) for entry in entries],
+        as_json=as_json,
+    )
+
+
+def _joined(needs: Any) -> str:
+    return needs if isinstance(needs, str) else ", ".join(sorted(needs))

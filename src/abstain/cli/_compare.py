@@ -1,0 +1,184 @@
+"""``abstain compare``: several models (a file each) or several scores of one file, on the same samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from abstain import scores as known
+from abstain.cli._group import class_names_option, command, example_lines
+from abstain.cli._input import about, read, read_fit, score_names
+from abstain.cli._show import check_destinations, save_plot
+from abstain.outputs import Outputs
+
+
+@command.command(
+    "compare",
+    epilog=example_lines(
+        "abstain compare resnet.npz vit.npz --metric aurc",
+        "abstain compare answers.parquet --loss wrong --scores msp,max_logit,verbal",
+        "abstain compare test.npz --scores 'msp,knn(neighbours=10)' --fit train.npz",
+    ),
+)
+@click.argument("files", type=Path, nargs=-1, required=True)
+@click.option(
+    "--metric", default="augrc", show_default=True, help="A name of 'abstain metrics', with options if wanted."
+)
+@click.option("--level", default=0.95, show_default=True, help="Of intervals; tests are at 1 - level.")
+@click.option(
+    "--adjust",
+    default="holm",
+    show_default=True,
+    type=click.Choice(["holm", "max-t", "none"]),
+    help="How p-values of many pairs are adjusted.",
+)
+@click.option("--scores", help="Of one file: scores to compare; of several: the score to use in each.")
+@click.option("--fit", "fit_file", type=Path, help="Outputs to fit the scores of one file on; see 'abstain scores'.")
+@click.option("--label", help="Column of true classes.")
+@click.option("--logits", help="Columns or array of logits.")
+@click.option("--probs", help="Columns or array of class probabilities.")
+@click.option("--features", help="Columns or array of features, for scores such as knn.")
+@click.option("--prediction", help="Column of predicted classes.")
+@click.option("--confidence", help="Column of confidence, higher = surer.")
+@click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
+@click.option("--id", "id_", help="Column of sample identifiers: files are matched by it.")
+@click.option("--cluster", help="Column of clusters (patients, images, ...).")
+@click.option("--weight", help="Column of sample weights.")
+@class_names_option
+@click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
+@click.option("--plot", "plot_path", type=Path, help="Write a picture of estimates and intervals: PNG, SVG or PDF.")
+def compare_command(
+    files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
+    label: str | None, logits: str | None, probs: str | None, features: str | None, prediction: str | None,
+    confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, weight: str | None,
+    class_names: list[str] | None, json_path: Path | None, plot_path: Path | None,
+) -> None:  # fmt: skip
+    """Say which score or model is better: paired tests on the same samples.
+
+    One FILE: its scores against each other. Several: the models against each other, matched by --id or by row.
+    """
+    from abstain.comparison import compare
+    from abstain.metrics import parse
+
+    chosen = parse(metric)
+    if fit_file is not None and len(files) > 1:
+        raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
+    sources = files if fit_file is None else (*files, fit_file)
+    check_destinations({"json_path": json_path, "plot_path": plot_path}, sources)
+    options = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
+               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
+               "class_names": class_names}  # fmt: skip
+    wanted = score_names(scores)
+    if len(files) == 1:
+        losses, columns, first = _scores_of(files[0], wanted, read_fit(fit_file, options), options)
+    else:
+        losses, columns, first = _models(files, wanted, options)
+    with about(*files):
+        result = compare(
+            losses, columns, chosen, level=level, adjust=adjust, sample_weight=first.weights, clusters=first.clusters
+        )
+    _write(result, json_path, plot_path)
+
+
+def _scores_of(
+    file: Path, wanted: list[str], fit: Outputs | None, options: dict[str, Any]
+) -> tuple[Any, dict[str, Any], Outputs]:
+    """Several scores of one file, under its one loss."""
+    outputs, names, _ = read(file, wanted, [], **options)
+    names = names or known.available(outputs, fit)
+    if len(names) < 2:
+        raise ValueError(f"{file}: holds {len(names)} score to compare; name two with --scores, or give several files")
+    with about(file):
+        return outputs.loss_per_sample(), {name: known.compute(name, outputs, fit) for name in names}, outputs
+
+
+def _models(
+    files: tuple[Path, ...], wanted: list[str], options: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], Outputs]:
+    """One score of each of several files, each under its own loss, on the samples that the first file has."""
+    if len(wanted) > 1:
+        raise ValueError(f"--scores names {len(wanted)} scores for several files; one score is used in each")
+    losses: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
+    first: Outputs | None = None
+    for file, name in zip(files, _names(files), strict=True):
+        outputs, names, _ = read(file, wanted, [], **options)
+        first = first or outputs
+        outputs = _matched(outputs, first, file, files[0])
+        _require_same(outputs, first, file, files[0])
+        losses[name] = outputs.loss_per_sample()
+        with about(file):
+            columns[name] = known.compute(names[0] if names else known.default(outputs), outputs)
+    assert first is not None
+    return losses, columns, first
+
+
+def _names(files: tuple[Path, ...]) -> list[str]:
+    """Names of models: file names without ending where that tells them apart."""
+    for candidates in ([file.stem for file in files], [file.name for file in files], list(map(str, files))):
+        if len(set(candidates)) == len(files):
+            return candidates
+    raise ValueError("a file is given twice; name each model once")
+
+
+def _matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> Outputs:
+    """Return the outputs in the order of the first file's samples."""
+    if outputs.ids is not None and first.ids is not None:
+        ids, wanted = _of_one_type(outputs.ids, first.ids)
+        for column, where in ((ids, file), (wanted, reference)):
+            if len(np.unique(column)) < len(column):
+                raise ValueError(f"{where}: identifiers occur more than once; samples cannot be matched by them")
+        order = np.argsort(ids)
+        place = np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)
+        if len(ids) != len(wanted) or not np.array_equal(ids[order[place]], wanted):
+            missing = int(np.sum(~np.isin(wanted, ids)))
+            raise ValueError(
+                f"{file}: is not on the samples of {reference}: {len(ids)} against {len(wanted)} identifiers, "
+                f"{missing} of them missing here; keep the samples that all files have"
+            )
+        return outputs.select(order[place])
+    if outputs.n != first.n:
+        raise ValueError(f"{file}: has {outputs.n} samples, {reference} has {first.n}; models need the same samples")
+    return outputs
+
+
+def _of_one_type(*columns: Any) -> list[Any]:
+    """Return columns as text if one is text: what is a number in one file may be text in another."""
+    arrays = list(map(np.asarray, columns))
+    return [array.astype(str) for array in arrays] if any(array.dtype.kind == "U" for array in arrays) else arrays
+
+
+def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> None:
+    """Refuse files that disagree about their samples: labels, weights and clusters are no opinion of a model."""
+    if outputs.labels is not None and first.labels is not None:
+        labels, others = np.asarray(outputs.labels), np.asarray(first.labels)
+        if outputs.class_names is not None and first.class_names is not None:  # of text, those that a file happens on
+            labels, others = np.array(outputs.class_names)[labels], np.array(first.class_names)[others]
+        if not np.array_equal(labels, others):
+            row = int(np.argmax(labels != others))
+            raise ValueError(
+                f"{file}: label {labels[row]} is {others[row]} in {reference} [data row {row + 1} there]; "
+                "rows must be the same samples in the same order, or be matched by --id"
+            )
+    for name in ("weights", "clusters"):
+        ours, theirs = getattr(outputs, name), getattr(first, name)
+        if (ours is None) != (theirs is None) or not (ours is None or np.array_equal(*_of_one_type(ours, theirs))):
+            raise ValueError(f"{file}: {name} differ from those in {reference}; every file needs the same {name}")
+
+
+def _write(result: Any, json_path: Path | None, plot_path: Path | None) -> None:
+    import json
+
+    from abstain._files import write_text
+
+    text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    if plot_path is not None:
+        save_plot(lambda figure: result.plot(figure.subplots()), plot_path, (8.0, 1.2 + 0.4 * len(result.table)))
+        click.echo(f"wrote {plot_path}", err=True)
+    if json_path is not None and str(json_path) != "-":
+        write_text(json_path, text + "\n")
+        click.echo(f"wrote {json_path}", err=True)
+    click.echo(text if json_path is not None and str(json_path) == "-" else str(result))

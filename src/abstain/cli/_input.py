@@ -1,0 +1,96 @@
+"""From a file and options to outputs: which names are scores to compute, and which are columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from abstain import scores as known
+from abstain._checks import closest
+from abstain.outputs import Outputs, read_outputs
+from abstain.outputs._read import with_row
+
+
+def read(file: Path, wanted: Sequence[str], by: Sequence[str], **options: Any) -> tuple[Outputs, list[str], list[str]]:
+    """Return the outputs, the scores and the groups to evaluate, with patterns expanded.
+
+    A column of the file comes before a computed score of the same name: it is the file's own word.
+    """
+    columns = column_names(file) if wanted else []
+    external = []
+    for name in wanted:
+        is_column = name in columns or f"score_{name}" in columns
+        if is_column or _is_pattern(name):
+            external.append(name)
+        elif columns and name.split("(")[0] not in known.names():  # knn(neighbours=10) is knn
+            raise ValueError(
+                f"{file}: {name!r} is neither a score nor a column; {_nearest(name, columns)}; see 'abstain scores'"
+            )
+    outputs = read_outputs(file, scores=external, groups=by, **options)
+    return outputs, _expanded(wanted, outputs.scores), _expanded(by, outputs.groups)
+
+
+def read_fit(file: Path | None, options: Mapping[str, Any]) -> Outputs | None:
+    """Return the outputs to fit scores on: columns of classes and features have the same names there."""
+    if file is None:
+        return None
+    same = options.keys() & {"label", "logits", "probs", "prediction", "features", "class_names"}
+    return read_outputs(file, **{name: options[name] for name in same})
+
+
+def score_names(text: str | None) -> list[str]:
+    """Return the scores of an option; commas inside parentheses separate their own options."""
+    return known.parse_list(text or "")
+
+
+@contextmanager
+def about(*files: Path) -> Iterator[None]:
+    """Name the files in an error about what they hold."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{', '.join(map(str, files))}: {with_row(str(error))}") from error
+
+
+def column_names(file: Path) -> list[str]:
+    """Return the names of the columns; none if the file cannot be read, which the reader will explain better."""
+    import json
+    import zipfile
+
+    suffix = file.suffix.lower()
+    try:
+        if suffix == ".npz":
+            with zipfile.ZipFile(file) as archive:
+                return [name.removesuffix(".npy") for name in archive.namelist()]
+        if suffix in (".jsonl", ".ndjson"):
+            with file.open(encoding="utf-8") as stream:
+                return list(json.loads(next(line for line in stream if line.strip())))
+        import polars
+
+        if suffix == ".csv":
+            return polars.read_csv(file, n_rows=0, infer_schema=False, glob=False).columns
+        return polars.scan_parquet(file, glob=False).collect_schema().names()
+    except Exception:  # whatever is wrong with it
+        return []
+
+
+def _nearest(name: str, columns: list[str]) -> str:
+    """The nearest scores and columns; else the columns, because there are many scores."""
+    hint = closest(name, {*known.names(), *columns})
+    more = ", …" if len(columns) > 12 else ""
+    return hint if hint.startswith("did you") else f"columns: {', '.join(columns[:12])}{more}"
+
+
+def _is_pattern(name: str) -> bool:
+    return any(sign in name for sign in "*?[")
+
+
+def _expanded(names: Iterable[str], found: Any) -> list[str]:
+    result: dict[str, None] = {}
+    for name in names:
+        matching = [column for column in found or {} if fnmatchcase(column, name)] if _is_pattern(name) else []
+        result |= dict.fromkeys([name] if name in (found or {}) or not matching else matching)
+    return list(result)

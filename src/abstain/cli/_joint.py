@@ -1,0 +1,242 @@
+"""``abstain joint``: saved outputs of an ID test set and of OOD sets, evaluated together with two scores."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abstain import scores as known
+from abstain.cli._group import class_names_option, command, example_lines, words
+from abstain.cli._input import about, column_names, read, read_fit, score_names
+from abstain.cli._show import check_destinations
+
+if TYPE_CHECKING:
+    from abstain.joint import ProtocolResult, ScoredRun
+    from abstain.outputs import Outputs
+    from abstain.scores import FittedScore
+
+LAYOUTS = ["single-double", "strategies", "tasks", "detection", "sets"]
+#: Options of the table, and the layouts that have them.
+_SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
+_FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
+
+
+@command.command(
+    "joint",
+    epilog=example_lines(
+        "abstain joint test.npz cifar10.npz mnist.npz --near cifar10 --far mnist",
+        "abstain joint test.npz mnist.npz --scores energy,knn --fit train.npz --prevalence 0.5 --table table.tex",
+        "abstain joint basic/test.npz basic/mnist.npz --also mixup=mixup0 --also mixup=mixup1 --layout strategies",
+    ),
+)
+@click.argument("id_file", type=Path)
+@click.argument("ood_files", type=Path, nargs=-1, required=True)
+@click.option("--near", help="OOD sets close to the ID data, separated by commas: file names without ending.")
+@click.option("--far", help="OOD sets far from the ID data.")
+@click.option("--also", multiple=True, help="Folder of another run, same file names; NAME=FOLDER: trained otherwise.")
+@click.option("--confidence", help="The ID score of the pair.  [the given confidence, else msp]")
+@click.option("--scores", help="OOD scores to pair it with.  [all that the files allow]")
+@click.option("--fit", "fit_file", type=Path, help="Training outputs, for scores that are fitted, such as knn.")
+@click.option("--prevalence", type=float, help="Share of OOD samples to weigh to, in [0, 1).  [as in the data]")
+@click.option("--layout", default="single-double", show_default=True, type=click.Choice(LAYOUTS), help="Of the table.")
+@click.option("--metric", help="Of --layout sets and strategies.  [default: ds_f1]")
+@click.option("--group", help="near, far or an OOD set, of --layout strategies.  [all sets]")
+@click.option(
+    "--null-runs",
+    default=10,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Useless scores to compare gains with; 0: none.",
+)
+@click.option("--label", help="Column of true classes.")
+@click.option("--logits", help="Columns or array of logits.")
+@click.option("--probs", help="Columns or array of class probabilities.")
+@click.option("--features", help="Columns or array of features.")
+@class_names_option
+@click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
+@click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
+def joint_command(
+    id_file: Path, ood_files: tuple[Path, ...], near: str | None, far: str | None, also: tuple[str, ...],
+    confidence: str | None, scores: str | None, fit_file: Path | None, prevalence: float | None, layout: str,
+    metric: str | None, group: str | None, null_runs: int, label: str | None, logits: str | None, probs: str | None,
+    features: str | None, class_names: list[str] | None, json_path: Path | None, table_path: Path | None,
+) -> None:  # fmt: skip
+    """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
+
+    Every OOD score alone, and paired with the confidence; values per set, then means of groups, then of runs.
+    """
+    from abstain.joint import protocol
+
+    shape = {name: given for name, given in (("metric", metric), ("group", group)) if given is not None}
+    for name in shape:
+        if layout not in _SHAPED[name]:
+            raise click.UsageError(f"--{name} is for --layout {' and '.join(_SHAPED[name])}, not {layout}")
+    if table_path is not None and table_path.suffix.lower() not in _FORMATS:
+        raise ValueError(f"{table_path}: extension {table_path.suffix!r} is no table; use {', '.join(_FORMATS)}")
+    files = (id_file, *ood_files, *([] if fit_file is None else [fit_file]))
+    others = [each.partition("=")[::2] if "=" in each and not Path(each).is_dir() else ("", each) for each in also]
+    sources = [*files, *(Path(folder) / file.name for _, folder in others for file in files)]
+    check_destinations({"json_path": json_path, "table_path": table_path}, sources)
+    groups = _groups([file.stem for file in ood_files], words(near), words(far))
+    columns: dict[str, Any] = {"label": label, "logits": logits, "probs": probs, "features": features,
+                               "class_names": class_names}  # fmt: skip
+    first_run = _scored((id_file, *ood_files), fit_file, confidence, score_names(scores), columns)
+    first, *rest = first_run.id_scores
+    own = id_file.resolve().parent.name
+    runs = {own: [first_run]}
+    for strategy, folder in others:
+        there = tuple(Path(folder) / file.name for file in (id_file, *ood_files))
+        fit = None if fit_file is None else Path(folder) / fit_file.name
+        runs.setdefault(strategy or own, []).append(_scored(there, fit, first, rest or [first], columns))
+    with about(id_file):
+        result = protocol(runs, groups, confidence=first, prevalence=prevalence)
+    table = result.table(layout, **shape)
+    gains = _gains(first_run, result, null_runs) if null_runs else []
+    if json_path is not None:
+        _write_json(result, gains, json_path)
+    if table_path is not None:
+        from abstain._files import write_text
+
+        write_text(table_path, getattr(table, _FORMATS[table_path.suffix.lower()])() + "\n")
+    if str(json_path) != "-":
+        click.echo(str(table))
+        for line in _gain_lines(gains):
+            click.echo(line)
+    for path in (json_path, table_path):
+        if path is not None and str(path) != "-":
+            click.echo(f"wrote {path}", err=True)
+
+
+def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[str]]:
+    """Return the named groups; sets in no group are one of their own."""
+    if len(set(sets)) < len(sets):
+        raise ValueError("two OOD files have the same name; rename one, names tell sets apart")
+    for name in near + far:
+        if name in near and name in far:
+            raise ValueError(f"{name!r} is both near and far; choose one, or values count twice")
+        if name not in sets:
+            from abstain._checks import closest
+
+            raise ValueError(f"{name!r} is no OOD file; {closest(name, sets)}")
+    rest = [name for name in sets if name not in near + far]
+    named = {"near": near, "far": far, "OOD" if not near + far else "other": rest}
+    return {group: names for group, names in named.items() if names}
+
+
+def _scored(
+    files: tuple[Path, ...], fit_file: Path | None, confidence: str | None, wanted: list[str], columns: dict[str, Any]
+) -> ScoredRun:  # fmt: skip
+    """Return the scores of one network on the ID file and on the OOD files after it, the confidence first."""
+    from abstain.joint import ScoredRun
+
+    inside, listed, _ = read(files[0], _asked(files[0], confidence, wanted), [], **columns)
+    fit = read_fit(fit_file, columns)
+    first = confidence or known.default(inside)
+    names = list(dict.fromkeys([first, *(listed if wanted else known.available(inside, fit))]))
+    fits: dict[str, FittedScore | None] = {}
+    found: list[dict[str, Any]] = []
+    for file in files:
+        outputs = inside if not found else _outside(file, inside, confidence, wanted, columns)
+        found.append({})
+        for name in names:
+            try:
+                with about(file):
+                    if name not in fits:
+                        fits[name] = _fitted(name, inside, fit)
+                    found[-1][name] = known.compute(name, outputs, fits[name])
+            except ValueError as error:  # such as a score of rectified features, where these are signed
+                if wanted or name == first:
+                    raise
+                click.echo(f"left out: {error}", err=True)
+        names = list(found[-1])
+    id_scores, *ood_scores = [{name: each[name] for name in names} for each in found]
+    sets = (file.stem for file in files[1:])
+    return ScoredRun(inside.loss_per_sample(), id_scores, dict(zip(sets, ood_scores, strict=True)))
+
+
+def _asked(file: Path, confidence: str | None, wanted: list[str]) -> list[str]:
+    """Return the scores to look for among the columns; the confidence may be one of them."""
+    if confidence is None:
+        return wanted
+    return [confidence, *(wanted or _score_columns(file))]
+
+
+def _score_columns(file: Path) -> list[str]:
+    return [name.removeprefix("score_") for name in column_names(file) if name.startswith("score_")]
+
+
+def _outside(
+    file: Path, inside: Outputs, confidence: str | None, wanted: list[str], columns: dict[str, Any]
+) -> Outputs:  # fmt: skip
+    """Return the outputs on an OOD set, whose labels are none of the network's."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        click.echo(f"scoring {file}", err=True)
+    outputs, _, _ = read(file, _asked(file, confidence, wanted), [], unlabelled=True, **{**columns, "label": None})
+    if outputs.n_classes != inside.n_classes:
+        raise ValueError(f"{file}: {outputs.n_classes} classes, but the ID set has {inside.n_classes}; one network?")
+    return outputs
+
+
+def _fitted(name: str, inside: Outputs, fit: Outputs | None) -> FittedScore | None:
+    """Return the fitted score; a column of the file is none."""
+    if name in (inside.scores or {}):
+        return None
+    score = known.parse(name)
+    score.require(inside)
+    return score.fit(fit)
+
+
+def _gains(run: ScoredRun, result: ProtocolResult, n_runs: int) -> list[dict[str, Any]]:
+    """Gain of each second score on each set of the first run, beside that of the same score permuted."""
+    from abstain.joint import null_gain
+
+    first, found = result.confidence, []
+    for name, outside in run.ood_scores.items():
+        for score in run.id_scores:
+            if score == first:
+                continue
+            columns = (run.id_loss, run.id_scores[first], run.id_scores[score], outside[first], outside[score])
+            for metric in ("ds_f1", "ds_aurc"):
+                each = null_gain(*columns, metric=metric, n_runs=n_runs, prevalence=result.prevalence)
+                row = {"set": name, "score": score, "metric": metric, "gain": each.gain}
+                found.append(row | {"null_mean": each.null_mean, "null_sd": each.null_sd, "p": each.p_value})
+    return found
+
+
+def _gain_lines(gains: list[dict[str, Any]]) -> list[str]:
+    if not gains:
+        return []
+    first = max(len(f"{row['set']}, {row['score']}") for row in gains)
+    lines = ["", "Gain over the confidence alone, and that of the same score permuted (noise)",
+             f"{'':<{first}}  DS-F1 (%)            DS-AURC (x 1000)"]  # fmt: skip
+    for f1, area in zip(gains[::2], gains[1::2], strict=True):
+        cells = [
+            f"{round(scale * row['gain'], 3) + 0.0:8.3f} ({scale * row['null_mean']:6.3f})"
+            for scale, row in ((100, f1), (1000, area))
+        ]  # fmt: skip
+        lines.append(f"{f1['set'] + ', ' + f1['score']:<{first}}  " + "     ".join(cells))
+    return lines
+
+
+def _write_json(result: ProtocolResult, gains: list[dict[str, Any]], path: Path) -> None:
+    import json
+    from dataclasses import asdict
+
+    from abstain._files import write_text
+
+    plain = {
+        "confidence": result.confidence,
+        "prevalence": result.prevalence,
+        "groups": result.groups,
+        "sizes": result.sizes,
+        "records": [asdict(record) for record in result.records],
+        "gains": [{key: None if value != value else value for key, value in row.items()} for row in gains],
+    }
+    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    if str(path) == "-":
+        click.echo(text)
+    else:
+        write_text(path, text + "\n")

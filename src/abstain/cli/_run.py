@@ -1,0 +1,122 @@
+"""Run the command: exit codes, one line per error, and pipes that close early."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import TextIO
+
+import click
+
+from abstain.cli import _commands, _compare, _joint, _thresholds  # noqa: F401  (they add their commands)
+from abstain.cli._group import command
+from abstain.report import clean
+
+#: What a user can cause; anything else is a bug and keeps its traceback.
+_USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
+
+#: Arguments of the library as options of the command.
+_OPTIONS = {
+    **{name: f"--{name}" for name in ("label", "logits", "probs", "prediction", "confidence", "loss")},
+    **{name: f"--{name}" for name in ("id", "cluster", "weight", "by", "scores", "metrics", "features")},
+    "groups": "--by",
+    "nan_policy": "--nan-policy",
+}
+_PHRASES = {
+    " (or unlabelled=True)": "",
+    "class_names=[...]": "--class-names a,b,...",
+    "n_resamples": "--bootstrap",
+    "edited=True": "'abstain apply --edited'",
+    "abstain.metrics.names() lists": "'abstain metrics' lists",
+    "abstain.scores.names() lists": "'abstain scores' lists",
+}
+_ARGUMENT = re.compile(rf"(?<![\w(-])({'|'.join(_OPTIONS)})=(?=(<|['\"])|[\s,;:)]|$)")
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0 (done), 1 (a check failed) or 2 (wrong usage or bad input, one line on stderr)."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = _note
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        given = None if arguments is None else list(arguments)
+        code = command.main(args=given, prog_name="abstain", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # the reader, e.g. head, has enough: click and rich leave by SystemExit
+        _close_stdout()
+        return 0
+    except click.exceptions.Abort:
+        click.echo("abstain: interrupted", err=True)
+        return 2
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "abstain"
+        message = _line(error.format_message())
+        stop = "" if message.endswith((".", "?")) else "."
+        click.echo(f"abstain: {message}{stop} See '{where} --help'.", err=True)
+        return 2
+    except click.ClickException as error:
+        click.echo(f"abstain: {_line(error.format_message())}", err=True)
+        return 2
+    except _USER_ERRORS as error:
+        click.echo(f"abstain: {as_options(_line(_words(error)))}", err=True)
+        _close_stdout()
+        return 2
+    return code if isinstance(code, int) else 0  # what a command gave to context.exit
+
+
+def _note(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Show a warning to users as one line; those to developers as Python does."""
+    if issubclass(category, UserWarning):
+        click.echo(f"note: {as_options(_line(str(message)))}", err=True)
+    else:
+        click.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
+
+
+def as_options(message: str) -> str:
+    """Return a message of the library in the words of the command line: ``label=`` becomes ``--label``."""
+    for words, ours in _PHRASES.items():
+        message = message.replace(words, ours)
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + (" " if found[2] else ""), message)
+
+
+def _words(error: Exception) -> str:
+    """An error of the operating system without its number."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _line(message: str) -> str:
+    return clean(" ".join(message.split()))
+
+
+def _close_stdout() -> None:
+    """Send what is still to be written to nowhere: the interpreter would complain about it at its end."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (OSError, ValueError, AttributeError):
+            return

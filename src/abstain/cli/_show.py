@@ -1,0 +1,133 @@
+"""Where results go: tables on stdout, files, and messages on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abstain._files import write_file
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from abstain.evaluation import Evaluation
+
+_PICTURES = (".png", ".svg", ".pdf")
+#: Columns of a table where nobody watches.
+WIDTH = 120
+
+
+def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path] = ()) -> None:
+    """Refuse what could not be written before the work begins, and what would replace the input."""
+    taken: dict[Path, str] = {}
+    for name, path in paths.items():
+        if path is None:
+            continue
+        option = f"--{name.removesuffix('_path')}"
+        if str(path) == "-":
+            if name not in ("json_path", "csv_path"):
+                raise ValueError(f"{option} - cannot be printed; give the name of a file")
+        elif path.is_dir():
+            raise IsADirectoryError(f"{path}: is a folder; give {option} the name of a file in it")
+        elif not path.parent.is_dir():
+            raise FileNotFoundError(f"{path}: the folder does not exist; create it first")
+        elif not os.access(path.parent, os.W_OK):
+            raise PermissionError(f"{path}: the folder cannot be written to; choose another place for {option}")
+        elif path.exists() and any(path.samefile(source) for source in sources if source.exists()):
+            raise ValueError(f"{path}: is an input and would be replaced; give {option} another name")
+        if name == "plot_path" and path.suffix.lower() not in _PICTURES:
+            raise ValueError(f"{path}: extension {path.suffix!r} cannot be drawn; use {', '.join(_PICTURES)}")
+        if taken.setdefault(path.absolute(), option) != option:
+            raise ValueError(f"{path}: is given to both {taken[path.absolute()]} and {option}; choose two names")
+
+
+def show(
+    result: Evaluation,
+    *,
+    title: str | None = None,
+    report_path: Path | None = None,
+    plot_path: Path | None = None,
+    json_path: Path | None = None,
+    csv_path: Path | None = None,
+) -> None:
+    """Write what was asked for, then print the result: whoever stops reading has the files."""
+    written = []
+    printed = None
+    if report_path is not None:
+        result.report(report_path, title=title)
+        written.append(report_path)
+    if plot_path is not None:
+        save_plot(lambda figure: result.plot(ax=figure.subplots(1, 2)), plot_path, (10.0, 4.0))
+        written.append(plot_path)
+    for path, make in ((json_path, result.to_json), (csv_path, result.to_csv)):
+        if path is not None and str(path) == "-":
+            printed = make().rstrip("\n")
+        elif path is not None:
+            make(path)
+            written.append(path)
+    if printed is not None:
+        click.echo(printed)
+    else:
+        _print(result)
+    for path in written:
+        click.echo(f"wrote {path}", err=True)
+
+
+def _print(result: Evaluation) -> None:
+    from rich.text import Text
+
+    from abstain.report import as_rich
+
+    out = console()
+    for part in as_rich(result, out.width):
+        # where nobody watches, a note stays one line
+        out.print(part, soft_wrap=isinstance(part, Text) and not out.is_terminal)
+
+
+def console(width: int = WIDTH) -> Console:
+    """Return a console as wide as the terminal; without one as wide as COLUMNS says, else ``width``."""
+    from rich.console import Console
+
+    watched = sys.stdout is not None and sys.stdout.isatty()
+    given = os.environ.get("COLUMNS", "")
+    return Console(
+        width=None if watched else int(given) if given.isdecimal() and int(given) else width, highlight=False
+    )
+
+
+def save_plot(draw: Callable[[Any], object], path: Path, size: tuple[float, float]) -> None:
+    """Draw on a new figure and write it, all of it or nothing."""
+    from abstain.report import need, quiet
+
+    need("a picture", "matplotlib")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    with quiet():
+        draw(figure)
+        write_file(path, lambda file: figure.savefig(file, format=path.suffix.lower().lstrip("."), dpi=150))
+
+
+def show_list(header: tuple[str, ...], rows: list[tuple[str, ...]], *, as_json: bool) -> None:
+    """Print a list of named things as a table or as JSON."""
+    if as_json:
+        import json
+
+        entries = [dict(zip(header, row, strict=True)) for row in rows]
+        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in header:
+        table.add_column(Text(name))
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console(160).print(table)

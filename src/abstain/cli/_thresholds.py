@@ -1,0 +1,231 @@
+"""``abstain threshold``, ``abstain apply`` and ``abstain monitor``: choose, deploy and watch a policy."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from abstain.cli._group import class_names_option, command, example_lines, words
+from abstain.cli._input import about, read
+from abstain.cli._show import check_destinations
+from abstain.outputs import Outputs
+from abstain.outputs._names import listed
+
+if TYPE_CHECKING:
+    from abstain.thresholds import Monitoring
+
+#: What a threshold can be chosen for; each is an option of its own.
+_OBJECTIVES = ("risk", "coverage", "capacity", "cost")
+
+
+def _labels(function: Any) -> Any:
+    for option in (
+        click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions."),
+        click.option("--prediction", help="Column of predicted classes."),
+        click.option("--label", help="Column of true classes."),
+        click.option("--features", help="Columns or array of features, to choose one of several that a file holds."),
+        class_names_option,
+    ):
+        function = option(function)
+    return function
+
+
+def _finite(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _scored(
+    file: Path, outputs: Outputs, score: str | None, temperature: float | None, given: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Return the confidence of each row, and how a policy comes by it in new files."""
+    from abstain.thresholds._inputs import compute, inputs_of
+
+    columns = _plan(file, given)
+    if score is None and temperature is None and outputs.confidence is not None:
+        return outputs.confidence, {"score": columns.single["confidence"]}
+    if given["confidence"]:
+        raise click.UsageError(
+            "--score and --temperature compute a confidence from --logits or --probs; leave --confidence out"
+        )
+    if outputs.logits is None and outputs.probabilities is None:
+        raise ValueError(
+            f"{score or 'msp'!r} is computed from logits or probabilities, which the file does not hold, and a "
+            "finished column cannot be scaled; give logits= or probs=, or confidence= alone"
+        )
+    probabilities = outputs.logits is None or (given["probs"] and not given["logits"])
+    kind: Any = "probabilities" if probabilities else "logits"
+    how = {"score": score or "msp", kind: columns.matrix[kind], "temperature": temperature}
+    inputs_of(how["score"], how.get("logits"), how.get("probabilities"), temperature)
+    with _noted():
+        return compute(how["score"], kind, getattr(outputs, kind), temperature), how
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """Leave unsaid what is odd about the logits of a file: it was said when they were read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _plan(file: Path, given: dict[str, Any]) -> Any:
+    """Return which column of the file plays which part."""
+    from abstain.outputs import _names
+    from abstain.outputs._frame import FrameColumns
+    from abstain.outputs._npz import NpzColumns
+
+    kind = file.suffix.lower().lstrip(".").replace("ndjson", "jsonl")
+    source: Any = NpzColumns(str(file)) if kind == "npz" else FrameColumns(str(file), kind)
+    try:
+        single = {name: given.get(option) for name, (option, _) in _names.SINGLE.items()}
+        matrix = {name: given.get(option) for name, (option, *_) in _names.MATRIX.items()}
+        return _names.plan(source.columns, single, matrix, (), ())
+    finally:
+        source.close()
+
+
+@command.command(
+    "threshold",
+    epilog=example_lines(
+        "abstain threshold val.csv --loss err --confidence conf --risk 0.05 --delta 0.05 -o policy.json",
+        "abstain threshold val.parquet --label y --logits 'z_*' --temperature 1.5 --capacity 0.2 -o policy.json",
+    ),
+)
+@click.argument("file", type=Path)
+@_labels
+@click.option("--confidence", help="Column of confidence, higher = surer.")
+@click.option("--logits", help="Columns of logits: a name or a pattern such as 'z_*'.")
+@click.option("--probs", help="Columns of class probabilities: a name or a pattern such as 'p_*'.")
+@click.option("--score", help="Score to compute from logits or probabilities, in new files too.  [default: msp]")
+@click.option("--temperature", type=float, help="Divides the logits first; it must not come from these rows.")
+@click.option("--risk", type=float, help="Largest selective risk; with --delta it is certified.")
+@click.option("--delta", type=float, help="Error probability of the certificate.")
+@click.option("--coverage", type=float, help="Smallest share to answer.")
+@click.option("--capacity", type=float, help="Largest share that reviewers can take.")
+@click.option("--cost", nargs=2, type=float, metavar="ERROR REVIEW", help="Costs of an error and of a review.")
+@click.option("--max-loss", type=float, help="Largest possible loss, for certificates of losses that are not 0/1.")
+@click.option("--by", help="Group column: one threshold for each value, delta shared.")
+@click.option("-o", "--output", type=Path, help="Write the policy as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def threshold_command(
+    context: click.Context, /, file: Path, label: str | None, logits: str | None, probs: str | None,
+    prediction: str | None, confidence: str | None, loss: str | None, score: str | None, temperature: float | None,
+    features: str | None, class_names: list[str] | None, by: str | None, output: Path | None, as_json: bool,
+    **objective: Any,
+) -> None:  # fmt: skip
+    """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
+
+    The groups that attain it are written all the same; the rows of the others are then rejected.
+    """
+    from abstain.thresholds import GroupThresholds, choose_threshold
+
+    wanted = {name: value for name, value in objective.items() if value not in (None, ())}
+    if len(wanted.keys() & _OBJECTIVES) != 1:
+        raise click.UsageError(f"give exactly one of {', '.join(f'--{name}' for name in _OBJECTIVES)}")
+    groups = words(by)
+    if len(groups) > 1:
+        raise click.UsageError("--by takes one group column here")
+    given = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
+             "confidence": confidence, "loss": loss}  # fmt: skip
+    check_destinations({"output": output}, [file])
+    outputs, _, names = read(file, [], groups, class_names=class_names, **given)
+    with about(file):
+        column, how = _scored(file, outputs, score, temperature, given)
+        chosen = None if not groups else (outputs.groups or {})[names[0]]
+        found = choose_threshold(outputs.loss_per_sample(), column, groups=chosen, nan_policy="reject", **wanted)
+    each = found.groups if isinstance(found, GroupThresholds) else {"": found}
+    failed = [name for name, one in each.items() if not one.attainable]
+    outcome = "not attainable"
+    if output is not None and len(failed) == len(each):
+        outcome += f", so {output} was not written"
+    elif output is not None:
+        found.save(output, **how | ({"group": groups[0]} if groups else {}))
+        outcome += f" for {listed(failed)}: their rows are rejected"
+    click.echo(json.dumps(_finite(asdict(found)), indent=2) if as_json else str(found))
+    if failed:
+        click.echo(outcome, err=True)
+        context.exit(1)
+
+
+@command.command("apply", epilog=example_lines("abstain apply policy.json new.parquet -o decided.parquet"))
+@click.argument("policy", type=Path)
+@click.argument("file", type=Path)
+@click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv or .parquet.")
+@click.option("--column", default="accepted", show_default=True, help="Name of the new column.")
+@click.option("--edited", is_flag=True, help="Use a policy that was edited by hand; its guarantee is dropped.")
+def apply_command(policy: Path, file: Path, output: Path, column: str, edited: bool) -> None:
+    """Decide every row of a CSV or Parquet file of any size."""
+    from abstain.thresholds import apply_policy, load_policy
+
+    done = apply_policy(load_policy(policy, edited=edited), file, output, column=column)
+    share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
+    click.echo(f"{done.n} rows: {done.n_accepted} accepted{share}, {done.n_unscored} without a score")
+
+
+@command.command("monitor", epilog=example_lines("abstain monitor policy.json audited.parquet --loss err"))
+@click.argument("policy", type=Path)
+@click.argument("file", type=Path)
+@_labels
+@click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage cannot be told.")
+@click.option("--max-loss", type=float, help="Largest possible loss; default that of the promise.")
+@click.option("--delta", type=float, help="False-alarm probability; default that of the promise.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def monitor_command(
+    context: click.Context, /, policy: Path, file: Path, label: str | None, prediction: str | None, loss: str | None,
+    features: str | None, class_names: list[str] | None, accepted_only: bool, max_loss: float | None,
+    delta: float | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
+
+    FILE holds all labelled rows since the deployment, oldest first. The test may be repeated every day.
+    """
+    from abstain.thresholds import load_policy, monitor
+
+    known = load_policy(policy)
+    inputs = dict(known.inputs or {})
+    outputs, _, names = read(
+        file, [], [known.group] if known.group else [], label=label, logits=inputs.get("logits"),
+        probs=inputs.get("probabilities"), features=features, prediction=prediction,
+        confidence=None if inputs else known.score, loss=loss, class_names=class_names,
+    )  # fmt: skip
+    with about(file):
+        with _noted():
+            score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
+        seen = monitor(
+            known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
+            groups=(outputs.groups or {})[names[0]] if known.group else None,
+        )  # fmt: skip
+    click.echo(json.dumps(_finite(asdict(seen)), indent=2) if as_json else _told(seen))
+    if seen.promise_broken:
+        context.exit(1)
+
+
+def _told(seen: Monitoring) -> str:
+    """Return what monitoring says, in words."""
+    word = {True: "yes", False: "no", None: "cannot be told"}
+    broken = [name for name, is_broken in seen.groups.items() if is_broken]
+    coverage = "" if seen.coverage_drifted is None else f", coverage {seen.coverage:.4g} of {seen.n}"
+    return (
+        f"promise broken: {word[seen.promise_broken]}{f' in {listed(broken)}' if broken else ''} "
+        f"(evidence {seen.evidence:.3g}, alarm at {1 / seen.delta:.3g})\n"
+        f"risk {seen.risk:.4g} of {seen.n_accepted} accepted{coverage}\n"
+        f"coverage drifted: {word[seen.coverage_drifted]}; score drifted: {word[seen.score_drifted]}"
+        + (f" ({seen.untold})" if seen.untold else "")
+    )

@@ -1,0 +1,318 @@
+"""``evaluate``: every metric for every score, on all samples and within groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from abstain import metrics as metrics_
+from abstain import scores as scores_
+from abstain._checks import UnmetNeed, closest, one_of, whole
+from abstain._typing import BoolArray, FloatArray, NanPolicy
+from abstain.blocks import TieBlocks
+from abstain.curve import RiskCoverageCurve
+from abstain.evaluation._forms import BIASED, NEEDS_BOOTSTRAP
+from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
+from abstain.inference import Interval, confidence_interval
+from abstain.inference._binomial import check_level
+from abstain.inference._columns import as_risk
+from abstain.inference._interval import of_samples
+from abstain.metrics import Metric, Predictions
+from abstain.outputs import Outputs
+
+#: What an evaluation shows unless asked for more: accuracy (or risk), two areas with what they leave above the
+#: oracle, the ranking alone, three operating points, and calibration.
+DEFAULT_METRICS = (
+    "accuracy",
+    "augrc",
+    "e_augrc",
+    "aurc",
+    "auroc_f",
+    "coverage_at_risk(risk=0.01)",
+    "coverage_at_risk(risk=0.05)",
+    "selective_risk(coverage=0.8)",
+    "ece",
+)
+
+#: A group column with more values than this is refused: it is an identifier or a measured quantity.
+MOST_GROUPS = 1000
+
+
+def evaluate(
+    outputs: Outputs,
+    scores: str | Sequence[str] | None = None,
+    metrics: str | Metric | Iterable[str | Metric] = "default",
+    *,
+    fit: Outputs | None = None,
+    by: str | Sequence[str] | None = None,
+    nan_policy: NanPolicy = "raise",
+    level: float | None = 0.95,
+    n_resamples: int = 0,
+) -> Evaluation:
+    """Evaluate the reject option of saved outputs: every metric for every score, on all samples and by group.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        One model's outputs on one split; see :func:`read_outputs`.
+    scores : str or list of str, optional
+        Confidence scores by name; default the given confidence, else the maximum softmax probability.
+    metrics : "default", "all", or specs
+        ``"default"``: few and well chosen. ``"all"``: everything registered; what the data do not allow is
+        listed with its reason. Or metrics by name, with options: ``["aurc", "coverage_at_risk(risk=0.01)"]``.
+    fit : Outputs, optional
+        Other outputs of the model, to fit scores on that need it, such as ``knn`` and ``klm``.
+    by : str or list of str, optional
+        Names of group columns: every metric also within each group.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means.
+    level : float in (0, 1), optional
+        Of the confidence intervals; None: none. Weights count as fixed, ``outputs.clusters`` as dependent samples.
+    n_resamples : int
+        Bootstrap resamples for metrics that need them (such as coverage at a risk); 0: these get no interval.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    UnmetNeed
+        A metric asked for by name needs what the outputs do not hold.
+    ValueError, TypeError
+        Unknown names; bad columns.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.datasets.load("cifar10_vgg16")
+    >>> result = abstain.evaluate(outputs, scores=["msp", "neg_entropy"])
+    >>> round(result.value("augrc", score="neg_entropy"), 5)
+    0.00597
+    """
+    if not isinstance(outputs, Outputs):
+        raise TypeError(
+            f"evaluate takes Outputs, got {type(outputs).__name__}; "
+            "use abstain.read_outputs(path), or abstain.Outputs(loss=..., confidence=...)"
+        )
+    if fit is not None and not isinstance(fit, Outputs):
+        raise TypeError(f"fit must be Outputs, got {type(fit).__name__}; use abstain.read_outputs(path)")
+    for name, given in (("scores", scores), ("metrics", metrics), ("by", by)):
+        if given is not None and not isinstance(given, str | Metric | Iterable):
+            raise TypeError(f"{name} must be a name or a list of names, got {given!r}")
+    one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
+    if level is not None:
+        check_level(level)
+    if n_resamples != 0:
+        n_resamples = whole(n_resamples, "n_resamples", least=2, usual=1000)
+    names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
+    loss = outputs.loss_per_sample()
+    chosen, forgiving = _choose(metrics, loss)
+    columns = {name: scores_.compute(name, outputs, fit) for name in names}
+    probabilities = _probabilities(outputs, chosen)
+    measurements: list[Measurement] = []
+    summaries: list[ScoreSummary] = []
+    everything: tuple[None, Any] = None, slice(None)
+    for group, rows in (everything, *_groups(outputs, by)):
+        weights = None if outputs.weights is None else np.asarray(outputs.weights)[rows]
+        for name, column in columns.items():
+            if group is not None and _nothing_counts(column[rows], weights, nan_policy):
+                measurements += [_nothing(metric, name, group) for metric in chosen]
+                continue
+            blocks = _table(name, loss[rows], column[rows], weights, nan_policy, level is not None)
+            summaries.append(_summary(name, group, blocks))
+            clusters = None if outputs.clusters is None else np.asarray(outputs.clusters)[rows]
+            scored = ~np.isnan(column[rows]) if nan_policy == "drop" else slice(None)
+            for metric in chosen:
+                data: TieBlocks | Predictions | None = blocks
+                members = None if clusters is None else clusters[scored]
+                if metric.input == "probabilities":  # do not depend on the score, so nothing is dropped
+                    data, members = None if probabilities is None else _rows(probabilities, rows), clusters
+                found = _measure(metric, data, name, group, forgiving)
+                if level is not None and data is not None and found.reason is None:
+                    found = _with_interval(found, metric, data, level, members, n_resamples)
+                measurements.append(found)
+    provenance = _provenance(outputs, fit, nan_policy, level, n_resamples)
+    provenance["same_samples"] = nan_policy != "drop" or _alike(columns.values())
+    return Evaluation(tuple(measurements), tuple(summaries), provenance)
+
+
+def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[list[Metric], bool]:
+    """Return the metrics, and whether one that the data do not allow is listed instead of raised."""
+    if isinstance(metrics, str) and metrics == "default":
+        chosen = [metrics_.parse(spec) for spec in DEFAULT_METRICS]
+        if np.max(loss) > 1.0:
+            chosen[0] = metrics_.get("risk")
+        return chosen, True
+    if isinstance(metrics, str) and metrics == "all":
+        defaults = [metrics_.parse(spec) for spec in DEFAULT_METRICS]
+        shown = {metric.spec for metric in defaults}
+        rest = [metrics_.get(name) for name in metrics_.names()]
+        return defaults + [metric for metric in rest if metric.spec not in shown], True
+    if isinstance(metrics, str | Metric):
+        metrics = [metrics]
+    found: list[Metric] = []
+    for entry in metrics:
+        if not isinstance(entry, str | Metric):
+            raise TypeError(f"metrics must be names or Metric objects, got {entry!r} of type {type(entry).__name__}")
+        found += metrics_.parse_list(entry) if isinstance(entry, str) else [entry]
+    if not found:
+        raise ValueError("metrics is empty; give names, 'default' or 'all'")
+    return list({metric.spec: metric for metric in found}.values()), False
+
+
+def _groups(outputs: Outputs, by: str | Sequence[str] | None) -> Iterator[tuple[str, BoolArray]]:
+    """Yield each group as "column = value", with its rows."""
+    seen: set[str] = set()
+    for name in dict.fromkeys([by] if isinstance(by, str) else by or []):
+        groups = outputs.groups or {}
+        if name not in groups:
+            remedy = closest(name, groups) if groups else "these outputs have no groups; give Outputs(groups={...})"
+            raise ValueError(f"by={name!r} is no group column; {remedy}")
+        values, which = np.unique(np.asarray(groups[name]), return_inverse=True)
+        if len(values) > MOST_GROUPS:
+            raise ValueError(
+                f"by={name!r} has {len(values)} distinct values, more than {MOST_GROUPS}; "
+                "give a column with fewer, for example intervals of a measured quantity"
+            )
+        for k, value in enumerate(values):
+            label = f"{name} = {value}"
+            if label in seen:  # column "a" with value "b = c" beside column "a = b" with value "c"
+                label = f"{name!r} = {str(value)!r}"
+            seen.add(label)
+            yield label, which == k
+
+
+def _alike(columns: Iterable[FloatArray]) -> bool:
+    """Whether all scores are missing on the same samples."""
+    first, *others = (np.isnan(column) for column in columns)
+    return all(np.array_equal(first, other) for other in others)
+
+
+def _nothing_counts(column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy) -> bool:
+    """Whether no sample has a positive weight and, where samples without a score are dropped, a score."""
+    counts = np.ones(len(column), dtype=bool) if weights is None else weights > 0.0
+    return not np.any(counts & ~np.isnan(column) if nan_policy == "drop" else counts)
+
+
+def _nothing(metric: Metric, score: str, group: str) -> Measurement:
+    why = "no sample of the group has a score and a positive weight"
+    return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, float("nan"), why)
+
+
+def _table(
+    name: str, loss: FloatArray, column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy, keep: bool
+) -> TieBlocks:
+    try:
+        return TieBlocks.from_samples(loss, column, weights, nan_policy=nan_policy, oracle=True, keep_samples=keep)
+    except ValueError as error:
+        raise ValueError(f"score {name!r}: {error}") from None
+
+
+def _probabilities(outputs: Outputs, metrics: list[Metric]) -> Predictions | None:
+    if all(metric.input == "blocks" for metric in metrics) or outputs.labels is None:
+        return None
+    if outputs.logits is None and outputs.probabilities is None:
+        return None
+    probabilities = np.exp(outputs.log_probabilities())
+    weights = None if outputs.weights is None else np.asarray(outputs.weights)
+    return Predictions(np.asarray(outputs.labels), probabilities, None, weights)
+
+
+def _rows(data: Predictions, rows: Any) -> Predictions:
+    weight = None if data.weight is None else data.weight[rows]
+    return Predictions(data.labels[rows], data.probabilities[rows], None, weight)
+
+
+def _summary(name: str, group: str | None, blocks: TieBlocks) -> ScoreSummary:
+    return ScoreSummary(
+        score=name,
+        group=group,
+        n=blocks.n,
+        n_rejected=blocks.n_rejected,
+        n_dropped=blocks.n_dropped,
+        weight_sum=blocks.total_weight,
+        distinct_share=blocks.distinct_share,
+        largest_tie=blocks.largest_tie,
+        curve=RiskCoverageCurve(blocks),
+    )
+
+
+def _measure(
+    metric: Metric, data: TieBlocks | Predictions | None, score: str, group: str | None, forgiving: bool
+) -> Measurement:
+    try:
+        if data is None:
+            raise UnmetNeed(f"{metric.name} needs labels with logits or probabilities")
+        value, reason = metric.evaluate(data)
+    except UnmetNeed as need:
+        if not forgiving:
+            raise
+        value, reason = np.nan, str(need)
+    return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, value, reason)
+
+
+def _with_interval(
+    found: Measurement, metric: Metric, data: TieBlocks | Predictions, level: float, clusters: Any, n_resamples: int
+) -> Measurement:
+    """Return the measurement with its confidence interval, or with the reason why it has none."""
+    kind = metric.inference_kind
+    if kind == "none":
+        return replace(found, warning=BIASED)
+    if kind == "bootstrap" and n_resamples == 0:
+        return replace(found, warning=NEEDS_BOOTSTRAP)
+    if kind == "bootstrap" and isinstance(data, Predictions):
+        return replace(found, warning="no interval: the bootstrap does not resample probabilities")
+    try:
+        if isinstance(data, TieBlocks) and kind == "bootstrap":
+            interval = _resampled(metric, data, level, clusters, n_resamples)
+        else:
+            interval = of_samples(*_on_table(metric, data), level, clusters=clusters)
+    except ValueError as why_not:  # such as a group of a single cluster
+        return replace(found, warning=f"no interval: {why_not}")
+    return replace(found, low=interval.low, high=interval.high, method=interval.method, warning=interval.warning)
+
+
+def _on_table(metric: Metric, data: TieBlocks | Predictions) -> tuple[Metric, TieBlocks]:
+    """Return the metric with its table; a mean over predictions has one of its own."""
+    if isinstance(data, TieBlocks):
+        return metric, data
+    risk, terms = as_risk(metric, data)
+    return risk, TieBlocks.from_samples(terms, np.zeros_like(terms), data.weight, keep_samples=True)
+
+
+def _resampled(metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n_resamples: int) -> Interval:
+    """Return a percentile interval from resampling the samples that the table kept."""
+    samples = blocks.samples
+    assert samples is not None
+    return confidence_interval(
+        metric, samples.loss, blocks.score[samples.block], level=level, method="percentile",
+        sample_weight=samples.weight, clusters=clusters, n_resamples=n_resamples,
+    )  # fmt: skip
+
+
+def _provenance(
+    outputs: Outputs, fit: Outputs | None, nan_policy: NanPolicy, level: float | None, n_resamples: int
+) -> dict[str, Any]:
+    import platform
+
+    import abstain
+
+    loss = outputs.loss_per_sample()
+    return {
+        "fingerprint": outputs.fingerprint,
+        "n": outputs.n,
+        "mean_loss": float(np.average(loss, weights=outputs.weights)),
+        "binary_loss": bool(np.all((loss == 0.0) | (loss == 1.0))),
+        "weighted": outputs.weights is not None,
+        "nan_policy": nan_policy,
+        "level": level,
+        "n_resamples": n_resamples,
+        "fit": None if fit is None else fit.fingerprint,
+        "abstain": abstain.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }

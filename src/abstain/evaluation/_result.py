@@ -1,0 +1,273 @@
+"""What an evaluation is: its numbers, the tables behind them, and how to look them up."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from abstain._checks import closest
+from abstain._files import write_text
+from abstain.curve import RiskCoverageCurve
+from abstain.evaluation import _forms
+
+if TYPE_CHECKING:
+    from abstain.report import RiskCoverageDisplay
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number of an evaluation, with all that is needed to repeat it.
+
+    Parameters
+    ----------
+    score : str
+        The confidence score.
+    group : str or None
+        ``"column = value"``, or None for all samples.
+    metric, spec, identifier : str
+        The metric as a table prints it, as :func:`abstain.metrics.parse` reads it, and with its convention.
+    direction : {"lower", "higher"}
+        Which is better.
+    value : float
+    reason : str or None
+        Why the value is NaN.
+    low, high : float
+        Confidence interval at ``provenance["level"]``; NaN where there is none.
+    method, warning : str or None
+        How the interval came about, and what to know about it or why there is none.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.Outputs(loss=[0, 1, 0], confidence=[0.9, 0.2, 0.7])
+    >>> first = abstain.evaluate(outputs, metrics="augrc").measurements[0]
+    >>> first.metric, first.identifier, first.value
+    ('AUGRC', 'augrc/trapezoid', 0.05555555555555555)
+    """
+
+    score: str
+    group: str | None
+    metric: str
+    spec: str
+    identifier: str
+    direction: str
+    value: float
+    reason: str | None
+    low: float = math.nan
+    high: float = math.nan
+    method: str | None = None
+    warning: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSummary:
+    """What one score looks like on one group: size, missing scores, ties and the curve.
+
+    Parameters
+    ----------
+    score : str
+        The confidence score.
+    group : str or None
+        ``"column = value"``, or None for all samples.
+    n, n_rejected, n_dropped : int
+        Samples; of these without a score and rejected; beside these without a score and dropped.
+    weight_sum : float
+        Number of samples if unweighted.
+    distinct_share : float
+        Distinct scores per sample.
+    largest_tie : int
+        Samples that share one score, at most.
+    curve : RiskCoverageCurve
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.Outputs(loss=[0, 1, 0], confidence=[0.9, 0.2, 0.9])
+    >>> abstain.evaluate(outputs).summaries[0].largest_tie
+    2
+    """
+
+    score: str
+    group: str | None
+    n: int
+    n_rejected: int
+    n_dropped: int
+    weight_sum: float
+    distinct_share: float
+    largest_tie: int
+    curve: RiskCoverageCurve = field(repr=False)
+
+    @property
+    def saturated(self) -> bool:
+        """Whether ties are heavy enough to move results: one tie holds 1 % of the rows, or half are not distinct."""
+        return self.n > 1 and (self.largest_tie > max(1, 0.01 * self.n) or self.distinct_share < 0.5)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """The result of :func:`evaluate`: prints as a table; ``to_*`` and ``report`` give it in other forms.
+
+    Parameters
+    ----------
+    measurements : tuple of Measurement
+        For all samples and then for each group: every score with every metric.
+    summaries : tuple of ScoreSummary
+        One per score and group; none for a group without a sample that counts.
+    provenance : mapping
+        Hashes of the input and of what scores were fitted on, sizes, options, versions.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.Outputs(loss=[0, 1, 0], confidence=[0.9, 0.2, 0.7])
+    >>> result = abstain.evaluate(outputs, metrics=["augrc", "aurc"], level=None)
+    >>> result.value("aurc")
+    0.1111111111111111
+    >>> print(result)
+    3 samples · 0/1 loss 0.3333
+    <BLANKLINE>
+                     confidence
+    AUGRC         ↓     0.05556
+    AURC          ↓      0.1111
+    Distinct scores     100.0 %
+    Largest tie               1
+    """
+
+    measurements: tuple[Measurement, ...]
+    summaries: tuple[ScoreSummary, ...]
+    provenance: Mapping[str, Any]
+
+    # ------------------------------------------------------------------ look-ups
+
+    @property
+    def scores(self) -> list[str]:
+        """Names of the scores, in the order asked for."""
+        return list(dict.fromkeys(entry.score for entry in self.measurements))
+
+    @property
+    def groups(self) -> list[str | None]:
+        """None for all samples together, then the groups."""
+        return list(dict.fromkeys(entry.group for entry in self.measurements))
+
+    def value(self, metric: str, *, score: str | None = None, group: str | None = None) -> float:
+        """Return one number by the metric's spec or printed name; the first score unless named.
+
+        Raises
+        ------
+        KeyError
+            No such metric, score or group in this evaluation; the message lists the nearest.
+        """
+        score = self._known(score, group)
+        found = [entry for entry in self.measurements if (entry.score, entry.group) == (score, group)]
+        for entry in found:
+            if metric in (entry.spec, entry.metric):
+                return entry.value
+        raise KeyError(f"no metric {metric!r} here; {closest(metric, [entry.spec for entry in found])}")
+
+    def curve(self, score: str | None = None, group: str | None = None) -> RiskCoverageCurve:
+        """Return the risk-coverage curve of a score; the first one unless named.
+
+        Raises
+        ------
+        KeyError
+            No such score or group in this evaluation, or a group without a sample that counts.
+        """
+        score = self._known(score, group)
+        for entry in self.summaries:
+            if (entry.score, entry.group) == (score, group):
+                return entry.curve
+        raise KeyError(f"no curve for score {score!r} and group {group!r}: no sample of it has a score and a weight")
+
+    def _known(self, score: str | None, group: str | None) -> str:
+        score = self.scores[0] if score is None else score
+        if score not in self.scores:
+            raise KeyError(f"no score {score!r} here; {closest(score, self.scores)}")
+        if group not in self.groups:
+            groups = [name for name in self.groups if name is not None]
+            remedy = closest(str(group), groups) if groups else "evaluate(..., by=<group column>) makes groups"
+            raise KeyError(f"no group {group!r} here; {remedy}")
+        return score
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know beside the numbers: ties, missing scores, undefined values."""
+        return _forms.notes(self)
+
+    # ------------------------------------------------------------------ other forms
+
+    def __str__(self) -> str:
+        from abstain.report import as_text
+
+        return as_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from abstain.report import as_html_table
+
+        return as_html_table(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: measurements, score summaries, provenance and notes.
+
+        NaN and infinity become None (JSON has neither); ``reason`` says which and why.
+        """
+        return _forms.as_dict(self)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return :meth:`to_dict` as JSON text, and write it to ``path`` if one is given (all of it or nothing)."""
+        import json
+
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate as its JSON escape
+        if path is not None:
+            write_text(path, text + "\n")
+        return text
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return one line per measurement as CSV, and write it to ``path`` if one is given (all of it or nothing).
+
+        Names come from files. One that a spreadsheet would read as a formula, because it starts with ``=``, ``+``,
+        ``-``, ``@``, a tab or a carriage return, gets an apostrophe in front, as spreadsheets do for text; the
+        other forms keep it as it is. Numbers have all digits; NaN is ``nan``, a missing text is empty.
+        """
+        text = _forms.as_csv(self)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def to_polars(self) -> Any:
+        """Return the measurements as a polars data frame."""
+        import polars
+
+        types: dict[str, Any] = dict.fromkeys(Measurement.__dataclass_fields__, polars.String)
+        types |= dict.fromkeys(("value", "low", "high"), polars.Float64)
+        return polars.DataFrame(_forms.columns(self), schema=types)
+
+    def to_pandas(self) -> Any:
+        """Return the measurements as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(_forms.columns(self))
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> RiskCoverageDisplay:
+        """Draw the curves of all scores with oracle and random references."""
+        from abstain.report import RiskCoverageDisplay
+
+        curves = {entry.score: entry.curve for entry in self.summaries if entry.group is None}
+        return RiskCoverageDisplay(curves).plot(ax=ax, **kwargs)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Write one self-contained HTML page with tables, curves, notes and provenance (all of it or nothing).
+
+        Parameters
+        ----------
+        path : str or path
+        title : str, optional
+            Heading of the page, for example the name of model and data.
+        """
+        from abstain.report import as_html_page
+
+        write_text(path, as_html_page(self, title))

@@ -1,0 +1,273 @@
+"""Values of one metric for many scores on the same samples, with the terms whose products sum to their covariance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from abstain._checks import UnmetNeed
+from abstain._typing import ArrayLike, FloatArray
+from abstain.blocks import TieBlocks
+from abstain.inference._columns import check_scored, evaluated
+from abstain.inference._influence import aggregated, gradient, per_sample, refused, tables
+from abstain.inference._interval import (
+    Interval,
+    edge_of_a_tie,
+    jumps,
+    no_interval,
+    of_terms,
+    on_scale,
+    possible,
+    without_spread,
+)
+from abstain.inference._panel import Panel
+from abstain.inference._quantiles import t_quantile
+from abstain.inference._resample import plan
+from abstain.inference._runs import components
+from abstain.inference._trust import SINGLE, informative, joined, limit_of, warning_light
+from abstain.metrics import Metric
+
+Route = Literal["influence", "bootstrap"]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Per score: ``values`` of shape (n_runs,), ``terms`` of shape (n_runs, n_terms), interval and tie warning.
+
+    The terms are influences over W, one per sample or cluster, or centred bootstrap replicates over sqrt(B - 1):
+    either way products of rows sum to covariances due to the test set, on at most ``df`` degrees of freedom.
+    """
+
+    metric: Metric
+    names: tuple[str, ...]
+    values: tuple[FloatArray, ...]
+    terms: tuple[FloatArray, ...]
+    df: tuple[float, ...]
+    intervals: tuple[Interval, ...]
+    edges: tuple[str | None, ...]
+    n_clusters: int | None
+    route: Route
+
+    @property
+    def means(self) -> FloatArray:
+        """Estimates, averaged over runs."""
+        return np.array([float(value.mean()) for value in self.values])
+
+    @property
+    def mean_terms(self) -> FloatArray:
+        """Terms averaged over runs, of shape (n_terms, n_scores)."""
+        return np.stack([term.mean(axis=0) for term in self.terms], axis=1)
+
+
+def route_of(metric: Metric, method: str, panel: Panel | None = None) -> Route:
+    """Return how the covariance is had: from influence functions, or from a bootstrap.
+
+    By bootstrap also, unless influence functions are asked for, where a threshold jumps from one wide tie to the next:
+    a derivative does not see that, and two equally good scores would differ too often.
+    """
+    check_scored(metric)
+    kind = metric.inference_kind
+    if method == "bootstrap":
+        return "bootstrap"
+    if kind == "none":
+        raise UnmetNeed(
+            f"{metric.name} has no valid test: its bias does not vanish beside its spread; compare by augrc or "
+            'auroc_f, or force method="bootstrap" and read the result with care'
+        )
+    if kind == "bootstrap":
+        if method == "influence":
+            raise UnmetNeed(f'{metric.name} has no influence function; use method="bootstrap" (or "auto")')
+        return "bootstrap"
+    if kind != "quantile" or method != "auto" or panel is None:
+        return "influence"
+    jump = any(jumps(metric, table) for row in _blocks(metric, panel) for table in row)
+    return "bootstrap" if jump else "influence"
+
+
+def by_influence(
+    metric: Metric, panel: Panel, level: float, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
+) -> Estimates:
+    """Return the estimates with one term per sample or cluster."""
+    blocks = _blocks(metric, panel)
+    values = _values(metric, panel, blocks)
+    limits = [[limit_of(metric, table) for table in row] for row in blocks]
+    raw = [
+        limit.factor * _raw(metric, table, name)
+        for name, *row in zip(panel.names, limits, blocks, strict=True)
+        for limit, table in zip(*row, strict=True)
+    ]
+    summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
+    terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
+    df = tuple(min(len(summed) - 1.0, *(limit.df for limit in row)) for row in limits)
+    intervals = tuple(
+        _interval(metric, row, value, term, most_df, level, strata is not None, clusters is not None)
+        for row, value, term, most_df in zip(blocks, values, terms, df, strict=True)
+    )
+    edges = tuple(_edge(metric, row) for row in blocks)
+    n_clusters = None if clusters is None else len(summed)
+    return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence")
+
+
+def _blocks(metric: Metric, panel: Panel) -> list[list[TieBlocks]]:
+    """Return one table per score and run."""
+    return [
+        [tables(metric, loss, score, panel.weight) for loss, score in zip(*columns, strict=True)]
+        for columns in zip(panel.loss, panel.score, strict=True)
+    ]
+
+
+def _values(metric: Metric, panel: Panel, blocks: list[list[TieBlocks]]) -> tuple[FloatArray, ...]:
+    """Return the values of each score, one per run."""
+    return tuple(
+        np.array([_defined(metric, table, name) for table in row])
+        for name, row in zip(panel.names, blocks, strict=True)
+    )
+
+
+def _defined(metric: Metric, table: TieBlocks, name: str) -> float:
+    value, reason = evaluated(metric, table)
+    if reason is not None:
+        raise ValueError(f"{metric.name} of {name!r} is undefined, so it cannot be compared: {reason}")
+    return value
+
+
+def _raw(metric: Metric, table: TieBlocks, name: str) -> FloatArray:
+    with refused(f"{metric.name} of {name!r} has no standard error"):
+        return per_sample(gradient(metric, table), table)
+
+
+def _interval(
+    metric: Metric,
+    row: list[TieBlocks],
+    values: FloatArray,
+    terms: FloatArray,
+    most_df: float,
+    level: float,
+    stratified: bool,
+    clustered: bool,
+) -> Interval:
+    """Return what ``confidence_interval`` gives for one run; for several the test set and training together."""
+    mean = float(values.mean())
+    if len(row) == 1:
+        return of_terms(metric, row[0], mean, terms[0], most_df, level, stratified, clustered)
+    df = informative(metric, terms.mean(axis=0), most_df)
+    if df < 1.0:
+        return no_interval(mean, np.nan, level, SINGLE)
+    parts = components(values, terms, df)
+    error = float(np.sqrt(parts.total))
+    if error <= 1e-12 * max(1.0, abs(mean)):
+        return without_spread(metric, row[0], mean, level)
+    low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
+    low, high = possible(metric, row[0], low, high)
+    light = joined(warning_light(df, terms.shape[1] if clustered else None), _edge(metric, row))
+    return Interval(low, high, mean, error, level, f"{method}, runs", parts.df, light)
+
+
+def _edge(metric: Metric, row: list[TieBlocks]) -> str | None:
+    """Return the warning of the first run whose threshold flips at the edge of a wide tie."""
+    return next(filter(None, (edge_of_a_tie(metric, table) for table in row)), None)
+
+
+def by_bootstrap(
+    metric: Metric,
+    panel: Panel,
+    level: float,
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Estimates:
+    """Return the estimates with one term per resample; all scores and runs share the resampling counts.
+
+    Resampling n clusters shows (n - 1)/n of their variance; the terms are made up for it. Small strata bring a warning.
+    """
+    from abstain.inference._bootstrap import of_resampling
+
+    drawn = resampled([metric], panel, strata, clusters, n_resamples=n_resamples, rng=rng)[:, :, 0]
+    drawn = defined(metric, drawn)
+    blocks = _blocks(metric, panel)
+    values = _values(metric, panel, blocks)
+    how = plan(panel.n, strata, clusters)
+    n_clusters = None if clusters is None else how.n_units
+    few = 1.0 if n_clusters is None else np.sqrt(n_clusters / (n_clusters - 1.0))
+    limits = [[limit_of(metric, table) for table in row] for row in blocks]
+    most = min(len(drawn), n_clusters or panel.n) - 1.0
+    df = tuple(min(most, *(limit.df for limit in row)) for row in limits)
+    rows = np.split(drawn.T, np.cumsum(panel.n_runs)[:-1])
+    factors = [few * np.array([limit.factor for limit in row])[:, None] for row in limits]
+    terms = tuple(
+        factor * (row - row.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
+        for factor, row in zip(factors, rows, strict=True)
+    )
+    edges = tuple(_edge(metric, row) for row in blocks)
+    note = of_resampling(metric, n_resamples, None if strata is None else how)
+    intervals = tuple(
+        _of_replicates(
+            metric, tables[0], value, term, row.mean(axis=0), most_df, level,
+            joined(note, warning_light(most_df, n_clusters), edge),
+        )
+        for tables, value, term, row, most_df, edge in zip(blocks, values, terms, rows, df, edges, strict=True)
+    )  # fmt: skip
+    return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "bootstrap")
+
+
+def defined(metric: Metric, drawn: FloatArray) -> FloatArray:
+    """Return the resamples, one per row, in which no score lacks its value; too many that do are an error."""
+    without = np.isnan(drawn).any(axis=1)
+    share = float(np.mean(without))
+    if share > 0.05 or len(drawn) - np.count_nonzero(without) < 2:
+        raise ValueError(
+            f"{metric.name} is undefined in {share:.0%} of the resamples (too few failures or successes); "
+            "a bootstrap of it says nothing: use more samples, or augrc"
+        )
+    return drawn[~without]
+
+
+def _of_replicates(
+    metric: Metric,
+    blocks: TieBlocks,
+    values: FloatArray,
+    terms: FloatArray,
+    replicates: FloatArray,
+    most_df: float,
+    level: float,
+    note: str | None,
+) -> Interval:
+    """Return the percentile interval of one run; for several an interval from both sources of variance."""
+    from abstain.inference._bootstrap import of_replicates
+
+    mean, parts = float(values.mean()), components(values, terms, most_df)
+    error = float(np.sqrt(parts.total))
+    if values.size == 1:
+        found = of_replicates(metric, blocks, mean, replicates, level, parts.df, note)
+        return found._replace(standard_error=error)
+    if error <= 1e-12 * max(1.0, abs(mean)):
+        return without_spread(metric, blocks, mean, level)
+    low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
+    low, high = possible(metric, blocks, low, high)
+    return Interval(low, high, mean, error, level, f"{method}, bootstrap, runs", parts.df, note)
+
+
+def resampled(
+    metrics: list[Metric],
+    panel: Panel,
+    strata: ArrayLike | None,
+    clusters: ArrayLike | None,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+    **options: Any,
+) -> FloatArray:
+    """Return replicates of shape (n_resamples, runs of the first score + runs of the second + ..., n_metrics)."""
+    from abstain.inference._bootstrap import replicates
+
+    draw: Callable[..., FloatArray] = replicates
+    columns = [pair for each in zip(panel.loss, panel.score, strict=True) for pair in zip(*each, strict=True)]
+    return draw(
+        metrics, columns, sample_weight=panel.weight, strata=strata, clusters=clusters,
+        n_resamples=n_resamples, rng=rng, **options,
+    )  # fmt: skip

@@ -1,0 +1,374 @@
+"""Weighted scans: AURC and AUGRC of many bootstrap replicates from one sort, in NumPy or compiled by numba.
+
+A replicate is a set of counts c on the sorted samples. With block weights M, their cumulative sums N and
+S (of the losses), both areas are sums over the samples with a loss,
+
+    G = sum_k M_k (S_k - s_k / 2) = sum_i s_i (T - N_k(i) + M_k(i) / 2)            AUGRC = G / T^2
+    A = sum_k M_k S_k / N_k       = sum_i s_i sum_{j >= k(i)} M_j / N_j            AURC  = A / T
+
+NumPy reads the second forms, which touch the errors only. numba reads the first ones with 32 replicates side by
+side, so that one row of counts is one cache line and every operation works on whole vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from abstain._checks import one_of, to_numpy
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.blocks import TieBlocks
+from abstain.inference._resample import LANES, Counts
+from abstain.metrics import Metric
+
+Backend = Literal["auto", "numpy", "numba"]
+
+#: Weight before the first draw, beside weights of mean 1: 0/0 cannot occur, and the first count absorbs it. The
+#: compiled kernel multiplies four of them.
+TINY = 1e-30
+#: Fixed point for sums of shares, which are at most 1 + ln(n), to the last bit of a float64 near 1.
+FIXED = 2.0**57
+#: Loading the compiled kernels takes as long as NumPy needs for so many samples x replicates x columns.
+WORTHWHILE = 2e8
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One score, sorted once: what every replicate of it needs.
+
+    ``blocks`` is the table with its samples; ``score`` the distinct scores; ``order`` sorts the rows by
+    descending score; ``starts`` is the first sorted position of each block (None: nothing is tied); ``weight``
+    (None: all 1) and ``loss`` are in sorted order; ``oracle`` is the column of the loss-ordered table, where a
+    loss that is not 0/1 needs one.
+    """
+
+    blocks: TieBlocks
+    score: FloatArray
+    order: IntArray
+    starts: IntArray | None
+    weight: FloatArray | None
+    loss: FloatArray
+    oracle: Column | None
+
+    @classmethod
+    def of(cls, loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None, oracle: bool) -> Column:
+        """Check and sort one column."""
+        return cls._of(TieBlocks.from_samples(loss, confidence, sample_weight, keep_samples=True, oracle=oracle))
+
+    @classmethod
+    def _of(cls, blocks: TieBlocks) -> Column:
+        samples = blocks.samples
+        assert samples is not None
+        order = np.ascontiguousarray(to_numpy(samples.order), dtype=np.intp)
+        score, block = samples.before if samples.before is not None else (blocks.score, samples.sorted_block)
+        starts = None if block is None else np.flatnonzero(np.diff(to_numpy(block), prepend=-1))
+        weight = None if samples.weight is None else to_numpy(samples.weight)[order]
+        deeper = None if blocks._oracle is None else cls._of(blocks._oracle)
+        return cls(blocks, score, order, starts, weight, to_numpy(samples.loss)[order], deeper)
+
+    @cached_property
+    def block(self) -> IntArray:
+        """Block of each sorted sample."""
+        n = self.order.size
+        if self.starts is None:
+            return np.arange(n)
+        return np.repeat(np.arange(self.starts.size), np.diff(self.starts, append=n))
+
+    @cached_property
+    def errors(self) -> Errors:
+        """The samples with a loss, in sorted order."""
+        at = np.flatnonzero(self.loss)
+        weighted = self.loss if self.even is None else self.loss * self.even
+        return Errors(self.order[at], self.block[at], weighted[at])
+
+    @cached_property
+    def even(self) -> FloatArray | None:
+        """Weights of mean 1, in sorted order."""
+        return None if self.weight is None else self.weight * (self.weight.size / self.weight.sum())
+
+    @cached_property
+    def last(self) -> BoolArray:
+        """Whether a sorted sample is the last of its block."""
+        return np.append(np.diff(self.block) > 0, True)
+
+    def table(self, count: npt.NDArray[np.uint8]) -> TieBlocks | None:
+        """Return the table of one replicate without its empty blocks; None if nothing with a weight was drawn."""
+        rows = count[self.order].astype(np.float64)
+        weight = rows if self.weight is None else rows * self.weight
+        loss = weight * self.loss
+        if self.starts is not None:
+            rows, loss = np.add.reduceat(rows, self.starts), np.add.reduceat(loss, self.starts)
+            weight = rows if self.weight is None else np.add.reduceat(weight, self.starts)
+        kept = weight > 0.0
+        if not kept.any():
+            return None
+        return TieBlocks(
+            self.score[kept], weight[kept], loss[kept], rows[kept],
+            binary=self.blocks.binary, frequencies=self.blocks.frequencies,
+            _oracle=None if self.oracle is None else self.oracle.table(count),
+        )  # fmt: skip
+
+
+class Errors(NamedTuple):
+    """Row in the caller's order, block, and weighted loss of each sample with a loss."""
+
+    row: IntArray
+    block: IntArray
+    loss: FloatArray
+
+
+class Sums(NamedTuple):
+    """Weight T, loss sum S, and the two areas A and G of some replicates, each of shape (n_replicates,)."""
+
+    weight: FloatArray
+    loss: FloatArray
+    selective: FloatArray
+    generalized: FloatArray
+
+
+def choose(backend: Backend, work: float) -> bool:
+    """Return whether to use numba: as asked, or by what the work is worth."""
+    one_of(backend, ("auto", "numpy", "numba"), "backend")
+    if backend == "numpy":
+        return False
+    from importlib.util import find_spec
+
+    found = find_spec("numba") is not None
+    if backend == "numba" and not found:
+        raise ImportError('backend="numba" needs numba: pip install "abstain[fast]", or use backend="numpy"')
+    return found and (backend == "numba" or work >= WORTHWHILE)
+
+
+# ---------------------------------------------------------------------- NumPy
+
+
+def scan(column: Column, counts: Counts, selective: bool) -> Sums:
+    """Return the sums of each replicate, one after the other; without ``selective`` the AURC part stays NaN.
+
+    Without weights everything that is accumulated is an integer: exact, and a sixth of the time of floats, whose
+    additions wait for each other. Products are summed without BLAS, whose threads cost more than they bring.
+    """
+    k, n = counts.shape
+    result = Sums(*np.full((4, k), np.nan))
+    errors, starts = column.errors, column.starts
+    dense = starts is None and errors.row.size == n
+    at = slice(None) if dense else errors.block
+    drawn = np.empty(n, np.int64 if column.even is None else np.float64)
+    taken = np.empty_like(drawn)
+    for r in range(k):
+        drawn[:] = counts[r]
+        weight: Any = np.take(drawn, column.order, out=taken, mode="clip")
+        loss = (weight if dense else drawn[errors.row]) * errors.loss
+        if column.even is not None:
+            weight *= column.even
+        if starts is not None:
+            weight = np.add.reduceat(weight, starts)
+        cumulative = np.cumsum(weight)
+        total = cumulative[-1]
+        result.weight[r], result.loss[r] = total, np.sum(loss)
+        result.generalized[r] = np.sum(loss * (total - cumulative[at] + 0.5 * weight[at]))
+        if selective:
+            result.selective[r] = np.sum(loss * _shares_from(weight, cumulative, at))
+    return result
+
+
+def _shares_from(weight: Any, cumulative: Any, at: Any) -> FloatArray:
+    """Return sum_{j >= k} M_j / N_j at some blocks k."""
+    if weight.dtype == np.float64:
+        share = weight / (cumulative + TINY)
+        running = np.cumsum(share)
+        above: FloatArray = running[-1] - running[at] + share[at]
+        return above
+    share = weight / np.maximum(cumulative, 1)
+    running = np.cumsum(np.rint(share * FIXED).astype(np.int64))
+    fixed: FloatArray = (running[-1] - running[at]) / FIXED + share[at]
+    return fixed
+
+
+# ---------------------------------------------------------------------- numba
+
+
+def scan_lanes(column: Column, lanes: Counts, k: int) -> Sums:
+    """Return the sums of k replicates, whose counts are the columns of ``lanes``, shape (n, LANES)."""
+    weight, loss = np.full(LANES, TINY), np.zeros(LANES)
+    areas = np.zeros((2, LANES))
+    if column.starts is None and column.even is None:
+        compiled(_untied)(lanes, column.order, column.loss, weight, loss, areas[0], areas[1])
+    else:
+        even = np.ones(column.order.size) if column.even is None else column.even
+        compiled(_tied)(lanes, column.order, even, column.loss, column.last, weight, loss, areas[0], areas[1])
+    return Sums(weight[:k], loss[:k], areas[0, :k], areas[1, :k])
+
+
+def to_lanes(counts: Counts) -> Counts:
+    """Return counts with one row per sample and one column per lane; lanes without a replicate hold zeros."""
+    lanes = np.zeros((counts.shape[1], LANES), np.uint8)
+    lanes[:, : counts.shape[0]] = counts.T
+    return lanes
+
+
+@cache
+def compiled(function: Any) -> Any:
+    """Return a kernel compiled by numba, from its cache on disk where that can be written."""
+    import numba
+
+    try:
+        return numba.njit(error_model="numpy", cache=True)(function)
+    except RuntimeError:  # no folder for the cache
+        return numba.njit(error_model="numpy")(function)
+
+
+def _untied(lanes: Any, order: Any, loss: Any, N: Any, S: Any, A: Any, G: Any) -> None:
+    """Scan an unweighted column without ties, four samples at a time: one division and one load of N, S, A, G each.
+
+    With N1..N4 the weights after each sample, c1/N1 + .. + c4/N4 is one fraction over N1 N2 N3 N4.
+    """
+    n = order.size
+    fours = n - n % 4
+    for i in range(0, fours, 4):
+        row1, row2, row3, row4 = lanes[order[i]], lanes[order[i + 1]], lanes[order[i + 2]], lanes[order[i + 3]]
+        l1, l2, l3, l4 = loss[i], loss[i + 1], loss[i + 2], loss[i + 3]
+        if l1 + l2 + l3 + l4 > 0.0:
+            for r in range(LANES):
+                c1, c2, c3, c4 = np.float64(row1[r]), np.float64(row2[r]), np.float64(row3[r]), np.float64(row4[r])
+                n1 = N[r] + c1
+                n2 = n1 + c2
+                n3 = n2 + c3
+                n4 = n3 + c4
+                e1, e2, e3, e4 = l1 * c1, l2 * c2, l3 * c3, l4 * c4
+                s1 = S[r] + e1
+                s2 = s1 + e2
+                s3 = s2 + e3
+                s4 = s3 + e4
+                n12, n34 = n1 * n2, n3 * n4
+                above = (c1 * s1 * n2 + c2 * s2 * n1) * n34 + (c3 * s3 * n4 + c4 * s4 * n3) * n12
+                A[r] += above / (n12 * n34)
+                G[r] += c1 * (s1 - 0.5 * e1) + c2 * (s2 - 0.5 * e2) + c3 * (s3 - 0.5 * e3) + c4 * (s4 - 0.5 * e4)
+                N[r] = n4
+                S[r] = s4
+        else:
+            for r in range(LANES):
+                c1, c2, c3, c4 = np.float64(row1[r]), np.float64(row2[r]), np.float64(row3[r]), np.float64(row4[r])
+                n1 = N[r] + c1
+                n2 = n1 + c2
+                n3 = n2 + c3
+                n4 = n3 + c4
+                n12, n34 = n1 * n2, n3 * n4
+                A[r] += S[r] * ((c1 * n2 + c2 * n1) * n34 + (c3 * n4 + c4 * n3) * n12) / (n12 * n34)
+                G[r] += S[r] * (n4 - N[r])
+                N[r] = n4
+    for i in range(fours, n):
+        row = lanes[order[i]]
+        for r in range(LANES):
+            c = np.float64(row[r])
+            N[r] += c
+            S[r] += c * loss[i]
+            A[r] += c * S[r] / N[r]
+            G[r] += c * (S[r] - 0.5 * c * loss[i])
+
+
+def _tied(lanes: Any, order: Any, weight: Any, loss: Any, last: Any, N: Any, S: Any, A: Any, G: Any) -> None:
+    """Scan a column with weights or ties: a block is added when its last sample has been read."""
+    M, s = np.zeros(LANES), np.zeros(LANES)
+    for i in range(order.size):
+        row, w, l = lanes[order[i]], weight[i], loss[i]  # noqa: E741
+        if last[i]:
+            for r in range(LANES):
+                c = w * np.float64(row[r])
+                m = M[r] + c
+                e = s[r] + c * l
+                M[r] = 0.0
+                s[r] = 0.0
+                N[r] += m
+                S[r] += e
+                A[r] += m * S[r] / N[r]
+                G[r] += m * (S[r] - 0.5 * e)
+        else:
+            for r in range(LANES):
+                c = w * np.float64(row[r])
+                M[r] += c
+                s[r] += c * l
+
+
+# ---------------------------------------------------------------------- closed forms
+
+Formula = Callable[[Sums], FloatArray]
+
+
+def _mean(sums: Sums) -> FloatArray:
+    return sums.loss / sums.weight
+
+
+def _aurc(sums: Sums) -> FloatArray:
+    return sums.selective / sums.weight
+
+
+def _augrc(sums: Sums) -> FloatArray:
+    return sums.generalized / sums.weight**2
+
+
+def _augrc_unbiased(sums: Sums) -> FloatArray:
+    value: FloatArray = (sums.weight * _augrc(sums) - 0.5 * _mean(sums)) / (sums.weight - 1.0)
+    return np.where(sums.weight >= 2.0, value, np.nan)
+
+
+def _best_aurc(sums: Sums) -> FloatArray:
+    """AURC of the best ranking of a 0/1 loss: mu + (1 - mu) ln(1 - mu)."""
+    mu = _mean(sums)
+    return mu + np.where(mu < 1.0, (1.0 - mu) * np.log1p(-mu), 0.0)
+
+
+def _best_augrc(sums: Sums) -> FloatArray:
+    """AUGRC of the best ranking of a 0/1 loss: mu^2 / 2."""
+    return 0.5 * _mean(sums) ** 2
+
+
+def _normalised(sums: Sums, value: FloatArray, best: FloatArray, random: FloatArray) -> FloatArray:
+    """Return (value - best) / (random - best), undefined where all losses are equal (weights: up to rounding)."""
+    right = sums.weight - sums.loss
+    mixed = (sums.loss > 0.0) & (right > 1e-12 * sums.weight)
+    return np.where(mixed, (value - best) / (random - best), np.nan)
+
+
+def _naurc(sums: Sums) -> FloatArray:
+    return _normalised(sums, _aurc(sums), _best_aurc(sums), _mean(sums))
+
+
+def _naugrc(sums: Sums) -> FloatArray:
+    return _normalised(sums, _augrc(sums), _best_augrc(sums), 0.5 * _mean(sums))
+
+
+#: Metrics of any loss that follow from the sums.
+ANY_LOSS: dict[str, Formula] = {
+    "risk": _mean,
+    "accuracy": lambda sums: 1.0 - _mean(sums),
+    "aurc": _aurc,
+    "accuracy_rejection_area": lambda sums: 1.0 - _aurc(sums),
+    "augrc": _augrc,
+}
+#: Metrics whose reference follows from the sums for a 0/1 loss.
+BINARY_LOSS: dict[str, Formula] = {
+    "e_aurc": lambda sums: _aurc(sums) - _best_aurc(sums),
+    "naurc": _naurc,
+    "e_augrc": lambda sums: _augrc(sums) - _best_augrc(sums),
+    "naugrc": _naugrc,
+    "prediction_rejection_ratio": lambda sums: 1.0 - _naugrc(sums),
+    "auroc_f": lambda sums: 1.0 - 0.5 * _naugrc(sums),
+}
+#: Those that need the AURC part, which is half of the work in NumPy.
+SELECTIVE = ("aurc", "accuracy_rejection_area", "e_aurc", "naurc")
+
+
+def formula(metric: Metric, column: Column) -> Formula | None:
+    """Return how a metric with default options follows from the sums of a column, or None."""
+    if metric.options:
+        return None
+    if metric.name == "augrc_unbiased":  # on counts, so not from weights of mean 1
+        return _augrc_unbiased if column.weight is None else None
+    known = ANY_LOSS | (BINARY_LOSS if column.blocks.binary else {})
+    return known.get(metric.name)

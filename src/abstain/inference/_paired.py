@@ -1,0 +1,197 @@
+"""Paired tests of all pairs of scores or models from one covariance matrix."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.inference._estimates import Estimates, by_bootstrap, by_influence, route_of
+from abstain.inference._multiple import holm, max_t
+from abstain.inference._panel import Panel
+from abstain.inference._permutation import swap_test
+from abstain.inference._quantiles import beta_cdf, t_quantile
+from abstain.inference._runs import covariance_of_runs, of_pair
+from abstain.inference._trust import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
+from abstain.metrics import Metric
+
+__all__ = ["Difference"]
+
+Adjust = Literal["holm", "max-t", "none"]
+Method = Literal["auto", "influence", "bootstrap", "permutation"]
+
+
+class Difference(NamedTuple):
+    """A paired difference of a metric between two scores or models, ``a`` minus ``b``.
+
+    ``low``, ``high``: interval of the plain difference (simultaneous over all pairs with ``adjust="max-t"``);
+    ``standard_error`` with its parts ``error_test`` (test set) and ``error_seed`` (training; NaN for one run, which
+    cannot tell); ``df``: degrees of freedom; ``p_value``, and ``p_adjusted`` for all pairs; ``significant``;
+    ``warning``: None, or what the reader must know.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> loss, a, b = [0] * 150 + [1] * 50, [-(k % 90) for k in range(200)], [k * 77 % 200 for k in range(200)]
+    >>> first, = abstain.compare(loss, {"a": a, "b": b}).differences
+    >>> round(first.difference, 4), round(first.p_value, 2), first.significant
+    (-0.0238, 0.1, False)
+    """
+
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    error_test: float
+    error_seed: float
+    df: float
+    p_value: float
+    p_adjusted: float
+    significant: bool
+    warning: str | None = None
+
+    def swapped(self) -> Difference:
+        """Return ``b`` minus ``a``."""
+        return self._replace(a=self.b, b=self.a, difference=-self.difference, low=-self.high, high=-self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """Estimates with all pairwise differences, in the order of the names."""
+
+    estimates: Estimates
+    differences: tuple[Difference, ...]
+
+    @property
+    def significant(self) -> BoolArray:
+        """Symmetric matrix of shape (n_scores, n_scores): which pairs differ."""
+        place = {name: k for k, name in enumerate(self.estimates.names)}
+        result = np.zeros((len(place), len(place)), dtype=np.bool_)
+        for each in self.differences:
+            i, j = place[each.a], place[each.b]
+            result[i, j] = result[j, i] = each.significant
+        return result
+
+    @property
+    def better(self) -> BoolArray:
+        """Matrix of shape (n_scores, n_scores): whether the row is significantly better than the column."""
+        sign = 1.0 if self.estimates.metric.direction == "higher" else -1.0
+        goodness = sign * self.estimates.means
+        return self.significant & (goodness[:, None] > goodness[None, :])
+
+
+def paired(
+    metric: Metric,
+    panel: Panel,
+    *,
+    level: float = 0.95,
+    adjust: Adjust = "holm",
+    method: Method = "auto",
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    paired_runs: bool | None = None,
+    n_resamples: int = 1000,
+    n_permutations: int = 9999,
+    rng: np.random.Generator,
+) -> Paired:
+    """Test all pairs; see ``compare``, which checks the arguments."""
+    together = panel.runs_are_paired(paired_runs)
+    if route_of(metric, method, panel) == "influence":
+        estimates = by_influence(metric, panel, level, strata, clusters)
+    else:
+        estimates = by_bootstrap(metric, panel, level, strata, clusters, n_resamples=n_resamples, rng=rng)
+    pairs = np.array(list(combinations(range(len(panel.names)), 2)), dtype=np.intp).reshape(-1, 2)
+    plain = [_difference(estimates, i, j, level, together) for i, j in pairs.tolist()]
+    if method == "permutation":
+        p = [
+            swap_test(
+                metric, (panel.loss[i][0], panel.loss[j][0]), (panel.score[i][0], panel.score[j][0]),
+                panel.weight, clusters, n_permutations, rng,
+            ).p_value
+            for i, j in pairs.tolist()
+        ]  # fmt: skip
+        plain = [each._replace(p_value=value) for each, value in zip(plain, p, strict=True)]
+    return Paired(estimates, tuple(_adjusted(plain, estimates, pairs, level, adjust, together, rng)))
+
+
+def _difference(estimates: Estimates, i: int, j: int, level: float, together: bool) -> Difference:
+    """Return one difference with its own interval and p-value."""
+    values, terms = (estimates.values[i], estimates.values[j]), (estimates.terms[i], estimates.terms[j])
+    most_df = min(estimates.df[i], estimates.df[j])
+    parts = of_pair(values, terms, most_df, together)
+    difference = float(values[0].mean() - values[1].mean())
+    scale = max(float(np.sum(term**2)) / len(term) for term in terms)
+    notes: list[str | None] = []
+    if parts.total <= 1e-24 * max(scale, difference**2):
+        error_test = error_seed = error = 0.0
+        p = 1.0 if abs(difference) <= 1e-12 * max(abs(float(values[0].mean())), 1e-300) else np.nan
+        notes.append(
+            "the two are equal on every sample" if p == 1.0
+            else 'the difference does not vary between samples, so it has no standard error: use method="permutation"'
+        )  # fmt: skip
+        difference = 0.0 if p == 1.0 else difference
+        error_seed = 0.0 if np.isfinite(parts.seed) else np.nan
+    elif estimates.route == "influence" and most_df < 1.0:
+        error_test = error_seed = error = p = np.nan
+        notes.append(SINGLE)
+    else:
+        error_test, error_seed, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
+        p = p_of(abs(difference) / error, parts.df)
+        if estimates.route == "influence":
+            most_df = min(most_df, degrees_of_freedom(terms[0].mean(axis=0) - terms[1].mean(axis=0)))
+        if most_df < FEW:
+            notes.append(f"only {most_df:.1f} degrees of freedom: too few samples on which the two differ")
+        if estimates.n_clusters is not None and estimates.n_clusters < FEW_CLUSTERS:
+            notes.append(f"only {estimates.n_clusters} clusters: a rough guide")
+        notes += dict.fromkeys((estimates.edges[i], estimates.edges[j]))
+    reach = t_quantile(level, parts.df) * error
+    low, high = (np.nan, np.nan) if np.isnan(p) else (difference - reach, difference + reach)
+    return Difference(
+        estimates.names[i], estimates.names[j], difference, low, high, error, error_test, error_seed,
+        parts.df, p, p, False, joined(*notes),
+    )  # fmt: skip
+
+
+def p_of(statistic: float, df: float) -> float:
+    """Two-sided p-value of Student's t; normal for infinitely many degrees of freedom."""
+    if df > 1e6:
+        return math.erfc(statistic / math.sqrt(2.0))
+    return beta_cdf(df / (df + statistic**2), 0.5 * df, 0.5)
+
+
+def _adjusted(
+    plain: list[Difference],
+    estimates: Estimates,
+    pairs: IntArray,
+    level: float,
+    adjust: Adjust,
+    together: bool,
+    rng: np.random.Generator,
+) -> list[Difference]:
+    """Return the differences with p-values (and, by max-t, intervals) adjusted for all pairs."""
+    p: FloatArray = np.array([1.0 if np.isnan(each.p_value) else each.p_value for each in plain])
+    adjusted, single = p, 1.0 - level
+    if adjust == "holm":
+        adjusted = holm(p)
+    elif adjust == "max-t":
+        terms = estimates.mean_terms
+        covariance = terms.T @ terms + covariance_of_runs(estimates.values, together)
+        adjusted, single = max_t(p, covariance, pairs, level, rng)
+    result = []
+    for each, value in zip(plain, adjusted.tolist(), strict=True):
+        reach = t_quantile(1.0 - single, each.df) * each.standard_error
+        ends = (each.low, each.high) if np.isnan(each.low) else (each.difference - reach, each.difference + reach)
+        known = not np.isnan(each.p_value)
+        result.append(
+            each._replace(
+                low=ends[0], high=ends[1], p_adjusted=value if known else np.nan,
+                significant=known and value <= 1.0 - level + 1e-12,
+            )
+        )  # fmt: skip
+    return result

@@ -1,0 +1,202 @@
+"""How many samples a comparison needs, and what a given number of samples can detect."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from abstain._checks import inside, real, whole
+from abstain._typing import ArrayLike
+from abstain.inference._binomial import check_level
+from abstain.inference._columns import as_metric
+from abstain.inference._estimates import by_influence, route_of
+from abstain.inference._panel import panel
+from abstain.inference._quantiles import normal_quantile
+from abstain.metrics import Metric
+
+__all__ = ["detectable_difference", "influence_sd", "required_samples"]
+
+#: loss (or a tuple of two), score a, score b
+Pilot = tuple[ArrayLike, ArrayLike, ArrayLike]
+
+
+def influence_sd(pilot: Pilot, metric: str | Metric = "augrc") -> float:
+    r"""Return the standard deviation of the influence difference of two scores: sqrt(n) times the paired error.
+
+    .. math:: \sigma_d = \sqrt{\tfrac1n \sum_i (\text{IF}^a_i - \text{IF}^b_i)^2}
+
+    Parameters
+    ----------
+    pilot : (loss, score_a, score_b)
+        Arrays of shape (n_samples,); ``loss`` may be a tuple of two for models with different losses.
+    metric : str or Metric
+        One with an influence function.
+
+    Returns
+    -------
+    float
+        >= 0; 0 only if the two agree on every sample.
+
+    Raises
+    ------
+    UnmetNeed
+        The metric has no influence function.
+    ValueError, TypeError
+        Bad columns; an undefined metric.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> pilot = [0, 1, 0, 0] * 50, range(200), [k * 77 % 200 for k in range(200)]
+    >>> round(abstain.inference.influence_sd(pilot), 3)
+    0.169
+    """
+    try:
+        loss, score_a, score_b = pilot
+    except (TypeError, ValueError):
+        raise TypeError("pilot must be a tuple (loss, score_a, score_b); loss may be a tuple of two") from None
+    losses = loss if isinstance(loss, tuple) and len(loss) == 2 and np.ndim(loss[0]) == 1 else (loss, loss)
+    chosen = as_metric(metric)
+    route_of(chosen, "influence")
+    columns = panel(dict(zip(("a", "b"), losses, strict=True)), {"a": score_a, "b": score_b})
+    terms = by_influence(chosen, columns, 0.95).mean_terms
+    apart = terms[:, 0] - terms[:, 1]
+    return math.sqrt(columns.n * float(apart @ apart))
+
+
+def required_samples(
+    difference: float,
+    *,
+    sd: float | None = None,
+    pilot: Pilot | None = None,
+    metric: str | Metric = "augrc",
+    power: float = 0.8,
+    level: float = 0.95,
+) -> int:
+    r"""Return how many samples the paired test needs to detect a difference.
+
+    .. math:: n = \left(\frac{(z_{1-\alpha/2} + z_{\text{power}})\,\sigma_d}{\Delta}\right)^2
+
+    Parameters
+    ----------
+    difference : float
+        True difference of the metric that should be found; only its size counts.
+    sd : float, optional
+        Standard deviation of the influence difference per sample; see :func:`influence_sd`.
+    pilot : (loss, score_a, score_b), optional
+        Data to take it from. Exactly one of ``sd`` and ``pilot`` is needed.
+    metric : str or Metric
+        For the pilot.
+    power : float in (0, 1)
+        Chance to find the difference.
+    level : float in (0, 1)
+        1 - alpha of the two-sided test. For m planned comparisons take 1 - alpha/m.
+
+    Returns
+    -------
+    int
+        >= 2, rounded up.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A difference of 0, or beyond the reach of any sample; both or none of ``sd`` and ``pilot``; ``power`` or
+        ``level`` outside (0, 1).
+
+    See Also
+    --------
+    detectable_difference : the inverse.
+
+    Notes
+    -----
+    The difference seen in a small pilot is itself uncertain: plan for the smallest difference that matters, and take
+    only the standard deviation from the pilot. Clustered samples need more, by their design effect.
+
+    References
+    ----------
+    Normal approximation of the paired test, as for the z-test of a mean difference.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.inference.required_samples(0.01, sd=0.18)
+    2544
+    """
+    difference = real(difference, "difference", "other than 0", "give the smallest that matters")
+    if not np.isfinite(difference) or difference == 0.0:
+        raise ValueError(f"difference must be finite and not 0, got {difference!r}; give the smallest that matters")
+    reach = _quantiles(power, level) * _sd(sd, pilot, metric)
+    root = reach / abs(difference)
+    if root > 1e150:
+        raise ValueError(f"difference={difference!r} is out of reach of any sample; give the smallest that matters")
+    return max(2, math.ceil(root**2 * (1.0 - 1e-12)))
+
+
+def detectable_difference(
+    n: int,
+    *,
+    sd: float | None = None,
+    pilot: Pilot | None = None,
+    metric: str | Metric = "augrc",
+    power: float = 0.8,
+    level: float = 0.95,
+) -> float:
+    r"""Return the smallest true difference that the paired test finds with a given power.
+
+    .. math:: \Delta = \frac{(z_{1-\alpha/2} + z_{\text{power}})\,\sigma_d}{\sqrt n}
+
+    Parameters
+    ----------
+    n : int
+        Samples.
+    sd, pilot, metric, power, level
+        As in :func:`required_samples`.
+
+    Returns
+    -------
+    float
+        >= 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        ``n`` below 2; both or none of ``sd`` and ``pilot``; ``power`` or ``level`` outside (0, 1).
+
+    See Also
+    --------
+    required_samples : the inverse.
+
+    References
+    ----------
+    Normal approximation of the paired test.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> round(abstain.inference.detectable_difference(2544, sd=0.18), 4)
+    0.01
+    """
+    whole(n, "n", 2)
+    return _quantiles(power, level) * _sd(sd, pilot, metric) / math.sqrt(n)
+
+
+def _quantiles(power: float, level: float) -> float:
+    power = inside(power, "power", 0.8)
+    if power <= 1.0 - check_level(level):
+        raise ValueError(f"power={power!r} is not above 1 - level={1.0 - level:.3g}, which needs no data; 0.8 is usual")
+    return normal_quantile(0.5 + 0.5 * level) + normal_quantile(power)
+
+
+def _sd(sd: float | None, pilot: Pilot | None, metric: str | Metric) -> float:
+    if (sd is None) == (pilot is None):
+        raise TypeError("give either sd=, the standard deviation of the influence difference, or pilot=(loss, a, b)")
+    if pilot is not None:
+        sd = influence_sd(pilot, metric)
+        if sd == 0.0:
+            raise ValueError("pilot: the two scores agree on every sample, so it says nothing about their difference")
+    assert sd is not None
+    sd = real(sd, "sd", "> 0", "abstain.inference.influence_sd gives it")
+    if not 0.0 < sd < math.inf:
+        raise ValueError(f"sd must be positive and finite, got {sd!r}; abstain.inference.influence_sd gives it")
+    return sd

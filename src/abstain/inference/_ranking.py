@@ -1,0 +1,329 @@
+"""Ranking study: how stable the ranking of many scores is, and which of its steps are real."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import closest, generator, refuse, same_length, vector, whole
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.inference._binomial import check_level
+from abstain.inference._columns import as_metrics
+from abstain.inference._estimates import defined, resampled
+from abstain.inference._paired import Adjust, Difference, paired
+from abstain.inference._panel import Losses, Scores, panel
+from abstain.inference._permutation import mid_ranks
+from abstain.inference._wilcoxon import CAUTION, wilcoxon_over_resamples
+from abstain.metrics import Metric
+
+__all__ = ["Ranking", "RankingStudy", "kendall_tau", "ranking_study"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The ranking by one metric, best first: all arrays follow ``names``.
+
+    ``estimate``: the metric on the whole test set, mean over runs; ``rank``: 1, 2, ... by mean, then median rank over
+    the resamples (equal in both: the same, smallest rank); ``mean_rank``, ``median_rank``; ``low``, ``high``:
+    percentile interval of the rank; ``share_first``: share of resamples in which it is (jointly) first;
+    ``differences``: the paired tests; ``better``: matrix, whether the row is significantly better than the column.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> loss, a, b = [0, 1, 0, 0, 1] * 40, range(200), [k * 77 % 200 for k in range(200)]
+    >>> study = abstain.ranking_study(loss, {"a": a, "b": b}, metrics="augrc", n_resamples=100)
+    >>> sorted(study.rankings["augrc"].names)
+    ['a', 'b']
+    """
+
+    metric: str
+    label: str
+    direction: str
+    names: tuple[str, ...]
+    estimate: FloatArray
+    rank: IntArray
+    mean_rank: FloatArray
+    median_rank: FloatArray
+    low: FloatArray
+    high: FloatArray
+    share_first: FloatArray
+    better: BoolArray
+    differences: tuple[Difference, ...]
+
+    def of(self, name: str) -> dict[str, Any]:
+        """Return one row of the ranking as plain values."""
+        if name not in self.names:
+            raise KeyError(f"no score {name!r}; {closest(name, self.names)}")
+        k = self.names.index(name)
+        columns = ("estimate", "rank", "mean_rank", "median_rank", "low", "high", "share_first")
+        return {"name": name} | {column: getattr(self, column)[k].item() for column in columns}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankingStudy:
+    """The result of :func:`ranking_study`: prints as tables; ``plot`` draws the flows between two rankings.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> loss, a, b = [0, 1, 0, 0, 1] * 40, range(200), [k * 77 % 200 for k in range(200)]
+    >>> study = abstain.ranking_study(loss, {"a": a, "b": b}, n_resamples=100)
+    >>> list(study.rankings), study.n_resamples
+    (['aurc', 'augrc'], 100)
+    """
+
+    rankings: Mapping[str, Ranking]
+    names: tuple[str, ...]
+    n: int
+    n_runs: tuple[int, ...]
+    n_resamples: int
+    level: float
+    adjust: str
+    replicates: Mapping[str, FloatArray]
+    fingerprint: str
+
+    def kendall(self, one: str | None = None, other: str | None = None) -> float:
+        """Return Kendall's tau-b between the rankings by two metrics; the first two unless named."""
+        first, second = self._two(one, other)
+        ranks = dict(zip(first.names, first.rank.tolist(), strict=True))
+        return kendall_tau([ranks[name] for name in second.names], second.rank)
+
+    def wilcoxon_over_resamples(self, metric: str | None = None) -> dict[str, Any]:
+        """Return the map of the AUGRC paper, with a caution: it is not a valid test.
+
+        ``names`` (in the order of the ranking), ``p_values`` of "row better than column", ``better`` (p < 1 - level)
+        and ``caution``.
+        """
+        ranking = self._one(metric)
+        columns = [self.names.index(name) for name in ranking.names]
+        p = wilcoxon_over_resamples(self.replicates[ranking.metric][:, columns], ranking.direction)
+        return {"names": ranking.names, "p_values": p, "better": p < 1.0 - self.level, "caution": CAUTION}
+
+    def _one(self, metric: str | None) -> Ranking:
+        spec = next(iter(self.rankings)) if metric is None else metric
+        if spec not in self.rankings:
+            raise KeyError(f"no ranking by {spec!r}; {closest(spec, self.rankings)}")
+        return self.rankings[spec]
+
+    def _two(self, one: str | None, other: str | None) -> tuple[Ranking, Ranking]:
+        specs = list(self.rankings)
+        if other is None:
+            rest = [spec for spec in specs if spec != (one or specs[0])]
+            if not rest:
+                raise ValueError("this study ranks by a single metric; pass metrics=(..., ...) to compare two rankings")
+            other = rest[0]
+        return self._one(one), self._one(other)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values."""
+        return {
+            "n": self.n,
+            "n_runs": list(self.n_runs),
+            "n_resamples": self.n_resamples,
+            "level": self.level,
+            "adjust": self.adjust,
+            "fingerprint": self.fingerprint,
+            "rankings": {
+                spec: {
+                    "label": ranking.label,
+                    "direction": ranking.direction,
+                    "rows": [ranking.of(name) for name in ranking.names],
+                    "better": ranking.better.tolist(),
+                }
+                for spec, ranking in self.rankings.items()
+            },
+        }
+
+    def __str__(self) -> str:
+        from abstain.report._ranking import study_as_text
+
+        return study_as_text(self)
+
+    __repr__ = __str__
+
+    def plot(self, one: str | None = None, other: str | None = None) -> Any:
+        """Draw the flows between two rankings with their significance maps; return the matplotlib figure."""
+        from abstain.report._ranking import plot_study
+
+        return plot_study(self, *self._two(one, other))
+
+
+def ranking_study(
+    loss: Losses,
+    scores: Scores,
+    metrics: str | Metric | Sequence[str | Metric] = ("aurc", "augrc"),
+    *,
+    level: float = 0.95,
+    adjust: Adjust = "holm",
+    n_resamples: int = 500,
+    sample_weight: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    paired_runs: bool | None = None,
+    rng: int | np.random.Generator | None = 0,
+    progress: bool = False,
+) -> RankingStudy:
+    r"""Rank scores by several metrics, with rank intervals from a bootstrap and significance from paired tests.
+
+    In every resample of the test set (the same for all scores and runs) the metric is averaged over runs and the scores
+    are ranked, ties by the smallest rank; the scores are then ordered by their mean, then median rank: *rank, then
+    aggregate*. Which score is *significantly* better says the paired test of :func:`abstain.compare`, adjusted for
+    all pairs.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,) or (n_runs, n_samples), or a dict of such
+    scores : dict of array-likes of shape (n_samples,) or (n_runs, n_samples)
+    metrics : specs
+    level : float in (0, 1)
+        Of the rank intervals and the tests.
+    adjust : {"holm", "max-t", "none"}
+        For the pairs of each metric.
+    n_resamples : int
+        At least 100.
+    sample_weight, strata, clusters : array-like of shape (n_samples,), optional
+        As in :func:`abstain.compare`.
+    paired_runs : bool, optional
+        Whether run r of all scores is one training; default: where all share the losses.
+    rng : int or Generator
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    RankingStudy
+
+    Raises
+    ------
+    UnmetNeed
+        A metric needs what the input does not hold.
+    ValueError, TypeError
+        Bad columns; unknown metrics; too few resamples.
+
+    Notes
+    -----
+    Rank intervals show the variability due to the test set. Training seeds enter the paired tests only.
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Figure 3 and Table 4. Wiesenfarth et al. (2021): rank, then aggregate.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> loss, a, b = [0, 1, 0, 0, 1] * 40, range(200), [k * 77 % 200 for k in range(200)]
+    >>> study = abstain.ranking_study(loss, {"a": a, "b": b}, n_resamples=100)
+    >>> bool(study.rankings["augrc"].better.any())
+    False
+    """
+    check_level(level)
+    whole(n_resamples, "n_resamples", 100, usual=500)  # fewer give no intervals of ranks
+    chosen = as_metrics(metrics, "metrics")
+    columns = panel(loss, scores, sample_weight)
+    draws = generator(rng)
+    tests = [
+        paired(metric, columns, level=level, adjust=adjust, strata=strata, clusters=clusters,
+               paired_runs=paired_runs, rng=draws)
+        for metric in chosen
+    ]  # fmt: skip
+    drawn = resampled(chosen, columns, strata, clusters, n_resamples=n_resamples, rng=draws, progress=progress)
+    starts = np.cumsum((0, *columns.n_runs[:-1]))
+    drawn = np.add.reduceat(drawn, starts, axis=1) / np.array(columns.n_runs)[None, :, None]
+    rankings, replicates = {}, {}
+    for which, (metric, test) in enumerate(zip(chosen, tests, strict=True)):
+        replicates[metric.spec] = drawn[:, :, which]
+        rankings[metric.spec] = _ranking(
+            metric, columns.names, drawn[:, :, which], test.estimates.means, test.better, test.differences, level
+        )
+    return RankingStudy(
+        rankings, columns.names, columns.n, columns.n_runs, n_resamples, level, adjust, replicates, columns.fingerprint
+    )
+
+
+def _ranking(
+    metric: Metric,
+    names: tuple[str, ...],
+    replicates: FloatArray,
+    estimate: FloatArray,
+    better: BoolArray,
+    differences: tuple[Difference, ...],
+    level: float,
+) -> Ranking:
+    """Rank, then aggregate; the few resamples in which a score has no value are left out."""
+    drawn = defined(metric, replicates)
+    ranks = min_ranks(drawn if metric.direction == "lower" else -drawn)
+    mean, median = ranks.mean(axis=0), np.median(ranks, axis=0)
+    order = np.lexsort((median, mean))
+    keys = list(zip(mean[order].tolist(), median[order].tolist(), strict=True))
+    final = np.array([keys.index(key) + 1 for key in keys])
+    tail = 0.5 - 0.5 * level
+    low = np.quantile(ranks, tail, axis=0, method="inverted_cdf")
+    high = np.quantile(ranks, 1.0 - tail, axis=0, method="inverted_cdf")
+    return Ranking(
+        metric.spec, metric.label, metric.direction, tuple(names[k] for k in order), estimate[order], final,
+        mean[order], median[order], low[order], high[order], np.mean(ranks == 1, axis=0)[order],
+        better[np.ix_(order, order)], differences,
+    )  # fmt: skip
+
+
+def min_ranks(values: FloatArray) -> FloatArray:
+    """Return ranks within each row, the smallest value first; ties, up to rounding, take the smallest rank."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    higher = np.diff(ordered, axis=1) > 1e-12 * np.abs(values).max(axis=1, keepdims=True)
+    first = np.where(higher, np.arange(1, values.shape[1]), 0)
+    ranks = np.ones(values.shape)
+    np.put_along_axis(ranks, order[:, 1:], 1.0 + np.maximum.accumulate(first, axis=1), axis=1)
+    return ranks
+
+
+def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
+    r"""Return Kendall's tau-b between two rankings.
+
+    .. math:: \tau_b = \frac{\sum_{i<j} s_{ij}\,t_{ij}}{\sqrt{\sum_{i<j} s_{ij}^2\ \sum_{i<j} t_{ij}^2}}
+
+    with the signs s, t of the differences in each ranking.
+
+    Parameters
+    ----------
+    one, other : array-like of shape (k,)
+
+    Returns
+    -------
+    float
+        In [-1, 1]; 1 for equal orders, also where both tie everything (nothing disagrees).
+
+    Raises
+    ------
+    ValueError, TypeError
+        Different lengths, fewer than two entries, NaN, text.
+
+    Notes
+    -----
+    Tied pairs count in neither direction. NaN where only one of the rankings ties everything.
+
+    References
+    ----------
+    Kendall (1945), Biometrika 33.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.inference.kendall_tau([1, 2, 3, 4], [1, 3, 2, 4])
+    0.6666666666666666
+    """
+    columns = {"one": vector(one, "one", np, None), "other": vector(other, "other", np, None)}
+    if same_length(**columns) < 2:
+        raise ValueError("one and other hold a single value; a ranking needs at least two")
+    for name, column in columns.items():
+        refuse(np.isnan(column), column, name, "holds NaN", "leave this entry out of both rankings", np)
+    first, second = (mid_ranks(column) for column in columns.values())
+    s, t = np.sign(first[:, None] - first), np.sign(second[:, None] - second)
+    size = float(np.sum(s * s)) * float(np.sum(t * t))
+    if size == 0.0:
+        return 1.0 if not s.any() and not t.any() else np.nan
+    return float(np.sum(s * t)) / float(np.sqrt(size))

@@ -1,0 +1,255 @@
+"""DS-AURC and DS-AUGRC: the areas under the frontier of two thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from abstain._checks import one_of
+from abstain._typing import ArrayLike
+from abstain.joint._frontier import OPERATORS, RiskCoverageFrontier
+from abstain.joint._levels import frontier
+from abstain.joint._problem import Problem, problem
+
+#: Thresholds per score of the near-exact method, unless given.
+SEMI = 1000
+#: Up to this many ID samples the areas of evaluations and protocols are exact, above near-exact.
+EXACT = 20_000
+#: The same of areas that are calculated many times over, and their thresholds per score above it.
+REPEATED, FEWER = 2000, 300
+
+
+def affordable(n_id: int, *, repeated: bool = False) -> int | None:
+    """Return the thresholds per score at which an area is calculated in good time; None: all."""
+    most, otherwise = (REPEATED, FEWER) if repeated else (EXACT, SEMI)
+    return None if n_id <= most else otherwise
+
+
+@dataclass(frozen=True)
+class AreaResult:
+    """An area under a risk-coverage frontier; ``float()`` gives the value.
+
+    Parameters
+    ----------
+    value : float
+        The area in [0, 1], lower is better.
+    frontier : RiskCoverageFrontier or None
+        The curve with its thresholds; None for the binned method, which has none.
+    operator : str
+        How a coverage that several pairs reach, or none, is read.
+    n_id, n_ood : int
+        Samples.
+    prevalence : float or None
+        Share of OOD samples that was asked for; None: as in the data.
+    convention : str
+        Identifier of the definition.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> area = abstain.joint.ds_aurc([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0])
+    >>> round(float(area), 4), area.convention
+    (0.1111, 'ds_aurc/at_least')
+    """
+
+    value: float
+    frontier: RiskCoverageFrontier | None
+    operator: str
+    n_id: int
+    n_ood: int
+    prevalence: float | None
+    convention: str
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def ds_aurc(
+    id_loss: ArrayLike,
+    id_confidence: ArrayLike,
+    id_ood_score: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_score: ArrayLike,
+    *,
+    operator: str = "at_least",
+    prevalence: float | None = None,
+    method: str = "exact",
+    T: int | None = None,
+    K: int | None = None,
+) -> AreaResult:
+    r"""Area under the least selective risk that two thresholds attain, over the coverage of ID samples.
+
+    With j accepted ID samples, O_A accepted OOD samples and TA right ones, the risk is
+    :math:`1 - \text{TA}/(j + O_A)`. R(j) is its minimum over all pairs of thresholds that accept exactly j, and
+
+    .. math:: \text{DS-AURC} = \frac1{n_\text{ID}} \sum_{j=1}^{n_\text{ID}} \min_{j' \ge j} R(j').
+
+    Parameters
+    ----------
+    id_loss : array-like of shape (n_id,)
+        0/1 loss of the in-distribution samples.
+    id_confidence, id_ood_score : array-like of shape (n_id,)
+        The two scores of these samples, any scale, higher = accept.
+    ood_confidence, ood_score : array-like of shape (n_ood,)
+        The two scores of the out-of-distribution samples; may be empty.
+    operator : {"at_least", "exact"}
+        ``"at_least"``: the least risk at this coverage *or more*, as in the formula: defined for every coverage,
+        monotone, and never above a single score. ``"exact"``: R at the next attainable level, which without OOD samples
+        and with a constant second score is AURC; ties can lift it above that of a single score.
+    prevalence : float in [0, 1), optional
+        Share of OOD samples in the target population; default: as in the data.
+    method : {"exact", "semi", "paper"}
+        All pairs, O(n_ID^2). T thresholds of each score with all of the other: near-exact, O(T n_ID). Or T x T
+        quantiles and the minimum in each of K coverage bins, to compare with published numbers; it has no operator.
+    T : int, optional
+        Thresholds; default 1000 for ``"semi"``, needed for ``"paper"``.
+    K : int, optional
+        Coverage bins; needed for, and only for, ``"paper"``.
+
+    Returns
+    -------
+    AreaResult
+        Value in [0, 1]; lower is better.
+
+    Raises
+    ------
+    UnmetNeed
+        A loss that is not 0/1.
+    ValueError, TypeError
+        Bad columns, prevalence, or options that do not belong to the method.
+
+    See Also
+    --------
+    ds_augrc : the same for generalized risk, better behaved at low coverage.
+    aurc : one score.
+    null_gain : how much of a gain a useless second score would show.
+
+    Notes
+    -----
+    Tied samples are accepted together. The minimum over pairs chosen on the same data favours small samples.
+    Coverage is that of ID samples, so that rejecting OOD samples costs none. Over all samples it would, and the right
+    end of the curve, where all are accepted, would be the same for all scores. For that coverage, as in SCOD, pass the
+    OOD samples as ID samples that are wrong; it has no prevalence, because levels are counted.
+
+    References
+    ----------
+    "From Misclassifications to Outliers: Joint Reliability Assessment in Classification", Eqs. 3 to 7, Algorithm 2.
+    The operator "at least" and the exact sweep are of this library.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> columns = [0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0]
+    >>> round(float(abstain.joint.ds_aurc(*columns)), 4)
+    0.1111
+    >>> round(float(abstain.joint.ds_aurc(*columns, method="paper", T=4, K=3)), 4)
+    0.1111
+
+    Over the coverage of all samples:
+
+    >>> round(float(abstain.joint.ds_aurc([0, 0, 1, 1], [0.9, 0.5, 0.4, 0.8], [3.0, 2.0, 2.5, 1.0], [], [])), 4)
+    0.2083
+    """
+    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    one_of(operator, OPERATORS, "operator")
+    if one_of(method, ("exact", "semi", "paper"), "method") == "paper":
+        from abstain.joint._grid import binned_aurc, steps
+
+        if operator != "at_least":
+            raise TypeError(f'operator={operator!r} is an option of method="exact" or "semi"; bins have none')
+        value = binned_aurc(data, steps(T, "T"), steps(K, "K"))
+        return AreaResult(value, None, "bins", data.n_id, data.n_ood, data.prevalence, f"ds_aurc/paper-T{T}-K{K}")
+    return area(data, operator, _thresholds(method, T, K))
+
+
+def ds_augrc(
+    id_loss: ArrayLike,
+    id_confidence: ArrayLike,
+    id_ood_score: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_score: ArrayLike,
+    *,
+    operator: str = "at_least",
+    prevalence: float | None = None,
+    method: str = "exact",
+    T: int | None = None,
+) -> AreaResult:
+    r"""Area under the least generalized risk that two thresholds attain, over the coverage of ID samples.
+
+    With j accepted ID samples, W_A of them wrong, and O_A accepted OOD samples of N samples in all, G(j) is the
+    minimum of :math:`(W_A + O_A)/N` over all pairs of thresholds that accept exactly j; trapezoids from (0, 0).
+
+    Parameters
+    ----------
+    id_loss : array-like of shape (n_id,)
+        0/1 loss of the in-distribution samples.
+    id_confidence, id_ood_score : array-like of shape (n_id,)
+        The two scores of these samples, any scale, higher = accept.
+    ood_confidence, ood_score : array-like of shape (n_ood,)
+        The two scores of the out-of-distribution samples; may be empty.
+    operator : {"at_least", "exact"}
+        Least risk at this coverage or more; or straight lines between attainable levels, which without OOD samples and
+        with a constant second score is AUGRC.
+    prevalence : float in [0, 1), optional
+        Share of OOD samples in the target population; default: as in the data.
+    method : {"exact", "semi"}
+        All pairs, or T thresholds of each score with all of the other.
+    T : int, optional
+        Thresholds of ``"semi"``; default 1000.
+
+    Returns
+    -------
+    AreaResult
+        Value in [0, 1]; lower is better.
+
+    Raises
+    ------
+    UnmetNeed
+        A loss that is not 0/1.
+    ValueError, TypeError
+        Bad columns, prevalence, or options that do not belong to the method.
+
+    See Also
+    --------
+    ds_aurc : the same for selective risk.
+
+    Notes
+    -----
+    Tied samples are accepted together.
+
+    References
+    ----------
+    Generalized risk: Traub et al. (2024), NeurIPS, Eq. 3; its minimum over two thresholds is of this library.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> columns = [0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0]
+    >>> round(float(abstain.joint.ds_augrc(*columns)), 4)
+    0.0417
+    """
+    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    one_of(method, ("exact", "semi"), "method")
+    return area(data, one_of(operator, OPERATORS, "operator"), _thresholds(method, T, None), generalized=True)
+
+
+def area(
+    data: Problem, operator: str = "at_least", T: int | None = None, *, generalized: bool = False
+) -> AreaResult:  # fmt: skip
+    """Return the area of a checked problem."""
+    curve = frontier(data, generalized=generalized, T=T)
+    value = curve.augrc(operator) if generalized else curve.aurc(operator)
+    name = "ds_augrc" if generalized else "ds_aurc"
+    convention = f"{name}/{operator}" + ("" if T is None else f"-{curve.method}")
+    return AreaResult(value, curve, operator, data.n_id, data.n_ood, data.prevalence, convention)
+
+
+def _thresholds(method: str, T: int | None, K: int | None) -> int | None:
+    if K is not None:
+        raise TypeError(f'K={K!r} is an option of method="paper"')
+    if method == "exact":
+        if T is not None:
+            raise TypeError(f'T={T!r} is an option of method="semi" or "paper"; the exact method needs none')
+        return None
+    from abstain.joint._grid import steps
+
+    return steps(SEMI if T is None else T, "T")

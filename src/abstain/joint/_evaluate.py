@@ -1,0 +1,272 @@
+"""``evaluate``: one model, one OOD set, both scores: all joint metrics with their guards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import generator, whole
+from abstain._typing import ArrayLike
+from abstain.inference import Interval
+from abstain.joint import _intervals, _null, _transfer
+from abstain.joint._ds_aurc import AreaResult, affordable, area
+from abstain.joint._ds_f1 import F1Point, exact
+from abstain.joint._levels import single_frontier
+from abstain.joint._problem import Problem, Thresholds, problem
+from abstain.joint._single import aurc_optimum, of_single
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointEvaluation:
+    """The result of :func:`evaluate`: prints as a table; guards are calculated when they are first asked for.
+
+    Parameters
+    ----------
+    problem : Problem
+        The checked columns.
+    seed : int
+        Seed of permutations and splits; every guard starts from it, in whatever order they are asked for.
+    n_runs : int
+        Runs of the null calibration, and splits of the transfer.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> wrong = rng.random(400) < 0.2
+    >>> inside, outside = rng.normal(2.0 - wrong, 1.0, (2, 400)), rng.normal(0.0, 1.0, (2, 400))
+    >>> result = abstain.joint.evaluate(wrong, *inside, *outside)
+    >>> round(float(result.ds_f1), 3), round(float(result.f1["confidence"]), 3)
+    (0.758, 0.689)
+    >>> round(result.null_gain["ds_f1"].null_mean, 3), round(result.transfer.loss, 3)
+    (0.001, 0.023)
+    """
+
+    problem: Problem = field(repr=False)
+    seed: int = 0
+    n_runs: int = 20
+
+    # ------------------------------------------------------------------ values
+
+    @property
+    def n_id(self) -> int:
+        """Number of ID samples."""
+        return self.problem.n_id
+
+    @property
+    def n_ood(self) -> int:
+        """Number of OOD samples."""
+        return self.problem.n_ood
+
+    @property
+    def accuracy(self) -> float:
+        """Share of ID samples that are classified right."""
+        return float(1.0 - self.problem.wrong.mean())
+
+    @property
+    def prevalence(self) -> float:
+        """Share of OOD samples that the values are for."""
+        given = self.problem.prevalence
+        return self.n_ood / (self.n_id + self.n_ood) if given is None else given
+
+    @cached_property
+    def ds_f1(self) -> F1Point:
+        """Best F1 of two thresholds."""
+        return exact(self.problem)
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The pair of thresholds of DS-F1: an oracle, chosen on these data; see :attr:`transfer`."""
+        return self.ds_f1.thresholds
+
+    @cached_property
+    def ds_aurc(self) -> AreaResult:
+        """Area of least selective risk, "at least"."""
+        return area(self.problem, T=affordable(self.n_id))
+
+    @cached_property
+    def ds_augrc(self) -> AreaResult:
+        """Area of least generalized risk, "at least"."""
+        return area(self.problem, T=affordable(self.n_id), generalized=True)
+
+    @cached_property
+    def f1(self) -> dict[str, F1Point]:
+        """Best F1 of one threshold, on ``"confidence"`` and on ``"ood_score"``."""
+        return {name: of_single(exact(data, "f1/exact")) for name, data in self._single().items()}
+
+    @cached_property
+    def aurc(self) -> dict[str, float]:
+        """AURC of each score alone, the same operator."""
+        return {name: single_frontier(data).aurc() for name, data in self._single().items()}
+
+    @cached_property
+    def augrc(self) -> dict[str, float]:
+        """AUGRC of each score alone, the same operator."""
+        return {name: single_frontier(data).augrc() for name, data in self._single().items()}
+
+    @property
+    def aurc_optimum(self) -> float:
+        """AURC of the perfect order, what all of the areas exceed."""
+        return aurc_optimum(self.problem.wrong)
+
+    # ------------------------------------------------------------------ guards
+
+    def at_prevalence(self, prevalence: float | None) -> JointEvaluation:
+        """Return the same evaluation at another share of OOD samples; None: as in the data.
+
+        Parameters
+        ----------
+        prevalence : float in [0, 1) or None
+            Share of OOD samples in the target population.
+
+        Returns
+        -------
+        JointEvaluation
+        """
+        return JointEvaluation(self.problem.at_prevalence(prevalence), self.seed, self.n_runs)
+
+    @cached_property
+    def natural(self) -> JointEvaluation:
+        """The evaluation at the share of OOD samples in the data."""
+        return self if self.problem.prevalence is None else self.at_prevalence(None)
+
+    @cached_property
+    def balanced(self) -> JointEvaluation:
+        """The evaluation with as much OOD as ID weight; undefined without OOD samples."""
+        return self if self.prevalence == 0.5 else self.at_prevalence(0.5)
+
+    @cached_property
+    def null_gain(self) -> Mapping[str, _null.NullGain]:
+        """Per DS metric, its gain over the confidence alone beside that of a permuted second score.
+
+        Areas as in :func:`null_gain`: above 2000 ID samples near-exact, unlike :attr:`ds_aurc`.
+        """
+        rng = np.random.default_rng(self.seed)
+        return {name: _null.of_problem(self.problem, name, "permuted", self.n_runs, rng) for name in _null.METRICS}
+
+    @cached_property
+    def transfer(self) -> _transfer.Transfer:
+        """F1 of thresholds from one half of the data on the other."""
+        return _transfer.of_problem(self.problem, 0.5, self.n_runs, np.random.default_rng(self.seed))
+
+    def confidence_intervals(self, level: float = 0.95, n_splits: int = 50) -> dict[str, Interval]:
+        """Return intervals of all metrics and gains, see :func:`confidence_intervals`.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Nominal coverage.
+        n_splits : int
+            Random splits into halves.
+
+        Returns
+        -------
+        dict of str to Interval
+        """
+        return _intervals.of_problem(self.problem, level, n_splits, np.random.default_rng(self.seed))
+
+    # ------------------------------------------------------------------ other forms
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: sizes, metrics, thresholds, guards and identifiers; None where undefined."""
+        singles = {
+            name: {"f1": self.f1[name].value, "aurc": self.aurc[name], "augrc": self.augrc[name]} for name in self.f1
+        }
+        both: dict[str, F1Point | AreaResult] = {"f1": self.ds_f1, "aurc": self.ds_aurc, "augrc": self.ds_augrc}
+        return {
+            "n_id": self.n_id,
+            "n_ood": self.n_ood,
+            "accuracy": self.accuracy,
+            "prevalence": self.prevalence,
+            "prevalence_given": self.problem.prevalence is not None,
+            "single": singles,
+            "double": {name: found.value for name, found in both.items()},
+            "conventions": {f"ds_{name}": found.convention for name, found in both.items()},
+            "thresholds": {
+                name: value if np.isfinite(value) else str(value) for name, value in self.thresholds._asdict().items()
+            },
+            "null_gain": {
+                name: {
+                    "gain": found.gain,
+                    "null_mean": found.null_mean,
+                    "null_sd": found.null_sd if self.n_runs > 1 else None,
+                    "p": found.p_value,
+                }
+                for name, found in self.null_gain.items()
+            },
+            "transfer": None
+            if min(self.n_id, self.n_ood or self.n_id) < 2
+            else {"oracle": float(self.transfer.oracle.mean()), "transferred": float(self.transfer.transferred.mean())},
+        }
+
+    def __str__(self) -> str:
+        from abstain.report._joint import evaluation_text
+
+        return evaluation_text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _single(self) -> dict[str, Problem]:
+        return {"confidence": self.problem.alone(), "ood_score": self.problem.swapped().alone()}
+
+
+def evaluate(
+    id_loss: ArrayLike,
+    id_confidence: ArrayLike,
+    id_ood_score: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_score: ArrayLike,
+    *,
+    prevalence: float | None = None,
+    n_runs: int = 20,
+    rng: int | np.random.Generator | None = 0,
+) -> JointEvaluation:
+    """Evaluate a classifier with a confidence and an OOD score on ID and OOD samples together.
+
+    Parameters
+    ----------
+    id_loss : array-like of shape (n_id,)
+        0/1 loss of the in-distribution samples.
+    id_confidence, id_ood_score : array-like of shape (n_id,)
+        The two scores of these samples, any scale, higher = accept.
+    ood_confidence, ood_score : array-like of shape (n_ood,)
+        The two scores of the out-of-distribution samples; may be empty.
+    prevalence : float in [0, 1), optional
+        Share of OOD samples in the target population; default: as in the data. Printed beside the natural and the
+        balanced share in any case.
+    n_runs : int
+        Runs of the null calibration, and splits of the transfer.
+    rng : int, numpy.random.Generator or None
+        Seed of permutations and splits; a generator gives one number for it.
+
+    Returns
+    -------
+    JointEvaluation
+
+    Raises
+    ------
+    UnmetNeed
+        A loss that is not 0/1.
+    ValueError, TypeError
+        Bad columns or prevalence.
+
+    See Also
+    --------
+    protocol : several OOD sets, scores and runs.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> result = abstain.joint.evaluate([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8, 0.7], [1.0, 2.2])
+    >>> result.ds_f1.value, round(float(result.ds_aurc), 4), result.thresholds
+    (0.6666666666666666, 0.2778, Thresholds(confidence=0.5, ood_score=2.0))
+    """
+    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    drawn = generator(rng)
+    seed = int(rng) if isinstance(rng, int | np.integer) else int(drawn.integers(2**63))
+    return JointEvaluation(data, seed, whole(n_runs, "n_runs"))

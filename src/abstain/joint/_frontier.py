@@ -1,0 +1,202 @@
+"""The risk-coverage frontier: what two thresholds can attain, as a curve object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import fraction, one_of
+from abstain._typing import FloatArray, IntArray
+from abstain.joint._problem import Thresholds
+
+OPERATORS = ("at_least", "exact")
+
+
+@dataclass(frozen=True)
+class JointOperatingPoint:
+    """One attainable operating point of two thresholds.
+
+    Parameters
+    ----------
+    thresholds : Thresholds
+        Accept if and only if both scores reach theirs.
+    coverage : float
+        Accepted share of the ID samples.
+    selective_risk : float
+        Errors and OOD samples among what is accepted (weighted).
+    n_id_accepted, n_ood_accepted : int
+        Accepted samples.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> curve = abstain.joint.ds_aurc([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0]).frontier
+    >>> curve.at(coverage=0.5)
+    JointOperatingPoint(thresholds=Thresholds(confidence=0.5, ood_score=2.0), coverage=0.6666666666666666, selective_risk=0.0, n_id_accepted=2, n_ood_accepted=0)
+    """  # noqa: E501
+
+    thresholds: Thresholds
+    coverage: float
+    selective_risk: float
+    n_id_accepted: int
+    n_ood_accepted: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskCoverageFrontier:
+    r"""Least risk for each attainable number of accepted ID samples, over all pairs of thresholds.
+
+    Parameters
+    ----------
+    level : array of shape (n_levels,)
+        Attainable numbers of accepted ID samples, ascending to ``n_id``.
+    n_correct, n_ood_accepted : array of shape (n_levels,)
+        Right ID samples and OOD samples that the best pair accepts.
+    confidence_threshold, ood_threshold : array of shape (n_levels,)
+        The best pair.
+    n_id, n_ood : int
+        Samples.
+    ood_weight : float
+        Weight of an OOD sample in units of an ID sample; 1 unless a prevalence was given.
+    prevalence : float or None
+        Share of OOD samples that was asked for.
+    generalized : bool
+        Whether pairs were chosen by generalized instead of selective risk.
+    method : str
+        ``"exact"``, or ``"semi-T"``.
+
+    See Also
+    --------
+    ds_aurc : the area under it.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> curve = abstain.joint.ds_aurc([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0]).frontier
+    >>> curve
+    RiskCoverageFrontier(n_id=3, n_ood=1, levels=3)
+    >>> curve.coverage.round(2), curve.selective_risk.round(2)
+    (array([0.33, 0.67, 1.  ]), array([0.  , 0.  , 0.33]))
+    """
+
+    level: IntArray
+    n_correct: IntArray
+    n_ood_accepted: IntArray
+    confidence_threshold: FloatArray
+    ood_threshold: FloatArray
+    n_id: int
+    n_ood: int
+    ood_weight: float
+    prevalence: float | None
+    generalized: bool
+    method: str
+
+    def __repr__(self) -> str:
+        return f"RiskCoverageFrontier(n_id={self.n_id}, n_ood={self.n_ood}, levels={self.level.size})"
+
+    @cached_property
+    def coverage(self) -> FloatArray:
+        """Accepted share of the ID samples per level, shape (n_levels,), ascending to 1."""
+        return self.level / self.n_id
+
+    @cached_property
+    def selective_risk(self) -> FloatArray:
+        """Share of errors and OOD samples among what is accepted, shape (n_levels,)."""
+        weight = self.level + self.ood_weight * self.n_ood_accepted
+        return (weight - self.n_correct) / weight
+
+    @cached_property
+    def generalized_risk(self) -> FloatArray:
+        """Accepted errors and OOD samples per sample of the whole population, shape (n_levels,)."""
+        bad = self.level - self.n_correct + self.ood_weight * self.n_ood_accepted
+        return bad / (self.n_id + self.ood_weight * self.n_ood)
+
+    def best_at_least(self) -> IntArray:
+        """Index of the least risk at this level or any higher one, shape (n_levels,); the highest such level."""
+        risk = (self.generalized_risk if self.generalized else self.selective_risk)[::-1]
+        record = np.append(True, risk[1:] < np.minimum.accumulate(risk)[:-1])
+        first = np.maximum.accumulate(np.where(record, np.arange(risk.size), 0))
+        return (risk.size - 1 - first[::-1]).astype(np.intp)
+
+    def at(self, *, coverage: float) -> JointOperatingPoint:
+        """Return the attainable point of least risk among those with at least this ID coverage.
+
+        Parameters
+        ----------
+        coverage : float in [0, 1]
+            The least share of ID samples that must be accepted.
+
+        Returns
+        -------
+        JointOperatingPoint
+
+        Raises
+        ------
+        ValueError
+            A coverage outside [0, 1].
+        """
+        target = fraction(coverage, "coverage") * self.n_id
+        i = int(self.best_at_least()[int(np.searchsorted(self.level, target - 1e-9))])
+        thresholds = Thresholds(float(self.confidence_threshold[i]), float(self.ood_threshold[i]))
+        taken = int(self.level[i]), int(self.n_ood_accepted[i])
+        return JointOperatingPoint(thresholds, float(self.coverage[i]), float(self.selective_risk[i]), *taken)
+
+    def aurc(self, operator: str = "at_least") -> float:
+        """Area under selective risk: the mean over j = 1..n_ID of the risk that the operator gives to j.
+
+        Parameters
+        ----------
+        operator : {"at_least", "exact"}
+            Least risk at coverage j/n_ID or more; or at the next attainable level.
+
+        Returns
+        -------
+        float
+            In [0, 1]; lower is better.
+        """
+        risk = self.selective_risk
+        if one_of(operator, OPERATORS, "operator") == "at_least":
+            risk = np.minimum.accumulate(risk[::-1])[::-1]
+        return float(np.diff(self.level, prepend=0) @ risk / self.n_id)
+
+    def augrc(self, operator: str = "at_least") -> float:
+        """Area under generalized risk, by trapezoids from (0, 0).
+
+        Parameters
+        ----------
+        operator : {"at_least", "exact"}
+            Least risk at coverage j/n_ID or more, for j = 1..n_ID; or straight lines between attainable levels.
+
+        Returns
+        -------
+        float
+            In [0, 1]; lower is better.
+        """
+        level: Any = np.append(0, self.level)
+        risk = np.append(0.0, self.generalized_risk)
+        if one_of(operator, OPERATORS, "operator") == "exact":
+            return float(np.trapezoid(risk, level) / self.n_id)
+        risk[1:] = np.minimum.accumulate(risk[:0:-1])[::-1]
+        width = np.diff(level)
+        return float((risk[1:] @ width - 0.5 * (risk[1:] - risk[:-1]).sum()) / self.n_id)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw selective risk over coverage.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Default: a new figure.
+        **kwargs
+            Passed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from abstain.report._joint import plot_frontiers
+
+        return plot_frontiers({"two scores": self}, ax=ax, **kwargs)

@@ -1,0 +1,176 @@
+"""Intervals of best thresholds: random halves show both the spread of a metric and its optimism."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from abstain._checks import generator, whole
+from abstain._typing import ArrayLike, FloatArray
+from abstain.inference import Interval
+from abstain.joint._ds_aurc import affordable, area
+from abstain.joint._null import METRICS, alone, together
+from abstain.joint._problem import Problem, problem
+
+SINGLE = {"ds_f1": "f1", "ds_aurc": "aurc", "ds_augrc": "augrc"}
+#: The optimism of a threshold chosen on n samples falls like n^(-2/3), so that what halves add to it, times this, is
+#: all of it.
+OPTIMISM = 1.0 / (2.0 ** (2.0 / 3.0) - 1.0)
+#: With fewer ID or OOD samples the halves are too small for that law.
+FEW = 200
+#: A standard error up to here is rounding: no interval of width 0 follows from, say, a separation without error.
+NO_SPREAD = 1e-12
+
+
+def confidence_intervals(
+    id_loss: ArrayLike,
+    id_confidence: ArrayLike,
+    id_ood_score: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_score: ArrayLike,
+    *,
+    level: float = 0.95,
+    n_splits: int = 50,
+    prevalence: float | None = None,
+    rng: int | np.random.Generator | None = 0,
+) -> dict[str, Interval]:
+    r"""Intervals of the metrics of both scores, of the confidence alone, and of the gain between them.
+
+    With :math:`\hat\theta` the metric of all samples, and :math:`\hat\theta_a, \hat\theta_b` those of the two halves
+    of a random split, of ID and OOD samples each,
+
+    .. math:: \hat\theta - \kappa d \pm z \sqrt{E(\hat\theta_a - \hat\theta_b)^2/4
+        + \kappa^2 \operatorname{var}(\tfrac12(\hat\theta_a + \hat\theta_b)) + (\kappa d/2)^2},
+        \quad d = E\,\tfrac12(\hat\theta_a + \hat\theta_b) - \hat\theta, \quad \kappa = 1/(2^{2/3} - 1),
+
+    over the splits.
+
+    Parameters
+    ----------
+    id_loss : array-like of shape (n_id,)
+        0/1 loss of the in-distribution samples.
+    id_confidence, id_ood_score : array-like of shape (n_id,)
+        The two scores of these samples, higher = accept.
+    ood_confidence, ood_score : array-like of shape (n_ood,)
+        The two scores of the out-of-distribution samples; may be empty.
+    level : float in (0, 1)
+        Nominal coverage of the intervals.
+    n_splits : int
+        Random splits into halves, at least 2.
+    prevalence : float in [0, 1), optional
+        Share of OOD samples in the target population; default: as in the data.
+    rng : int, numpy.random.Generator or None
+        Seed of the splits.
+
+    Returns
+    -------
+    dict of str to Interval
+        ``"ds_f1"``, ``"f1"``, ``"ds_f1 - f1"`` and so on; gains are positive where two scores are better. Samples below
+        200 of one kind are a ``warning``; so are halves that all have the same value, and then the ends are NaN.
+
+    Raises
+    ------
+    UnmetNeed
+        A loss that is not 0/1.
+    ValueError, TypeError
+        Bad columns or options; a single ID or OOD sample, which has no halves.
+
+    See Also
+    --------
+    null_gain : whether a gain is more than that of noise.
+    transfer : what thresholds chosen on other data attain, without optimism.
+    abstain.confidence_interval : analytic, for AUROC and for areas over the coverage of all samples.
+
+    Notes
+    -----
+    The best of all thresholds on the same data is too good. On half of the data it is more so, by d. Where the curve
+    has a peak, optimism falls like n^(-2/3) (cube-root asymptotics of a maximiser), which gives the factor. The three
+    terms under the root are the sampling error, the noise of d, and that the rate is an assumption: the move is
+    uncertain by half of itself. Areas are treated on the logarithmic scale, unless one of a half is 0.
+
+    Simulated, nominal 95 % intervals hold the truth in 91 to 99 %, and nearly always for the gain of a useless second
+    score, which is 0.
+
+    References
+    ----------
+    Kim & Pollard (1990), Annals of Statistics 18, for the rate; Gray & Schucany (1972), The Generalized Jackknife
+    Statistic, for extrapolation from a smaller sample at a known rate.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> wrong = rng.random(300) < 0.2
+    >>> inside, outside = rng.normal(2.0 - wrong, 1.0, (2, 300)), rng.normal(0.0, 1.0, (2, 300))
+    >>> found = abstain.joint.confidence_intervals(wrong, *inside, *outside, n_splits=20)
+    >>> found["ds_f1 - f1"].low > 0.0
+    True
+    """
+    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    return of_problem(data, level, n_splits, generator(rng))
+
+
+def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Generator) -> dict[str, Interval]:
+    """Return the intervals for a checked problem."""
+    from abstain.inference._binomial import check_level
+
+    check_level(level)
+    whole(n_splits, "n_splits", 2, usual=50)
+    smallest = min(data.n_id, data.n_ood or data.n_id)
+    if smallest < 2:
+        raise ValueError(f"one of the two kinds has {smallest} sample, which has no halves; give more samples")
+    few = f"only {smallest} samples of one kind: read the interval as too short" if smallest < FEW else None
+    data = data.ranked()
+    halves = np.array([[_values(half) for half in data.split(0.5, rng)] for _ in range(n_splits)])
+    entire, exact = _values(data), _exact(data)
+    return {
+        name: _interval(name, float(exact[j]), float(entire[j]), halves[:, :, j], level, few)
+        for j, name in enumerate(NAMES)
+    }
+
+
+def _interval(
+    name: str, estimate: float, whole: float, halves: FloatArray, level: float, few: str | None
+) -> Interval:  # fmt: skip
+    """Return one interval; ``whole`` and ``halves`` (n_splits, 2) are calculated alike, ``estimate`` exactly."""
+    from abstain.inference._quantiles import normal_quantile
+
+    gain = " - " in name
+    logarithmic = name.endswith("rc") and not gain and estimate > 0.0 and bool((halves > 0.0).all())
+    if logarithmic:
+        estimate, whole, halves = float(np.log(estimate)), float(np.log(whole)), np.log(halves)
+    pairs = halves.mean(axis=1)
+    optimism = OPTIMISM * float(pairs.mean() - whole)
+    sampling = np.square(halves[:, 0] - halves[:, 1]).mean() / 4.0
+    error = float(np.sqrt(sampling + OPTIMISM**2 * pairs.var(ddof=1) + optimism**2 / 4.0))
+    width = normal_quantile(0.5 + level / 2.0) * error
+    low, high = estimate - optimism - width, estimate - optimism + width
+    if logarithmic:
+        low, high, error, estimate = np.exp(low), np.exp(high), error * np.exp(estimate - optimism), np.exp(estimate)
+    if not gain:
+        low, high = max(low, 0.0), min(high, 1.0)
+    if error <= NO_SPREAD:
+        low = high = np.nan
+        few = "all halves have the same value: that says nothing about the spread"
+    method = f"{len(halves)} splits into halves, {'log' if logarithmic else 'plain'} scale"
+    return Interval(float(low), float(high), float(estimate), float(error), level, method, np.inf, few)
+
+
+#: The three metrics of both scores, then of one, then the three gains.
+NAMES = (*METRICS, *SINGLE.values(), *(f"{both} - {one}" for both, one in SINGLE.items()))
+
+
+def _values(data: Problem) -> FloatArray:
+    """Return the metrics by name, areas near-exact where they are many."""
+    return _with_gains([together(data, metric) for metric in METRICS], [alone(data, metric) for metric in METRICS])
+
+
+def _exact(data: Problem) -> FloatArray:
+    """Return the metrics as an evaluation prints them."""
+    T = affordable(data.n_id)
+    areas = [area(data, T=T, generalized=generalized).value for generalized in (False, True)]
+    return _with_gains([together(data, "ds_f1"), *areas], [alone(data, metric) for metric in METRICS])
+
+
+def _with_gains(both: list[float], one: list[float]) -> FloatArray:
+    gains = [both[0] - one[0], one[1] - both[1], one[2] - both[2]]
+    return np.array([*both, *one, *gains])

@@ -1,0 +1,227 @@
+"""Quality of what is accepted, where the mean loss does not say it: AUROC of the accepted, macro selective risk."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from abstain._checks import Undefined, UndefinedMetricWarning, refuse, same_length, to_numpy, vector
+from abstain._classes import is_text, texts
+from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain.blocks import TieBlocks
+from abstain.curve import RiskCoverageCurve
+from abstain.metrics._collaboration import binary_scores
+from abstain.metrics._metric import METRICS, Metric, Predictions
+from abstain.metrics._predictions import check_predictions
+
+__all__ = ["auroc_accepted_area", "macro_selective_risk"]
+
+
+def earlier_concordant(score: FloatArray, positive: FloatArray, negative: FloatArray) -> FloatArray:
+    """Return per sample the weight of earlier samples of the other class that it is ordered rightly against.
+
+    ``positive`` and ``negative`` hold each sample's weight in its class and 0 in the other. Ties count half.
+    Merge counting: at each level the right half of every pair of runs is counted against the left half.
+    """
+    n = score.size
+    rank = np.unique(score, return_inverse=True)[1]
+    place = np.arange(n)
+    result = np.zeros(n)
+    half = 1
+    while half < n:
+        pair = place // (2 * half)
+        left = (place // half) % 2 == 0
+        order = np.lexsort((rank, pair))
+        start = np.flatnonzero(np.append(True, np.diff(pair[order]) != 0))  # first of each pair of runs
+        new = np.append(True, (np.diff(rank[order]) != 0) | (np.diff(pair[order]) != 0))
+        run = np.cumsum(new) - 1
+        first = np.flatnonzero(new)
+        last = np.append(first[1:], n)
+        pair_of_run = np.cumsum(np.isin(first, start)) - 1
+
+        def counts(
+            weight: FloatArray, order: IntArray = order, left: FloatArray = left, first: IntArray = first,
+            last: IntArray = last, start: IntArray = start, pair_of_run: IntArray = pair_of_run, run: IntArray = run,
+        ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+            """Left weight strictly below, and strictly above, each sample of the pair; ties half to each."""
+            total = np.append(0.0, np.cumsum(np.where(left, weight, 0.0)[order]))
+            low, high = total[first] - total[start][pair_of_run], total[last] - total[first]
+            all_left = total[np.append(start[1:], n)] - total[start]
+            below = low + 0.5 * high
+            return below[run], (all_left[pair_of_run] - below)[run]
+
+        negatives_below, _ = counts(negative)
+        _, positives_above = counts(positive)
+        gain = np.where(positive[order] > 0.0, negatives_below, positives_above)
+        result[order] += np.where(left[order], 0.0, gain)
+        half *= 2
+    return result
+
+
+def _area(data: Predictions) -> float:
+    positive, confidence = binary_scores(data, "auroc_accepted_area")
+    weight = np.ones(positive.size) if data.weight is None else data.weight
+    order = np.argsort(-confidence, kind="stable")
+    score, label, weight = positive[order], data.labels[order], weight[order]
+    ones, zeros = weight * (label == 1), weight * (label == 0)
+    own = np.where(label == 1, ones, zeros)
+    concordant = np.cumsum(own * earlier_concordant(score, ones, zeros))
+    surest = confidence[order]
+    ends = np.flatnonzero(np.append(surest[1:] != surest[:-1], True))  # inf - inf would be no tie
+    pairs = np.cumsum(ones)[ends] * np.cumsum(zeros)[ends]
+    width = np.diff(np.cumsum(weight)[ends], prepend=0.0)
+    both = pairs > 0.0
+    if not both.any():
+        raise Undefined("only one class occurs, so there is no AUROC at any coverage")
+    return float(width[both] @ (concordant[ends][both] / pairs[both])) / float(width[both].sum())
+
+
+def auroc_accepted_area(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    confidence: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""AUROC of a binary classifier on what is accepted, averaged over coverage.
+
+    .. math:: \sum_j (c_j - c_{j-1})\,\text{AUROC}(\{i : g_i \ge t_j\}) \Big/ \sum_j (c_j - c_{j-1})
+
+    over the coverages at which both classes are among the accepted.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels 0 and 1.
+    y_proba : array-like of shape (n_samples, 2)
+        Class probabilities.
+    confidence : array-like of shape (n_samples,), optional
+        Confidence score, higher = surer; default the larger of the two probabilities.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+
+    Returns
+    -------
+    float
+        In [0, 1]; higher is better. NaN, with a warning, if only one class occurs.
+
+    Raises
+    ------
+    UnmetNeed
+        More than two classes.
+    ValueError, TypeError
+        Bad columns, labels or probabilities.
+
+    Notes
+    -----
+    Tied confidences are accepted together, tied class scores count half. O(n log^2 n).
+
+    References
+    ----------
+    Pugnana & Ruggieri (2023), AISTATS.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> proba = [[0.9, 0.1], [0.4, 0.6], [0.6, 0.4], [0.2, 0.8]]
+    >>> round(abstain.auroc_accepted_area([0, 0, 1, 1], proba), 6)
+    0.833333
+    """
+    return AUROC_ACCEPTED_AREA.warned(check_predictions(y_true, y_proba, sample_weight, confidence))
+
+
+AUROC_ACCEPTED_AREA = METRICS.register(
+    Metric(
+        name="auroc_accepted_area",
+        title="AUROC of the accepted, area",
+        function=auroc_accepted_area,
+        value=_area,
+        input="probabilities",
+        direction="higher",
+        range=(0.0, 1.0),
+        inference="bootstrap",
+        scale="logit",
+        multi_threshold=True,
+        convention="step",
+        source="Pugnana & Ruggieri 2023",
+    )
+)
+
+
+def macro_selective_risk(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    y_true: ArrayLike,
+    *,
+    coverage: float | None = None,
+    threshold: float | None = None,
+) -> float:
+    r"""Selective risk averaged over classes: the mean loss of what is accepted of each true class.
+
+    .. math:: \frac1K\sum_k \frac{\sum_{i: y_i = k} \ell_i\,\mathbb 1[g_i \ge \tau]}
+              {\sum_{i: y_i = k} \mathbb 1[g_i \ge \tau]}
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss per sample, >= 0.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    y_true : array-like of shape (n_samples,)
+        True classes, numbers or strings.
+    coverage : float in [0, 1], optional
+        At the attainable point of smallest coverage (of all samples) that is at least this.
+    threshold : float, optional
+        Accept scores >= threshold. Give exactly one of the two.
+
+    Returns
+    -------
+    float
+        In [0, max loss]; lower is better. NaN, with a warning that names the class, if nothing of a class is
+        accepted: counting that as no risk, as fd-shifts does, rewards rejecting a whole class.
+
+    Raises
+    ------
+    TypeError
+        Not exactly one target; a column that is not numeric.
+    ValueError
+        Bad columns; a coverage outside [0, 1].
+
+    Notes
+    -----
+    Ties are accepted together. To weigh classes equally on both axes use :func:`prevalence_weights` instead.
+
+    References
+    ----------
+    The balanced-accuracy risk of Traub et al. (2024), code, without its value 0 for an empty class.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.macro_selective_risk([0, 1, 0, 0], [0.9, 0.8, 0.7, 0.2], ["a", "a", "b", "b"], threshold=0.5)
+    0.25
+    """
+    blocks = TieBlocks.from_samples(loss, confidence, keep_samples=True)
+    point = RiskCoverageCurve(blocks).at(coverage=coverage, threshold=threshold)
+    labels = texts(y_true, "y_true") if is_text(y_true) else vector(y_true, "y_true", np, None)
+    if labels.dtype.kind == "f":
+        refuse(np.isnan(labels), labels, "y_true", "is missing", "leave out rows without a label", np)
+    samples = blocks.samples
+    assert samples is not None
+    losses = to_numpy(samples.loss)
+    same_length(loss=losses, y_true=labels)
+    n_blocks = np.count_nonzero(np.cumsum(blocks.count) <= point.n_accepted)  # +inf reaches the threshold of none
+    accepted = to_numpy(samples.block) < n_blocks
+    risks = []
+    for label in np.unique(labels):
+        mine = accepted & (labels == label)
+        if not mine.any():
+            warnings.warn(
+                f"macro_selective_risk is undefined: nothing of class {label.item()!r} is accepted",
+                UndefinedMetricWarning,
+                stacklevel=2,
+            )
+            return float("nan")
+        risks.append(float(losses[mine].mean()))
+    return float(np.mean(risks))

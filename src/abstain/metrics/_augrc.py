@@ -1,0 +1,334 @@
+"""Area under the generalized risk-coverage curve, and its relatives that weigh losses by rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from abstain._checks import Undefined, fraction
+from abstain._typing import ArrayLike, NanPolicy
+from abstain.blocks import TieBlocks
+from abstain.metrics import _area as area
+from abstain.metrics._area import FULL, Range
+from abstain.metrics._metric import METRICS, Attribution, Gradient, Metric
+
+__all__ = ["augrc", "augrc_from_auroc", "augrc_partial_derivatives", "augrc_unbiased", "error_retention_area", "sele"]
+
+
+def augrc_value(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
+    """AUGRC of a table: (1/T^2) integral of L(w) dw."""
+    return area.linear_area(blocks, area.uniform, area.check_range(coverage_range)) / blocks.total_weight**2
+
+
+def augrc_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
+    """Derivative of the AUGRC of a table."""
+    coverage_range = area.check_range(coverage_range)
+    gradient = area.linear_gradient(blocks, area.uniform, coverage_range)
+    T = blocks.total_weight
+    shrink = 2.0 * float(gradient.loss @ blocks.loss) / T  # the area itself is linear in the losses
+    return Gradient(gradient.weight - shrink, gradient.loss).scaled(1.0 / T**2)
+
+
+def _attribution(blocks: TieBlocks, coverage_range: Range = FULL) -> Attribution:
+    return np.zeros(len(blocks)), augrc_gradient(blocks, coverage_range).loss
+
+
+def augrc(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    coverage_range: Range = FULL,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Area under the generalized risk-coverage curve: the average risk of an undetected failure.
+
+    .. math:: \text{AUGRC} = \sum_j (c_j - c_{j-1})\,\frac{G_j + G_{j-1}}{2}
+              = \frac{1}{N^2}\sum_i \ell_i\,(\rho_i - \tfrac12)
+
+    with generalized risk :math:`G_j` (accepted loss per sample of the whole population, :math:`G_0 = 0`) and
+    ascending mid-ranks :math:`\rho_i` of the confidence.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss per sample, >= 0.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer; only its order counts.
+    coverage_range : (float, float)
+        Integrate over these coverages only; adjacent ranges add up.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, max loss / 2]; lower is better. Half the mean loss: a useless score.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad columns or range.
+
+    See Also
+    --------
+    aurc, e_augrc, augrc_from_auroc
+
+    Notes
+    -----
+    Ties are accepted together; the trapezoidal rule makes that the mean over random tie breaking. For a 0/1
+    loss, exactly and with ties, AUGRC = (1 - AUROC_f) acc (1 - acc) + (1 - acc)^2 / 2.
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Eq. 6 and 7.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.augrc(loss=[0, 0, 1, 0], confidence=[0.9, 0.8, 0.7, 0.6])
+    0.09375
+    """
+    return AUGRC.using(coverage_range=coverage_range).of(loss, confidence, sample_weight, nan_policy)
+
+
+AUGRC = METRICS.register(
+    Metric(
+        name="augrc",
+        title="AUGRC",
+        function=augrc,
+        value=augrc_value,
+        gradient=augrc_gradient,
+        direction="lower",
+        range=(0.0, 0.5),
+        scale="log",
+        attribution=_attribution,
+        multi_threshold=True,
+        convention="trapezoid",
+        source="Traub et al. 2024, Eq. 6",
+    )
+)
+
+#: The error-retention area (Malinin et al. 2021) is the same number under another name.
+error_retention_area = augrc
+
+
+def _unbiased(blocks: TieBlocks) -> float:
+    area.require_counts(blocks, "the unbiased form of AUGRC", "augrc")
+    n = blocks.total_weight
+    if n < 2.0:
+        raise Undefined("the unbiased form compares pairs and needs at least two samples")
+    return (n * augrc_value(blocks) - 0.5 * blocks.mean_loss) / (n - 1.0)
+
+
+def augrc_unbiased(loss: ArrayLike, confidence: ArrayLike, *, nan_policy: NanPolicy = "raise") -> float:
+    r"""AUGRC without the pairs of a sample with itself: an unbiased estimator of the population's AUGRC.
+
+    .. math:: U = \frac{n^2\,\text{AUGRC} - n\,\bar\ell/2}{n(n-1)}
+              = \frac{1}{n(n-1)}\sum_{i\ne k}\ell_i\left(\mathbb 1[g_i > g_k] + \tfrac12 \mathbb 1[g_i = g_k]\right)
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss per sample, >= 0.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, max loss / 2] up to O(1/n); lower is better. NaN, with a warning, for a single sample.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad columns.
+
+    Notes
+    -----
+    Ties count half. It is defined on rows, so it changes when every row is duplicated.
+
+    References
+    ----------
+    Hoeffding (1948): the U-statistic of which AUGRC (Traub et al. 2024, Eq. 6) is the V-statistic.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.augrc_unbiased([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
+    0.08333333333333333
+    """
+    return AUGRC_UNBIASED.of(loss, confidence, None, nan_policy)
+
+
+AUGRC_UNBIASED = METRICS.register(
+    Metric(
+        name="augrc_unbiased",
+        title="AUGRC (unbiased)",
+        function=augrc_unbiased,
+        value=_unbiased,
+        direction="lower",
+        range=(0.0, 0.5),
+        scale="log",
+        multi_threshold=True,
+        convention="u-statistic",
+        source="U-statistic of Traub et al. 2024, Eq. 6",
+    )
+)
+
+
+def _sele(blocks: TieBlocks, factor: float = 1.0) -> float:
+    return factor * float(blocks.weight @ blocks.cumulative_loss) / blocks.total_weight**2
+
+
+def _sele_gradient(blocks: TieBlocks, factor: float = 1.0) -> Gradient:
+    T = blocks.total_weight
+    weight = blocks.cumulative_loss - 2.0 * T * _sele(blocks)
+    return Gradient(weight, area.from_below(blocks.weight)).scaled(factor / T**2)
+
+
+def _sele_attribution(blocks: TieBlocks, factor: float = 1.0) -> Attribution:
+    return np.zeros(len(blocks)), _sele_gradient(blocks, factor).loss
+
+
+def sele(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    factor: float = 1.0,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""SELE score: losses weighted by their ascending rank; AUGRC up to a tie rule and half a rank.
+
+    .. math:: \text{SELE} = \frac{1}{N^2}\sum_i\sum_k \ell_i\,\mathbb 1[g_i \ge g_k]
+              = \frac{1}{N^2}\sum_i r_i\,\ell_i
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss per sample, >= 0.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    factor : float
+        2 gives the "2 x SELE" that was proposed as an upper bound of AURC. It is none: with the only loss on
+        the most confident of five samples AURC is H_5 = 2.283 times that loss / 5, and 2 x SELE is 2 times.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, factor * max loss]; lower is better.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad columns.
+
+    Notes
+    -----
+    Ties take the largest rank. Without ties SELE = AUGRC + mean(loss) / (2N).
+
+    References
+    ----------
+    Franc, Prusa & Voracek (2023), JMLR 24(11). Zhou et al. (2025), ICML: Eq. 32-36 (no upper bound).
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.sele([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
+    0.125
+    """
+    return SELE.using(factor=factor).of(loss, confidence, sample_weight, nan_policy)
+
+
+SELE = METRICS.register(
+    Metric(
+        name="sele",
+        title="SELE",
+        function=sele,
+        value=_sele,
+        gradient=_sele_gradient,
+        direction="lower",
+        range=(0.0, 1.0),
+        scale="log",
+        attribution=_sele_attribution,
+        multi_threshold=True,
+        convention="max-rank",
+        source="Franc et al. 2023",
+    )
+)
+
+
+def augrc_from_auroc(accuracy: float, auroc_f: float) -> float:
+    r"""AUGRC of a 0/1 loss in closed form, from accuracy and failure-detection AUROC.
+
+    .. math:: \text{AUGRC} = (1 - \text{AUROC}_f)\,\text{acc}\,(1 - \text{acc}) + \tfrac12 (1 - \text{acc})^2
+
+    Parameters
+    ----------
+    accuracy, auroc_f : float in [0, 1]
+
+    Returns
+    -------
+    float
+        In [0, 1/2]; lower is better.
+
+    Raises
+    ------
+    ValueError
+        An argument outside [0, 1].
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Eq. 7.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> round(abstain.augrc_from_auroc(accuracy=0.75, auroc_f=0.8), 6)
+    0.06875
+    """
+    a, auroc = fraction(accuracy, "accuracy"), fraction(auroc_f, "auroc_f")
+    return (1.0 - auroc) * a * (1.0 - a) + 0.5 * (1.0 - a) ** 2
+
+
+def augrc_partial_derivatives(accuracy: float, auroc_f: float) -> tuple[float, float]:
+    r"""Derivatives of AUGRC with respect to failure-detection AUROC and accuracy; both are <= 0.
+
+    .. math:: \frac{\partial\,\text{AUGRC}}{\partial\,\text{AUROC}_f} = -\text{acc}\,(1-\text{acc}),\qquad
+              \frac{\partial\,\text{AUGRC}}{\partial\,\text{acc}} = 2\,\text{AUROC}_f\,\text{acc} - \text{acc}
+              - \text{AUROC}_f
+
+    Parameters
+    ----------
+    accuracy, auroc_f : float in [0, 1]
+
+    Returns
+    -------
+    (float, float)
+        With respect to AUROC_f, in [-1/4, 0], and to accuracy, in [-1, 0].
+
+    Raises
+    ------
+    ValueError
+        An argument outside [0, 1].
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Eq. 9 and 10.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.augrc_partial_derivatives(accuracy=0.5, auroc_f=0.5)
+    (-0.25, -0.5)
+    """
+    a, auroc = fraction(accuracy, "accuracy"), fraction(auroc_f, "auroc_f")
+    return -a * (1.0 - a), 2.0 * auroc * a - a - auroc

@@ -1,0 +1,360 @@
+"""Calibration: does a confidence of 0.8 mean 80 % right? Binned errors and the reliability curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from abstain._checks import one_of, whole
+from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
+from abstain.blocks import TieBlocks
+from abstain.metrics._metric import METRICS, Gradient, Metric, Predictions
+from abstain.metrics._predictions import check_predictions
+
+__all__ = ["ReliabilityCurve", "classwise_ece", "ece", "mce", "reliability_curve"]
+
+Binning = Literal["equal_width", "equal_mass"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityCurve:
+    """Mean confidence and accuracy per non-empty bin; every sample is in exactly one bin.
+
+    ``confidence``, ``accuracy``, ``weight`` (share of the population) and ``count`` (rows) have shape (n_bins,);
+    ``n_bins`` may be smaller than ``bins``, the number that was asked for.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> curve = abstain.reliability_curve([0, 1, 0], [1.0, 0.7, 0.7], bins=2)
+    >>> curve.n_bins, curve.accuracy.round(3)
+    (1, array([0.667]))
+    """
+
+    confidence: FloatArray
+    accuracy: FloatArray
+    weight: FloatArray
+    count: FloatArray
+    bins: int
+
+    @property
+    def n_bins(self) -> int:
+        """Number of non-empty bins."""
+        return len(self.weight)
+
+    @property
+    def gap(self) -> FloatArray:
+        """Accuracy minus confidence: positive = under-confident."""
+        return self.accuracy - self.confidence
+
+
+def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
+    """The bin of each block. Equal width: right-closed, 0 in the first. Equal mass: by the block's mid-rank."""
+    one_of(binning, ("equal_width", "equal_mass"), "binning")
+    bins = whole(bins, "bins")
+    if binning == "equal_width":
+        edges = np.arange(1, bins) / bins  # linspace rounds twice: its 5/6 is below 5/6
+        return np.searchsorted(edges, blocks.score, side="left")
+    below = blocks.total_weight - blocks.cumulative_weight
+    return np.minimum(np.floor((below + 0.5 * blocks.weight) * bins / blocks.total_weight), bins - 1).astype(np.intp)
+
+
+def _curve(blocks: TieBlocks, bins: int, binning: Binning) -> ReliabilityCurve:
+    bin_of = _bin_of(blocks, bins, binning)
+
+    def per_bin(column: FloatArray) -> FloatArray:
+        return np.bincount(bin_of, weights=column, minlength=int(bins)).astype(np.float64, copy=False)
+
+    weight, filled = per_bin(blocks.weight), per_bin(blocks.count) > 0
+    weight_in = weight[filled]
+    return ReliabilityCurve(
+        confidence=per_bin(blocks.weight * blocks.score)[filled] / weight_in,
+        accuracy=per_bin(blocks.weight - blocks.loss)[filled] / weight_in,
+        weight=weight_in / blocks.total_weight,
+        count=per_bin(blocks.count)[filled],
+        bins=int(bins),
+    )
+
+
+def reliability_curve(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int = 15,
+    binning: Binning = "equal_width",
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> ReliabilityCurve:
+    """Return mean confidence and accuracy per bin of confidence.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss in [0, 1]; accuracy is 1 - loss.
+    confidence : array-like of shape (n_samples,)
+        Probability of being right, in [0, 1].
+    bins : int
+    binning : {"equal_width", "equal_mass"}
+        Right-closed bins of equal width, or bins of equal weight in which a tie goes whole to one bin.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    ReliabilityCurve
+
+    Raises
+    ------
+    UnmetNeed
+        Confidences outside [0, 1]; losses above 1.
+    ValueError, TypeError
+        Bad columns or bins.
+
+    References
+    ----------
+    Guo et al. (2017), ICML.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.reliability_curve([0, 1, 0, 0], [0.9, 0.9, 0.6, 0.6], bins=10).accuracy
+    array([1. , 0.5])
+    """
+    blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, oracle=True)
+    ECE.require(blocks)
+    return _curve(blocks, bins, binning)
+
+
+def _ece(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> float:
+    curve = _curve(blocks, bins, binning)
+    return float(curve.weight @ np.abs(curve.gap))
+
+
+def _ece_gradient(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> Gradient:
+    """Derivative with the bins held fixed; none where a gap is 0."""
+    bin_of, T = _bin_of(blocks, bins, binning), blocks.total_weight
+    gap = np.bincount(bin_of, weights=blocks.weight * (1.0 - blocks.score) - blocks.loss)
+    sign = np.sign(gap)[bin_of]
+    return Gradient((sign * (1.0 - blocks.score) - _ece(blocks, bins, binning)) / T, -sign / T)
+
+
+def _mce(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> float:
+    return float(np.max(np.abs(_curve(blocks, bins, binning).gap)))
+
+
+def ece(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int = 15,
+    binning: Binning = "equal_width",
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Expected calibration error of the confidence (top label): mean gap between accuracy and confidence.
+
+    .. math:: \text{ECE} = \sum_b \frac{W_b}{W}\,\lvert \text{acc}_b - \text{conf}_b\rvert
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss in [0, 1]; accuracy is 1 - loss.
+    confidence : array-like of shape (n_samples,)
+        Probability of being right, in [0, 1].
+    bins : int
+    binning : {"equal_width", "equal_mass"}
+        Right-closed bins of equal width, or bins of equal weight in which a tie goes whole to one bin.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better.
+
+    Raises
+    ------
+    UnmetNeed
+        Confidences outside [0, 1]; losses above 1.
+    ValueError, TypeError
+        Bad columns or bins.
+
+    Notes
+    -----
+    Every sample is in exactly one bin (0 in the first, 1 in the last), ties stay together. Heavy ties can leave
+    fewer bins of equal mass than asked: see :func:`reliability_curve`. The estimate is biased upwards, by several
+    standard errors for a calibrated model, so it gets no interval by default.
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht (2015), AAAI. Guo et al. (2017), ICML.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> round(abstain.ece([0, 1, 0, 0], [0.9, 0.9, 0.6, 0.6], bins=10), 6)
+    0.4
+    """
+    return ECE.using(bins=bins, binning=binning).of(loss, confidence, sample_weight, nan_policy)
+
+
+def mce(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    bins: int = 15,
+    binning: Binning = "equal_width",
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Maximum calibration error: the largest gap of any bin, :math:`\max_b |\text{acc}_b - \text{conf}_b|`.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss in [0, 1]; accuracy is 1 - loss.
+    confidence : array-like of shape (n_samples,)
+        Probability of being right, in [0, 1].
+    bins, binning
+        As in :func:`ece`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better.
+
+    Raises
+    ------
+    UnmetNeed
+        Confidences outside [0, 1]; losses above 1.
+    ValueError, TypeError
+        Bad columns or bins.
+
+    Notes
+    -----
+    Ties stay in one bin. A bin with a single sample can decide the value.
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht (2015), AAAI.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> round(abstain.mce([0, 1, 0, 0], [0.9, 0.9, 0.6, 0.6], bins=10), 6)
+    0.4
+    """
+    return MCE.using(bins=bins, binning=binning).of(loss, confidence, sample_weight, nan_policy)
+
+
+def _classwise_ece(data: Predictions, bins: int = 15, binning: Binning = "equal_width") -> float:
+    errors = []
+    for k in range(data.probabilities.shape[1]):
+        absent = (data.labels != k).astype(np.float64)
+        errors.append(_ece(TieBlocks.from_samples(absent, data.probabilities[:, k], data.weight), bins, binning))
+    return float(np.mean(errors))
+
+
+def classwise_ece(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    bins: int = 15,
+    binning: Binning = "equal_width",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Class-wise calibration error: the ECE of each class probability as a forecast of that class, averaged.
+
+    .. math:: \frac1K\sum_k \text{ECE}\bigl(\mathbb 1[y = k],\,p_k\bigr)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels 0, ..., K-1.
+    y_proba : array-like of shape (n_samples, n_classes)
+        Class probabilities.
+    bins, binning
+        As in :func:`ece`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better. Small for many classes, because most probabilities are near 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad columns, labels or probabilities.
+
+    Notes
+    -----
+    Ties stay in one bin.
+
+    References
+    ----------
+    Kull et al. (2019), NeurIPS.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.classwise_ece([0, 1], [[0.75, 0.25], [0.25, 0.75]])
+    0.25
+    """
+    return CLASSWISE_ECE.using(bins=bins, binning=binning).warned(check_predictions(y_true, y_proba, sample_weight))
+
+
+ECE = METRICS.register(
+    Metric(
+        name="ece",
+        title="ECE",
+        function=ece,
+        value=_ece,
+        gradient=_ece_gradient,
+        direction="lower",
+        range=(0.0, 1.0),
+        needs=frozenset({"unit_score", "unit_loss"}),
+        inference="none",
+        convention="binning",
+        source="Guo et al. 2017",
+    )
+)
+MCE = METRICS.register(
+    Metric(
+        name="mce",
+        title="MCE",
+        function=mce,
+        value=_mce,
+        direction="lower",
+        range=(0.0, 1.0),
+        needs=frozenset({"unit_score", "unit_loss"}),
+        inference="none",
+        convention="binning",
+        source="Naeini et al. 2015",
+    )
+)
+CLASSWISE_ECE = METRICS.register(
+    Metric(
+        name="classwise_ece",
+        title="Class-wise ECE",
+        function=classwise_ece,
+        value=_classwise_ece,
+        input="probabilities",
+        direction="lower",
+        range=(0.0, 1.0),
+        inference="none",
+        convention="binning",
+        source="Kull et al. 2019",
+    )
+)

@@ -1,0 +1,285 @@
+"""Failure detection: the confidence score as a detector of right and wrong predictions (0/1 losses)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from abstain._checks import Undefined, fraction
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain.blocks import TieBlocks
+from abstain.metrics._area import below
+from abstain.metrics._metric import METRICS, Gradient, Metric
+
+__all__ = ["auroc_f", "fpr95_error", "fpr95_success"]
+
+
+def right_and_wrong(blocks: TieBlocks) -> tuple[FloatArray, FloatArray]:
+    """Weight of correct and of wrong predictions per block."""
+    return blocks.weight - blocks.loss, blocks.loss
+
+
+def _both_present(right: FloatArray, wrong: FloatArray) -> None:
+    if not wrong.any():
+        raise Undefined("there is no failure to detect: every loss is 0")
+    if not right.any():
+        raise Undefined("there is no correct prediction to accept: every loss is 1")
+
+
+# ---------------------------------------------------------------------- AUROC
+
+
+def auroc_f_value(blocks: TieBlocks) -> float:
+    """AUROC of failure detection of a table."""
+    right, wrong = right_and_wrong(blocks)
+    _both_present(right, wrong)
+    above = np.cumsum(right) - 0.5 * right
+    return float(wrong @ above) / (float(right.sum()) * float(wrong.sum()))
+
+
+def _auroc_f_gradient(blocks: TieBlocks) -> Gradient:
+    right, wrong = right_and_wrong(blocks)
+    value = auroc_f_value(blocks)
+    n_right, n_wrong = float(right.sum()), float(wrong.sum())
+    by_right = (below(wrong) + 0.5 * wrong) / (n_right * n_wrong) - value / n_right
+    by_wrong = (np.cumsum(right) - 0.5 * right) / (n_right * n_wrong) - value / n_wrong
+    return Gradient(by_right, by_wrong - by_right)
+
+
+def auroc_f(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""AUROC of failure detection: the chance that a correct prediction is more confident than a wrong one.
+
+    .. math:: \text{AUROC}_f = P(g_\text{right} > g_\text{wrong}) + \tfrac12 P(g_\text{right} = g_\text{wrong})
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        0/1 loss.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1/2 = uninformative; higher is better. NaN, with a warning, without a failure or a success.
+
+    Raises
+    ------
+    UnmetNeed
+        A loss that is not 0/1.
+    ValueError, TypeError
+        Bad columns.
+
+    Notes
+    -----
+    Ties count half. It ignores the accuracy of the classifier; AUGRC holds both.
+
+    References
+    ----------
+    Hendrycks & Gimpel (2017), ICLR. Traub et al. (2024), NeurIPS: Eq. 8.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.auroc_f([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
+    0.6666666666666666
+    """
+    return AUROC_F.of(loss, confidence, sample_weight, nan_policy)
+
+
+AUROC_F = METRICS.register(
+    Metric(
+        name="auroc_f",
+        title="AUROC of failures",
+        function=auroc_f,
+        value=auroc_f_value,
+        gradient=_auroc_f_gradient,
+        direction="higher",
+        range=(0.0, 1.0),
+        needs=frozenset({"binary"}),
+        scale="logit",
+        multi_threshold=True,
+        convention="mid-rank",
+        source="Hendrycks & Gimpel 2017; Traub et al. 2024, Eq. 8",
+    )
+)
+
+
+# ---------------------------------------------------------------------- FPR at a TPR
+
+
+def _fpr_at(positive: FloatArray, negative: FloatArray, tpr: float) -> float:
+    target = fraction(tpr, "tpr")
+    reached = np.cumsum(positive) / float(positive.sum()) >= target - 1e-12
+    return float(np.cumsum(negative)[int(np.argmax(reached))]) / float(negative.sum()) if target > 0.0 else 0.0
+
+
+def _fpr95_success(blocks: TieBlocks, tpr: float = 0.95) -> float:
+    right, wrong = right_and_wrong(blocks)
+    _both_present(right, wrong)
+    return _fpr_at(right, wrong, tpr)
+
+
+def _fpr95_error(blocks: TieBlocks, tpr: float = 0.95) -> float:
+    right, wrong = right_and_wrong(blocks)
+    _both_present(right, wrong)
+    return _fpr_at(wrong[::-1], right[::-1], tpr)
+
+
+def fpr95_success(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    tpr: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Share of failures that are accepted when 95 % of the correct predictions are accepted.
+
+    .. math:: \min\{\text{FPR}(\tau) : \text{TPR}(\tau) \ge 0.95\},\quad \text{positive = correct}
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        0/1 loss.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    tpr : float in [0, 1]
+        Share of correct predictions that must be accepted.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better. NaN, with a warning, without a failure or a success.
+
+    Raises
+    ------
+    UnmetNeed
+        A loss that is not 0/1.
+    ValueError, TypeError
+        Bad columns; a TPR outside [0, 1].
+
+    See Also
+    --------
+    fpr95_error : the other orientation, a different number.
+
+    Notes
+    -----
+    Ties are accepted together; only attainable thresholds count.
+
+    References
+    ----------
+    Liang, Li & Srikant (2018), ICLR, for OOD; Corbiere et al. (2019), NeurIPS, for failures.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.fpr95_success([0, 0, 1, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5])
+    0.5
+    """
+    return FPR95_SUCCESS.using(tpr=tpr).of(loss, confidence, sample_weight, nan_policy)
+
+
+def fpr95_error(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    tpr: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Share of correct predictions that are rejected when 95 % of the failures are rejected.
+
+    .. math:: \min\{\text{FPR}(\tau) : \text{TPR}(\tau) \ge 0.95\},\quad \text{positive = wrong}
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        0/1 loss.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    tpr : float in [0, 1]
+        Share of failures that must be rejected.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better. NaN, with a warning, without a failure or a success.
+
+    Raises
+    ------
+    UnmetNeed
+        A loss that is not 0/1.
+    ValueError, TypeError
+        Bad columns; a TPR outside [0, 1].
+
+    See Also
+    --------
+    fpr95_success : the other orientation, a different number.
+
+    Notes
+    -----
+    Ties are rejected together; only attainable thresholds count.
+
+    References
+    ----------
+    Liang, Li & Srikant (2018), ICLR, with failures in the place of OOD samples.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> round(abstain.fpr95_error([0, 0, 1, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5]), 6)
+    0.333333
+    """
+    return FPR95_ERROR.using(tpr=tpr).of(loss, confidence, sample_weight, nan_policy)
+
+
+FPR95_SUCCESS = METRICS.register(
+    Metric(
+        name="fpr95_success",
+        title=lambda tpr: f"FPR at {100.0 * tpr:g} % TPR (positive = correct)",
+        function=fpr95_success,
+        value=_fpr95_success,
+        direction="lower",
+        range=(0.0, 1.0),
+        needs=frozenset({"binary"}),
+        inference="bootstrap",
+        scale="logit",
+        convention="attainable",
+        source="Liang et al. 2018",
+    )
+)
+
+
+FPR95_ERROR = METRICS.register(
+    Metric(
+        name="fpr95_error",
+        title=lambda tpr: f"FPR at {100.0 * tpr:g} % TPR (positive = wrong)",
+        function=fpr95_error,
+        value=_fpr95_error,
+        direction="lower",
+        range=(0.0, 1.0),
+        needs=frozenset({"binary"}),
+        inference="bootstrap",
+        scale="logit",
+        convention="attainable",
+        source="Liang et al. 2018",
+    )
+)

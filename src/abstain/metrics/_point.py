@@ -1,0 +1,387 @@
+"""Metrics at one operating point of the reject option."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import Undefined
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain.blocks import TieBlocks
+from abstain.curve import OperatingPoint, RiskCoverageCurve
+from abstain.metrics._metric import METRICS, Attribution, Gradient, Inference, Metric
+
+__all__ = ["coverage_at_risk", "generalized_risk", "selective_accuracy", "selective_risk"]
+
+
+def _percent(value: float) -> str:
+    return f"{100.0 * value:g} %"
+
+
+def _where(coverage: float | None, threshold: float | None) -> str:
+    return f"at coverage {_percent(coverage or 0.0)}" if threshold is None else f"at threshold {threshold:g}"
+
+
+def _inference(coverage: float | None, threshold: float | None) -> Inference:
+    return "quantile" if threshold is None else "smooth"
+
+
+def _point(blocks: TieBlocks, coverage: float | None, threshold: float | None) -> OperatingPoint:
+    curve = RiskCoverageCurve(blocks)
+    return curve.at(coverage=coverage) if threshold is None else curve.at(threshold=threshold)
+
+
+def _accepted(blocks: TieBlocks, coverage: float | None, threshold: float | None) -> FloatArray:
+    """1.0 for the blocks that the point accepts, else 0.0."""
+    n_accepted = _point(blocks, coverage, threshold).n_accepted  # a score of +inf also reaches the threshold of none
+    return (np.cumsum(blocks.count) <= n_accepted).astype(np.float64)
+
+
+def _target(coverage: float | None, threshold: float | None) -> dict[str, Any]:
+    if (coverage is None) == (threshold is None):
+        raise TypeError(f"give exactly one of coverage= and threshold=, got {coverage!r} and {threshold!r}")
+    return {"coverage": coverage} if threshold is None else {"threshold": threshold}
+
+
+def _selective_risk(blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None) -> float:
+    point = _point(blocks, coverage, threshold)
+    if point.reason is not None:
+        raise Undefined(point.reason)
+    return point.selective_risk
+
+
+def _selective_risk_gradient(
+    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
+) -> Gradient:
+    """Derivative with the set of accepted blocks held fixed; at a coverage, inference adds the local term."""
+    risk = _selective_risk(blocks, coverage, threshold)
+    accepted = _accepted(blocks, coverage, threshold)
+    weight = accepted / float(accepted @ blocks.weight)
+    return Gradient(-risk * weight, weight)
+
+
+def _selective_risk_attribution(
+    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
+) -> Attribution:
+    return np.zeros(len(blocks)), _selective_risk_gradient(blocks, coverage, threshold).loss
+
+
+def selective_risk(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    coverage: float | None = None,
+    threshold: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Mean loss of what is accepted, at a coverage or at a threshold.
+
+    .. math:: R(\tau) = \frac{\sum_i w_i\ell_i\,\mathbb 1[g_i \ge \tau]}{\sum_i w_i\,\mathbb 1[g_i \ge \tau]}
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss per sample, >= 0.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    coverage : float in [0, 1], optional
+        At the attainable point of smallest coverage that is at least this.
+    threshold : float, optional
+        Accept scores >= threshold. Give exactly one of the two.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, max loss]; lower is better. NaN, with a warning, if nothing is accepted.
+
+    Raises
+    ------
+    TypeError
+        Not exactly one target; a column that is not numeric.
+    ValueError
+        Bad columns; a coverage outside [0, 1].
+
+    Notes
+    -----
+    Ties are accepted together, so the coverage can exceed the request.
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Eq. 2.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.selective_risk([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], coverage=0.6)
+    0.3333333333333333
+    """
+    return SELECTIVE_RISK.using(**_target(coverage, threshold)).of(loss, confidence, sample_weight, nan_policy)
+
+
+def _selective_accuracy(blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None) -> float:
+    return 1.0 - _selective_risk(blocks, coverage, threshold)
+
+
+def _selective_accuracy_gradient(
+    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
+) -> Gradient:
+    return _selective_risk_gradient(blocks, coverage, threshold).scaled(-1.0)
+
+
+def selective_accuracy(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    coverage: float | None = None,
+    threshold: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Accuracy of what is accepted, at a coverage or at a threshold: :math:`1 - R(\tau)`.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss per sample in [0, 1].
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    coverage : float in [0, 1], optional
+        At the attainable point of smallest coverage that is at least this.
+    threshold : float, optional
+        Accept scores >= threshold. Give exactly one of the two.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; higher is better. NaN, with a warning, if nothing is accepted.
+
+    Raises
+    ------
+    UnmetNeed
+        A loss above 1.
+    TypeError
+        Not exactly one target; a column that is not numeric.
+    ValueError
+        Bad columns; a coverage outside [0, 1].
+
+    Notes
+    -----
+    Ties are accepted together, so the coverage can exceed the request.
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Eq. 2; Shahnazari et al. (2025): Section 4.3.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.selective_accuracy([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], threshold=0.8)
+    1.0
+    """
+    return SELECTIVE_ACCURACY.using(**_target(coverage, threshold)).of(loss, confidence, sample_weight, nan_policy)
+
+
+def _generalized_risk(blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None) -> float:
+    return _point(blocks, coverage, threshold).generalized_risk
+
+
+def _generalized_risk_gradient(
+    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
+) -> Gradient:
+    value, T = _generalized_risk(blocks, coverage, threshold), blocks.total_weight
+    return Gradient(np.full(len(blocks), -value / T), _accepted(blocks, coverage, threshold) / T)
+
+
+def _generalized_risk_attribution(
+    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
+) -> Attribution:
+    return np.zeros(len(blocks)), _generalized_risk_gradient(blocks, coverage, threshold).loss
+
+
+def generalized_risk(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    coverage: float | None = None,
+    threshold: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Accepted loss per sample of the whole population: the risk of an undetected failure.
+
+    .. math:: G(\tau) = \frac{\sum_i w_i\ell_i\,\mathbb 1[g_i \ge \tau]}{\sum_i w_i}
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss per sample, >= 0.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    coverage : float in [0, 1], optional
+        At the attainable point of smallest coverage that is at least this.
+    threshold : float, optional
+        Accept scores >= threshold. Give exactly one of the two.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, mean loss]; lower is better; 0 if nothing is accepted.
+
+    Raises
+    ------
+    TypeError
+        Not exactly one target; a column that is not numeric.
+    ValueError
+        Bad columns; a coverage outside [0, 1].
+
+    Notes
+    -----
+    Ties are accepted together, so the coverage can exceed the request.
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Eq. 3.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.generalized_risk([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], coverage=0.6)
+    0.25
+    """
+    return GENERALIZED_RISK.using(**_target(coverage, threshold)).of(loss, confidence, sample_weight, nan_policy)
+
+
+def _coverage_at_risk(blocks: TieBlocks, risk: float = 0.05) -> float:
+    point = RiskCoverageCurve(blocks).at(risk=risk)
+    if point.reason is not None:
+        raise Undefined(point.reason)
+    return point.coverage
+
+
+def coverage_at_risk(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    risk: float = 0.05,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Largest coverage at which the selective risk is at most ``risk``: :math:`\max\{c_j : R_j \le r\}`.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss per sample, >= 0.
+    confidence : array-like of shape (n_samples,)
+        Confidence score, higher = surer.
+    risk : float >= 0
+        The risk that is tolerated, as a fraction.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In (0, 1]; higher is better. NaN, with a warning that names the lowest attainable risk, if no threshold
+        attains it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad columns; a negative risk.
+
+    Notes
+    -----
+    An empirical value, not a guarantee. Ties are accepted together, so only attainable coverages occur.
+
+    References
+    ----------
+    Geifman & El-Yaniv (2017), NeurIPS.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.coverage_at_risk([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], risk=0.3)
+    1.0
+    """
+    return COVERAGE_AT_RISK.using(risk=risk).of(loss, confidence, sample_weight, nan_policy)
+
+
+SELECTIVE_RISK = METRICS.register(
+    Metric(
+        name="selective_risk",
+        title=lambda coverage, threshold: f"Selective risk {_where(coverage, threshold)}",
+        function=selective_risk,
+        value=_selective_risk,
+        gradient=_selective_risk_gradient,
+        attribution=_selective_risk_attribution,
+        direction="lower",
+        range=(0.0, 1.0),
+        inference=_inference,
+        scale="log",
+        convention="attainable",
+        source="Traub et al. 2024, Eq. 2",
+    )
+)
+SELECTIVE_ACCURACY = METRICS.register(
+    Metric(
+        name="selective_accuracy",
+        title=lambda coverage, threshold: f"Selective accuracy {_where(coverage, threshold)}",
+        function=selective_accuracy,
+        value=_selective_accuracy,
+        gradient=_selective_accuracy_gradient,
+        direction="higher",
+        range=(0.0, 1.0),
+        needs=frozenset({"unit_loss"}),
+        inference=_inference,
+        scale="logit",
+        convention="attainable",
+        source="Shahnazari et al. 2025, Section 4.3",
+    )
+)
+GENERALIZED_RISK = METRICS.register(
+    Metric(
+        name="generalized_risk",
+        title=lambda coverage, threshold: f"Generalized risk {_where(coverage, threshold)}",
+        function=generalized_risk,
+        value=_generalized_risk,
+        gradient=_generalized_risk_gradient,
+        attribution=_generalized_risk_attribution,
+        direction="lower",
+        range=(0.0, 1.0),
+        inference=_inference,
+        scale="log",
+        convention="attainable",
+        source="Traub et al. 2024, Eq. 3",
+    )
+)
+COVERAGE_AT_RISK = METRICS.register(
+    Metric(
+        name="coverage_at_risk",
+        title=lambda risk: f"Coverage at risk {_percent(risk)}",
+        function=coverage_at_risk,
+        value=_coverage_at_risk,
+        direction="higher",
+        range=(0.0, 1.0),
+        inference="bootstrap",
+        scale="logit",
+        convention="attainable",
+        source="Geifman & El-Yaniv 2017",
+    )
+)

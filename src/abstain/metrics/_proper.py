@@ -1,0 +1,326 @@
+"""Proper scores of the confidence and of the probability vector."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from abstain._checks import fraction
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain.blocks import TieBlocks
+from abstain.metrics._metric import METRICS, Gradient, Metric, Predictions
+from abstain.metrics._predictions import check_predictions
+
+__all__ = ["brier_confidence", "brier_score", "nll", "nll_confidence"]
+
+CLIP = float(np.finfo(np.float64).eps)
+
+
+def _mean(blocks: TieBlocks, if_right: FloatArray, if_wrong: FloatArray) -> float:
+    """Mean of a score that is ``if_right`` for correct and ``if_wrong`` for wrong predictions of each block."""
+    total = float((blocks.weight - blocks.loss) @ if_right + blocks.loss @ if_wrong)
+    return total / blocks.total_weight
+
+
+def _mean_gradient(blocks: TieBlocks, if_right: FloatArray, if_wrong: FloatArray) -> Gradient:
+    T = blocks.total_weight
+    return Gradient((if_right - _mean(blocks, if_right, if_wrong)) / T, (if_wrong - if_right) / T)
+
+
+def _squares(blocks: TieBlocks) -> tuple[FloatArray, FloatArray]:
+    return (1.0 - blocks.score) ** 2, blocks.score**2
+
+
+def _logs(blocks: TieBlocks, clip: float) -> tuple[FloatArray, FloatArray]:
+    clip = fraction(clip, "clip")
+    with np.errstate(divide="ignore"):
+        if_right = -np.log(np.maximum(blocks.score, clip))
+        if_wrong = -np.log(np.maximum(1.0 - blocks.score, clip))
+    # a block without such samples must not turn 0 * inf into NaN
+    if_right[blocks.loss == blocks.weight] = np.minimum(if_right, np.finfo(float).max)[blocks.loss == blocks.weight]
+    if_wrong[blocks.loss == 0.0] = np.minimum(if_wrong, np.finfo(float).max)[blocks.loss == 0.0]
+    return if_right, if_wrong
+
+
+def _brier_confidence(blocks: TieBlocks) -> float:
+    return _mean(blocks, *_squares(blocks))
+
+
+def _brier_confidence_gradient(blocks: TieBlocks) -> Gradient:
+    return _mean_gradient(blocks, *_squares(blocks))
+
+
+def _nll_confidence(blocks: TieBlocks, clip: float = CLIP) -> float:
+    return _mean(blocks, *_logs(blocks, clip))
+
+
+def _nll_confidence_gradient(blocks: TieBlocks, clip: float = CLIP) -> Gradient:
+    return _mean_gradient(blocks, *_logs(blocks, clip))
+
+
+def brier_confidence(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Brier score of the confidence as a forecast of being right: :math:`\frac1N\sum_i (g_i - (1-\ell_i))^2`.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        0/1 loss.
+    confidence : array-like of shape (n_samples,)
+        Probability of being right, in [0, 1].
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better.
+
+    Raises
+    ------
+    UnmetNeed
+        A loss that is not 0/1; confidences outside [0, 1].
+    ValueError, TypeError
+        Bad columns.
+
+    Notes
+    -----
+    A mean over samples: ties do not matter. It rewards calibration beside ranking.
+
+    References
+    ----------
+    Brier (1950), Monthly Weather Review.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.brier_confidence([0, 1], [0.5, 0.5])
+    0.25
+    """
+    return BRIER_CONFIDENCE.of(loss, confidence, sample_weight, nan_policy)
+
+
+def nll_confidence(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    clip: float = CLIP,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    r"""Negative log-likelihood of being right: :math:`-\frac1N\sum_i (1-\ell_i)\ln g_i + \ell_i\ln(1-g_i)`.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        0/1 loss.
+    confidence : array-like of shape (n_samples,)
+        Probability of being right, in [0, 1].
+    clip : float in [0, 1]
+        Smallest probability that is taken at face value; 0 lets a sure failure cost infinity.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+
+    Returns
+    -------
+    float
+        In [0, -ln(clip)], in nats; lower is better.
+
+    Raises
+    ------
+    UnmetNeed
+        A loss that is not 0/1; confidences outside [0, 1].
+    ValueError, TypeError
+        Bad columns.
+
+    Notes
+    -----
+    A mean over samples: ties do not matter. Where confidences saturate at 1 the value depends on ``clip``.
+
+    References
+    ----------
+    Good (1952), JRSS B.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> round(abstain.nll_confidence([0, 1], [0.5, 0.5]), 6)
+    0.693147
+    """
+    return NLL_CONFIDENCE.using(clip=clip).of(loss, confidence, sample_weight, nan_policy)
+
+
+def _true(data: Predictions) -> FloatArray:
+    """Probability of the true class."""
+    found: FloatArray = data.probabilities[np.arange(len(data.labels)), data.labels]
+    return found
+
+
+def _brier_terms(data: Predictions) -> FloatArray:
+    terms: FloatArray = np.sum(data.probabilities**2, axis=1) - 2.0 * _true(data) + 1.0
+    return np.maximum(terms, 0.0, out=terms)  # a sum of squares, but for rounding
+
+
+def _brier_score(data: Predictions) -> float:
+    return float(np.average(_brier_terms(data), weights=data.weight))
+
+
+def _nll_terms(data: Predictions, clip: float = CLIP) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.maximum(-np.log(np.maximum(_true(data), fraction(clip, "clip"))), 0.0)
+
+
+def _nll(data: Predictions, clip: float = CLIP) -> float:
+    return float(np.average(_nll_terms(data, clip), weights=data.weight))
+
+
+def brier_score(y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    r"""Brier score of the probability vector: :math:`\frac1N\sum_i\sum_k (p_{ik} - \mathbb 1[y_i = k])^2`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels 0, ..., K-1.
+    y_proba : array-like of shape (n_samples, n_classes)
+        Class probabilities.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+
+    Returns
+    -------
+    float
+        In [0, 2]; lower is better.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad columns, labels or probabilities.
+
+    Notes
+    -----
+    Summed over classes, also for two of them (scikit-learn halves that). Ties do not matter.
+
+    References
+    ----------
+    Brier (1950), Monthly Weather Review.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.brier_score([0], [[0.75, 0.25]])
+    0.125
+    """
+    return BRIER_SCORE.warned(check_predictions(y_true, y_proba, sample_weight))
+
+
+def nll(y_true: ArrayLike, y_proba: ArrayLike, *, clip: float = CLIP, sample_weight: ArrayLike | None = None) -> float:
+    r"""Negative log-likelihood of the true class, :math:`-\frac1N\sum_i \ln p_{i y_i}`, in nats per sample.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels 0, ..., K-1.
+    y_proba : array-like of shape (n_samples, n_classes)
+        Class probabilities.
+    clip : float in [0, 1]
+        Smallest probability that is taken at face value.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights >= 0, on both axes; default 1 each.
+
+    Returns
+    -------
+    float
+        In [0, -ln(clip)]; lower is better. Not divided by the number of classes.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad columns, labels or probabilities.
+
+    Notes
+    -----
+    A mean over samples: ties do not matter.
+
+    References
+    ----------
+    Good (1952), JRSS B.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> round(abstain.nll([0], [[0.5, 0.5]]), 6)
+    0.693147
+    """
+    return NLL.using(clip=clip).warned(check_predictions(y_true, y_proba, sample_weight))
+
+
+BRIER_CONFIDENCE = METRICS.register(
+    Metric(
+        name="brier_confidence",
+        title="Brier (confidence)",
+        function=brier_confidence,
+        value=_brier_confidence,
+        gradient=_brier_confidence_gradient,
+        direction="lower",
+        range=(0.0, 1.0),
+        needs=frozenset({"unit_score", "binary"}),
+        scale="log",
+        multi_threshold=True,
+        convention="mean",
+        source="Brier 1950",
+    )
+)
+NLL_CONFIDENCE = METRICS.register(
+    Metric(
+        name="nll_confidence",
+        title="NLL (confidence)",
+        function=nll_confidence,
+        value=_nll_confidence,
+        gradient=_nll_confidence_gradient,
+        direction="lower",
+        range=(0.0, -np.log(CLIP)),
+        needs=frozenset({"unit_score", "binary"}),
+        scale="log",
+        multi_threshold=True,
+        convention="mean",
+        source="Good 1952",
+    )
+)
+BRIER_SCORE = METRICS.register(
+    Metric(
+        name="brier_score",
+        title="Brier score",
+        function=brier_score,
+        value=_brier_score,
+        terms=_brier_terms,
+        input="probabilities",
+        direction="lower",
+        range=(0.0, 2.0),
+        scale="log",
+        convention="sum-over-classes",
+        source="Brier 1950",
+    )
+)
+NLL = METRICS.register(
+    Metric(
+        name="nll",
+        title="NLL",
+        function=nll,
+        value=_nll,
+        terms=_nll_terms,
+        input="probabilities",
+        direction="lower",
+        range=(0.0, -np.log(CLIP)),
+        scale="log",
+        convention="mean",
+        source="Good 1952",
+    )
+)

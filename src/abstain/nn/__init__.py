@@ -1,0 +1,62 @@
+"""The PyTorch wing: objectives, live metrics, model-based scores. Needs the extra ``torch``.
+
+What stands on torchmetrics or Lightning is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+try:
+    import torch as torch
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("abstain.nn needs PyTorch; pip install 'abstain[torch]'", name=error.name) from error
+
+from abstain.nn._bayesian import bayesian_aurc_loss
+from abstain.nn._confidnet import ConfidenceHead, confidnet_loss
+from abstain.nn._crl import CorrectnessRankingLoss, crl_loss
+from abstain.nn._cwsa import CWSALoss, smooth_cwsa
+from abstain.nn._deep_gamblers import DeepGamblersLoss, deep_gamblers_loss, reservation_confidence
+from abstain.nn._devries import DeVriesLoss, devries_losses
+from abstain.nn._extract import extract, final_linear
+from abstain.nn._gradnorm import gradnorm
+from abstain.nn._gram import GramStatistics, fit_gram, gram_score
+from abstain.nn._odin import odin
+from abstain.nn._passes import dropout_active, ensemble_logits, mc_dropout, passes_confidence
+from abstain.nn._rank_losses import AUGRCLoss, AURCLoss, SELELoss, rank_weighted_loss
+from abstain.nn._weights import loss_weights
+
+if TYPE_CHECKING:
+    from abstain.nn._callback import SelectiveCheckpoint as SelectiveCheckpoint
+    from abstain.nn._live import SelectiveMetrics as SelectiveMetrics
+
+__all__ = ["AUGRCLoss", "AURCLoss", "CWSALoss", "ConfidenceHead", "CorrectnessRankingLoss", "DeVriesLoss"]
+__all__ += ["DeepGamblersLoss", "SELELoss", "bayesian_aurc_loss", "confidnet_loss", "crl_loss"]
+__all__ += ["deep_gamblers_loss", "devries_losses", "loss_weights", "rank_weighted_loss", "reservation_confidence"]
+__all__ += ["SelectiveCheckpoint", "SelectiveMetrics", "smooth_cwsa"]
+__all__ += ["GramStatistics", "dropout_active", "ensemble_logits", "extract", "final_linear", "fit_gram", "gradnorm"]
+__all__ += ["gram_score", "mc_dropout", "odin", "passes_confidence"]
+
+#: Names that need another library: their leaf, and what to install.
+_LATE = {"SelectiveCheckpoint": ("_callback", "lightning"), "SelectiveMetrics": ("_live", "torchmetrics")}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name that stands on torchmetrics or Lightning."""
+    from importlib import import_module
+
+    if name not in _LATE:
+        raise AttributeError(f"module 'abstain.nn' has no attribute {name!r}")
+    leaf, library = _LATE[name]
+    try:
+        value = getattr(import_module(f"abstain.nn.{leaf}"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("torchmetrics", "lightning"):
+            raise
+        raise ModuleNotFoundError(f"{name} needs {library}; pip install {library}", name=error.name) from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})

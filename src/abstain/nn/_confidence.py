@@ -1,0 +1,58 @@
+"""Confidence of a batch from its log-probabilities or logits, by name; no softmax in which certainty ties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from abstain._checks import closest
+
+#: By name, or a function from logits (..., n, K) to confidences (..., n).
+Confidence: TypeAlias = str | Callable[[Tensor], Tensor]
+
+
+def at_least_float32(tensor: Tensor) -> Tensor:
+    """Return all but float64 as float32: a bfloat16 score would tie most of a batch, whole weights would all be 0."""
+    return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()
+
+
+def in_float64(tensor: Tensor) -> Tensor:
+    """Return a tensor in float64; on the CPU if its device, an Apple GPU, has none."""
+    return (tensor.cpu() if tensor.device.type == "mps" else tensor).double()
+
+
+def _negative_entropy(log_p: Tensor, logits: Tensor) -> Tensor:
+    return (log_p.exp() * log_p.clamp_min(torch.finfo(log_p.dtype).min)).sum(dim=-1)
+
+
+def _margin(log_p: Tensor, logits: Tensor) -> Tensor:
+    top = log_p.topk(2, dim=-1).values.exp()
+    return top[..., 0] - top[..., 1]
+
+
+#: function(log_probabilities, logits); "msp" is the log of the maximum probability, which has the same order.
+NAMED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "msp": lambda log_p, logits: log_p.amax(dim=-1),
+    "neg_entropy": _negative_entropy,
+    "softmax_margin": _margin,
+    "neg_gini": lambda log_p, logits: (2.0 * log_p).exp().sum(dim=-1) - 1.0,
+    "max_logit": lambda log_p, logits: logits.amax(dim=-1),
+    "energy": lambda log_p, logits: logits.logsumexp(dim=-1),
+}
+
+
+def check_confidence(confidence: Confidence) -> None:
+    """Refuse an unknown name."""
+    if not callable(confidence) and confidence not in NAMED:
+        raise ValueError(f"confidence={confidence!r} is not known; {closest(str(confidence), NAMED)}, or a function")
+
+
+def confidence_of(confidence: Confidence, logits: Tensor, log_p: Tensor) -> Tensor:
+    """Return one confidence per sample, without gradient."""
+    if not callable(confidence):
+        return NAMED[confidence](log_p.detach(), logits.detach())
+    with torch.no_grad():
+        return confidence(logits)

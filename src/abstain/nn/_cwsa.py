@@ -1,0 +1,167 @@
+"""A smooth surrogate of CWSA and CWSA+."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from torch import Tensor, nn
+
+from abstain._checks import fraction, one_of, real
+from abstain.nn._confidence import at_least_float32
+from abstain.nn._rank_losses import check_batch, hits
+
+Denominator = Literal["accepted", "all"]
+Correctness = Literal["soft", "hard"]
+
+
+def smooth_cwsa(
+    loss: Tensor,
+    confidence: Tensor,
+    *,
+    threshold: float = 0.5,
+    temperature: float = 0.05,
+    penalty: float = 1.0,
+    denominator: Denominator = "accepted",
+) -> Tensor:
+    r"""Return CWSA with a soft threshold: differentiable in the confidences and in the losses.
+
+    .. math:: \frac{\sum_i \phi_t(c_i)\,\bigl(1 - (1 + \pi)\ell_i\bigr)}{\sum_i s_t(c_i)}, \qquad
+              \phi_t(c) = \frac{t \ln(1 + e^{(c - \tau)/t})}{1 - \tau}, \quad
+              s_t(c) = \frac{1}{1 + e^{-(c - \tau)/t}}
+
+    As t goes to 0 the trust :math:`\phi_t` becomes :math:`\max(0, c - \tau)/(1 - \tau)` and the acceptance
+    :math:`s_t` (its derivative, up to the factor) the step at :math:`\tau`: the value becomes CWSA for
+    :math:`\pi = 1`, CWSA+ for :math:`\pi = 0`.
+
+    Parameters
+    ----------
+    loss : Tensor of shape (n_samples,)
+        In [0, 1].
+    confidence : Tensor of shape (n_samples,)
+        Probabilities in [0, 1].
+    threshold : float in [0, 1)
+    temperature : float
+        Width t > 0 of the threshold; differences from CWSA are of its order.
+    penalty : float
+        1 for CWSA, 0 for CWSA+.
+    denominator : {"accepted", "all"}
+        Divide by the (soft) number of accepted samples, or by all. ``"accepted"`` can be driven up by accepting next
+        to nothing: as a training loss pair it with another, or use ``"all"``.
+
+    Returns
+    -------
+    Tensor
+        Scalar, about in [-1, 1]; higher is better.
+
+    Raises
+    ------
+    ValueError
+        Shapes that differ, no sample, a threshold outside [0, 1), a temperature that is not positive, a
+        negative penalty.
+    TypeError
+        An option that is no number.
+
+    References
+    ----------
+    Shahnazari et al. (2025): Section 3.2 and A.3, which states that a surrogate is possible and gives none.
+
+    Examples
+    --------
+    >>> import abstain, torch
+    >>> loss, confidence = torch.tensor([0.0, 0.0, 1.0, 0.0]), torch.tensor([0.9, 0.8, 0.7, 0.4])
+    >>> round(abstain.nn.smooth_cwsa(loss, confidence, temperature=1e-3).item(), 5)
+    0.33333
+    >>> round(abstain.cwsa(loss, confidence), 5)
+    0.33333
+    """
+    tau, temperature, penalty = _checked(threshold, temperature, penalty, denominator)
+    if loss.ndim != 1 or loss.shape != confidence.shape:
+        shapes = f"loss: {tuple(loss.shape)}, confidence: {tuple(confidence.shape)}"
+        raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
+    if not len(loss):
+        raise ValueError("loss is empty; at least one sample is needed, so leave this batch out")
+    above = (at_least_float32(confidence) - tau) / temperature
+    trust = nn.functional.softplus(above) * (temperature / (1.0 - tau))
+    gain = (trust * (1.0 - (1.0 + penalty) * loss)).sum()
+    if denominator == "all":
+        return gain / len(loss)
+    # where all is rejected, trust and acceptance vanish together: their ratio must not become 0 / 0
+    return gain / above.sigmoid().sum().clamp_min(1e-12)
+
+
+def _checked(
+    threshold: float, temperature: float, penalty: float, denominator: Denominator
+) -> tuple[float, float, float]:
+    """Return threshold, temperature and penalty as numbers, or name the option that cannot serve."""
+    one_of(denominator, get_args(Denominator), "denominator")
+    remedy = "0 is abstain.cwsa, which has no gradient"
+    width = real(temperature, "temperature", "> 0", remedy)
+    if not 0.0 < width < float("inf"):
+        raise ValueError(f"temperature must be positive and finite, got {temperature!r}; {remedy}")
+    weight = real(penalty, "penalty", ">= 0", "1 is CWSA, 0 is CWSA+")
+    if not 0.0 <= weight < float("inf"):
+        raise ValueError(f"penalty must be a finite number >= 0, got {penalty!r}; 1 is CWSA, 0 is CWSA+")
+    return fraction(threshold, "threshold", below_one=True), width, weight
+
+
+class CWSALoss(nn.Module):
+    """Negative smooth CWSA of a batch as a loss, from logits and labels.
+
+    Parameters
+    ----------
+    threshold, temperature, penalty, denominator
+        As in :func:`smooth_cwsa`.
+    correctness : {"soft", "hard"}
+        ``"soft"``: 1 - probability of the true class as the loss, so that answers can improve. ``"hard"``: 0/1, so
+        that only confidences do.
+
+    Raises
+    ------
+    ValueError, TypeError
+        See :func:`smooth_cwsa`; bad options are refused at once, bad batches in the call.
+
+    References
+    ----------
+    Shahnazari et al. (2025): A.3; graded correctness A.6.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain import nn
+    >>> logits = torch.tensor([[2.0, 0.0], [0.0, 1.0], [0.0, 0.5]], requires_grad=True)
+    >>> nn.CWSALoss()(logits, torch.tensor([0, 1, 0])).backward()
+    >>> bool((logits.grad.abs().sum(dim=1) > 0).all())
+    True
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.5,
+        temperature: float = 0.05,
+        *,
+        penalty: float = 1.0,
+        denominator: Denominator = "all",
+        correctness: Correctness = "soft",
+    ) -> None:
+        super().__init__()
+        self.threshold, self.temperature, self.penalty = _checked(threshold, temperature, penalty, denominator)
+        one_of(correctness, get_args(Correctness), "correctness")
+        self.denominator: Denominator = denominator
+        self.correctness = correctness
+
+    def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return minus the smooth CWSA of logits (n, K) with labels (n,)."""
+        check_batch(logits, target)
+        p = at_least_float32(logits).softmax(dim=-1)
+        right = p.gather(1, target[:, None]).squeeze(1) if self.correctness == "soft" else hits(logits, target)
+        return -smooth_cwsa(
+            1.0 - right,
+            p.amax(dim=-1),
+            threshold=self.threshold,
+            temperature=self.temperature,
+            penalty=self.penalty,
+            denominator=self.denominator,
+        )
+
+    def extra_repr(self) -> str:
+        return f"threshold={self.threshold}, temperature={self.temperature}, penalty={self.penalty}"

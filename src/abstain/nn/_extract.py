@@ -1,0 +1,299 @@
+"""Run a model over a data loader once and keep everything that scores need as ``Outputs``."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Sized
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from abstain._files import write_file
+from abstain.nn._passes import device_of, evaluation_mode, mc_dropout
+from abstain.outputs import Outputs, write_outputs
+
+_BATCHES_PER_PART = 50
+
+
+def _pair(batch: Any) -> tuple[Any, Tensor]:
+    """Inputs and labels of a batch."""
+    try:
+        inputs, labels = batch
+    except (TypeError, ValueError):
+        raise TypeError(f"a batch is a {type(batch).__name__}; give pairs (inputs, labels), or pass read=") from None
+    return inputs, labels
+
+
+def final_linear(model: nn.Module, inputs: Any) -> nn.Linear | None:
+    """Return the linear layer whose output is the model's output, or None.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Evaluated in evaluation mode.
+    inputs : Tensor
+        A batch to try it on.
+
+    Returns
+    -------
+    nn.Linear or None
+        None: the last operation is something else (a softmax, a cosine classifier, ...).
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain import nn
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    >>> nn.final_linear(model, torch.zeros(1, 4)) is model[2]
+    True
+    """
+    called: list[tuple[nn.Linear, Tensor]] = []
+    linear = [module for module in model.modules() if isinstance(module, nn.Linear)]
+
+    def keep(module: nn.Linear, inputs: Any, output: Tensor) -> None:
+        called.append((module, output.clone()))  # what follows may work in place
+
+    handles = [module.register_forward_hook(keep) for module in linear]
+    try:
+        result = _logits(model, inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    same = [module for module, output in called if output.shape == result.shape and torch.equal(output, result)]
+    return same[-1] if same else None
+
+
+@torch.no_grad()
+def _logits(model: nn.Module, inputs: Any) -> Tensor:
+    """What the model says in evaluation mode."""
+    with evaluation_mode(model):
+        result = model(inputs)
+    if not isinstance(result, Tensor):
+        raise TypeError(f"the model returned {type(result).__name__}; wrap it in a module that returns logits alone")
+    return result
+
+
+def _answers(model: nn.Module, head: nn.Linear | None, inputs: Any, labels: Any) -> dict[str, Any]:
+    """What is kept of a batch: logits, labels and, as features, the inputs of the head."""
+    row = {"labels": np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels)}
+    if head is None:
+        return row | {"logits": _host(_logits(model, inputs))}
+    seen: list[Tensor] = []
+    handle = head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    try:
+        return row | {"logits": _host(_logits(model, inputs)), "features": _host(seen[-1])}
+    finally:
+        handle.remove()
+
+
+def _identity(model: nn.Module, loader: Any, first: tuple[Any, Any], *settings: Any) -> str:
+    """A digest of what parts must agree with: parameters, buffers, the batches' number, size and first, settings."""
+    batches = [getattr(loader, "batch_size", None), len(loader) if isinstance(loader, Sized) else None]
+    digest = hashlib.sha256(json.dumps([batches, settings]).encode())
+    for name, value in [*sorted(model.state_dict().items()), *zip(("inputs", "labels"), first, strict=True)]:
+        digest.update(name.encode())
+        if isinstance(value, Tensor):
+            digest.update(value.detach().cpu().reshape(-1).contiguous().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _report(done: int, total: int | None) -> None:
+    """A progress bar on stderr, on a terminal only."""
+    if sys.stderr.isatty():
+        share = f"{done}/{total}" if total else str(done)
+        end = "\n" if done == total else ""
+        sys.stderr.write(f"\rextracting: batch {share}{end}")
+
+
+class _Parts:
+    """Finished parts of an interrupted run, each complete or not there."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, identity: str, resume: bool) -> None:
+        self.folder = None if path is None else Path(f"{os.fspath(path)}.parts")
+        self.held: list[dict[str, Any]] = []
+        self.batches = 0
+        if self.folder is None:
+            return
+        key = self.folder / "model"
+        if key.exists():
+            if not resume:
+                shutil.rmtree(self.folder)
+            elif key.read_text() != identity:
+                raise ValueError(
+                    f"{self.folder} holds parts of another model, data set, batch size, seed or number of passes; "
+                    "remove it or pass resume=False"
+                )
+        elif self.folder.exists() and any(self.folder.iterdir()):
+            raise FileExistsError(f"{self.folder} is in the way: it is no folder of parts; rename it or choose a path")
+        self.folder.mkdir(exist_ok=True)
+        write_file(str(key), lambda file: file.write(identity.encode()))
+        for number in itertools.count():
+            part = self.folder / f"{number:05d}.npz"
+            if not part.exists():
+                break
+            with np.load(part, allow_pickle=False) as arrays:
+                self.held.append(dict(arrays))
+            self.batches += int(self.held[-1].pop("batches"))
+
+    def add(self, batches: list[dict[str, Any]]) -> None:
+        """Keep a part, on disk if there is a folder."""
+        part = _joined(batches)
+        if self.folder is not None:
+            name = str(self.folder / f"{len(self.held):05d}.npz")
+            write_file(name, lambda file: np.savez(file, batches=np.array(len(batches)), **part))
+        self.held.append(part)
+
+    def remove(self) -> None:
+        """The result is complete: the parts are not needed any more."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder)
+
+
+def _joined(batches: list[dict[str, Any]]) -> dict[str, Any]:
+    """Concatenate along samples, which are the second dimension of passes."""
+    return {
+        name: np.concatenate([batch[name] for batch in batches], axis=1 if name == "passes" else 0)
+        for name in batches[0]
+    }
+
+
+def extract(
+    model: nn.Module,
+    loader: Iterable[Any],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    passes: int = 0,
+    seed: int = 0,
+    features: bool = True,
+    device: torch.device | str | None = None,
+    resume: bool = True,
+    overwrite: bool = False,
+    read: Callable[[Any], tuple[Any, Tensor]] = _pair,
+) -> Outputs:
+    """Run a model over a data loader once and return, or save, its ``Outputs``: all that scores need later.
+
+    Parameters
+    ----------
+    model : nn.Module
+        From inputs to logits; run in evaluation mode without gradients, its modes are restored.
+    loader : iterable of batches
+        In a fixed order: rows are told apart by their position.
+    path : str or path, optional
+        ``.npz`` file to write. While it is not complete, finished parts lie in ``<path>.parts``.
+    passes : int
+        Monte Carlo dropout passes beside the plain one. They are written to ``<path>.passes.npy``, of shape
+        (passes, n_samples, n_classes) in float32, and need a path.
+    seed : int
+        Of the dropout masks; each batch has its own, so that a resumed run gives the same file.
+    features : bool
+        Also keep the inputs of the final linear layer, and the layer itself as ``head``.
+    device : torch.device or str, optional
+        Where to run, and where the model stays; default where its first parameter lies.
+    resume : bool
+        Go on from the parts of an interrupted run of the same model.
+    overwrite : bool
+        Replace a finished file.
+    read : callable
+        ``read(batch) -> (inputs, labels)``; default: batches are pairs.
+
+    Returns
+    -------
+    Outputs
+        With logits, labels, and (if there is a final linear layer) features and head.
+
+    Raises
+    ------
+    ValueError
+        A loader that shuffles; parts of another model or data set; passes without a path; no batch.
+    FileExistsError
+        The file is there and ``overwrite`` is not given.
+    TypeError
+        A batch is no pair; the model returns something else than a tensor.
+
+    Notes
+    -----
+    Batches that are done are skipped by reading past them. Progress is shown on stderr if that is a terminal.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain import nn
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    >>> data = torch.utils.data.TensorDataset(torch.randn(10, 4), torch.arange(10) % 3)
+    >>> nn.extract(model, torch.utils.data.DataLoader(data, batch_size=4))
+    Outputs(n=10, n_classes=3, labels, logits, features, head)
+    """
+    if _shuffles(getattr(loader, "sampler", None)):
+        raise ValueError("the loader shuffles, so rows could not be told apart; use DataLoader(..., shuffle=False)")
+    if passes and path is None:
+        raise ValueError("passes are written beside the file; give path=, or call mc_dropout on your batches")
+    if path is not None and os.path.exists(path) and not overwrite:
+        raise FileExistsError(f"{os.fspath(path)} is there already; pass overwrite=True to replace it")
+    place = device_of(model) if device is None else torch.device(device)
+    model.to(place)
+    total = len(loader) if isinstance(loader, Sized) else None
+    head, parts = None, None
+    waiting: list[dict[str, Any]] = []
+    for number, batch in enumerate(loader):
+        if parts is None:
+            first = read(batch)
+            head = final_linear(model, _moved(first[0], place)) if features else None
+            parts = _Parts(path, _identity(model, loader, first, passes, seed, features) if path else "", resume)
+        if number < parts.batches:
+            continue
+        inputs, labels = read(batch)
+        inputs = _moved(inputs, place)
+        row = _answers(model, head, inputs, labels)
+        if passes:
+            row["passes"] = _host(mc_dropout(model, inputs, passes, seed=seed + number))
+        waiting.append(row)
+        if len(waiting) == _BATCHES_PER_PART:
+            parts.add(waiting)
+            waiting = []
+        _report(number + 1, total)
+    if parts is None:
+        raise ValueError("the loader holds no batch; at least one is needed")
+    if waiting:
+        parts.add(waiting)
+    return _finished(_joined(parts.held), head, path, parts)
+
+
+def _shuffles(sampler: Any) -> bool:
+    """Whether a sampler is known to draw at random."""
+    data = torch.utils.data
+    random = (data.RandomSampler, data.SubsetRandomSampler, data.WeightedRandomSampler)
+    return isinstance(sampler, random) or (isinstance(sampler, data.DistributedSampler) and sampler.shuffle)
+
+
+def _finished(
+    columns: dict[str, Any], head: nn.Linear | None, path: str | os.PathLike[str] | None, parts: _Parts
+) -> Outputs:
+    """Make the outputs, write them, and only then remove the parts."""
+    many = columns.pop("passes", None)
+    layer = None
+    if head is not None:
+        bias = np.zeros(head.out_features) if head.bias is None else _host(head.bias)
+        layer = (_host(head.weight), bias)
+    outputs = Outputs(**columns, head=layer)
+    if path is not None:
+        if many is not None:
+            write_file(f"{os.fspath(path)}.passes.npy", lambda file: np.save(file, many))
+        write_outputs(outputs, path)
+        parts.remove()
+    return outputs
+
+
+def _host(tensor: Tensor) -> Any:
+    return tensor.detach().float().cpu().numpy()
+
+
+def _moved(inputs: Any, place: torch.device) -> Any:
+    return inputs.to(place) if hasattr(inputs, "to") else inputs

@@ -1,0 +1,301 @@
+"""``SelectiveMetrics``: all metrics of the core as one torchmetrics ``Metric``, exact or in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torchmetrics import Metric as TorchMetric
+
+import abstain.metrics as core
+from abstain._checks import UnmetNeed, one_of
+from abstain.blocks import TieBlocks
+from abstain.metrics import Metric
+from abstain.nn import _histogram as histogram
+from abstain.nn._bounds import Bins, Bounds, certified
+from abstain.nn._confidence import NAMED, Confidence, check_confidence, in_float64
+from abstain.nn._rank_losses import SampleLoss, check_batch, nll
+
+_COMPACT = 1 << 16
+_COLUMNS = 4  # score, weight, weighted loss, count; kept flat, as an idle process sends an empty vector
+_UNIT = {"msp", "softmax_margin"}
+
+
+class SelectiveMetrics(TorchMetric):
+    r"""Metrics of a reject option over all batches seen, in one torchmetrics state.
+
+    Parameters
+    ----------
+    metrics : sequence of str or abstain.metrics.Metric
+        What to compute, as :func:`abstain.metrics.parse` reads it: ``"augrc"``, ``"aurc(estimator=log)"``, ...
+    bins : int, optional
+        None: exact. The state is the table of tie blocks, as large as the number of distinct scores. A number,
+        2^8 to 2^20: constant memory. The state is a histogram of the scores with 40 bytes per bin (2.6 MB for 65536),
+        and ``compute`` also returns certified bounds.
+    confidence : str or callable
+        Confidence of logits: ``"msp"`` (maximum probability), ``"neg_entropy"``, ``"softmax_margin"``, ``"neg_gini"``,
+        ``"max_logit"``, ``"energy"``, or a function of the logits.
+    loss : "zero_one", "cross_entropy" or callable
+        Loss of logits and labels per sample.
+    scale : {"probability", "real"}, optional
+        What the bins are made for: scores in [0, 1], finest near 1, or any scores. Default: as ``confidence`` says.
+    **kwargs
+        Of ``torchmetrics.Metric``, e.g. ``dist_sync_on_step``.
+
+    Returns
+    -------
+    dict of str to Tensor
+        From ``compute``: the value of each metric by its spec, float64; NaN where it is undefined (``reasons`` says
+        why). In constant memory, ``<spec>_low`` and ``<spec>_high`` beside ``aurc``, ``augrc`` and, for 0/1 losses,
+        ``e_aurc``, ``e_augrc`` and ``auroc_f``: no data with this histogram can leave them. Other metrics are those
+        of the bins taken as ties, without a certificate.
+
+    Raises
+    ------
+    ValueError
+        Unknown metrics or options; at ``compute``: NaN scores, losses that are negative or not finite, labels that
+        are no class, scores outside [0, 1] on the scale "probability". Counting them costs no synchronisation in
+        ``update``.
+    UnmetNeed
+        At ``compute``: a metric needs what is not there.
+
+    Notes
+    -----
+    ``update(confidence, loss)`` takes two vectors, ``update(logits, labels)`` a matrix and labels. Ties across
+    batches and processes are ties. States add up, so two processes give what one gives: to rounding in general, to
+    the last bit for 0/1 losses. Everything is summed in float64, which Apple's GPUs lack: leave the metric on the CPU
+    then, it takes batches from there. In exact mode ``forward`` keeps every row; only ``update`` joins equal scores.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain import nn
+    >>> metric = nn.SelectiveMetrics(["augrc", "aurc"])
+    >>> metric.update(torch.tensor([0.9, 0.8]), torch.tensor([0, 0]))
+    >>> metric.update(torch.tensor([0.7, 0.6]), torch.tensor([1, 0]))
+    >>> {name: round(value.item(), 4) for name, value in metric.compute().items()}
+    {'augrc': 0.0938, 'aurc': 0.1458}
+    >>> small = nn.SelectiveMetrics(["augrc"], bins=256)
+    >>> small.update(torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([0, 0]))
+    >>> sorted(small.compute())
+    ['augrc', 'augrc_high', 'augrc_low']
+    """
+
+    full_state_update = False
+    rows: Any
+    oracle_rows: Any
+    flags: Tensor
+    count: Tensor
+
+    def __init__(
+        self,
+        metrics: Sequence[str | Metric] = ("augrc", "aurc"),
+        *,
+        bins: int | None = None,
+        confidence: Confidence = "msp",
+        loss: str | SampleLoss = "zero_one",
+        scale: histogram.Scale | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        super().set_dtype(torch.float64)  # also of the empty state that an idle process sends
+        check_confidence(confidence)
+        if not callable(loss):
+            one_of(loss, ("zero_one", "cross_entropy"), "loss")
+        if bins is not None and not 1 << 8 <= bins <= 1 << 20:
+            raise ValueError(f"bins must lie between 256 and 1048576, got {bins!r}; 65536 take 2.6 MB")
+        self.metrics = [core.parse(each) if isinstance(each, str) else each for each in metrics]
+        for each in self.metrics:
+            if each.input != "blocks":
+                raise ValueError(f"{each.name} needs class probabilities, not scores and losses; call it on Outputs")
+        self.bins, self.confidence, self.loss = bins, confidence, loss
+        unit = confidence in _UNIT if isinstance(confidence, str) else False
+        self.scale: histogram.Scale = scale or ("probability" if unit else "real")
+        one_of(self.scale, ("probability", "real"), "scale")
+        #: Why a value is NaN, by spec, after ``compute``.
+        self.reasons: dict[str, str] = {}
+        #: Rows after the last compaction: the next one waits until they have doubled.
+        self._compacted = 0
+        self._oracle = any(not each.needs.isdisjoint({"oracle", "unit_loss"}) for each in self.metrics)
+        # NaN scores, bad losses, bad weights, scores outside [0, 1], losses other than 0 and 1, fractional weights
+        self.add_state("flags", torch.zeros(6, dtype=torch.float64), dist_reduce_fx="sum")
+        if bins is None:
+            self.add_state("rows", [], dist_reduce_fx="cat")
+            self.add_state("oracle_rows", [], dist_reduce_fx="cat")
+        else:
+            for name, (value, reduction) in histogram.COLUMNS.items():
+                self.add_state(name, torch.full((bins,), value, dtype=torch.float64), dist_reduce_fx=reduction)
+
+    def set_dtype(self, dst_type: Any) -> SelectiveMetrics:
+        """Keep float64: a state in less loses samples from 2^24 on."""
+        return self
+
+    # ------------------------------------------------------------------ update
+
+    @torch.no_grad()
+    def update(self, preds: Tensor, target: Tensor, weight: Tensor | None = None) -> None:
+        """Add a batch: confidences (n,) with losses (n,), or logits (n, n_classes) with labels (n,).
+
+        Parameters
+        ----------
+        preds, target : Tensor
+        weight : Tensor of shape (n,), optional
+            Sample weights >= 0; exact mode only.
+        """
+        score, loss = self._columns(preds, target)
+        one = torch.ones_like(loss) if weight is None else in_float64(weight.detach())
+        if self.bins is not None and weight is not None:
+            raise UnmetNeed("the certified bounds are defined on counts; use bins=None for sample weights")
+        if score.shape != loss.shape or score.shape != one.shape:
+            shapes = f"{tuple(score.shape)}, {tuple(loss.shape)}, {tuple(one.shape)}"
+            raise ValueError(f"shapes differ (confidence, loss, weight: {shapes}); give one of each per sample")
+        if len(score) == 0:
+            return
+        bad_score = score.isnan()
+        bad_loss = ~(loss.isfinite() & (loss >= 0.0))
+        bad_weight = ~(one.isfinite() & (one >= 0.0))
+        outside = (score < 0.0) | (score > 1.0)
+        graded = (loss != 0.0) & (loss != 1.0)
+        self.flags += torch.stack([
+            each.sum(dtype=torch.float64)
+            for each in (bad_score, bad_loss, bad_weight, outside, graded, one != one.floor())
+        ])  # fmt: skip
+        if self.bins is None:
+            self._append(score, loss, one)
+            return
+        score = score.nan_to_num(0.0, torch.inf, -torch.inf)  # counted above, and refused by compute
+        columns = {name: getattr(self, name) for name in histogram.COLUMNS}
+        histogram.add(columns, histogram.bin_of(score, self.bins, self.scale), score, loss)
+
+    def _columns(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """Return confidences and losses in float64; a label that is no class has a loss of NaN."""
+        logits = in_float64(preds.detach())
+        target = target.detach().to(logits.device)
+        if logits.ndim == 1:
+            return logits + 0.0, target.double()  # + 0.0: no -0.0
+        check_batch(logits, target, least=0)
+        log_p = logits.log_softmax(dim=-1)
+        if callable(self.confidence):
+            score = self.confidence(logits)
+        else:
+            score = NAMED[self.confidence](log_p, logits)
+            score = score.exp() if self.confidence == "msp" else score
+        if callable(self.loss):
+            loss = self.loss(logits, target)
+        elif self.loss == "zero_one":
+            no_class = (target < 0) | (target >= logits.shape[1])
+            loss = (logits.argmax(dim=-1) != target).double().masked_fill(no_class, torch.nan)
+        else:
+            loss = nll(log_p, target)
+        return score.to(torch.float64) + 0.0, loss.to(torch.float64)
+
+    # ------------------------------------------------------------------ exact state
+
+    def _append(self, score: Tensor, loss: Tensor, weight: Tensor) -> None:
+        """Keep rows (score, weight, weighted loss, count); many rows become one per distinct score."""
+        count = torch.ones_like(loss)
+        self.rows.append(torch.stack([score, weight, weight * loss, count], dim=1).ravel())
+        if self._oracle:
+            self.oracle_rows.append(torch.stack([-loss + 0.0, weight, weight * loss, count], dim=1).ravel())
+        waiting = sum(len(part) for part in self.rows) // _COLUMNS
+        if waiting > max(_COMPACT, 2 * self._compacted):
+            self.rows = [_grouped(_matrix(self.rows)).ravel()]
+            if self._oracle:
+                self.oracle_rows = [_grouped(_matrix(self.oracle_rows)).ravel()]
+            self._compacted = len(self.rows[0]) // _COLUMNS
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        super().reset()
+        self._compacted = 0
+
+    def table(self) -> TieBlocks:
+        """Return the table of tie blocks: of all samples, or of the bins."""
+        self._refuse()
+        if self.bins is not None:
+            count, loss, lowest, highest = self._filled("count", "loss_sum", "lowest", "highest")
+            return TieBlocks(0.5 * (lowest + highest), count, loss, count, binary=self._is_binary())
+        own = _blocks(_matrix(self.rows), self._is_binary(), self._is_whole())
+        if not self._oracle or own.binary:
+            return own
+        oracle = _blocks(_matrix(self.oracle_rows), False, self._is_whole())
+        return TieBlocks(
+            own.score, own.weight, own.loss, own.count, binary=False, frequencies=own.frequencies, _oracle=oracle
+        )
+
+    def _is_binary(self) -> bool:
+        return float(self.flags[4]) == 0.0
+
+    def _is_whole(self) -> bool:
+        return float(self.flags[5]) == 0.0
+
+    def _refuse(self) -> None:
+        names = (
+            "confidence holds NaN",
+            "loss is negative or not finite, or a label is no class,",
+            "weight is negative or not finite",
+            "confidence lies outside [0, 1]",
+        )
+        for which, problem in enumerate(names):
+            number = int(self.flags[which])
+            if number and (which < 3 or (self.bins is not None and self.scale == "probability")):
+                remedy = 'pass scale="real"' if which == 3 else "repair the batches before update, then reset()"
+                raise ValueError(f"{problem} in {number} samples; {remedy}")
+        empty = not float(self.count.sum()) if self.bins is not None else not len(self.rows)
+        if empty:
+            raise ValueError("no sample has been seen; call update before compute")
+
+    # ------------------------------------------------------------------ compute
+
+    def compute(self) -> dict[str, Tensor]:
+        """Return the value of each metric by its spec."""
+        table = self.table()
+        bounds = self._bounds() if self.bins is not None else {}
+        self.reasons = {}
+        found: dict[str, float] = {}
+        for each in self.metrics:
+            spec = each.spec
+            if not each.options and each.name in bounds:
+                found[spec], found[f"{spec}_low"], found[f"{spec}_high"] = bounds[each.name]
+                continue
+            value, reason = each.evaluate(table)
+            found[spec] = value
+            if reason is not None:
+                self.reasons[spec] = reason
+        device = self.flags.device
+        return {name: torch.tensor(value, dtype=torch.float64, device=device) for name, value in found.items()}
+
+    def _bounds(self) -> dict[str, Bounds]:
+        columns = self._filled("count", "loss_sum", "lowest", "highest", "largest")
+        return certified(Bins(*columns), self._is_binary())
+
+    def _filled(self, *names: str) -> list[Any]:
+        """Return columns of the bins that hold something; bins are in descending order already."""
+        kept = (self.count > 0).cpu()
+        return [getattr(self, name).cpu()[kept].numpy() for name in names]
+
+
+def _matrix(rows: Any) -> Tensor:
+    """Return a list state as one matrix; torchmetrics hands over a list, or one tensor after gathering."""
+    flat: Tensor = torch.cat(list(rows)) if isinstance(rows, (list, tuple)) else rows
+    return flat.reshape(-1, _COLUMNS)
+
+
+def _grouped(rows: Tensor) -> Tensor:
+    """Return one row per distinct score, ascending."""
+    score, group = torch.unique(rows[:, 0], return_inverse=True)
+    sums = rows.new_zeros(len(score), rows.shape[1] - 1).index_add_(0, group, rows[:, 1:])
+    return torch.cat([score[:, None], sums], dim=1)
+
+
+def _blocks(rows: Tensor, binary: bool, whole: bool) -> TieBlocks:
+    """Return the table of rows; blocks without weight do not count."""
+    grouped = _grouped(rows)
+    kept = grouped[grouped[:, 1] > 0.0].flip(0).cpu().numpy()
+    if not len(kept):
+        raise ValueError("the weights sum to 0; at least one sample needs a positive weight")
+    score, weight, loss, count = (np.ascontiguousarray(column) for column in kept.T)
+    return TieBlocks(score, weight, loss, count, binary=binary, frequencies=whole)

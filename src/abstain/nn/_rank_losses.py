@@ -1,0 +1,293 @@
+"""Losses whose value is a rank metric of the batch: AURC, SELE and AUGRC."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias, get_args
+
+import torch
+from torch import Tensor, nn
+
+from abstain._checks import one_of
+from abstain.nn._confidence import Confidence, at_least_float32, check_confidence, confidence_of
+from abstain.nn._distributed import gather_vector, own_part
+from abstain.nn._weights import RankEstimator, Ties, loss_weights
+
+Reduction = Literal["mean", "none"]
+_REDUCTIONS = get_args(Reduction)
+_NO_LABEL = -(2**31)  # cross-entropy would skip -100 in silence
+#: From logits (n, K) and labels (n,) to losses (n,) with gradient.
+SampleLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+
+
+def rank_weighted_loss(
+    loss: Tensor,
+    confidence: Tensor,
+    estimator: RankEstimator = "harmonic",
+    *,
+    ties: Ties = "order",
+    unit_mean: bool = False,
+    distributed: bool = False,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    r"""Return a rank metric of a batch as a training loss: any per-sample loss times detached rank weights.
+
+    .. math:: \frac1n \sum_i \hat\alpha_{r_i}\,\ell_i, \qquad
+              \frac{\partial}{\partial\theta} = \frac1n \sum_i \hat\alpha_{r_i} \frac{\partial\ell_i}{\partial\theta}
+
+    Parameters
+    ----------
+    loss : Tensor of shape (..., n)
+        Loss per sample, with gradient.
+    confidence : Tensor of shape (..., n)
+        Confidence scores, higher = surer, from anything; no gradient passes. NaN is not looked for.
+    estimator : {"harmonic", "log", "plugin", "sele", "augrc"}
+        Whose weights, see :func:`loss_weights`.
+    ties : {"order", "exact"}
+        ``"exact"``: the core's metric to rounding, whatever ties.
+    unit_mean : bool
+        Divide by the mean weight, so that a learning rate tuned for the plain loss stays right. The value is then
+        no longer the metric: AUGRC's weights have mean 1/2.
+    distributed : bool
+        Rank over the batches of all processes. Under DDP, which averages gradients, the gradient is that of the
+        metric of the global batch, also with batches of different size; a process may have none left.
+    reduction : {"mean", "none"}
+        ``"none"`` returns weight times loss per sample.
+
+    Returns
+    -------
+    Tensor
+        Scalar, or of the shape of ``loss``; float32 at least. Range [0, largest loss times largest weight].
+
+    Raises
+    ------
+    ValueError
+        Shapes that differ; no samples; unknown options.
+
+    Notes
+    -----
+    The weights follow the batch that is given, so a smaller last batch gets its own.
+
+    References
+    ----------
+    Zhou et al. (2025), ICML: Eq. 11 with the weights of Eq. 13, 18 and 33. Traub et al. (2024), NeurIPS: Eq. 6.
+
+    Examples
+    --------
+    >>> import abstain, torch
+    >>> loss, confidence = torch.tensor([0.0, 0.0, 1.0, 0.0]), torch.tensor([0.9, 0.8, 0.7, 0.6])
+    >>> abstain.nn.rank_weighted_loss(loss, confidence), abstain.aurc(loss, confidence)
+    (tensor(0.1458), 0.14583333333333331)
+    """
+    if reduction not in _REDUCTIONS:
+        one_of(reduction, _REDUCTIONS, "reduction")
+    if loss.shape != confidence.shape:
+        shapes = f"loss: {tuple(loss.shape)}, confidence: {tuple(confidence.shape)}"
+        raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
+    loss = at_least_float32(loss)
+    ranked, sizes = gather_vector(confidence.detach()) if distributed else (confidence, [loss.shape[-1]])
+    weights = loss_weights(ranked, estimator, ties=ties, dtype=loss.dtype)
+    if unit_mean:
+        weights = weights / weights.mean(dim=-1, keepdim=True)
+    if distributed:
+        weights = own_part(weights, sizes)
+    if reduction == "none":
+        return weights * loss
+    if loss.ndim > 1:
+        return (weights * loss).mean()
+    # one kernel for product and sum; DDP averages over processes, so each divides by the mean of their batch sizes
+    return torch.dot(weights, loss) / (sum(sizes) / len(sizes))
+
+
+class _RankLoss(nn.Module):
+    """What the three losses share: options, one log-softmax for loss and confidence."""
+
+    estimator: RankEstimator
+
+    def __init__(
+        self, confidence: Confidence, loss: SampleLoss | None, ties: Ties, unit_mean: bool, distributed: bool
+    ) -> None:
+        super().__init__()
+        check_confidence(confidence)
+        self.ties: Ties = one_of(ties, get_args(Ties), "ties")  # type: ignore[assignment]
+        self.confidence, self.loss = confidence, loss
+        self.unit_mean, self.distributed = unit_mean, distributed
+
+    def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of logits (n, K) with labels (n,)."""
+        check_batch(logits, target)
+        logits = at_least_float32(logits)
+        log_p = logits.log_softmax(dim=-1)
+        given = self.loss
+        loss = nll(log_p, target) if given is None else given(logits, target)
+        return rank_weighted_loss(
+            loss,
+            confidence_of(self.confidence, logits, log_p),
+            self.estimator,
+            ties=self.ties,
+            unit_mean=self.unit_mean,
+            distributed=self.distributed,
+        )
+
+    def extra_repr(self) -> str:
+        return f"estimator={self.estimator!r}, confidence={self.confidence!r}, ties={self.ties!r}"
+
+
+def nll(log_p: Tensor, target: Tensor) -> Tensor:
+    """Return -log p of the true class per sample; one kernel, and a label of -100 is out of range like any other."""
+    return nn.functional.nll_loss(log_p, target, reduction="none", ignore_index=_NO_LABEL)
+
+
+def hits(logits: Tensor, target: Tensor) -> Tensor:
+    """Return 1 where the largest logit is that of the label, else 0; a label that is no class is out of range."""
+    return nn.functional.one_hot(logits.argmax(dim=-1), logits.shape[-1]).gather(1, target[:, None]).squeeze(1)
+
+
+def check_batch(logits: Tensor, target: Tensor, least: int = 1) -> None:
+    """Refuse logits and labels that do not belong together, or are too few for a mean."""
+    if logits.ndim != 2 or target.ndim != 1 or len(logits) != len(target):
+        shapes = f"logits: {tuple(logits.shape)}, target: {tuple(target.shape)}"
+        raise ValueError(f"shapes do not fit ({shapes}); give logits (n, n_classes) and class indices (n,)")
+    if len(logits) < least:
+        raise ValueError("logits is empty; at least one sample is needed, so leave this batch out")
+
+
+class AURCLoss(_RankLoss):
+    r"""AURC of the batch as a loss: cross-entropy times the detached weight of the sample's confidence rank.
+
+    .. math:: \frac1n\sum_i \hat\alpha_{r_i}\,\bigl(-\ln p_{i,y_i}\bigr), \qquad \hat\alpha_r = H_n - H_{n-r}
+
+    Parameters
+    ----------
+    estimator : {"harmonic", "log", "plugin"}
+        Weights :math:`H_n - H_{n-r}`, :math:`-\ln(1 - r/(n+1))`, or those of the plug-in, whose ties are always exact.
+    confidence : str or callable
+        What ranks the samples: ``"msp"`` (the maximum of the same log-softmax), ``"neg_entropy"``,
+        ``"softmax_margin"``, ``"neg_gini"``, ``"max_logit"``, ``"energy"``, or a function of the logits.
+    loss : callable, optional
+        ``loss(logits, target)`` per sample; default cross-entropy.
+    ties : {"order", "exact"}
+        See :func:`loss_weights`.
+    unit_mean, distributed : bool
+        See :func:`rank_weighted_loss`.
+
+    Raises
+    ------
+    ValueError
+        Unknown options; in the call, shapes that do not fit.
+
+    See Also
+    --------
+    AUGRCLoss, SELELoss
+
+    References
+    ----------
+    Zhou et al. (2025), ICML: Eq. 11, 13, 18 and Table 1.
+
+    Examples
+    --------
+    >>> import abstain, torch
+    >>> logits = torch.tensor([[2.0, 0.0], [0.0, 1.0], [0.0, 0.5]], requires_grad=True)
+    >>> value = abstain.nn.AURCLoss()(logits, torch.tensor([0, 1, 0]))
+    >>> value.backward()
+    >>> round(value.item(), 4), logits.grad.shape
+    (0.2728, torch.Size([3, 2]))
+    """
+
+    def __init__(
+        self,
+        estimator: Literal["harmonic", "log", "plugin"] = "harmonic",
+        *,
+        confidence: Confidence = "msp",
+        loss: SampleLoss | None = None,
+        ties: Ties = "order",
+        unit_mean: bool = False,
+        distributed: bool = False,
+    ) -> None:
+        super().__init__(confidence, loss, ties, unit_mean, distributed)
+        one_of(estimator, ("harmonic", "log", "plugin"), "estimator")
+        self.estimator = estimator
+        if estimator == "plugin":
+            self.ties = "exact"
+
+
+class SELELoss(_RankLoss):
+    r"""SELE score of the batch as a loss: cross-entropy times the detached relative rank of the confidence.
+
+    .. math:: \frac1n\sum_i \frac{r_i}{n}\,\bigl(-\ln p_{i,y_i}\bigr)
+
+    Parameters
+    ----------
+    confidence, loss, ties, unit_mean, distributed
+        As in :class:`AURCLoss`.
+
+    Raises
+    ------
+    ValueError
+        Unknown options; in the call, shapes that do not fit.
+
+    References
+    ----------
+    Franc, Prusa & Voracek (2023), JMLR 24(11). Zhou et al. (2025), ICML: Eq. 33.
+
+    Examples
+    --------
+    >>> import abstain, torch
+    >>> logits = torch.tensor([[2.0, 0.0], [0.0, 1.0], [0.0, 0.5]])
+    >>> round(abstain.nn.SELELoss()(logits, torch.tensor([0, 1, 0])).item(), 4)
+    0.2202
+    """
+
+    estimator: RankEstimator = "sele"
+
+    def __init__(
+        self,
+        *,
+        confidence: Confidence = "msp",
+        loss: SampleLoss | None = None,
+        ties: Ties = "order",
+        unit_mean: bool = False,
+        distributed: bool = False,
+    ) -> None:
+        super().__init__(confidence, loss, ties, unit_mean, distributed)
+
+
+class AUGRCLoss(_RankLoss):
+    r"""AUGRC of the batch as a loss: cross-entropy times the detached mid-rank of the confidence.
+
+    .. math:: \frac1n\sum_i \frac{r_i - \frac12}{n}\,\bigl(-\ln p_{i,y_i}\bigr)
+
+    Parameters
+    ----------
+    confidence, loss, ties, unit_mean, distributed
+        As in :class:`AURCLoss`.
+
+    Raises
+    ------
+    ValueError
+        Unknown options; in the call, shapes that do not fit.
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Eq. 6, whose derivative with respect to the losses these weights are.
+
+    Examples
+    --------
+    >>> import abstain, torch
+    >>> logits = torch.tensor([[2.0, 0.0], [0.0, 1.0], [0.0, 0.5]])
+    >>> round(abstain.nn.AUGRCLoss()(logits, torch.tensor([0, 1, 0])).item(), 4)
+    0.1416
+    """
+
+    estimator: RankEstimator = "augrc"
+
+    def __init__(
+        self,
+        *,
+        confidence: Confidence = "msp",
+        loss: SampleLoss | None = None,
+        ties: Ties = "order",
+        unit_mean: bool = False,
+        distributed: bool = False,
+    ) -> None:
+        super().__init__(confidence, loss, ties, unit_mean, distributed)

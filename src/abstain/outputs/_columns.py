@@ -1,0 +1,249 @@
+"""What each field of ``Outputs`` must look like. Every function returns a checked, read-only NumPy array."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+from abstain._checks import closest, refuse, same_length, to_numpy, vector
+from abstain._classes import SUM_TOLERANCE, class_labels, class_matrix, host, is_text, probabilities, texts
+from abstain._typing import ArrayLike, FloatArray, IntArray
+
+#: Logits and probabilities of one model may differ by this much after a softmax (float16 files do).
+AGREEMENT = 1e-2
+
+
+def frozen(array: Any) -> Any:
+    """Return a read-only view, so that neither we nor our caller's caller can write through it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def numbers(column: ArrayLike, name: str) -> FloatArray:
+    """Return a float64 column; NaN and infinities pass."""
+    return np.asarray(frozen(vector(_to_host(column), name, np, None)))
+
+
+def loss(column: ArrayLike) -> FloatArray:
+    """Return a column of finite losses >= 0."""
+    values = numbers(column, "loss")
+    refuse(~np.isfinite(values), values, "loss", "is not finite", "repair or leave out these rows", np)
+    refuse(values < 0, values, "loss", "is negative", "losses are >= 0: pass a loss, not a gain", np)
+    return values
+
+
+def weights(column: ArrayLike) -> FloatArray:
+    """Return a column of finite weights >= 0 that are not all zero."""
+    values = numbers(column, "weights")
+    bad = ~np.isfinite(values) | (values < 0)
+    refuse(bad, values, "weights", "must be finite and >= 0", "repair or leave out these rows", np)
+    if not values.any():
+        raise ValueError("weights are all 0; at least one row needs a positive weight")
+    return values
+
+
+def logits(matrix: ArrayLike) -> FloatArray:
+    """Return finite logits of shape (n_samples, n_classes >= 2)."""
+    return np.asarray(frozen(class_matrix(_to_host(matrix), "logits", np, None)))
+
+
+def suspect_logits(values: FloatArray) -> None:
+    """Warn of probabilities in the place of logits; votes, of which every row is one-hot, may well be logits."""
+    if values.min() < 0.0 or values.max() > 1.0 or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
+        return
+    if (values.max(axis=1) < 1.0).any():
+        warnings.warn(
+            "logits look like probabilities: every row lies in [0, 1] and sums to 1; if they are, give them as "
+            "probabilities (of a file: probs=), or their softmax is taken once more",
+            UserWarning,
+            stacklevel=4,  # whoever called Outputs(...)
+        )
+
+
+def probability_matrix(matrix: ArrayLike) -> FloatArray:
+    """Return probabilities of shape (n_samples, n_classes >= 2)."""
+    return np.asarray(frozen(probabilities(_to_host(matrix), "probabilities", np, None)))
+
+
+def features(matrix: ArrayLike) -> FloatArray:
+    """Return finite features of shape (n_samples, n_features), floating-point ones in their own precision."""
+    return np.asarray(frozen(_finite(matrix, "features", 2, keep=True)))
+
+
+def passes(array: ArrayLike) -> Any:
+    """Return probabilities of shape (runs, n_samples, n_classes >= 2) in their own precision."""
+    values = _finite(array, "passes", 3, keep=True)
+    for run, matrix in enumerate(values):
+        probabilities(matrix, f"passes[{run}]", np, None)
+    return frozen(values)
+
+
+def same_width(width: int | None, passes: Any) -> int:
+    """Return the common number of classes of passes and logits or probabilities."""
+    if width is not None and passes.shape[2] != width:
+        raise ValueError(
+            f"passes has {passes.shape[2]} classes, logits or probabilities {width}; give the same classes"
+        )
+    return int(passes.shape[2])
+
+
+def n_rows(name: str, column: Any) -> int:
+    """Return the number of samples of a column; passes have theirs on the second axis."""
+    return int(column.shape[1 if name == "passes" else 0])
+
+
+def same_rows(columns: Mapping[str, Any]) -> None:
+    """Raise a ValueError that lists the lengths unless all columns have one value per sample."""
+    same_length(**{name: column[0] if name == "passes" else column for name, column in columns.items()})
+
+
+def head(pair: Any, n_classes: int | None, n_features: int | None) -> tuple[FloatArray, FloatArray]:
+    """Return weights W and bias b of the last layer, logits = features @ W.T + b."""
+    try:
+        weight, bias = pair
+    except (TypeError, ValueError):
+        raise TypeError("head must be a pair (W, b): weights (n_classes, n_features), bias (n_classes,)") from None
+    weight, bias = _finite(weight, "head W", 2), _finite(bias, "head b", 1)
+    expected = (n_classes or weight.shape[0], n_features or weight.shape[1])
+    if weight.shape != expected or bias.shape != expected[:1]:
+        raise ValueError(
+            f"head has shapes W {weight.shape} and b {bias.shape}, expected W {expected} and b {expected[:1]}; "
+            "W has one row per class (transpose it?)"
+        )
+    return frozen(weight), frozen(bias)
+
+
+def categories(column: ArrayLike, name: str) -> Any:
+    """Return text or numbers that name something (ids, groups, clusters); nothing may be missing."""
+    if is_text(column):
+        return frozen(texts(column, name))
+    column = _to_host(column)
+    array = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+    if array.dtype.kind in "biu" and array.ndim == 1 and len(array):
+        return frozen(array)
+    values = numbers(array, name)
+    refuse(np.isnan(values), values, name, "is missing", "fill it in or leave out these rows", np)
+    whole = bool((values == np.floor(values)).all())
+    return frozen(values.astype(np.int64)) if whole else values
+
+
+def named(columns: Any, field: str, convert: Any) -> dict[str, Any]:
+    """Return a dict of columns by name, each converted."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"{field} must be a dict of name -> column, got {type(columns).__name__}")
+    return {str(name): convert(column, f"{field}[{str(name)!r}]") for name, column in columns.items()}
+
+
+def names_of(class_names: Sequence[str] | ArrayLike | None) -> tuple[str, ...] | None:
+    """Return the class names as a tuple of distinct strings."""
+    if class_names is None:
+        return None
+    if isinstance(class_names, str):
+        raise TypeError(f"class_names must be a sequence of names, got the string {class_names!r}")
+    names = tuple(str(name) for name in class_names)
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"class_names holds {twice[0]!r} twice; every class needs its own name")
+    return names
+
+
+def classes(
+    labels: ArrayLike | None, predictions: ArrayLike | None, names: tuple[str, ...] | None, width: int | None
+) -> tuple[IntArray | None, IntArray | None, tuple[str, ...] | None]:
+    """Return labels and predictions as class indices, and the class names that text has brought along."""
+    if width is not None and names is not None and len(names) != width:
+        raise ValueError(f"class_names has {len(names)} names for {width} classes; give one per column")
+    columns = {"labels": _truth(labels, names), "predictions": _truth(predictions, names)}
+    given = {name: column for name, column in columns.items() if column is not None}
+    text = [name for name, column in given.items() if is_text(column)]
+    if text and names is None:
+        if width is not None:
+            raise ValueError(f"{text[0]} holds text; give class_names=[...] in the order of the class columns")
+        if len(text) < len(given):
+            other = next(name for name in given if name not in text)
+            raise TypeError(f"{text[0]} holds text but {other} numbers; give class_names=[...]")
+        names = tuple(np.unique(np.concatenate([texts(given[name], name) for name in text])).tolist())
+    count = width if names is None else len(names)
+    indices = {
+        name: _indices(column, name, names or ())
+        if name in text
+        else class_labels(_to_host(column), name, np, None, count)
+        for name, column in given.items()
+    }
+    found = [indices.get(name) for name in columns]
+    return *[None if column is None else frozen(column) for column in found], names  # type: ignore[return-value]
+
+
+def _truth(column: ArrayLike | None, names: tuple[str, ...] | None) -> ArrayLike | None:
+    """Return truth values by name where two classes are called true and false: these need not be at 1 and 0."""
+    called = {name.lower(): name for name in names or ()}
+    if column is None or not {"true", "false"} <= called.keys() or is_text(column):
+        return column
+    values = _to_host(column)
+    values = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    return np.where(values, called["true"], called["false"]) if values.dtype == bool else column
+
+
+def log_softmax(values: FloatArray) -> FloatArray:
+    """Return log-probabilities that stay exact where the softmax is 1 to the last digit."""
+    top = np.argmax(values, axis=1)[:, None]
+    shifted = values - np.take_along_axis(values, top, axis=1)
+    others = np.exp(shifted)
+    np.put_along_axis(others, top, 0.0, axis=1)
+    shifted -= np.log1p(others.sum(axis=1, keepdims=True))
+    return shifted
+
+
+def agree(scores: FloatArray, proba: FloatArray) -> None:
+    """Refuse logits and probabilities of different models, or of one model before and after a change."""
+    gap = np.abs(np.exp(log_softmax(scores)) - proba).max(axis=1)
+    row = int(np.argmax(gap))
+    if gap[row] > AGREEMENT:
+        raise ValueError(
+            f"probabilities are not the softmax of logits: row {row} differs by {gap[row]:.3g}; "
+            "give one of the two (probabilities alone if they are averaged or temperature-scaled)"
+        )
+
+
+def _indices(column: ArrayLike, name: str, names: tuple[str, ...]) -> IntArray:
+    values = texts(column, name)
+    order = np.argsort(names)
+    ranked = np.asarray(names)[order]
+    place = np.minimum(np.searchsorted(ranked, values), len(names) - 1)
+    unknown = ranked[place] != values
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise ValueError(
+            f"{name}[{row}] = {str(values[row])!r} is no class name ({int(unknown.sum())} such); "
+            f"{closest(str(values[row]), names)}"
+        )
+    return np.asarray(order[place], dtype=np.int64)
+
+
+def _finite(array: ArrayLike, name: str, ndim: int, *, keep: bool = False) -> FloatArray:
+    array = _to_host(array)
+    result = np.asarray(array.to_numpy() if hasattr(array, "to_numpy") else array)
+    if result.ndim != ndim or 0 in result.shape:
+        raise ValueError(f"{name} must have {ndim} dimensions and no empty one, got shape {result.shape}")
+    if result.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numeric, got dtype {result.dtype}; convert it to numbers first")
+    bad = ~np.isfinite(result)
+    if bad.any():
+        position = tuple(int(index[0]) for index in np.nonzero(bad))
+        raise ValueError(f"{name} is not finite at {list(position)} ({int(bad.sum())} such); repair these rows")
+    keep = keep and result.dtype.kind == "f" and result.dtype.itemsize <= 8
+    return result if keep else result.astype(np.float64, copy=False)
+
+
+def _to_host(column: ArrayLike) -> Any:
+    """Return tensors as NumPy arrays; leave everything else to the checks."""
+    if isinstance(column, np.ndarray) or not array_api_compat.is_array_api_obj(column):
+        return column
+    return to_numpy(host(column))

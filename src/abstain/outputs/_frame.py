@@ -1,0 +1,178 @@
+"""Columns of a Parquet, CSV or JSON-lines file, read with polars."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import Any
+
+import numpy as np
+
+
+def polars(purpose: str) -> Any:
+    """Import polars, or say how to get it."""
+    try:
+        import polars
+    except ImportError:
+        raise ImportError(f'{purpose} needs polars: pip install "abstain[cli]" (or use .npz, which does not)') from None
+    return polars
+
+
+class FrameColumns:
+    """The columns of one file; only those that are asked for are loaded."""
+
+    def __init__(self, path: str, kind: str) -> None:
+        self._polars = pl = polars(f"reading .{kind} files")
+        self._path, self._kind = path, kind
+        try:
+            # types from all rows: a late decimal or word must not break the reading
+            if kind == "parquet":
+                self._lazy = pl.scan_parquet(path, glob=False)
+            elif kind == "csv":
+                self._lazy = pl.scan_csv(path, glob=False, infer_schema_length=None)
+            else:
+                self._lazy = pl.read_ndjson(path, infer_schema_length=None).lazy()
+            self._schema = self._lazy.collect_schema()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise ValueError(self._broken(error)) from error
+        self._header = csv_header(path) if kind == "csv" else []
+        nested = (pl.List, pl.Array)
+        #: columns of a CSV as the file has them, where they were read as numbers
+        self.written: dict[str, Any] = {}
+        #: number of dimensions by column
+        self.columns = {name: 2 if isinstance(dtype, nested) else 1 for name, dtype in self._schema.items()}
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+    def load(self, names: list[str], numeric: set[str]) -> dict[str, Any]:
+        """Return polars columns by name; those in ``numeric`` as Float64."""
+        pl = self._polars
+        each_once(names, self._header)
+        read = {name: kind for name, kind in self._schema.items() if kind.is_numeric() and name not in numeric}
+        coded = [name for name in names if name in read] if self._kind == "csv" else []
+        try:
+            lazy = self._lazy
+            if coded:
+                schema = {**self._schema, **dict.fromkeys(coded, pl.String)}
+                lazy = pl.scan_csv(self._path, glob=False, schema=schema)
+            frame = lazy.select(names).collect()
+            if not frame.height:
+                raise ValueError("has no rows; at least one sample is needed")
+            self.written = {name: frame[name] for name in coded}
+            frame = frame.with_columns(frame[name].cast(read[name], strict=False) for name in coded)
+            return {name: self._column(frame[name], name in numeric) for name in names}
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise ValueError(self._broken(error)) from error
+
+    def stack(self, loaded: dict[str, Any], names: list[str]) -> Any:
+        """Return a matrix of one column per name, or the one matrix of that name."""
+        if len(names) == 1 and self.columns[names[0]] > 1:
+            return loaded[names[0]]
+        return np.ascontiguousarray(self._polars.DataFrame([loaded[name] for name in names]).to_numpy())
+
+    def class_names(self, loaded: dict[str, Any]) -> list[str] | None:
+        """Return the categories of the first Enum column: that is how ``write_outputs`` keeps class names."""
+        for column in loaded.values():
+            if getattr(column, "dtype", None) == self._polars.Enum:
+                return [str(name) for name in column.dtype.categories]
+        return None
+
+    def head(self) -> None:
+        """Tables have no place for a last layer."""
+        return
+
+    def passes(self) -> None:
+        """Tables have no place for repeated passes."""
+        return
+
+    def _column(self, column: Any, numeric: bool) -> Any:
+        pl = self._polars
+        dtype = column.dtype
+        if isinstance(dtype, pl.List | pl.Array):
+            return self._nested(column)
+        if numeric and dtype == pl.String:
+            return self._parsed(column)
+        if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
+            return column.cast(pl.Float64) if numeric or dtype in (pl.Null, pl.Decimal) else column
+        if numeric:
+            raise TypeError(f"column {column.name!r} must hold numbers, got {dtype}; choose another column")
+        return column if dtype == pl.Enum else column.cast(pl.String)
+
+    def _parsed(self, column: Any) -> Any:
+        values = column.str.strip_chars().cast(self._polars.Float64, strict=False)
+        bad = (values.is_null() & column.is_not_null()).to_numpy()
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"column {column.name!r} must hold numbers, but data row {row + 1} holds {column[row]!r} "
+                f"({int(bad.sum())} such); repair these rows or choose another column"
+            )
+        return values
+
+    def _nested(self, column: Any) -> Any:
+        lists = column.cast(self._polars.List(column.dtype.inner))
+        width = lists.list.len().fill_null(0).to_numpy()
+        odd = width != max(int(width[0]), 1)
+        if odd.any():
+            row = int(np.argmax(odd))
+            raise ValueError(
+                f"column {column.name!r} must hold lists of one length, but data row {row + 1} has {int(width[row])} "
+                f"entries and row 1 has {int(width[0])}; repair these rows"
+            )
+        flat = lists.explode()
+        if not flat.dtype.is_numeric():
+            raise TypeError(f"column {column.name!r} must hold lists of numbers, got {column.dtype}; convert it first")
+        return flat.cast(self._polars.Float64).to_numpy().reshape(len(column), -1)
+
+    def _broken(self, error: Exception) -> str:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if self._kind == "parquet":
+            return f"is no readable Parquet file (truncated?): {reason}; write it again"
+        row = bad_csv_row(self._path) if self._kind == "csv" else _bad_json_row(self._path)
+        return f"{row}; repair it" if row else f"cannot be read: {reason}; write it again as UTF-8 text"
+
+
+def csv_header(path: str) -> list[str]:
+    """Return the names as the file has them: polars renames those that occur again."""
+    with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
+        names = next(csv.reader(file), [])
+    if any("\0" in name for name in names):
+        raise ValueError("is no UTF-8 text (UTF-16?); write it again as UTF-8")
+    if len(names) == 1 and (sign := next((each for each in ";\t|" if each in names[0]), None)):
+        raise ValueError(f"has a single column, {names[0]!r}: it is separated by {sign!r}; write commas")
+    return names
+
+
+def each_once(names: list[str], header: list[str]) -> None:
+    """Refuse a name that several columns of the file have."""
+    twice = next((name for name in names if header.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"column {twice!r} occurs {header.count(twice)} times; rename all but one")
+
+
+def bad_csv_row(path: str) -> str | None:
+    """Return what is wrong with the first row that has more fields than the header."""
+    with open(path, newline="", encoding="utf-8", errors="replace") as file:
+        rows = csv.reader(file)
+        width = len(next(rows, []))
+        for number, row in enumerate(rows, start=1):
+            if len(row) > width:
+                return f"data row {number} (line {rows.line_num}) has {len(row)} fields, the header has {width}"
+    return None
+
+
+def _bad_json_row(path: str) -> str | None:
+    """Return what is wrong with the first line that is no JSON object."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            constants: list[str] = []
+            try:
+                fine = not line.strip() or isinstance(json.loads(line, parse_constant=constants.append), dict)
+            except ValueError:
+                fine = False
+            if not fine:
+                return f"line {number} is no JSON object"
+            if constants:  # Python writes them, JSON has no word for them
+                return f"line {number} holds {constants[0]}, which is no JSON: write null for a missing number"
+    return None

@@ -1,0 +1,360 @@
+"""``Outputs``: what one model said about one split, checked once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import UnmetNeed
+from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain.outputs import _columns as check
+
+#: Opaque bytes that stay as they are, whatever the package is called: fingerprints in saved results rest on them.
+_SALT = b"recuse.Outputs/1"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Outputs:
+    r"""One model's saved outputs on one split.
+
+    Everything is optional, but what is given is checked together, once. There must be a ``loss``, or
+    ``labels`` and something that predicts: ``logits``, ``probabilities`` or ``predictions``.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        True classes, as indices 0 .. n_classes - 1 or as names. Stored as indices.
+    logits : array-like of shape (n_samples, n_classes)
+        Finite logits. With ``probabilities`` beside them, their softmax has to agree within 0.01.
+    probabilities : array-like of shape (n_samples, n_classes)
+        Class probabilities; rows sum to 1 within 1e-3. They are not rescaled.
+    predictions : array-like of shape (n_samples,)
+        Predicted classes, if they are not the largest logit or probability; indices or names.
+    confidence : array-like of shape (n_samples,)
+        An external confidence score, higher = surer, any scale. NaN and infinities pass: the metrics'
+        ``nan_policy`` decides what a sample without a score means.
+    scores : dict of str to array-like of shape (n_samples,)
+        Further external confidence scores, by name.
+    loss : array-like of shape (n_samples,)
+        Loss per sample, finite and >= 0; takes the place of the 0/1 loss.
+    weights : array-like of shape (n_samples,)
+        Sample weights, finite and >= 0, not all 0.
+    groups : dict of str to array-like of shape (n_samples,)
+        Columns to split results by (site, sex, …), by name; text or numbers, nothing missing.
+    ids, clusters : array-like of shape (n_samples,)
+        Name of each sample (to pair models), and of the unit it belongs to (patient, document, …).
+    features : array-like of shape (n_samples, n_features)
+        Penultimate-layer features, kept in the floating-point precision in which they are given.
+    passes : array-like of shape (runs, n_samples, n_classes)
+        Class probabilities of repeated passes (MC dropout, ensembles), checked like ``probabilities`` and kept in
+        their precision. They predict only where nothing else does, by the largest mean.
+    head : tuple of W (n_classes, n_features) and b (n_classes,)
+        Last layer: logits = features @ W.T + b.
+    class_names : sequence of str
+        Names in the order of the class columns. Without class columns, text labels and predictions bring
+        their own: all names that occur, sorted.
+    unlabelled : bool
+        Allow rows that have neither a loss nor labels: out-of-distribution data, data to decide on.
+
+    Raises
+    ------
+    ValueError
+        Lengths or class counts that differ; labels missing (NaN, None, -1), out of range or unknown;
+        probabilities that do not sum to 1; values that are not finite; nothing that gives a loss.
+    TypeError
+        A column of the wrong type.
+
+    Warns
+    -----
+    UserWarning
+        Logits that look like probabilities: all rows lie in [0, 1] and sum to 1, and not all are one-hot.
+
+    Notes
+    -----
+    Tensors are brought to the host, numbers become float64. Arrays are kept as read-only views where no
+    conversion is needed: do not write to an array that you have handed over.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.Outputs(labels=[0, 1, 1], logits=[[2.0, 0.0], [0.0, 1.0], [3.0, 0.0]])
+    >>> outputs
+    Outputs(n=3, n_classes=2, labels, logits)
+    >>> outputs.predicted(), outputs.loss_per_sample()
+    (array([0, 1, 0]), array([0., 0., 1.]))
+    """
+
+    labels: ArrayLike = None
+    logits: ArrayLike = None
+    probabilities: ArrayLike = None
+    predictions: ArrayLike = None
+    confidence: ArrayLike = None
+    scores: Any = None
+    loss: ArrayLike = None
+    weights: ArrayLike = None
+    groups: Any = None
+    ids: ArrayLike = None
+    clusters: ArrayLike = None
+    features: ArrayLike = None
+    passes: ArrayLike = None
+    head: Any = None
+    class_names: Any = None
+    unlabelled: bool = False
+
+    def __post_init__(self) -> None:
+        found: dict[str, Any] = {}
+        converters: dict[str, Callable[[Any], Any]] = {
+            "logits": check.logits,
+            "probabilities": check.probability_matrix,
+            "features": check.features,
+            "passes": check.passes,
+            "confidence": lambda column: check.numbers(column, "confidence"),
+            "loss": check.loss,
+            "weights": check.weights,
+            "ids": lambda column: check.categories(column, "ids"),
+            "clusters": lambda column: check.categories(column, "clusters"),
+        }
+        for name, convert in converters.items():
+            value = getattr(self, name)
+            found[name] = None if value is None else convert(value)
+        found["scores"] = check.named(self.scores, "scores", check.numbers)
+        found["groups"] = check.named(self.groups, "groups", check.categories)
+
+        logits, probabilities = found["logits"], found["probabilities"]
+        if logits is not None and probabilities is not None:
+            if logits.shape != probabilities.shape:
+                shapes = f"logits: {logits.shape}, probabilities: {probabilities.shape}"
+                raise ValueError(f"shapes differ ({shapes}); both need one row per sample and one column per class")
+            check.agree(logits, probabilities)
+        elif logits is not None:
+            check.suspect_logits(logits)
+        matrix = probabilities if logits is None else logits
+        width = None if matrix is None else matrix.shape[1]
+        if found["passes"] is not None:
+            width = check.same_width(width, found["passes"])
+        names = check.names_of(self.class_names)
+        found["labels"], found["predictions"], names = check.classes(self.labels, self.predictions, names, width)
+        found["class_names"] = names
+        if self.head is not None:
+            n_features = None if found["features"] is None else found["features"].shape[1]
+            found["head"] = check.head(self.head, width, n_features)
+
+        columns = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+        for field in ("scores", "groups"):
+            columns |= {f"{field}[{name!r}]": value for name, value in found[field].items()}
+        if not columns:
+            raise ValueError(
+                "Outputs holds no column; give a loss, or labels with logits, probabilities or predictions"
+            )
+        check.same_rows(columns)
+        self._require_loss(found)
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    def _require_loss(self, found: dict[str, Any]) -> None:
+        predicts = [name for name in ("logits", "probabilities", "predictions", "passes") if found[name] is not None]
+        if self.unlabelled or found["loss"] is not None or (found["labels"] is not None and predicts):
+            return
+        if found["labels"] is None:
+            raise ValueError(
+                "Outputs needs labels or a loss to tell right from wrong; "
+                "give one of them, or unlabelled=True for rows that have none"
+            )
+        raise ValueError("labels alone give no loss; add logits, probabilities, predictions or a loss")
+
+    # ------------------------------------------------------------------ sizes
+
+    @cached_property
+    def n(self) -> int:
+        """Number of samples."""
+        return check.n_rows(*self._arrays()[0])
+
+    @cached_property
+    def n_classes(self) -> int | None:
+        """Number of classes: columns, else class names, else the largest index seen plus 1; None if unknown."""
+        matrix = self.probabilities if self.logits is None else self.logits
+        if matrix is not None:
+            return int(matrix.shape[1])
+        if self.passes is not None:
+            return int(np.shape(self.passes)[2])
+        if self.class_names is not None:
+            return len(self.class_names)
+        seen = [int(column.max()) for column in (self.labels, self.predictions) if column is not None]
+        return max(seen) + 1 if seen else None
+
+    # ------------------------------------------------------------------ what follows from the columns
+
+    def predicted(self) -> IntArray:
+        """Return the predicted class of each sample: ``predictions``, else the largest logit or probability.
+
+        Of equal largest values the first counts.
+
+        Examples
+        --------
+        >>> import abstain
+        >>> abstain.Outputs(labels=[0], probabilities=[[0.3, 0.7]]).predicted()
+        array([1])
+        """
+        if self.predictions is not None:
+            return np.asarray(self.predictions)
+        matrix = self.probabilities if self.logits is None else self.logits
+        if matrix is None and self.passes is not None:
+            matrix = np.mean(self.passes, axis=0, dtype=np.float64)
+        if matrix is None:
+            raise UnmetNeed("these outputs predict nothing; give logits, probabilities or predictions")
+        return np.asarray(np.argmax(matrix, axis=1), dtype=np.int64)
+
+    @cached_property
+    def error(self) -> FloatArray:
+        """0/1 loss: 1.0 where the predicted class is not the label."""
+        if self.labels is None:
+            raise UnmetNeed("these outputs have no labels, so no errors; give labels")
+        return np.asarray(check.frozen((self.predicted() != self.labels).astype(np.float64)))
+
+    def loss_per_sample(self) -> FloatArray:
+        """Return the given ``loss``, else the 0/1 loss.
+
+        Examples
+        --------
+        >>> import abstain
+        >>> abstain.Outputs(labels=[0, 1], predictions=[0, 0]).loss_per_sample()
+        array([0., 1.])
+        >>> abstain.Outputs(loss=[0.25, 0.5], confidence=[0.9, 0.8]).loss_per_sample()
+        array([0.25, 0.5 ])
+        """
+        return self.error if self.loss is None else np.asarray(self.loss)
+
+    def log_probabilities(self) -> FloatArray:
+        """Return log-probabilities of shape (n_samples, n_classes), -inf where a probability is 0.
+
+        From logits where there are any: a probability of 1 - 1e-26 then has log-probability -1e-26.
+
+        Examples
+        --------
+        >>> import abstain
+        >>> abstain.Outputs(labels=[0], logits=[[60.0, 0.0]]).log_probabilities()
+        array([[-8.75651076e-27, -6.00000000e+01]])
+        """
+        return self._log_probabilities
+
+    @cached_property
+    def _log_probabilities(self) -> FloatArray:
+        if self.logits is not None:
+            return np.asarray(check.frozen(check.log_softmax(self.logits)))
+        if self.probabilities is None:
+            raise UnmetNeed("these outputs have no class probabilities; give logits or probabilities")
+        with np.errstate(divide="ignore"):
+            return np.asarray(check.frozen(np.log(self.probabilities)))
+
+    def select(self, rows: ArrayLike | slice) -> Outputs:
+        """Return the outputs of some samples.
+
+        Parameters
+        ----------
+        rows : array-like of bool of shape (n_samples,), or of int, or slice
+            A mask, or positions (in any order, repeats allowed).
+
+        Returns
+        -------
+        Outputs
+
+        Raises
+        ------
+        ValueError
+            A mask of another length; a position out of range; nothing selected.
+        TypeError
+            Neither a mask nor whole numbers.
+
+        Examples
+        --------
+        >>> import abstain
+        >>> outputs = abstain.Outputs(labels=[0, 1, 1], predictions=[0, 0, 1])
+        >>> outputs.select([False, True, True]).error
+        array([1., 0.])
+        >>> outputs.select([2, 0]).labels
+        array([1, 0])
+        """
+        index = self._positions(rows)
+        changed: dict[str, Any] = {}
+        for name, value in self._arrays():
+            if "[" not in name:
+                changed[name] = value[:, index] if name == "passes" else value[index]
+        for field in ("scores", "groups"):
+            changed[field] = {name: column[index] for name, column in getattr(self, field).items()}
+        with warnings.catch_warnings():  # what is odd about all samples has been said of them
+            warnings.simplefilter("ignore")
+            return replace(self, **changed)
+
+    def _positions(self, rows: ArrayLike | slice) -> Any:
+        if isinstance(rows, slice):
+            rows = np.arange(self.n)[rows]
+        index = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
+        if index.ndim != 1 or (index.size and index.dtype.kind not in "biu"):
+            raise TypeError(f"rows must be a mask or positions, one-dimensional, got {index.dtype} {index.shape}")
+        if index.dtype == bool:
+            if len(index) != self.n:
+                raise ValueError(f"the mask has {len(index)} entries for {self.n} samples; give one per sample")
+            index = np.flatnonzero(index)
+        if not index.size:
+            raise ValueError("rows selects no sample; at least one is needed")
+        outside = (index < -self.n) | (index >= self.n)
+        refuse_at = int(np.argmax(outside))
+        if outside[refuse_at]:
+            raise ValueError(f"rows[{refuse_at}] = {int(index[refuse_at])} is out of range for {self.n} samples")
+        return index
+
+    # ------------------------------------------------------------------ identity
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) of the contents: equal columns give equal fingerprints, on every platform.
+
+        Independent of the precision and container in which a column was given, as long as its values are equal.
+        """
+        digest = hashlib.sha256(_SALT)
+        columns = [*self._arrays(), *zip(("head[W]", "head[b]"), self.head or (), strict=False)]
+        for name, value in sorted(columns, key=lambda item: item[0]):
+            kind = "i" if value.dtype.kind in "bu" else value.dtype.kind
+            digest.update(json.dumps([name, kind, list(value.shape)]).encode())
+            rows = len(value) if kind == "U" else _DIGEST_ROWS  # numbers in pieces: features can be large
+            for start in range(0, len(value), rows):
+                digest.update(_canonical_bytes(value[start : start + rows]))
+        digest.update(json.dumps(["class_names", self.class_names]).encode())
+        return digest.hexdigest()
+
+    def _arrays(self) -> list[tuple[str, Any]]:
+        """All columns by name, those in dicts as ``scores['energy']``."""
+        columns = [(field.name, getattr(self, field.name)) for field in fields(self)]
+        plain = [(name, value) for name, value in columns if isinstance(value, np.ndarray)]
+        inner = [
+            (f"{field}[{name!r}]", value)
+            for field in ("scores", "groups")
+            for name, value in getattr(self, field).items()
+        ]
+        return plain + inner
+
+    def __repr__(self) -> str:
+        names = [name for name, _ in self._arrays()]
+        extra = [name for name in ("head", "class_names") if getattr(self, name) is not None]
+        sizes = [f"n={self.n}"] + ([] if self.n_classes is None else [f"n_classes={self.n_classes}"])
+        return f"Outputs({', '.join(sizes + names + extra)})"
+
+
+#: Rows whose bytes are made at once.
+_DIGEST_ROWS = 1 << 16
+
+
+def _canonical_bytes(array: Any) -> bytes:
+    """Little-endian, eight bytes a number, one zero; text as JSON."""
+    if array.dtype.kind == "U":
+        return json.dumps(array.tolist()).encode()
+    if array.dtype.kind == "f":
+        return np.ascontiguousarray(array + 0.0, dtype="<f8").tobytes()
+    return np.ascontiguousarray(array, dtype="<u8" if array.dtype.kind == "u" else "<i8").tobytes()

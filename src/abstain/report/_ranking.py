@@ -1,0 +1,107 @@
+"""A ranking study as plain text, and as flows between two rankings with their significance maps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.report._comparison import _aligned, shown
+from abstain.report._tables import ARROW, clean, decimals, fixed
+
+if TYPE_CHECKING:
+    from abstain.inference._ranking import Ranking, RankingStudy
+
+#: Inches from one ranking to the other.
+FLOW = 2.2
+
+
+def study_as_text(study: RankingStudy) -> str:
+    """Return plain text: one table per metric, best first, then Kendall's tau between the rankings."""
+    runs = max(study.n_runs)
+    facts = f"{study.n} samples" + (f" · {runs} runs" if runs > 1 else "")
+    parts = [f"{facts} · {study.n_resamples} resamples · rank, then aggregate"]
+    for ranking in study.rankings.values():
+        rows = [["", "rank", "estimate", "mean rank", f"{100 * study.level:g} % ranks", "first", "better than"]]
+        found = [ranking.of(name) for name in ranking.names]
+        places = decimals(row["estimate"] for row in found)
+        for k, (name, row) in enumerate(zip(ranking.names, found, strict=True)):
+            rows.append(
+                [
+                    clean(name),
+                    str(row["rank"]),
+                    fixed(row["estimate"], places),
+                    f"{row['mean_rank']:.2f}",
+                    f"{row['low']:.0f} to {row['high']:.0f}",
+                    f"{row['share_first']:.0%}",
+                    str(int(ranking.better[k].sum())),
+                ]
+            )
+        parts.append(f"{clean(ranking.label)} {ARROW[ranking.direction]}\n{_aligned(rows)}")
+    specs = list(study.rankings)
+    notes = [f"better than: how many others, by paired tests at {1.0 - study.level:.3g}, {study.adjust}"]
+    notes += [f"Kendall's tau of {specs[0]} and {spec}: {study.kendall(specs[0], spec):.3f}" for spec in specs[1:]]
+    return "\n\n".join([*parts, "\n".join(f"note: {note}" for note in notes)])
+
+
+def plot_study(study: RankingStudy, left: Ranking, right: Ranking) -> Any:
+    """Draw a coloured flow per score between two rankings, significance maps outside; return the figure."""
+    from matplotlib import pyplot
+
+    size = len(study.names)
+    side = 1.0 + 0.26 * size
+    text = 0.5 + 0.08 * max(len(name) for name in study.names)  # inches that a name with its rank takes
+    middle = FLOW + 2.0 * text
+    figure, axes = pyplot.subplots(
+        1, 3, figsize=(2.0 * side + middle, side + 0.4), layout="constrained", width_ratios=[side, middle, side]
+    )
+    colours = _colours(left)
+    _map(axes[0], left)
+    _flows(axes[1], left, right, colours)
+    axes[1].set_xlim(-text / FLOW, 1.0 + text / FLOW)
+    _map(axes[2], right)
+    tau = study.kendall(left.metric, right.metric)
+    figure.suptitle(f"Kendall's tau {tau:.2f} · filled: row significantly better than column", fontsize="medium")
+    return figure
+
+
+def _colours(ranking: Ranking) -> dict[str, Any]:
+    """Return one colour per score, from best to worst in the first ranking."""
+    from matplotlib import colormaps
+
+    scale = colormaps["viridis"](np.linspace(0.0, 0.92, len(ranking.names)))
+    return dict(zip(ranking.names, scale, strict=True))
+
+
+def _flows(ax: Any, left: Ranking, right: Ranking, colours: dict[str, Any]) -> None:
+    """Draw a smooth band from each score's place on the left to its place on the right."""
+    x = np.linspace(0.0, 1.0, 60)
+    bend = 3.0 * x**2 - 2.0 * x**3
+    for start, name in enumerate(left.names):
+        end = right.names.index(name)
+        moved = left.rank[start] != right.rank[end]
+        y = start + (end - start) * bend
+        ax.fill_between(x, y - 0.3, y + 0.3, color=colours[name], alpha=0.75 if moved else 0.3, linewidth=0.0)
+    for where, ranking, align, sign in ((0.0, left, "right", -1.0), (1.0, right, "left", 1.0)):
+        for place, name in enumerate(ranking.names):
+            text = f"{ranking.rank[place]}  {shown(name)}" if sign > 0 else f"{shown(name)}  {ranking.rank[place]}"
+            ax.text(where + 0.02 * sign, place, text, ha=align, va="center", fontsize="small")
+        ax.text(where, -0.9, ranking.label, ha=align, va="bottom", fontweight="bold")
+    ax.set_ylim(len(left.names) - 0.4, -1.5)
+    ax.axis("off")
+
+
+def _map(ax: Any, ranking: Ranking) -> None:
+    """Draw the significance map: a stable ranking is filled above its diagonal and nowhere else."""
+    ax.imshow(ranking.better, cmap="Blues", vmin=0.0, vmax=1.3, aspect="equal")
+    size = len(ranking.names)
+    ax.set_xticks(np.arange(size), ranking.rank.tolist(), fontsize="x-small")
+    ax.set_yticks(np.arange(size), [shown(name) for name in ranking.names], fontsize="x-small")
+    ax.set_xticks(np.arange(-0.5, size), minor=True)
+    ax.set_yticks(np.arange(-0.5, size), minor=True)
+    ax.grid(which="minor", color="white", linewidth=1.0)
+    ax.plot([-0.5, size - 0.5], [-0.5, size - 0.5], color="0.6", linewidth=0.8)
+    ax.tick_params(which="both", length=0)
+    ax.set_title(f"{ranking.label}: paired tests", fontsize="small")
+    for side in ax.spines.values():
+        side.set_visible(False)

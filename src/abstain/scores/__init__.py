@@ -1,0 +1,176 @@
+"""Confidence scoring functions: from saved outputs to one number per sample, higher = surer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import UnmetNeed, closest
+from abstain._typing import FloatArray
+from abstain.outputs import Outputs
+from abstain.scores._catalogue import COMPOSED, LEAF_OF, score_of
+from abstain.scores._file import load
+from abstain.scores._fitted import FittedScore
+from abstain.scores._head import recover_head
+from abstain.scores._parse import parse, parse_list
+from abstain.scores._passes import pass_predictions
+from abstain.scores._score import Score
+
+__all__ = [
+    "FittedScore",
+    "Score",
+    "available",
+    "compute",
+    "default",
+    "get",
+    "load",
+    "names",
+    "parse",
+    "parse_list",
+    "pass_predictions",
+    "recover_head",
+]
+
+
+def get(name: str, **options: Any) -> Score:
+    """Return a score by name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    **options
+        Hyper-parameters; default those of the score.
+
+    Returns
+    -------
+    Score
+        Call it on ``Outputs``.
+
+    Raises
+    ------
+    ValueError
+        No score has this name; the message lists the nearest.
+    TypeError
+        The score has no such option; the message lists them.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.scores.get("energy").range
+    '(-inf, inf)'
+    >>> abstain.scores.get("knn", neighbours=10).spec
+    'knn(neighbours=10)'
+    """
+    return score_of(name).using(**options)
+
+
+def names() -> list[str]:
+    """Return the names of all scores that are computed from outputs.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.scores.names()[:3]
+    ['msp', 'neg_log_error', 'neg_entropy']
+    """
+    return list(LEAF_OF)
+
+
+def available(outputs: Outputs, fit: Outputs | None = None) -> list[str]:
+    """Return the names that :func:`compute` can give for these outputs.
+
+    Parameters
+    ----------
+    outputs : Outputs
+    fit : Outputs, optional
+        Fit data; without them only scores that are not fitted can be had.
+
+    Returns
+    -------
+    list of str
+        Computable scores in the order of :func:`names`, then the external columns of ``outputs.scores``.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.Outputs(labels=[0], predictions=[0], confidence=[0.9], scores={"votes": [7]})
+    >>> abstain.scores.available(outputs)
+    ['confidence', 'votes']
+    """
+    simple = [name for name in LEAF_OF if name not in COMPOSED]
+    computable = [name for name in simple if score_of(name).available(outputs, fit)]
+    return computable + [name for name in outputs.scores or {} if name not in computable]
+
+
+def compute(name: str, outputs: Outputs, fit: Outputs | FittedScore | None = None) -> FloatArray:
+    """Return a confidence score of every sample.
+
+    Parameters
+    ----------
+    name : str
+        A column of ``outputs.scores`` (which comes first: the outputs' own word), or one of :func:`names`, with
+        options in parentheses if need be: ``"knn(neighbours=10)"``.
+    outputs : Outputs
+    fit : Outputs or FittedScore, optional
+        Fit data, or the fitted score itself; scores that are not fitted ignore it.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Higher = surer. Computed scores are never NaN; an external column may be, see ``nan_policy``.
+
+    Raises
+    ------
+    ValueError
+        Unknown name.
+    UnmetNeed
+        The outputs or the fit data do not hold what the score needs.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.Outputs(labels=[0, 1], logits=[[3.0, 1.0], [0.0, 60.0]])
+    >>> abstain.scores.compute("msp", outputs).round(3)
+    array([0.881, 1.   ])
+    >>> abstain.scores.compute("neg_log_error", outputs).round(3)
+    array([ 2.127, 60.   ])
+    """
+    external = outputs.scores or {}
+    if name in external:
+        return np.asarray(external[name])
+    if name not in LEAF_OF and "(" not in name:
+        raise ValueError(f"score {name!r} is not known; {closest(name, [*LEAF_OF, *external])}")
+    return parse(name)(outputs, fit)
+
+
+def default(outputs: Outputs) -> str:
+    """Return the name of the score to use where none is asked for.
+
+    The external confidence if there is one, else the maximum softmax probability.
+
+    Parameters
+    ----------
+    outputs : Outputs
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    UnmetNeed
+        Neither is there; the message lists external score columns, if any.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.scores.default(abstain.Outputs(labels=[0], logits=[[1.0, 0.0]]))
+    'msp'
+    """
+    for name in ("confidence", "msp"):
+        if score_of(name).available(outputs):
+            return name
+    found = f"choose one of {', '.join(outputs.scores)}" if outputs.scores else "give one, or logits or probabilities"
+    raise UnmetNeed(f"these outputs have no confidence; {found}")

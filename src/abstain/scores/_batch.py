@@ -1,0 +1,193 @@
+"""``Batch``: the rows that a score is computed on, in whatever library and on whatever device they live."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import namespace
+from abstain._classes import class_labels, class_matrix, probabilities
+from abstain.outputs import Outputs
+from abstain.scores._arrays import astype, largest, log_softmax, unit_rows
+from abstain.scores._neighbours import top_products
+
+#: Rows are taken in chunks of about this many bytes of float64 input: small enough for the processor's cache.
+CHUNK_BYTES = 1 << 22
+
+_ROWS = ("logits", "probabilities", "features", "predictions", "confidence")
+_NDIM = {"features": 2, "passes": 3}
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Columns of the same rows as arrays of one library; only what was given is there."""
+
+    xp: Any
+    device: Any
+    logits: Any = None
+    probabilities: Any = None
+    features: Any = None
+    head: Any = None
+    passes: Any = None
+    predictions: Any = None
+    confidence: Any = None
+    scores: Mapping[str, Any] = field(default_factory=dict)
+    #: Products with banks that were computed for these rows, by bank; never handed on to other rows.
+    _products: dict[int, Any] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def of(cls, outputs: Outputs) -> Batch:
+        """Return the columns of outputs, as they are."""
+        names = [*_ROWS, "head", "passes"]
+        found = {name: getattr(outputs, name, None) for name in names}
+        return cls(np, None, **found, scores=outputs.scores or {})
+
+    @classmethod
+    def from_arrays(cls, **columns: Any) -> Batch:
+        """Return checked columns of any Array API library, brought to the library and the device of the first."""
+        head = columns.get("head")
+        if head is not None and (not isinstance(head, tuple | list) or len(head) != 2):
+            raise TypeError(f"head must be a pair (W, b), got {type(head).__name__}; give the last layer")
+        given = {name: column for name, column in columns.items() if column is not None and name != "head"}
+        if not given:
+            raise ValueError("no arrays were given; give logits=, probabilities=, features= or passes=")
+        xp, device = namespace(*given.values(), *(head or ()))
+        made = {name: _checked(column, name, xp, device) for name, column in given.items()}
+        if head is not None:
+            made["head"] = _head(head, made.get("features"), xp, device)
+        batch = cls(xp, device, **made)
+        lengths = {name: column.shape[0] for name, column in batch._row_columns().items()}
+        if batch.passes is not None:
+            lengths["passes"] = batch.passes.shape[1]
+        if len(set(lengths.values())) > 1:
+            listed = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+            raise ValueError(f"lengths differ ({listed}); every array needs one row per sample")
+        return batch
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        if self.passes is not None:
+            return int(self.passes.shape[1])
+        return int(next(iter([*self._row_columns().values(), *self.scores.values()])).shape[0])
+
+    def chunks(self) -> Iterator[Batch]:
+        """Yield the rows in pieces, as float64."""
+        widths = [column.shape[1] for column in self._row_columns().values() if column.ndim == 2]
+        if self.passes is not None:
+            widths.append(self.passes.shape[0] * self.passes.shape[2])
+        rows = int(np.clip(CHUNK_BYTES // (8 * max(sum(widths), 1)), 64, 1 << 16))
+        for start in range(0, self.n, rows):
+            yield self._rows(slice(start, min(start + rows, self.n)))
+
+    def _rows(self, rows: slice) -> Batch:
+        changed = {name: self.double(column[rows, ...]) for name, column in self._row_columns().items()}
+        if self.predictions is not None:
+            changed["predictions"] = self.predictions[rows]
+        if self.passes is not None:
+            changed["passes"] = self.double(self.passes[:, rows, :])
+        inner = {name: column[rows] for name, column in self.scores.items()}
+        return replace(self, **changed, scores=inner)
+
+    def _row_columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _ROWS if getattr(self, name) is not None}
+
+    def double(self, column: Any) -> Any:
+        """Return a column as float64; one that is so already is not copied."""
+        return astype(column, "float64", self.xp)
+
+    # ------------------------------------------------------------------ what follows from the columns
+
+    def top_products(self, bank: Any, k: int) -> Any:
+        """Return the k largest <h/||h||, row of the bank> of each row (n, k), in no order.
+
+        They are kept for the next who asks: another number of neighbours of the same bank costs a product only
+        where it is larger.
+        """
+        kept = self._products.get(id(bank))
+        if kept is None or kept.shape[1] < k:
+            kept = self._products[id(bank)] = top_products(unit_rows(self.features, self.xp), bank, k, self.xp)
+        return largest(kept, k, self.xp)
+
+    @cached_property
+    def log_p(self) -> Any:
+        """Log-probabilities (n, K): from the logits where there are any, -inf where a probability is 0."""
+        if self.logits is not None:
+            return log_softmax(self.logits, self.xp, self.device)
+        with np.errstate(divide="ignore"):
+            return self.xp.log(self.probabilities)
+
+    @cached_property
+    def p(self) -> Any:
+        """Probabilities (n, K)."""
+        return self.xp.exp(self.log_p) if self.logits is not None else self.probabilities
+
+    @cached_property
+    def predicted(self) -> Any:
+        """Predicted class (n,): as given, else of the largest logit or probability, the first if several."""
+        if self.predictions is not None:
+            return astype(self.predictions, "int64", self.xp)
+        return self.xp.argmax(self.probabilities if self.logits is None else self.logits, axis=1)
+
+    def array(self, values: Any) -> Any:
+        """Return a fitted array where the rows live; a floating dtype is kept."""
+        if self.xp is np:
+            return values
+        with warnings.catch_warnings():  # PyTorch warns of arrays that are read-only; nothing here writes
+            warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+            return self.xp.asarray(values, device=self.device)
+
+    def logits_of(self, features: Any, head: Any = None) -> Any:
+        """Return W h + b of (changed) features."""
+        weight, bias = self.head if head is None else head
+        return features @ self.double(weight).T + self.double(bias)
+
+
+def _checked(column: Any, name: str, xp: Any, device: Any) -> Any:
+    """Return a column in the common library: of the right shape, finite, and probabilities that are such."""
+    if name == "probabilities":
+        return probabilities(column, name, xp, device)
+    if name == "logits":
+        return class_matrix(column, name, xp, device)
+    if name == "predictions":
+        return class_labels(column, name, xp, device)
+    column, ndim = _as(column, xp, device), _NDIM[name]
+    if xp is np and column.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numeric, got dtype {column.dtype}; convert it to numbers first")
+    if column.ndim != ndim or 0 in column.shape:
+        raise ValueError(
+            f"{name} must have {ndim} dimensions, none of them empty, got shape {tuple(column.shape)}; see score_arrays"
+        )
+    if name == "passes":
+        for run in range(column.shape[0]):
+            probabilities(column[run, ...], f"passes[{run}]", xp, device)
+    elif not bool(xp.all(xp.isfinite(column))):
+        raise ValueError(f"{name} holds NaN or infinities; repair or leave out these rows")
+    return column
+
+
+def _head(head: Any, features: Any, xp: Any, device: Any) -> tuple[Any, Any]:
+    """Return W and b in the common library; their shapes must fit each other and the features."""
+    weight, bias = (_as(part, xp, device) for part in head)
+    fits = weight.ndim == 2 and tuple(bias.shape) == (weight.shape[0],)
+    if not fits or (features is not None and features.shape[1] != weight.shape[1]):
+        width = "n_features" if features is None else features.shape[1]
+        raise ValueError(
+            f"head must be W of shape (n_classes, {width}) and b of shape (n_classes,), got {tuple(weight.shape)} and "
+            f"{tuple(bias.shape)}; give the last layer, which reads these features"
+        )
+    return weight, bias
+
+
+def _as(column: Any, xp: Any, device: Any) -> Any:
+    """Return an array in the common library, without its history of gradients."""
+    if xp is np:
+        return np.asarray(column)
+    if hasattr(column, "detach"):
+        column = column.detach()
+    return xp.asarray(np.array(column) if isinstance(column, np.ndarray) else column, device=device)

@@ -1,0 +1,139 @@
+"""Scores of repeated stochastic passes: MC dropout, ensembles, test-time augmentation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import UnmetNeed
+from abstain._typing import IntArray
+from abstain.outputs import Outputs
+from abstain.scores._arrays import astype, columns_at, x_log_y
+from abstain.scores._batch import Batch
+from abstain.scores._score import Score
+
+
+def pass_msp(batch: Batch) -> Any:
+    """max_k m_k, with m = (1/R) sum_r p^(r) the mean probabilities of the passes."""
+    return batch.xp.max(_mean(batch), axis=1)
+
+
+def pass_neg_predictive_entropy(batch: Batch) -> Any:
+    """-H(m) = sum_k m_k log m_k, the entropy of the mean probabilities."""
+    return 0.0 - _entropy(_mean(batch), batch.xp)
+
+
+def pass_neg_expected_entropy(batch: Batch) -> Any:
+    """-(1/R) sum_r H(p^(r)), the mean of the entropies."""
+    return 0.0 - _expected(batch)
+
+
+def pass_neg_mutual_information(batch: Batch) -> Any:
+    """-(H(m) - (1/R) sum_r H(p^(r))): what the passes disagree on; 0 where all are equal."""
+    xp = batch.xp
+    value = _expected(batch) - _entropy(_mean(batch), xp)
+    return xp.where(value < 0.0, value, xp.zeros_like(value))
+
+
+def pass_vote_agreement(batch: Batch) -> Any:
+    """The share of passes that vote for the class with the most votes. Takes R values at most: expect ties."""
+    return batch.xp.max(_votes(batch), axis=1)
+
+
+def pass_predictions(outputs: Outputs, by: str = "mean") -> IntArray:
+    """Return the predicted classes that belong to scores of repeated passes.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        With ``passes``.
+    by : {"mean", "votes"}
+        Class of the largest mean probability, which belongs to all scores of passes but one; or the class with the
+        most votes, of several the one with the larger mean probability, which belongs to ``pass_vote_agreement``.
+
+    Returns
+    -------
+    ndarray of int of shape (n_samples,)
+
+    Raises
+    ------
+    UnmetNeed
+        No passes.
+
+    Notes
+    -----
+    These differ from the predictions of the deterministic network, so accuracy and every loss differ, too:
+    ``dataclasses.replace(outputs, predictions=abstain.scores.pass_predictions(outputs))``.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> passes = [[[0.9, 0.1]], [[0.4, 0.6]], [[0.4, 0.6]]]
+    >>> outputs = abstain.Outputs(labels=[0], passes=passes)
+    >>> abstain.scores.pass_predictions(outputs), abstain.scores.pass_predictions(outputs, by="votes")
+    (array([0]), array([1]))
+    """
+    from abstain._checks import one_of
+
+    one_of(by, ("mean", "votes"), "by")
+    if outputs.passes is None:
+        raise UnmetNeed("these outputs have no passes; give passes= of shape (runs, n_samples, n_classes)")
+    found = []
+    for chunk in Batch.of(outputs).chunks():
+        mean = _mean(chunk)
+        if by == "votes":  # votes come first, the mean is less than one vote
+            mean = _votes(chunk) * 2.0 * chunk.passes.shape[0] + mean
+        found.append(np.argmax(mean, axis=1))
+    return np.concatenate(found)
+
+
+def _mean(batch: Batch) -> Any:
+    return batch.xp.mean(batch.passes, axis=0)
+
+
+def _entropy(p: Any, xp: Any) -> Any:
+    """Return the entropy along the last axis."""
+    with np.errstate(divide="ignore"):
+        return 0.0 - xp.sum(x_log_y(p, xp.log(p), xp), axis=-1)
+
+
+def _expected(batch: Batch) -> Any:
+    return batch.xp.mean(_entropy(batch.passes, batch.xp), axis=0)
+
+
+def _votes(batch: Batch) -> Any:
+    """Return the share of votes (n, K)."""
+    xp = batch.xp
+    runs, _, width = batch.passes.shape
+    total = None
+    for run in range(runs):
+        mask = columns_at(xp.argmax(batch.passes[run, ...], axis=1), width, xp, batch.device)
+        vote = astype(mask, "float64", xp)
+        total = vote if total is None else total + vote
+    return total / runs
+
+
+_GAL = "Gal & Ghahramani, Dropout as a Bayesian approximation, ICML 2016"
+_DEPEWEG = "Depeweg et al., Decomposition of uncertainty in Bayesian deep learning, ICML 2018"
+
+SCORES = tuple(
+    Score(name, title, function, ("passes",), source, range, cost="R K")
+    for name, title, function, source, range in (
+        ("pass_msp", "MSP of the mean of passes", pass_msp, _GAL, "[1/K, 1]"),
+        (
+            "pass_neg_predictive_entropy", "Negative predictive entropy", pass_neg_predictive_entropy, _DEPEWEG,
+            "[-log K, 0]",
+        ),
+        ("pass_neg_expected_entropy", "Negative expected entropy", pass_neg_expected_entropy, _DEPEWEG, "[-log K, 0]"),
+        (
+            "pass_neg_mutual_information", "Negative mutual information", pass_neg_mutual_information, _DEPEWEG,
+            "[-log K, 0]",
+        ),
+        (
+            "pass_vote_agreement", "Vote agreement", pass_vote_agreement,
+            "Lakshminarayanan et al., Simple and scalable predictive uncertainty estimation, NeurIPS 2017 (ensembles)",
+            "[1/K, 1]",
+        ),
+    )
+)  # fmt: skip

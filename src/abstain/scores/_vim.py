@@ -1,0 +1,112 @@
+"""ViM and residual: the part of a feature vector outside the principal subspace of the fit data."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from abstain._checks import whole
+from abstain._typing import FloatArray
+from abstain.outputs import Outputs
+from abstain.scores import _moments
+from abstain.scores._arrays import logsumexp, row_norms
+from abstain.scores._batch import Batch
+from abstain.scores._score import Score
+
+#: Singular values of W below this share of the largest are rounding: of a head whose rows sum to 0, as of a multinomial
+#: regression, one is, and dividing by it would move the origin at random.
+_HEAD_FLOOR = 1e-5
+
+#: Axes of fit data that are alive: four scores, and every ``dim`` of a grid, need the same.
+_AXES: WeakKeyDictionary[Outputs, tuple[FloatArray, FloatArray, FloatArray]] = WeakKeyDictionary()
+
+
+def vim(batch: Batch, state: dict[str, Any]) -> Any:
+    """LSE(z) - alpha v, with v as in ``residual`` and alpha = mean of max z / mean of v over the fit data.
+
+    Meant for logits whose largest are positive on average: where that mean is negative, so is alpha, and v counts the
+    wrong way round, as published.
+    """
+    return logsumexp(batch.logits, batch.xp) - state["alpha"] * residual_norm(batch, state)
+
+
+def residual(batch: Batch, state: dict[str, Any]) -> Any:
+    """-v = -||R^T (h - u)||, the distance from the principal subspace around the origin u = -W^+ b.
+
+    W^+ leaves out singular values below 1e-5 of the largest: where the rows of W sum to 0, one is rounding.
+    R are the eigenvectors of (1/n) sum_i (h_i - u)(h_i - u)^T after the ``dim`` first. The default of ``dim`` is that
+    of the authors: 1000 for 2048 or more features, 512 for 768 or more, else half of them. For a small ``dim`` v
+    comes from v^2 = ||h - u||^2 - ||P^T (h - u)||^2 with the ``dim`` principal directions P.
+
+    Raises ValueError if nothing is left outside the subspace: ``dim`` not below the number of features, or not below
+    the rank of the fit data.
+    """
+    return 0.0 - residual_norm(batch, state)
+
+
+def residual_norm(batch: Batch, state: dict[str, Any]) -> Any:
+    """Return v."""
+    xp = batch.xp
+    centred = batch.features - state["origin"][None, :]
+    if "outside" in state:
+        return row_norms(centred @ state["outside"], xp)
+    inside = centred @ state["principal"]
+    squared = xp.sum(centred * centred, axis=1) - xp.sum(inside * inside, axis=1)
+    return xp.sqrt(xp.where(squared > 0.0, squared, xp.zeros_like(squared)))
+
+
+def fit_residual(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
+    """Return origin and subspace."""
+    width = np.asarray(outputs.features).shape[1]
+    if dim is None:
+        dim = 1000 if width >= 2048 else 512 if width >= 768 else width // 2
+    dim = whole(dim, "dim", 0)
+    if dim >= width:
+        raise ValueError(f"dim must lie in 0 .. {width - 1} for {width} features, got dim={dim}; lower it")
+    origin, values, vectors = _axes(outputs)
+    outside, total = float(np.sum(np.maximum(values[: width - dim], 0.0))), float(np.sum(np.maximum(values, 0.0)))
+    if not outside > 1e-14 * total:
+        raise ValueError(
+            f"dim={dim} principal directions leave nothing of the fit data (rank {_rank(values)}); lower dim"
+        )
+    state = {"origin": origin, "n_features": np.int64(width)}
+    if dim >= width / 4:
+        return state | {"outside": np.ascontiguousarray(vectors[:, : width - dim])}
+    return state | {"principal": np.ascontiguousarray(vectors[:, width - dim :])}
+
+
+def fit_vim(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
+    """Return origin, subspace and alpha."""
+    state = fit_residual(outputs, dim=dim)
+    batch = Batch.of(outputs)
+    mean_v = np.mean(np.concatenate([residual_norm(chunk, state) for chunk in batch.chunks()]))
+    return state | {"alpha": np.float64(np.max(np.asarray(outputs.logits), axis=1).mean() / mean_v)}
+
+
+def _axes(outputs: Outputs) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the origin, and eigenvalues and eigenvectors of the scatter around it, ascending."""
+    if outputs not in _AXES:
+        weight, bias = outputs.head
+        origin = -np.linalg.pinv(weight, rcond=_HEAD_FLOOR) @ bias
+        _AXES[outputs] = (origin, *np.linalg.eigh(_moments.scatter(outputs.features, lambda _: origin)))
+    return _AXES[outputs]
+
+
+def _rank(values: FloatArray) -> int:
+    return int(np.sum(values > _moments.RELATIVE_FLOOR * values[-1]))
+
+
+_WANG = "Wang et al., ViM: out-of-distribution with virtual-logit matching, CVPR 2022"
+
+SCORES = (
+    Score(
+        "vim", "Virtual-logit matching (ViM)", vim, ("logits", "features"), _WANG, "(-inf, inf)", fit_vim,
+        ("logits", "features", "head"), "train", grid={"dim": (None, 256, 1000)}, cost="d^2",
+    ),
+    Score(
+        "residual", "Residual norm", residual, ("features",), _WANG, "(-inf, 0]", fit_residual, ("features", "head"),
+        "train", grid={"dim": (None, 256, 1000)}, cost="d^2",
+    ),
+)  # fmt: skip

@@ -1,0 +1,227 @@
+"""``apply_policy``: decide every row of a file of any size, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import closest
+from abstain._files import write_file
+from abstain.outputs._frame import bad_csv_row, csv_header, each_once
+from abstain.outputs._names import listed
+from abstain.thresholds._groups import TRUTH, group_name
+from abstain.thresholds._policy import Policy
+
+_KINDS = (".csv", ".parquet")
+
+
+@dataclass(frozen=True)
+class Applied:
+    """How many rows were written, accepted, and without a score.
+
+    Examples
+    --------
+    >>> from abstain.thresholds import Applied
+    >>> Applied(n=3, n_accepted=1, n_unscored=1).n_accepted
+    1
+    """
+
+    n: int
+    n_accepted: int
+    n_unscored: int
+
+
+def apply_policy(
+    policy: Policy, source: str | os.PathLike[str], target: str | os.PathLike[str], *, column: str = "accepted"
+) -> Applied:
+    r"""Copy a CSV or Parquet file with one more column: whether the policy accepts the row.
+
+    Parameters
+    ----------
+    policy : Policy
+    source, target : str or path
+        ``.csv`` or ``.parquet``, each. The target appears only when it is complete.
+    column : str
+        Name of the new column of booleans.
+
+    Returns
+    -------
+    Applied
+        With ``n``, ``n_accepted`` and ``n_unscored``; rows without a score are rejected.
+
+    Raises
+    ------
+    ValueError
+        A column of the score or group is missing or no number; the new column exists; an unknown extension.
+    ImportError
+        polars is missing.
+
+    Notes
+    -----
+    polars streams the file in batches and keeps only a part of it: 1, 4 and 16 million rows of a Parquet file with 16
+    columns took 0.22, 0.44 and 0.68 GB. A policy with ``inputs`` computes its score from them, with its temperature; a
+    finished column of that name is then not used.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, abstain
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "new.csv").write_text("case,msp\na,0.95\nb,0.3\nc,\n")
+    >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
+    >>> abstain.thresholds.apply_policy(policy, folder / "new.csv", folder / "decided.csv")
+    Applied(n=3, n_accepted=1, n_unscored=1)
+    >>> (folder / "decided.csv").read_text().splitlines()
+    ['case,msp,accepted', 'a,0.95,true', 'b,0.3,false', 'c,,false']
+    """
+    try:
+        import polars as pl
+    except ModuleNotFoundError as error:
+        raise ImportError('deciding files needs polars: pip install "abstain[cli]"') from error
+    name, out = os.fspath(source), os.fspath(target)
+    kinds = [os.path.splitext(path)[1].lower() for path in (name, out)]
+    for path, kind in zip((name, out), kinds, strict=True):
+        if kind not in _KINDS:
+            raise ValueError(f"{path}: extension {kind!r} is not known; use one of {', '.join(_KINDS)}")
+    if os.path.isdir(name):
+        raise IsADirectoryError(f"{name}: is a folder; give one file of it")
+    if not os.path.isfile(name):
+        raise FileNotFoundError(f"{name}: no such file; check the path")
+    if os.path.exists(out) and os.path.samefile(name, out):
+        raise ValueError(f"{out}: is the input itself; write the decided rows to another file")
+    if kinds[0] == ".csv":
+        _check_header(name)
+    try:
+        # a CSV's columns stay the text that they were, but for those that decide
+        scan = pl.scan_parquet if kinds[0] == ".parquet" else partial(pl.scan_csv, infer_schema=False)
+        frame = scan(name, glob=False)
+        schema = frame.collect_schema()
+        nested = [each for each, kind in schema.items() if kind.is_nested()]
+        if kinds[1] == ".csv" and nested:
+            raise ValueError(f"{out}: a CSV has no place for column {nested[0]!r} of {schema[nested[0]]}; use .parquet")
+        unscored, decided = _columns(pl, name, schema, policy, column)
+        result = frame.with_columns(decided.alias(column))
+        write_file(out, result.sink_csv if kinds[1] == ".csv" else result.sink_parquet)
+        # a second pass: one pass for both holds more of the file in memory, and takes as long
+        counts = frame.select(pl.len(), decided.sum().alias("accepted"), unscored.sum().alias("unscored"))
+        found = counts.collect(engine="streaming").row(0)
+    except pl.exceptions.PolarsError as error:
+        cause = _no_number(pl, frame, policy) if isinstance(error, pl.exceptions.InvalidOperationError) else None
+        cause = cause or (bad_csv_row(name) if kinds[0] == ".csv" else None)
+        raise ValueError(f"{name}: {cause or str(error).strip().splitlines()[0]}; repair the file") from None
+    return Applied(*(int(value) for value in found))
+
+
+def _check_header(name: str) -> None:
+    """Refuse a column that occurs twice, whichever it is: the copy would name the second otherwise."""
+    try:
+        header = csv_header(name)
+        each_once(header, header)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tuple[Any, Any]:
+    """Return two expressions: whether a row lacks its score, and whether it is accepted."""
+    if policy.group is not None:
+        _require(policy.group, name, schema)
+    if column in schema:
+        raise ValueError(f"{name}: column {column!r} exists already; name another one")
+    if policy.inputs is None:
+        _require(policy.score, name, schema)
+        score = _number(pl, name, schema, policy.score)
+    else:
+        score = _computed(pl, name, schema, policy)
+    unscored = score.is_null() | score.is_nan()
+    limit: Any = pl.lit(policy.thresholds.get(""), dtype=pl.Float64)
+    if policy.group is not None:
+        names = list(policy.thresholds)
+        limit = _names(pl, schema, policy.group).replace_strict(
+            names, [policy.thresholds[each] for each in names], default=None, return_dtype=pl.Float64
+        )  # fmt: skip
+    reachable = limit < float("inf")
+    return unscored, (~unscored & (score >= limit) & reachable).fill_null(False)
+
+
+def _names(pl: Any, schema: Any, group: str) -> Any:
+    """Return the groups by the names that calibration gave them; polars writes numbers like 1e-5 otherwise."""
+    if schema[group].is_float():
+        return pl.col(group).map_batches(
+            lambda rows: pl.Series([group_name(value) for value in rows.to_numpy()], dtype=pl.String),
+            return_dtype=pl.String, is_elementwise=True,
+        )  # fmt: skip
+    text = pl.col(group).cast(pl.String)
+    return pl.when(text.is_in(TRUTH)).then(text.str.to_lowercase()).otherwise(text)
+
+
+def _require(wanted: str, name: str, schema: Any) -> None:
+    if wanted not in schema:
+        raise ValueError(f"{name}: column {wanted!r} of the policy is missing; {closest(wanted, schema.names())}")
+
+
+def _no_number(pl: Any, frame: Any, policy: Policy) -> str | None:
+    """Return the first text of a deciding column that is no number."""
+    schema = frame.collect_schema()
+    for column in [policy.score] if policy.inputs is None else next(iter(policy.inputs.values())):
+        if schema[column] == pl.String:
+            value = _text(pl, column)
+            bad = value.is_not_null() & value.cast(pl.Float64, strict=False).is_null()
+            row, first = frame.select(bad.arg_true().first().alias("row"), value.filter(bad).first()).collect().row(0)
+            if row is not None:
+                return f"column {column!r} must hold numbers, but data row {row + 1} holds {first!r}"
+    return None
+
+
+def _text(pl: Any, column: str) -> Any:
+    """Return a column of text, empty as missing; `when` streams, `replace` would hold the column."""
+    value = pl.col(column).str.strip_chars()
+    return pl.when(value != "").then(value)
+
+
+def _number(pl: Any, name: str, schema: Any, column: str) -> Any:
+    """Return a column as Float64; an empty text is a missing number."""
+    kind = schema[column]
+    if not (kind.is_numeric() or kind == pl.String):
+        raise ValueError(f"{name}: column {column!r} must be numeric, but it is {kind}; convert it first")
+    value = _text(pl, column) if kind == pl.String else pl.col(column)
+    return value.cast(pl.Float64)
+
+
+def _computed(pl: Any, name: str, schema: Any, policy: Policy) -> Any:
+    """Return the score that the policy computes from the columns of the classes, or from one column of lists."""
+    columns = next(iter((policy.inputs or {}).values()))
+    for wanted in columns:
+        if wanted not in schema:
+            scaled = "" if policy.temperature is None else f" with temperature {policy.temperature:g}"
+            finished = f", not taken from the column {policy.score!r}" if policy.score in schema else ""
+            raise ValueError(
+                f"{name}: column {wanted!r} is missing: the policy's score {policy.score!r} is computed from "
+                f"{listed(columns, 4)}{scaled}{finished}; write these columns, or choose a threshold on a column"
+            )
+    if len(columns) == 1:
+        if not isinstance(schema[columns[0]], pl.List | pl.Array):
+            raise ValueError(f"{name}: column {columns[0]!r} must hold lists, one number per class; convert it first")
+        source, matrix = pl.col(columns[0]), _lists
+    else:
+        source = pl.struct([_number(pl, name, schema, each).alias(each) for each in columns])
+        matrix = _struct
+    return source.map_batches(
+        lambda rows: pl.Series(policy.confidence(matrix(rows)), dtype=pl.Float64),
+        return_dtype=pl.Float64, is_elementwise=True,
+    )  # fmt: skip
+
+
+def _struct(rows: Any) -> Any:
+    return rows.struct.unnest().to_numpy()
+
+
+def _lists(rows: Any) -> Any:
+    """Return lists of one length as a matrix; a missing list is a row of NaN."""
+    import polars as pl
+
+    lists = rows.cast(pl.List(pl.Float64))
+    width = lists.list.len().max()
+    return lists.list.to_array(width).to_numpy() if width else np.full((len(rows), 1), np.nan)

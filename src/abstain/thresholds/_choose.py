@@ -1,0 +1,283 @@
+"""``choose_threshold``: the one question, five objectives, and a promise if one is asked for."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from abstain._checks import fraction, inside, one_of, real, same_length, vector
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain.thresholds._certify import Bound, Procedure, search
+from abstain.thresholds._groups import GroupThresholds, group_column
+from abstain.thresholds._intervals import coverage_interval, risk_interval
+from abstain.thresholds._points import Points
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+from abstain.thresholds._sample import Sample, largest_loss, read
+
+Metric = Literal["cwsa", "cwsa_plus"]
+
+
+def choose_threshold(
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    risk: float | None = None,
+    coverage: float | None = None,
+    capacity: float | tuple[float, float] | None = None,
+    cost: tuple[float, float] | None = None,
+    metric: Metric | None = None,
+    delta: float | None = None,
+    procedure: Procedure = "fallback",
+    bound: Bound | None = None,
+    max_loss: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    max_weight: float | None = None,
+    thresholds: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    multiplicity: Literal["all", "each"] = "all",
+    level: float = 0.95,
+    nan_policy: NanPolicy = "raise",
+    rng: int | np.random.Generator = 0,
+) -> EmpiricalThreshold | CertifiedThreshold | GroupThresholds:
+    r"""Choose the threshold to deploy from calibration rows; give exactly one objective.
+
+    Parameters
+    ----------
+    loss, confidence : array-like of shape (n_samples,)
+        Loss >= 0 and confidence score of the calibration rows. They must not be the rows on which the result is
+        reported, nor rows on which the model was trained.
+    risk : float
+        Largest coverage with a selective risk of at most this. With ``delta``: certified.
+    delta : float in (0, 1)
+        With ``risk``: the promise :math:`P\{R(\hat\tau) > \text{risk}\} \le \delta`.
+    coverage : float in [0, 1]
+        Smallest attainable coverage that is at least this.
+    capacity : float in [0, 1], or (reviews, volume)
+        Largest share that reviewers can take; at most that share of the calibration rows is rejected.
+    cost : (error, review)
+        Costs of a unit of loss and of a review: least expected cost (Chow's rule, from data).
+    metric : {"cwsa", "cwsa_plus"}
+        Largest CWSA or CWSA+ over all attainable thresholds in [0, 1).
+    procedure : {"fallback", "fixed_sequence", "bonferroni", "sgr"}
+        How multiplicity is controlled. Choosing it after a look at the data voids the promise; the default was fixed
+        by simulation.
+    bound : {"binomial", "betting", "hoeffding-bentkus"}, optional
+        Default: exact binomial for 0/1 losses without weights, else betting.
+    max_loss : float
+        Largest possible loss; needed for certificates of a loss that is not 0/1.
+    sample_weight : array-like of shape (n_samples,), optional
+        Importance weights (known prevalence, covariate shift): the promise is about the weighted population.
+    max_weight : float
+        Largest possible weight; needed for certificates with weights.
+    thresholds : array-like, optional
+        Thresholds fixed before the data were seen, for certificates: one of them is the answer, and no pilot rows are
+        drawn.
+    groups : array-like of shape (n_samples,), optional
+        One threshold per value: predicted classes, sites, …
+    multiplicity : {"all", "each"}
+        Whether ``delta`` is the probability that *any* group's promise fails (delta / number of groups each), or that
+        of each group.
+    level : float in (0, 1)
+        Of the pointwise intervals that are reported.
+    nan_policy : {"raise", "reject", "drop"}
+        A NaN score: an error; never accepted, stays in n; left out.
+    rng : int or numpy.random.Generator
+        Draws the pilot rows. The same seed and rows, in the same order, give the same certificate.
+
+    Returns
+    -------
+    EmpiricalThreshold, CertifiedThreshold or GroupThresholds
+        What is not attainable has threshold +inf, a reason, and the nearest point that is.
+
+    Raises
+    ------
+    TypeError
+        Not exactly one objective; ``delta`` without ``risk``; ``bound``, ``max_weight`` or ``thresholds`` without
+        ``delta``.
+    ValueError
+        Bad columns or options; a score of +inf, above which no threshold lies; ``max_loss`` or ``max_weight`` missing
+        or below what occurs; ``bound="binomial"`` for weights or real losses; ``thresholds`` for SGR, which
+        has its own.
+
+    Notes
+    -----
+    Ties are accepted or rejected together. A score of -inf is never accepted. "Pointwise" intervals ignore that the
+    threshold was chosen on the same rows. The certificates assume that calibration rows and new rows are independent
+    draws from one population (with weights: from the two that the weights connect).
+
+    References
+    ----------
+    Chow (1970); Geifman & El-Yaniv (2017); Angelopoulos et al. (2021); Waudby-Smith & Ramdas (2024).
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.datasets.load("digits_logreg")
+    >>> loss, confidence = outputs.loss_per_sample(), outputs.confidence
+    >>> abstain.choose_threshold(loss, confidence, capacity=0.1).coverage >= 0.9
+    True
+    >>> found = abstain.choose_threshold(loss, confidence, risk=0.03, delta=0.05)
+    >>> type(found).__name__, found.attainable
+    ('CertifiedThreshold', True)
+    >>> abstain.choose_threshold(loss[:40], confidence[:40], risk=0.03, delta=0.05).reason
+    '40 calibration rows, 7 of them to fix the tests, are too few: even without an error 99 accepted rows are needed'
+    """
+    objective = _objective(risk, coverage, capacity, cost, metric, delta)
+    of_certificates = {"bound": bound, "max_weight": max_weight, "thresholds": thresholds}
+    idle = [name for name, value in of_certificates.items() if value is not None]
+    if delta is None and idle:
+        raise TypeError(f"{idle[0]}= belongs to a certificate; give risk= with delta=, or leave it out")
+    level = inside(level, "level", 0.95)
+    options: dict[str, Any] = {
+        "procedure": procedure, "bound": bound, "max_loss": max_loss, "max_weight": max_weight,
+        "thresholds": thresholds,
+    }  # fmt: skip
+    if groups is None:
+        sample = read(loss, confidence, sample_weight, nan_policy)
+        return _one(sample, objective, level, rng, options)
+    one_of(multiplicity, ("all", "each"), "multiplicity")
+    whole = read(loss, confidence, sample_weight, nan_policy)  # an error then names the row of the file, not of a group
+    column = group_column(groups)
+    losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+    weights = None if sample_weight is None else vector(sample_weight, "sample_weight", np, None)
+    same_length(loss=losses, groups=column)
+    values = np.unique(column)
+    if delta is not None and multiplicity == "all":
+        objective = objective | {"delta": float(delta) / len(values)}
+    found = {}
+    for value in values:
+        rows = column == value
+        try:
+            sample = read(losses[rows], scores[rows], None if weights is None else weights[rows], nan_policy)
+            found[str(value)] = _one(sample, objective, level, rng, options)
+        except ValueError as error:
+            raise type(error)(f"group {str(value)!r}: {error}") from None
+    return GroupThresholds(found, None if delta is None else float(delta), multiplicity, whole.fingerprint)
+
+
+def _objective(
+    risk: float | None, coverage: float | None, capacity: float | tuple[float, float] | None,
+    cost: tuple[float, float] | None, metric: str | None, delta: float | None,
+) -> dict[str, Any]:  # fmt: skip
+    given = {"risk": risk, "coverage": coverage, "capacity": capacity, "cost": cost, "metric": metric}
+    named = {name: value for name, value in given.items() if value is not None}
+    if len(named) != 1:
+        raise TypeError(f"give exactly one objective of {', '.join(given)}; got {', '.join(named) or 'none'}")
+    if delta is not None and risk is None:
+        raise TypeError("delta= belongs to risk=; a promise about another objective is not offered")
+    if risk is not None:
+        risk = real(risk, "risk", "> 0")
+        if not 0.0 < risk < np.inf:
+            raise ValueError(f"risk must be a number > 0, got {risk!r}; give a fraction, not per cent")
+        return {"risk": risk} | ({} if delta is None else {"delta": inside(delta, "delta", 0.05)})
+    if coverage is not None:
+        return {"coverage": fraction(coverage, "coverage")}
+    if capacity is not None:
+        if isinstance(capacity, tuple):
+            reviews, volume = _pair(capacity, "capacity", "(reviews, volume)")
+            if not 0 <= reviews <= volume or volume <= 0:
+                raise ValueError(f"capacity=(reviews, volume) needs 0 <= reviews <= volume, got {capacity!r}")
+            capacity = reviews / volume
+        return {"capacity": fraction(capacity, "capacity")}
+    if cost is not None:
+        error, review = _pair(cost, "cost", "(error, review)")
+        if not (0.0 < error < np.inf and 0.0 <= review < np.inf):
+            raise ValueError(f"cost=(error, review) needs error > 0 and review >= 0, got {cost!r}")
+        return {"cost_error": error, "cost_review": review}
+    return {"metric": one_of(str(metric), ("cwsa", "cwsa_plus"), "metric")}
+
+
+def _pair(values: tuple[float, float], name: str, parts: str) -> tuple[float, float]:
+    if isinstance(values, str) or np.shape(values) != (2,):
+        raise TypeError(f"{name} must be a pair {parts}, got {values!r}; give two numbers")
+    return real(values[0], f"{name}[0]", ">= 0"), real(values[1], f"{name}[1]", ">= 0")
+
+
+def _one(
+    sample: Sample, objective: dict[str, Any], level: float, rng: Any, options: dict[str, Any]
+) -> EmpiricalThreshold | CertifiedThreshold:
+    points = Points.of(sample)
+    if "delta" in objective:
+        return _certified(sample, points, objective, level, rng, options)
+    reason: str | None = None
+    if "risk" in objective:
+        position, reason = points.at_risk(objective["risk"])
+    elif "cost_error" in objective:
+        position = points.at_cost(objective["cost_error"], objective["cost_review"])
+    elif "metric" in objective:
+        position, reason = _trust(sample, points, objective["metric"])
+    else:
+        share = objective["coverage"] if "coverage" in objective else 1.0 - objective["capacity"]
+        position, reason = points.at_coverage(share)
+    best = None if reason is None else points.point(position)
+    threshold = points.point(position).threshold if reason is None else np.inf
+    return EmpiricalThreshold(**_shared(sample, threshold, level), procedure="empirical/" + next(iter(objective)),
+                              objective=objective, reason=reason, best=best)  # fmt: skip
+
+
+def _trust(sample: Sample, points: Points, metric: str) -> tuple[int, str | None]:
+    from abstain.metrics import cwsa_sweep
+
+    usable = np.flatnonzero((points.threshold >= 0.0) & (points.threshold < 1.0))
+    if not usable.size:
+        return -1, f"{metric} needs a threshold in [0, 1), and no score lies there"
+    scored = sample.score > -np.inf
+    weight = None if sample.weight is None else sample.weight[scored]
+    swept = cwsa_sweep(
+        sample.loss[scored], sample.score[scored], thresholds=points.threshold[usable], sample_weight=weight
+    )
+    return int(usable[np.flatnonzero(swept[metric] == swept[metric].max())[-1]]), None
+
+
+def _certified(
+    sample: Sample, points: Points, objective: dict[str, Any], level: float, rng: Any, options: dict[str, Any]
+) -> CertifiedThreshold:
+    risk, delta = objective["risk"], objective["delta"]
+    found = search(sample, risk, delta, rng=rng, **options)
+    population = "" if sample.weight is None else " in the weighted population"
+    statement = (
+        f"with probability at least {1.0 - delta:g} over the draw of the calibration rows, the mean loss of what "
+        f"is accepted{population} is at most {risk:g}"
+    )
+    return CertifiedThreshold(
+        **_shared(sample, found.threshold, level), procedure=options["procedure"], objective=objective,
+        reason=found.reason, best=None if found.reason is None else points.nearest(found.nearest),
+        risk_limit=risk, delta=delta, max_loss=largest_loss(sample, options["max_loss"]), bound=found.bound,
+        n_pilot=found.n_pilot, statement=statement,
+    )  # fmt: skip
+
+
+def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
+    import abstain
+
+    accepted: FloatArray = (sample.score >= threshold).astype(np.float64)
+    weight = np.ones(sample.n) if sample.weight is None else sample.weight
+    mass, n_accepted = float(weight @ accepted), int(accepted.sum())
+    coverage = mass / float(weight.sum())
+    return {
+        "threshold": threshold,
+        "coverage": coverage,
+        "coverage_interval": coverage_interval(sample, accepted, level),
+        "risk": float(weight @ (accepted * sample.loss)) / mass if mass else np.nan,
+        "risk_interval": risk_interval(sample, accepted, level),
+        "n": sample.n,
+        "n_accepted": n_accepted,
+        "level": level,
+        "calibration": {
+            "n": sample.n, "n_accepted": n_accepted, "coverage": coverage,
+            "n_unscored": sample.n_unscored, "n_dropped": sample.n_dropped,
+            "fingerprint": sample.fingerprint, "bins": _bins(sample), "weighted": sample.weight is not None,
+            "abstain": abstain.__version__, "numpy": np.__version__,
+        },
+    }  # fmt: skip
+
+
+def _bins(sample: Sample) -> list[list[float]]:
+    """Return nine thresholds near the deciles of the score with the number of rows at or above each: for monitoring."""
+    scored = sample.score[sample.score > -np.inf]
+    if not scored.size or sample.weight is not None:
+        return []
+    edges = np.unique(scored[np.minimum((np.arange(1, 10) * scored.size) // 10, scored.size - 1)])
+    edges = edges[np.isfinite(edges)]
+    return [[float(edge), int(np.sum(sample.score >= edge))] for edge in edges]

@@ -1,0 +1,49 @@
+"""Intervals of an operating point: exact for counts, from the influence function otherwise.
+
+They are *pointwise*: they hold for a threshold that was fixed before the data were seen. At a threshold that was chosen
+on the same rows they are optimistic, which is why a certificate is something else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from abstain._typing import FloatArray
+from abstain.curve import SLACK
+from abstain.inference import clopper_pearson
+from abstain.inference._quantiles import t_quantile
+from abstain.thresholds._sample import Sample
+
+Ends = tuple[float, float]
+
+
+def coverage_interval(sample: Sample, accepted: FloatArray, level: float) -> Ends:
+    """Return the interval of the coverage: exact without weights, else of the ratio of two means."""
+    if sample.weight is None:
+        return clopper_pearson(int(accepted.sum()), sample.n, level)
+    return _ratio(sample.weight, accepted, level, 1.0)
+
+
+def risk_interval(sample: Sample, accepted: FloatArray, level: float) -> Ends:
+    """Return the interval of the selective risk; NaN if nothing is accepted, or if equal losses show no spread."""
+    rows = accepted > 0
+    loss = sample.loss[rows]
+    if loss.size == 0:
+        return np.nan, np.nan
+    if sample.binary and sample.weight is None:
+        return clopper_pearson(int(loss.sum()), loss.size, level)
+    weight = np.ones(loss.size) if sample.weight is None else sample.weight[rows]
+    return _ratio(weight, loss, level, np.inf)
+
+
+def _ratio(weight: FloatArray, value: FloatArray, level: float, largest: float) -> Ends:
+    value, weight = value[weight > 0.0], weight[weight > 0.0]  # rows of weight 0 know nothing
+    total = float(weight.sum())
+    if total == 0.0:
+        return np.nan, np.nan
+    mean = float(np.dot(weight, value)) / total
+    error = float(np.sqrt(np.sum((weight * (value - mean)) ** 2))) / total
+    if value.size > 1 and error <= SLACK * mean:  # no error among a few rows is no proof of a risk of 0
+        return np.nan, np.nan
+    width = t_quantile(level, value.size - 1.0) * error if value.size > 1 else np.inf
+    return max(0.0, mean - width), min(largest, mean + width)

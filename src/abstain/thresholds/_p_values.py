@@ -1,0 +1,50 @@
+r"""P-values for "the mean is above the limit", from a count and a sum: exact binomial and Hoeffding-Bentkus.
+
+Of n independent values in [0, 1] with mean :math:`\mu` the sum S was seen. The hypothesis is :math:`\mu > m`; a small
+p-value speaks for :math:`\mu \le m`.
+
+- 0/1 values: :math:`p = P(\mathrm{Bin}(n, m) \le S)`, exact.
+- any values in [0, 1]: :math:`p = \min\{e^{-n\,\mathrm{kl}(S/n, m)},\ e\,P(\mathrm{Bin}(n, m) \le \lceil S\rceil)\}`,
+  the better of Hoeffding's and Bentkus' bounds.
+
+Sources: Clopper & Pearson (1934); Hoeffding (1963), Theorem 1; Bentkus (2004), in the form of Bates et al. (2021).
+"""
+
+from __future__ import annotations
+
+from math import ceil, e, log, log1p
+
+import numpy as np
+
+from abstain._typing import FloatArray
+
+#: Sums of real losses carry rounding errors; a sum this little above a whole number is that number.
+_ROUNDING = 1e-9
+
+
+def binomial(count: FloatArray, total: FloatArray, limit: float) -> FloatArray:
+    """Return the exact p-value of each (count, sum of 0/1 values); 1 where the count is 0."""
+    from scipy.special import bdtr
+
+    p = bdtr(np.floor(total + 0.5), np.maximum(count, 1.0).astype(np.int64), limit)
+    return np.where(count > 0, p, 1.0)
+
+
+def hoeffding_bentkus(count: FloatArray, total: FloatArray, limit: float | FloatArray) -> FloatArray:
+    """Return a valid p-value of each (count, sum of values in [0, 1]); 1 where the count is 0."""
+    from scipy.special import bdtr, xlogy
+
+    n = np.maximum(count, 1.0)
+    mean = np.clip(total / n, 0.0, 1.0)
+    kl = xlogy(mean, mean / limit) + xlogy(1.0 - mean, (1.0 - mean) / (1.0 - limit))
+    hoeffding = np.where(mean < limit, np.exp(-n * kl), 1.0)
+    bentkus = e * bdtr(np.minimum(np.ceil(total - _ROUNDING), n), n.astype(np.int64), limit)
+    return np.where(count > 0, np.minimum(np.minimum(hoeffding, bentkus), 1.0), 1.0)
+
+
+def fewest(limit: float, level: float) -> int:
+    r"""Return how many flawless samples a certificate needs at least: :math:`\ln\delta / \ln(1 - m)`, rounded up.
+
+    59 at 5 % risk and 5 % error probability.
+    """
+    return ceil(log(level) / log1p(-limit) - _ROUNDING) if limit < 1.0 else 1

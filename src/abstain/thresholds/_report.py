@@ -1,0 +1,119 @@
+"""``audit``: what a threshold does on other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from abstain._checks import same_length, vector
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain.thresholds._groups import GroupThresholds, group_column
+from abstain.thresholds._intervals import coverage_interval, risk_interval
+from abstain.thresholds._policy import Policy
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
+from abstain.thresholds._reuse import warn_if_reused
+from abstain.thresholds._sample import read
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Coverage and risk of a fixed threshold on new rows, with exact pointwise intervals.
+
+    ``keeps_promise``: False if the lower end of the risk interval (the risk, where losses show no spread), of any
+    group, is above the promised risk, None without promise. ``groups``: the same of each group of the rows; empty
+    without groups.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> found = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.5], coverage=0.5)
+    >>> abstain.thresholds.audit(found, [0, 0, 1, 1], [0.9, 0.8, 0.6, 0.1]).risk
+    0.3333333333333333
+    """
+
+    n: int
+    n_accepted: int
+    coverage: float
+    coverage_interval: tuple[float, float]
+    risk: float
+    risk_interval: tuple[float, float]
+    level: float
+    keeps_promise: bool | None
+    groups: Mapping[str, Audit] = field(default_factory=dict)
+
+
+def audit(
+    threshold: EmpiricalThreshold | CertifiedThreshold | GroupThresholds | Policy,
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    nan_policy: NanPolicy = "reject",
+) -> Audit:
+    """Return coverage and risk of a threshold or policy on new labelled rows, overall and by group.
+
+    Parameters
+    ----------
+    threshold : EmpiricalThreshold, CertifiedThreshold, GroupThresholds or Policy
+    loss, confidence : array-like of shape (n_samples,)
+        Rows that were *not* used to choose it; else a :class:`ReusedCalibrationWarning`.
+    groups : array-like of shape (n_samples,), optional
+        Needed where there is one threshold per group; with a single threshold, its effect in each group is shown.
+    level : float in (0, 1)
+        Of each interval by itself.
+    nan_policy : {"raise", "reject", "drop"}
+        A NaN score: an error; never accepted, stays in n; left out.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> import abstain
+    >>> found = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.5], coverage=0.5)
+    >>> seen = abstain.thresholds.audit(found, [0, 0, 1, 1], [0.9, 0.8, 0.6, 0.1], groups=["a", "a", "b", "b"])
+    >>> seen.coverage, seen.groups["b"].coverage
+    (0.75, 0.5)
+    """
+    if not isinstance(threshold, Threshold | GroupThresholds | Policy):
+        raise TypeError(f"threshold must be what choose_threshold or load_policy returns, got {threshold!r}")
+    warn_if_reused(threshold.calibration, read(loss, confidence, None, nan_policy))
+    losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+    if isinstance(threshold, GroupThresholds) or (isinstance(threshold, Policy) and threshold.group is not None):
+        if groups is None:
+            raise TypeError("there is one threshold per group; give groups=")
+        accepted, grouped = threshold.accept(scores, groups), True
+    else:
+        accepted, grouped = threshold.accept(scores), False
+    marks = np.where(np.isnan(scores), np.nan, accepted.astype(np.float64))
+    promise = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
+    limit = None if promise is None else float(promise["risk"])
+    total = _audited(losses, marks, level, nan_policy, limit)
+    if groups is None:
+        return total
+    column = group_column(groups)
+    same_length(loss=losses, groups=column)
+    each = {
+        str(name): _audited(losses[column == name], marks[column == name], level, nan_policy, limit)
+        for name in np.unique(column)
+    }
+    kept = all(one.keeps_promise for one in each.values()) if grouped and limit is not None else total.keeps_promise
+    return replace(total, keeps_promise=kept, groups=each)
+
+
+def _audited(loss: FloatArray, marks: FloatArray, level: float, nan_policy: NanPolicy, limit: float | None) -> Audit:
+    """Audit rows whose score was replaced by 1, accepted, or 0."""
+    sample = read(loss, marks, None, nan_policy)
+    accepted = (sample.score == 1.0).astype(np.float64)
+    count = int(accepted.sum())
+    risk = float(sample.loss @ accepted) / count if count else np.nan
+    low, high = risk_interval(sample, accepted, level)
+    return Audit(
+        sample.n, count, count / sample.n, coverage_interval(sample, accepted, level),
+        risk, (low, high), level,
+        None if limit is None else not (risk if np.isnan(low) else low) > limit,
+    )  # fmt: skip

@@ -1,0 +1,190 @@
+"""What choosing a threshold returns: an empirical threshold or a certified one. They are different types on purpose."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain._checks import vector
+from abstain._typing import ArrayLike, BoolArray
+from abstain.curve import OperatingPoint
+
+if TYPE_CHECKING:
+    from abstain.thresholds._policy import Policy
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What both types share."""
+
+    threshold: float
+    coverage: float
+    coverage_interval: tuple[float, float]
+    risk: float
+    risk_interval: tuple[float, float]
+    n: int
+    n_accepted: int
+    procedure: str
+    objective: dict[str, Any]
+    level: float
+    reason: str | None
+    best: OperatingPoint | None
+    calibration: dict[str, Any] = field(repr=False)
+
+    @property
+    def attainable(self) -> bool:
+        """Whether the objective was reached; if not, the threshold is +inf and ``reason`` says why."""
+        return self.reason is None
+
+    def accept(self, confidence: ArrayLike) -> BoolArray:
+        """Return the accept mask of new scores: score >= threshold; a NaN score is rejected."""
+        scores = vector(confidence, "confidence", np, None)
+        return np.asarray((scores >= self.threshold) & self.attainable)
+
+    def policy(
+        self, *, score: str, logits: str | Sequence[str] | None = None,
+        probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
+    ) -> Policy:  # fmt: skip
+        """Return the policy that a deployment needs.
+
+        Parameters
+        ----------
+        score : str
+            Column of the score in new files; with ``logits`` or ``probabilities`` the score to compute from these.
+        logits, probabilities : str or sequence of str, optional
+            Columns of the classes in new files, or the one column that holds them as lists.
+        temperature : float, optional
+            Divides the logits; the scores that the threshold was chosen on must have been computed with it.
+
+        Returns
+        -------
+        Policy
+        """
+        from abstain.thresholds._policy import Policy
+
+        return Policy.of(self, score=score, logits=logits, probabilities=probabilities, temperature=temperature)
+
+    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the policy as a small JSON file; the options are those of :meth:`policy`."""
+        self.policy(**options).save(path)
+
+    def guarantee(self) -> dict[str, Any] | None:
+        """Return what is promised, or None."""
+        return None
+
+    def __str__(self) -> str:
+        goal = ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+                         for name, value in self.objective.items())  # fmt: skip
+        head = f"{type(self).__name__} ({self.procedure}): {goal}"
+        unscored = self.calibration["n_unscored"]
+        rows = f"{self.n} rows" + (f", {unscored} of them without a score" if unscored else "")
+        if not self.attainable:
+            best = self.best
+            nearest = "" if best is None or not best.n_accepted else (
+                f"\n  nearest: score >= {best.threshold!r}, coverage {best.coverage:.4g}, "
+                f"risk {best.selective_risk:.4g}, {best.n_accepted} of {rows}"
+            )  # fmt: skip
+            return f"{head}\n  not attainable: {self.reason}{nearest}"
+        low, high = self.coverage_interval
+        low_risk, high_risk = self.risk_interval
+        return (
+            f"{head}\n  accept if score >= {self.threshold!r}\n"
+            f"  coverage {self.coverage:.4g} [{low:.4g}, {high:.4g}], {self.n_accepted} of {rows}\n"
+            f"  risk {self.risk:.4g} [{low_risk:.4g}, {high_risk:.4g}] (pointwise {self.level:g} intervals)"
+        )
+
+
+@dataclass(frozen=True)
+class EmpiricalThreshold(Threshold):
+    """A threshold that reached its objective *on the calibration rows*; nothing is promised about new ones.
+
+    Parameters
+    ----------
+    threshold : float
+        Accept if and only if score >= threshold; +inf, which rejects everything, if the objective is not attainable.
+    coverage, risk : float
+        Accepted share and mean loss of what is accepted, on the calibration rows.
+    coverage_interval, risk_interval : (float, float)
+        Pointwise intervals at ``level``: exact for counts, else from the influence function; NaN where that sees no
+        spread, as with weights or real losses and no error.
+    n, n_accepted : int
+        Calibration rows, accepted ones.
+    procedure : str
+        How the threshold was chosen.
+    objective : dict
+        What was asked for.
+    level : float
+    reason : str or None
+        Why the objective is not attainable.
+    best : OperatingPoint or None
+        Then the nearest point that is.
+    calibration : dict
+        Rows, fingerprint and versions.
+
+    See Also
+    --------
+    abstain.CertifiedThreshold : the one with a promise.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> found = abstain.choose_threshold([0, 0, 1, 0], [0.9, 0.8, 0.4, 0.7], coverage=0.5)
+    >>> found.threshold, found.coverage, found.accept([0.85, 0.1]).tolist()
+    (0.8, 0.5, [True, False])
+    """
+
+
+@dataclass(frozen=True)
+class CertifiedThreshold(Threshold):
+    r"""A threshold with a promise: :math:`P\{R(\hat\tau) > r^*\} \le \delta` over the draw of the calibration rows.
+
+    Parameters
+    ----------
+    threshold, coverage, coverage_interval, risk, risk_interval, n, n_accepted, procedure, objective, level, reason, best, calibration
+        As in :class:`EmpiricalThreshold`. With +inf nothing is accepted, and the promise holds trivially.
+    risk_limit : float
+        :math:`r^*`, the promised limit of the risk.
+    delta : float
+        Error probability of the promise.
+    max_loss : float
+        Largest possible loss.
+    bound : str
+        ``"binomial"``, ``"betting"`` or ``"hoeffding-bentkus"``.
+    n_pilot : int
+        Rows whose scores fixed the order of tests, and whose losses were not used.
+    statement : str
+        The promise in words.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(2000)
+    >>> wrong = rng.random(2000) > score ** 0.1
+    >>> found = abstain.choose_threshold(wrong, score, risk=0.05, delta=0.05)
+    >>> found.attainable, found.procedure, 0.5 < found.coverage < 0.8
+    (True, 'fallback', True)
+    """  # noqa: E501
+
+    risk_limit: float
+    delta: float
+    max_loss: float
+    bound: str
+    n_pilot: int
+    statement: str
+
+    def guarantee(self) -> dict[str, Any] | None:
+        """Return what is promised."""
+        if not self.attainable:
+            return None
+        return {
+            "risk": self.risk_limit, "delta": self.delta, "max_loss": self.max_loss, "procedure": self.procedure,
+            "bound": self.bound, "statement": self.statement,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return super().__str__() + (f"\n  promise: {self.statement}" if self.attainable else "")

@@ -1,0 +1,118 @@
+"""The calibration sample of a certificate: checked columns, scaled losses, and the split into pilot and rest.
+
+Lots are drawn for the rows as they were given, never for their ranks: the lowest losses among tied scores have the same
+ranks in every sample, so a fixed seed would keep the same part of the errors out of sight each time. Rows of a random
+sample come in an order that says nothing about them, and are drawn at random whatever the seed. For rows that come
+sorted the seed is mixed with their fingerprint, so that another sample has other lots.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+
+from abstain._checks import check_loss, check_weight, generator, one_of, real, refuse, same_length, vector
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy
+
+#: Opaque bytes that stay as they are, whatever the package is called: they seed the lots of certificates, and other
+#: bytes would move every certified threshold.
+_SALT = b"recuse.calibration/1"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows sorted by descending score, and the place where each was given; NaN scores became -inf: never accepted."""
+
+    score: FloatArray
+    loss: FloatArray
+    weight: FloatArray | None
+    place: IntArray
+    n_unscored: int
+    n_dropped: int
+
+    @property
+    def n(self) -> int:
+        """Rows, with those that lack a score."""
+        return len(self.score)
+
+    @property
+    def binary(self) -> bool:
+        """Whether every loss is 0 or 1."""
+        return bool(np.all((self.loss == 0.0) | (self.loss == 1.0)))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the sorted scores and losses: the same rows have the same, in any order, weighted or not."""
+        digest = hashlib.sha256(_SALT)
+        for column in (self.score, self.loss):
+            digest.update(np.ascontiguousarray(column + 0.0, dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def rows(self, index: BoolArray) -> Sample:
+        """Return some rows, in their order."""
+        weight = None if self.weight is None else self.weight[index]
+        return Sample(self.score[index], self.loss[index], weight, self.place[index], 0, 0)
+
+
+def read(
+    loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
+) -> Sample:
+    """Check the columns and sort them; the caller's arrays are never changed."""
+    one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
+    losses = vector(loss, "loss", np, None)
+    scores = vector(confidence, "confidence", np, None) + 0.0
+    weights = None if sample_weight is None else vector(sample_weight, "sample_weight", np, None)
+    same_length(loss=losses, confidence=scores, sample_weight=weights)
+    check_loss(losses, np)
+    if weights is not None:
+        check_weight(weights, np)
+    missing = np.isnan(scores)
+    if nan_policy == "raise":
+        remedy = 'compute the score, or give nan_policy="reject" (never accepted) or "drop"'
+        refuse(missing, scores, "confidence", "holds NaN", remedy, np)
+    kept = ~missing if nan_policy == "drop" else np.ones(len(scores), dtype=bool)
+    if not kept.any():
+        raise ValueError("every confidence is NaN, and nan_policy='drop' leaves no sample; compute the score first")
+    scores, losses = np.where(missing, -np.inf, scores)[kept], losses[kept]
+    weights = None if weights is None else weights[kept]
+    order = np.lexsort((losses, -scores) if weights is None else (weights, losses, -scores))
+    return Sample(
+        scores[order],
+        losses[order],
+        None if weights is None else weights[order],
+        order,
+        n_unscored=int(missing[kept].sum()),
+        n_dropped=int((~kept).sum()),
+    )
+
+
+def largest_loss(sample: Sample, max_loss: float | None) -> float:
+    """Return the largest possible loss: 1 for a 0/1 loss, else what the caller knows; what was seen is no bound."""
+    seen = float(sample.loss.max())
+    if max_loss is None:
+        if sample.binary:
+            return 1.0
+        raise ValueError(
+            "a guarantee for a loss that is not 0/1 needs its largest possible value; give max_loss= "
+            f"(the largest seen, {seen:g}, is no bound)"
+        )
+    max_loss = real(max_loss, "max_loss", "> 0", "give the largest possible loss")
+    if not 0.0 < max_loss < np.inf:
+        raise ValueError(f"max_loss must be a finite number > 0, got {max_loss!r}; give the largest possible loss")
+    if seen > max_loss:
+        raise ValueError(f"max_loss={max_loss:g} is below a loss that occurs, {seen:g}; give a true bound")
+    return max_loss
+
+
+def draw(sample: Sample, rng: int | np.random.Generator, *, pilot: bool = True) -> tuple[BoolArray, IntArray]:
+    r"""Return :math:`\lceil\sqrt n\rceil` random pilot rows as a mask (or none), and a random order of the others.
+
+    The scores of the pilot rows fix the tests.
+    """
+    seed = int(generator(rng).integers(2**63))
+    lot = np.random.default_rng([seed, int(sample.fingerprint, 16)]).permutation(sample.n)[sample.place]
+    mask = lot < (ceil(sqrt(sample.n)) if pilot else 0)
+    return mask, np.argsort(lot[~mask])

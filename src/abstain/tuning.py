@@ -1,0 +1,255 @@
+"""``tune``: choose the hyper-parameters of a score on a validation split, and show the whole table."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from abstain import joint, metrics, scores
+from abstain._checks import UnmetNeed, closest
+from abstain._typing import FloatArray
+from abstain.blocks import TieBlocks
+from abstain.outputs import Outputs
+from abstain.scores import FittedScore, Score
+from abstain.scores._fitted import score_each
+
+__all__ = ["Candidate", "Tuning", "tune"]
+
+#: From the scores of the validation and of the out-of-distribution samples to the value, or NaN with the reason.
+_Measure: TypeAlias = Callable[[Any, Any], tuple[float, str | None]]
+
+#: Criteria that need out-of-distribution data, and whether more is better.
+_JOINT = {"auroc": "higher", "ds_f1": "higher", "ds_aurc": "lower", "ds_augrc": "lower"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One point of the grid: the hyper-parameters, the value, and the reason if there is none.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.datasets.load("cifar10_vgg16")
+    >>> abstain.tune("gen", outputs, grid={"gamma": [0.5]}).candidates[0].options
+    {'gamma': 0.5}
+    """
+
+    options: Mapping[str, Any]
+    value: float
+    reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning:
+    """The result of :func:`tune`: the whole table, and the fitted score of the best candidate.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.datasets.load("cifar10_vgg16")
+    >>> result = abstain.tune("gen", outputs, grid={"gamma": [0.1, 0.5, 2.0], "top": [10]})
+    >>> print(result)
+    gen by augrc (lower is better)
+        gamma=0.1, top=10  0.00626067
+    *   gamma=0.5, top=10  0.00595919
+        gamma=2.0, top=10  0.00602636
+    >>> result.best.score(outputs).shape
+    (10000,)
+    """
+
+    score: str
+    metric: str
+    direction: str
+    candidates: tuple[Candidate, ...]
+    best: FittedScore
+    index: int
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Hyper-parameters of the best candidate."""
+        return self.candidates[self.index].options
+
+    @property
+    def value(self) -> float:
+        """Its value on the validation split: the best of several, so look at another split for an estimate."""
+        return self.candidates[self.index].value
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict per candidate: hyper-parameters, value, reason, and whether it is the best."""
+        return [
+            {**candidate.options, "value": candidate.value, "reason": candidate.reason, "best": i == self.index}
+            for i, candidate in enumerate(self.candidates)
+        ]
+
+    def __str__(self) -> str:
+        texts = [", ".join(f"{key}={value}" for key, value in each.options.items()) for each in self.candidates]
+        width = max(map(len, texts))
+        lines = [f"{self.score} by {self.metric} ({self.direction} is better)"]
+        for i, (text, each) in enumerate(zip(texts, self.candidates, strict=True)):
+            value = f"{each.value:.6g}" if each.reason is None else f"-  {each.reason}"
+            lines.append(f"{'*' if i == self.index else ' '}   {text:<{width}}  {value}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def tune(
+    score: str | Score,
+    validation: Outputs,
+    *,
+    fit: Outputs | None = None,
+    ood: Outputs | None = None,
+    metric: str | metrics.Metric = "augrc",
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    confidence: str | FittedScore = "neg_log_error",
+) -> Tuning:
+    """Choose the hyper-parameters of a confidence score on a validation split.
+
+    Every combination of the grid is fitted, scored and measured; what is fitted is shared by candidates that differ
+    in how they score only (the bank of ``knn`` is built once for all numbers of neighbours).
+
+    Parameters
+    ----------
+    score : str or Score
+        Name (with options, if some are to be fixed), or the score itself.
+    validation : Outputs
+        Labelled in-distribution samples that neither the network nor the score was fitted on.
+    fit : Outputs, optional
+        Fit data, for scores that are fitted.
+    ood : Outputs, optional
+        Out-of-distribution samples for the criteria that need them; neither those nor the kind of the final test.
+    metric : str or Metric
+        A metric of ``abstain.metrics`` such as ``"augrc"``, ``"aurc"`` or ``"auroc_f"``, with options in parentheses;
+        or with ``ood``: ``"auroc"`` (in against out of distribution), ``"ds_f1"``, ``"ds_aurc"``, ``"ds_augrc"``
+        with the score as the OOD score beside ``confidence``.
+    grid : dict of str to sequence, optional
+        Values by hyper-parameter; default the grid of the registry.
+    confidence : str or FittedScore
+        The confidence score beside it, for the DS criteria.
+
+    Returns
+    -------
+    Tuning
+        Ties are won by the first candidate. A candidate that is refused (more neighbours than rows) or has no value
+        stays in the table with its reason.
+
+    Raises
+    ------
+    UnmetNeed
+        Fit data, out-of-distribution data or a column that is missing.
+    ValueError
+        An unknown score or metric, one of the probabilities alone; an empty grid; no candidate with a value.
+    TypeError
+        An unknown hyper-parameter; a grid that is no dict of sequences; no Outputs.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.datasets.load("cifar10_vgg16")
+    >>> abstain.tune("gen", outputs, grid={"gamma": [0.1, 0.5, 2.0]}, metric="aurc").options
+    {'gamma': 0.5}
+    """
+    for outputs, name in ((validation, "validation"), (fit, "fit"), (ood, "ood")):
+        if outputs is not None and not isinstance(outputs, Outputs):
+            raise TypeError(f"{name} must be Outputs, got {type(outputs).__name__}; use abstain.read_outputs(path)")
+    entry = scores.parse(score) if isinstance(score, str) else score
+    metric = metric.spec if isinstance(metric, metrics.Metric) else metric
+    grid = entry.grid if grid is None else _grid(grid)
+    if not grid or not all(len(values) for values in grid.values()):
+        raise ValueError(f"{entry.name} has no grid to try; give grid={{option: [values]}}")
+    entry.using(**{name: values[0] for name, values in grid.items()})  # unknown names fail here, not as candidates
+    measure, direction = _criterion(metric, validation, ood, confidence)
+    if entry.fit_function is not None and fit is None:
+        raise UnmetNeed(f"{entry.name} is fitted: give fit=outputs, its {entry.fit_split} split")
+    for outputs in (validation, ood):
+        if outputs is not None:
+            entry.require(outputs)
+    tried = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    fitted = _fit_each([entry.using(**options) for options in tried], fit)
+    inside = score_each(fitted, validation)
+    outside = score_each(fitted, ood) if ood is not None and metric in _JOINT else inside
+    candidates = [
+        _candidate(options, measure, *columns) for options, *columns in zip(tried, inside, outside, strict=True)
+    ]
+    sign = 1.0 if direction == "lower" else -1.0
+    index = min(range(len(candidates)), key=lambda i: _rank(sign * candidates[i].value))
+    best = fitted[index]
+    if isinstance(best, ValueError) or math.isnan(candidates[index].value):
+        raise ValueError(f"no candidate of {entry.name} has a value; the first: {candidates[0].reason}")
+    return Tuning(entry.name, metric, direction, tuple(candidates), best, index)
+
+
+def _grid(grid: Any) -> dict[str, list[Any]]:
+    """Return values by hyper-parameter as lists; text is a value, not a sequence of letters."""
+    if not isinstance(grid, Mapping):
+        raise TypeError(f"grid must be a dict of option -> values, got {type(grid).__name__}")
+    for option, values in grid.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise TypeError(f"grid[{option!r}] must be a sequence of values, got {values!r}; write [{values!r}]")
+    return {option: list(values) for option, values in grid.items()}
+
+
+def _criterion(
+    metric: str, validation: Outputs, ood: Outputs | None, confidence: str | FittedScore
+) -> tuple[_Measure, str]:
+    """Return the value of scores of both sets (with the reason if it has none), and the better direction."""
+    if metric in _JOINT:
+        if ood is None:
+            raise UnmetNeed(f"metric={metric!r} needs out-of-distribution data; give ood=outputs")
+        return _with_ood(metric, validation, ood, confidence), _JOINT[metric]
+    name = metric.split("(")[0].strip()
+    if name not in metrics.names():
+        raise ValueError(f"metric {metric!r} is not known; {closest(name, [*metrics.names(), *_JOINT])}")
+    chosen = metrics.parse(metric)
+    if chosen.input == "probabilities":
+        raise ValueError(f"{metric} does not depend on the score, so it cannot choose one; use augrc, aurc or auroc_f")
+    loss, weights = validation.loss_per_sample(), validation.weights
+
+    def measure(inside: FloatArray, _: Any) -> tuple[float, str | None]:
+        return chosen.evaluate(TieBlocks.from_samples(loss, inside, weights, oracle=True))
+
+    return measure, chosen.direction
+
+
+def _with_ood(metric: str, validation: Outputs, ood: Outputs, confidence: str | FittedScore) -> _Measure:
+    function = getattr(joint, metric)
+    if metric == "auroc":
+        return lambda inside, outside: (function(inside, outside), None)
+    loss = validation.loss_per_sample()
+    first_inside, first_outside = (_compute(confidence, outputs) for outputs in (validation, ood))
+    return lambda inside, outside: (float(function(loss, first_inside, inside, first_outside, outside)), None)
+
+
+def _compute(confidence: str | FittedScore, outputs: Outputs) -> FloatArray:
+    return confidence.score(outputs) if isinstance(confidence, FittedScore) else scores.compute(confidence, outputs)
+
+
+def _fit_each(entries: Sequence[Score], outputs: Outputs | None) -> list[FittedScore | ValueError]:
+    """Fit once per setting of what the fit itself depends on; a refusal takes the place of the fit."""
+    known: dict[str, FittedScore | ValueError] = {}
+    for entry in entries:
+        key = repr(entry.fit_settings)
+        if key not in known:
+            try:
+                known[key] = entry.fit(outputs)
+            except UnmetNeed:
+                raise
+            except ValueError as error:
+                known[key] = error
+    fits = [(entry, known[repr(entry.fit_settings)]) for entry in entries]
+    return [fit if isinstance(fit, ValueError) else fit.using(entry) for entry, fit in fits]
+
+
+def _candidate(options: dict[str, Any], measure: _Measure, *columns: FloatArray | ValueError) -> Candidate:
+    """Return the value of a point of the grid, or NaN with the reason."""
+    for column in columns:
+        if isinstance(column, ValueError):
+            return Candidate(options, math.nan, str(column))
+    return Candidate(options, *measure(*columns))
+
+
+def _rank(value: float) -> float:
+    return math.inf if math.isnan(value) else value

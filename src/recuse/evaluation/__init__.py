@@ -1,6 +1,0 @@
-"""``evaluate``: saved outputs in, a readable and traceable evaluation of their reject option out."""
-
-from recuse.evaluation._evaluate import DEFAULT_METRICS, evaluate
-from recuse.evaluation._result import Evaluation, Measurement, ScoreSummary
-
-__all__ = ["DEFAULT_METRICS", "Evaluation", "Measurement", "ScoreSummary", "evaluate"]

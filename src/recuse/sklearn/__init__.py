@@ -1,7 +1,0 @@
-"""scikit-learn: a classifier with a reject option, scorers, and a confusion matrix with a column for the rejected."""
-
-from recuse.sklearn._classifier import SelectiveClassifier
-from recuse.sklearn._confusion import confusion_matrix_with_reject
-from recuse.sklearn._scorer import selective_scorer
-
-__all__ = ["SelectiveClassifier", "confusion_matrix_with_reject", "selective_scorer"]
