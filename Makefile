@@ -50,7 +50,7 @@ bench: .venv/installed-dev
 clean:
 	rm -rf .venv demo-output docs/_build docs/metrics/generated docs/scores/generated dist build
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests docs benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+	find src tests docs benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/created:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=...")'

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +29,6 @@ FLOORS = {
     **dict.fromkeys(["joint", "thresholds"], 5),
     **dict.fromkeys(["comparison", "evaluation", "selection", "tuning"], 6),
     "report": 7,
-    "study": 8,
     **dict.fromkeys(["sklearn", "cli"], 9),
     "nn": 9,  # a wing of its own: may import anything below the roof
     **dict.fromkeys(["abstain", "__main__"], 10),  # the public face, src/abstain/__init__.py, and `python -m abstain`
@@ -175,7 +175,7 @@ def test_the_finder_of_circles_finds_them() -> None:
 # ---------------------------------------------------------------------- length
 
 
-@pytest.mark.parametrize("folder", ["src", "tests", "docs", "benchmarks"])
+@pytest.mark.parametrize("folder", ["src", "tests", "docs", "benchmarks", "experiments"])
 def test_files_are_short(folder: str) -> None:
     """Nobody should have to scroll far: 400 lines at most."""
     written = [path for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".md", ".rst", ".j2", ".html"}]
@@ -297,7 +297,7 @@ SAYS_FORMER = {
 def test_the_former_name_stands_where_it_must_and_nowhere_else():
     """In the changelog, the three salts and the refusals of old files; file names included."""
     found = {}
-    folders = ["src", "tests", "docs", "benchmarks", "changelog.d", ".ci"]
+    folders = ["src", "tests", "docs", "benchmarks", "experiments", "changelog.d", ".ci"]
     files = [file for folder in folders for file in (ROOT / folder).rglob("*") if file.is_file()]
     for file in [*files, *(file for file in ROOT.iterdir() if file.is_file() and file.name != "CHANGELOG.md")]:
         name = file.relative_to(ROOT).as_posix()
@@ -315,3 +315,14 @@ def test_the_documentation_never_uses_the_name_as_a_variable():
     assigned = re.compile(rf"^\s*(>>> |\.\.\. )?{named}", re.MULTILINE)
     for file in [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py"), ROOT / "README.md"]:
         assert not assigned.search(file.read_text(encoding="utf-8")), file
+
+
+# ---------------------------------------------------------------------- what is shipped
+
+
+def test_experiments_come_with_the_sources_and_not_with_the_package():
+    """The sdist has the folder, the wheel holds the package alone, and the package never asks for an experiment."""
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    assert "experiments" in built["sdist"]["include"]
+    assert built["wheel"]["packages"] == ["src/abstain"]
+    assert where([each for each in IMPORTS if each.target.split(".")[0] in {"experiments", "tests"}]) == []

@@ -14,7 +14,7 @@ import numpy as np
 from abstain._files import write_file
 from abstain._typing import FloatArray
 from abstain.metrics import rank_weight_bias, rank_weights
-from abstain.nn.finite_sample._estimates import (
+from experiments.finite_sample._estimates import (
     ESTIMATORS,
     batches,
     estimate,
@@ -22,8 +22,8 @@ from abstain.nn.finite_sample._estimates import (
     reweighted_value,
     summarise,
 )
-from abstain.nn.finite_sample._sources import Source
-from abstain.nn.finite_sample._theory import expected_estimate, fit_rate, weight_mse_given_percentile
+from experiments.finite_sample._sources import Source
+from experiments.finite_sample._theory import expected_estimate, fit_rate, weight_mse_given_percentile
 
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
 

@@ -14,9 +14,9 @@ from abstain._checks import to_numpy
 from abstain.blocks import TieBlocks
 from abstain.losses import cross_entropy
 from abstain.metrics import get
-from abstain.nn.fine_tuning._data import Split, shifted_and_flipped
-from abstain.nn.fine_tuning._network import NETWORKS, Network
-from abstain.nn.fine_tuning._objectives import OBJECTIVES, Prepared
+from experiments.fine_tuning._data import Split, shifted_and_flipped
+from experiments.fine_tuning._network import NETWORKS, Network
+from experiments.fine_tuning._objectives import OBJECTIVES, Prepared
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain._typing import FloatArray
 from abstain.metrics import rank_weights
-from abstain.nn.finite_sample._estimates import tie_averaged
+from experiments.finite_sample._estimates import tie_averaged
 
 
 @cache

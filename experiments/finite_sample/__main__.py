@@ -1,4 +1,4 @@
-"""Run the study: ``python -m abstain.nn.finite_sample --data FOLDER --output FOLDER``."""
+"""Run the study: ``python -m experiments.finite_sample --data FOLDER --output FOLDER``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import time
 from pathlib import Path
 
 from abstain._files import write_text
-from abstain.nn.finite_sample import _figures as figures
-from abstain.nn.finite_sample._sources import load, synthetic
-from abstain.nn.finite_sample._statements import statements
-from abstain.nn.finite_sample._study import SIZES, equality, rates, run, save
+from experiments.finite_sample import _figures as figures
+from experiments.finite_sample._sources import load, synthetic
+from experiments.finite_sample._statements import statements
+from experiments.finite_sample._study import SIZES, equality, rates, run, save
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the study and write records.csv, tables.json, statements.md and the figures."""
-    parser = argparse.ArgumentParser(prog="python -m abstain.nn.finite_sample", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.finite_sample", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of saved outputs; default: a made-up model")
     parser.add_argument("--output", type=Path, required=True, help="folder to write to")
     parser.add_argument("--rounds", type=int, default=20, help="random divisions of each test set into batches")

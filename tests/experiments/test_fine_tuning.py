@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from abstain.nn.fine_tuning import _data as data
-from abstain.nn.fine_tuning import _train as train
-from abstain.nn.fine_tuning.__main__ import main
-from abstain.nn.fine_tuning._network import NETWORKS
-from abstain.nn.fine_tuning._objectives import OBJECTIVES
+from experiments.fine_tuning import _data as data
+from experiments.fine_tuning import _train as train
+from experiments.fine_tuning.__main__ import main
+from experiments.fine_tuning._network import NETWORKS
+from experiments.fine_tuning._objectives import OBJECTIVES
 
+torch.set_num_threads(1)  # tests run side by side
 TRAIN, TEST = data.synthetic(n=80)
 
 
@@ -135,7 +136,7 @@ def test_reads_arrays_and_jpeg_archives(tmp_path):
 
 def test_the_command(tmp_path, capsys, monkeypatch):
     """Made-up pictures, two seeds: records and table."""
-    monkeypatch.setattr("abstain.nn.fine_tuning.__main__.synthetic", lambda: data.synthetic(n=60))
+    monkeypatch.setattr("experiments.fine_tuning.__main__.synthetic", lambda: data.synthetic(n=60))
     command = ["--output", str(tmp_path), "--seeds", "2", "--objectives", "AUGRC", "--epochs", "1"]
     assert main([*command, "--tuning-epochs", "1", "--tuning-rate", "0.01", "--device", "cpu"]) == 0
     saved = json.loads((tmp_path / "records.json").read_text(encoding="utf-8"))

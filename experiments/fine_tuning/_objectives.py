@@ -8,14 +8,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from abstain.nn import (
+    AUGRCLoss,
+    AURCLoss,
+    ConfidenceHead,
+    CorrectnessRankingLoss,
+    CWSALoss,
+    DeVriesLoss,
+    SELELoss,
+    confidnet_loss,
+    deep_gamblers_loss,
+    reservation_confidence,
+)
 from abstain.nn._confidence import in_float64
-from abstain.nn._confidnet import ConfidenceHead, confidnet_loss
-from abstain.nn._crl import CorrectnessRankingLoss
-from abstain.nn._cwsa import CWSALoss
-from abstain.nn._deep_gamblers import deep_gamblers_loss, reservation_confidence
-from abstain.nn._devries import DeVriesLoss
-from abstain.nn._rank_losses import AUGRCLoss, AURCLoss, SELELoss
-from abstain.nn.fine_tuning._network import Network
+from experiments.fine_tuning._network import Network
 
 #: loss(features, logits, target, index of the samples)
 BatchLoss = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import abstain
-from abstain.nn.finite_sample import _estimates as estimates
-from abstain.nn.finite_sample import _figures as figures
-from abstain.nn.finite_sample import _sources as sources
-from abstain.nn.finite_sample import _study as study
-from abstain.nn.finite_sample import _theory as theory
-from abstain.nn.finite_sample.__main__ import main
-from abstain.nn.finite_sample._statements import counter_example
-from abstain.nn.finite_sample._study import weight_errors
+from experiments.finite_sample import _estimates as estimates
+from experiments.finite_sample import _figures as figures
+from experiments.finite_sample import _sources as sources
+from experiments.finite_sample import _study as study
+from experiments.finite_sample import _theory as theory
+from experiments.finite_sample.__main__ import main
+from experiments.finite_sample._statements import counter_example
+from experiments.finite_sample._study import weight_errors
+from tests.imports import ROOT
 
 SMALL = sources.synthetic(n=400)
 
@@ -161,7 +164,7 @@ def test_files_are_read(tmp_path):
 
 def test_the_command(tmp_path, capsys, monkeypatch):
     """Made-up data: records, tables, statements and all figures are written."""
-    monkeypatch.setattr("abstain.nn.finite_sample.__main__.synthetic", lambda: sources.synthetic(n=700))
+    monkeypatch.setattr("experiments.finite_sample.__main__.synthetic", lambda: sources.synthetic(n=700))
     assert main(["--output", str(tmp_path), "--rounds", "2"]) == 0
     with open(tmp_path / "records.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -174,6 +177,25 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     written = {path.stem for path in tmp_path.glob("*.png")}
     per_loss = {f"synthetic_{name}_{loss}" for name in names for loss in ("0-1", "ce")}
     assert written == per_loss | {"equal", "rate", "weights"}
+
+
+def test_it_needs_no_pytorch(tmp_path):
+    """With PyTorch out of reach the study runs to its end."""
+    code = """
+import sys
+class Blocked:
+    def find_spec(self, name, *rest):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Blocked())
+from experiments.finite_sample import __main__ as command, _sources as sources
+command.synthetic = lambda: sources.synthetic(n=300)
+raise SystemExit(command.main(sys.argv[1:]))
+"""
+    command = [sys.executable, "-c", code, "--output", str(tmp_path), "--rounds", "1", "--no-figures"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert "1 models" in done.stdout
+    assert (tmp_path / "statements.md").exists()
 
 
 def test_figures_leave_no_model_out(tmp_path):

@@ -1,4 +1,4 @@
-"""Fine-tune with each objective: ``python -m abstain.nn.fine_tuning --data fashion_mnist.npz --output FOLDER``."""
+"""Fine-tune with each objective: ``python -m experiments.fine_tuning --data fashion_mnist.npz --output FOLDER``."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pathlib import Path
 import torch
 
 from abstain._files import write_text
-from abstain.nn.fine_tuning._data import load, synthetic
-from abstain.nn.fine_tuning._network import NETWORKS
-from abstain.nn.fine_tuning._objectives import OBJECTIVES
-from abstain.nn.fine_tuning._train import TABLE_1, Settings, run, table
+from experiments.fine_tuning._data import load, synthetic
+from experiments.fine_tuning._network import NETWORKS
+from experiments.fine_tuning._objectives import OBJECTIVES
+from experiments.fine_tuning._train import TABLE_1, Settings, run, table
 
 PRESETS = {"small": Settings(), "table1": TABLE_1}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run all seeds and objectives; write records.json and table.md."""
-    parser = argparse.ArgumentParser(prog="python -m abstain.nn.fine_tuning", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.fine_tuning", description=__doc__)
     parser.add_argument("--data", type=Path, help="a file of pictures, or a folder of CIFAR-10; default: made up")
     parser.add_argument("--output", type=Path, required=True, help="folder to write to")
     parser.add_argument("--preset", choices=PRESETS, default="small", help="table1: for a GPU")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from abstain.metrics import rank_weight_mse
-from abstain.nn.finite_sample._estimates import ESTIMATORS
-from abstain.nn.finite_sample._sources import Source
-from abstain.nn.finite_sample._study import Record, finite_rmse, weight_errors
+from experiments.finite_sample._estimates import ESTIMATORS
+from experiments.finite_sample._sources import Source
+from experiments.finite_sample._study import Record, finite_rmse, weight_errors
 
 COLOURS = dict(zip(ESTIMATORS, ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd"), strict=True))
 MARKS = dict(zip(ESTIMATORS, "osv^", strict=True))
