@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import random
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # ci: the same examples on every run, so that a red run can be repeated; thorough: by hand, random and long.
 _SHARED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -15,9 +17,22 @@ settings.register_profile("ci", derandomize=True, max_examples=60, database=None
 settings.register_profile("thorough", max_examples=3000, **_SHARED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+# Hypothesis also draws the constants that stand in the modules imported so far, so that examples would depend on the
+# tests that ran before in the same process. There is no setting for it; tests/test_draws.py notices if this fails.
+if hasattr(providers, "_get_local_constants"):
+    _NOTHING = providers.Constants()
+    providers._get_local_constants = lambda: _NOTHING
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--order SEED``: the tests in a random order, the same one for the same seed."""
+    parser.addoption("--order", type=int, default=None, metavar="SEED", help="run the tests in a random order")
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip tests marked slow unless an expression of marks names them: ``pytest -m slow``."""
+    """Skip tests marked slow unless an expression of marks names them (``pytest -m slow``); shuffle on request."""
+    if config.getoption("--order") is not None:
+        random.Random(config.getoption("--order")).shuffle(items)
     if "slow" not in config.getoption("-m"):
         for item in items:
             if item.get_closest_marker("slow"):

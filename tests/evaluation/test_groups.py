@@ -34,8 +34,9 @@ def test_groups_are_evaluated_like_their_rows_alone() -> None:
 
 def test_metrics_of_the_probabilities_within_groups() -> None:
     """The probability vectors are those of the group, too."""
-    probabilities = RNG.dirichlet(np.ones(2), N)
-    labels = RNG.integers(0, 2, N)
+    rng = np.random.default_rng(4)
+    probabilities = rng.dirichlet(np.ones(2), N)
+    labels = rng.integers(0, 2, N)
     given = abstain.Outputs(labels=labels, probabilities=probabilities, groups={"age": AGE}, weights=WEIGHT)
     result = abstain.evaluate(given, metrics="nll", by="age")
     rows = AGE == 30

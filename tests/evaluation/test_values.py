@@ -72,7 +72,7 @@ def test_the_default_score() -> None:
 
 def test_metrics_of_the_probabilities() -> None:
     """A metric of the whole probability vector gets it with labels and weights, and is the same for every score."""
-    weights = RNG.integers(1, 4, N)
+    weights = np.random.default_rng(8).integers(1, 4, N)
     outputs = abstain.Outputs(labels=LABELS, probabilities=PROBABILITIES, weights=weights, scores=OUTPUTS.scores)
     result = abstain.evaluate(outputs, ["msp", "noise"], ["nll", "brier_score"])
     for score in result.scores:
@@ -86,8 +86,9 @@ def test_metrics_of_the_probabilities() -> None:
 
 def test_means_over_predictions_have_intervals() -> None:
     """NLL and Brier score with weights, clusters and dropped scores; what gets no interval says why."""
-    weights, clusters = RNG.integers(1, 4, N), np.arange(N) // 3
-    score = np.where(RNG.random(N) < 0.1, np.nan, RNG.random(N))
+    rng = np.random.default_rng(9)
+    weights, clusters = rng.integers(1, 4, N), np.arange(N) // 3
+    score = np.where(rng.random(N) < 0.1, np.nan, rng.random(N))
     outputs = abstain.Outputs(
         labels=LABELS, probabilities=PROBABILITIES, weights=weights, clusters=clusters, scores={"gaps": score}
     )

@@ -217,7 +217,7 @@ def test_crl_with_nothing_to_rank_is_zero():
 @pytest.mark.parametrize("denominator", ["accepted", "all"])
 def test_smooth_cwsa_becomes_cwsa(denominator, penalty):
     """At a tiny temperature it is the core's metric; the gap shrinks with the temperature."""
-    loss, confidence = (TARGET % 2).astype(float), RNG.uniform(0.3, 1.0, 9)
+    loss, confidence = (TARGET % 2).astype(float), np.random.default_rng(1).uniform(0.3, 1.0, 9)
     metric = abstain.cwsa if penalty else abstain.cwsa_plus
     expected = metric(loss, confidence, threshold=0.6, denominator=denominator)
     gaps = [
@@ -235,7 +235,7 @@ def test_smooth_cwsa_becomes_cwsa(denominator, penalty):
 @pytest.mark.parametrize("denominator", ["accepted", "all"])
 def test_smooth_cwsa_gradient(denominator):
     """Gradients in losses and confidences against the formula in double precision."""
-    loss, confidence = RNG.uniform(size=9), RNG.uniform(size=9)
+    loss, confidence = np.random.default_rng(2).uniform(size=(2, 9))
 
     def reference(losses, c):
         above = (c - 0.5) / 0.1

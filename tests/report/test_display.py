@@ -47,7 +47,7 @@ def test_from_predictions() -> None:
 
 def test_from_predictions_with_weights_and_names() -> None:
     """Text labels and weights pass through."""
-    weight = RNG.integers(1, 4, N)
+    weight = np.random.default_rng(3).integers(1, 4, N)
     words = np.array(["ant", "bee", "cat"])
     display = abstain.RiskCoverageDisplay.from_predictions(
         words[LABELS], words[PREDICTIONS], CONFIDENCE, sample_weight=weight, kind="selective"
@@ -60,7 +60,7 @@ def test_from_predictions_with_weights_and_names() -> None:
 def test_from_estimator() -> None:
     """A fitted classifier is asked for predictions and its largest probability, and lends its name."""
     linear_model = pytest.importorskip("sklearn.linear_model")
-    X = RNG.normal(size=(N, 4)) + LABELS[:, None]
+    X = np.random.default_rng(4).normal(size=(N, 4)) + LABELS[:, None]
     model = linear_model.LogisticRegression().fit(X[:200], LABELS[:200])
     display = abstain.RiskCoverageDisplay.from_estimator(model, X[200:], LABELS[200:], kind="generalized")
     loss = (model.predict(X[200:]) != LABELS[200:]).astype(float)

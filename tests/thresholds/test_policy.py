@@ -130,7 +130,7 @@ def test_no_json_and_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [policy, grouped])
 def test_applying_to_a_file_is_accept(tmp_path: Path, kind: str, make) -> None:  # type: ignore[no-untyped-def]
     """The new column is the mask; other columns are unchanged; nulls and NaN are rejected."""
-    score = [*RNG.random(500).tolist(), None, float("nan")]
+    score = [*np.random.default_rng(1).random(500).tolist(), None, float("nan")]
     site = [["north", "south", "west"][i % 3] for i in range(502)]
     frame = pl.DataFrame({"msp": score, "site": site, "note": ["007"] * 502})
     source, target = tmp_path / f"new.{kind}", tmp_path / f"decided.{kind}"
@@ -209,7 +209,7 @@ def test_the_temperature_is_applied(tmp_path: Path, kind: str, form: str, temper
     """The decisions are those of the entropy of softmax(z/T), rows with a missing logit are rejected."""
     if (kind, form) == ("csv", "lists"):
         pytest.skip("a CSV holds no lists")
-    logits = RNG.normal(0.0, 4.0, (400, 3))
+    logits = np.random.default_rng(2).normal(0.0, 4.0, (400, 3))
     scaled = logits / (temperature or 1.0)
     p = np.exp(scaled - scaled.max(axis=1, keepdims=True))
     p /= p.sum(axis=1, keepdims=True)
@@ -232,7 +232,7 @@ def test_the_temperature_is_applied(tmp_path: Path, kind: str, form: str, temper
 
 def test_scaled_probabilities_are_scaled_logits() -> None:
     """p^(1/T), normalised, is softmax(z/T); a probability of 0 stays one."""
-    logits = RNG.normal(0.0, 3.0, (50, 4))
+    logits = np.random.default_rng(3).normal(0.0, 3.0, (50, 4))
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     found = abstain.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5)
     one = found.policy(score="msp", logits=["a", "b"], temperature=2.5).confidence(logits)

@@ -138,19 +138,22 @@ def _whole(table: TieBlocks, n: int) -> TieBlocks:
 
 
 def _sorted_failures(key: FloatArray, failed: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Group 0/1 losses by two plain sorts (all keys, in place; keys of the failures): cheaper than one argsort."""
+    """Group 0/1 losses by two plain sorts (all keys, in place; keys of the failures): cheaper than one argsort.
+
+    Highest first as copies, not as views that run backwards: those are summed in another order, to other last digits.
+    """
     failures = np.sort(key[failed])
     key.sort()
     new = key[1:] != key[:-1]
     if new.all():
         count, loss_sum = np.ones(key.size), np.zeros(key.size)
         loss_sum[key.size - 1 - np.searchsorted(key, failures)] = 1.0
-        return key[::-1], count, loss_sum
+        return np.flip(key).copy(), count, loss_sum
     edges = np.flatnonzero(np.concatenate(([True], new, [True])))
     count = (edges[1:] - edges[:-1]).astype(np.float64)
     key = key[edges[:-1]]
     loss_sum = np.bincount(np.searchsorted(key, failures), minlength=key.size).astype(np.float64)
-    return key[::-1], count[::-1], loss_sum[::-1]
+    return np.flip(key).copy(), np.flip(count).copy(), np.flip(loss_sum).copy()
 
 
 def _sorted_blocks(

@@ -1,10 +1,18 @@
-"""Cumulative sums without the wait of each number for the one before."""
+"""Sums: of products, the same on every machine; cumulative, without the wait of each number for the one before."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from abstain._typing import FloatArray
+
+
+def inner(left: FloatArray, right: FloatArray) -> float:
+    """Return the sum of the products, to the same bit for views and copies and for any number of threads.
+
+    ``@`` is quicker, but adds in an order that depends on both, and on the processor.
+    """
+    return float(np.sum(left * right))
 
 
 def cumulative(values: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from abstain._checks import fraction, one_of
 from abstain._typing import FloatArray, IntArray
+from abstain.blocks._sums import inner
 from abstain.joint._problem import Thresholds
 
 OPERATORS = ("at_least", "exact")
@@ -160,7 +161,7 @@ class RiskCoverageFrontier:
         risk = self.selective_risk
         if one_of(operator, OPERATORS, "operator") == "at_least":
             risk = np.minimum.accumulate(risk[::-1])[::-1]
-        return float(np.diff(self.level, prepend=0) @ risk / self.n_id)
+        return inner(np.diff(self.level, prepend=0), risk) / self.n_id
 
     def augrc(self, operator: str = "at_least") -> float:
         """Area under generalized risk, by trapezoids from (0, 0).
@@ -181,7 +182,7 @@ class RiskCoverageFrontier:
             return float(np.trapezoid(risk, level) / self.n_id)
         risk[1:] = np.minimum.accumulate(risk[:0:-1])[::-1]
         width = np.diff(level)
-        return float((risk[1:] @ width - 0.5 * (risk[1:] - risk[:-1]).sum()) / self.n_id)
+        return (inner(risk[1:], width) - 0.5 * float((risk[1:] - risk[:-1]).sum())) / self.n_id
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw selective risk over coverage.

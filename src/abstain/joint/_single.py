@@ -10,6 +10,7 @@ import numpy as np
 from abstain._checks import fraction, one_of
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.joint._ds_f1 import F1Point, exact
 from abstain.joint._frontier import OPERATORS
 from abstain.joint._levels import single_frontier
@@ -319,4 +320,4 @@ def _over_all(data: Problem, error: float, outside: float) -> tuple[FloatArray, 
 def _steps(share: FloatArray, risk: FloatArray, operator: str) -> float:
     if operator == "at_least":
         risk = np.minimum.accumulate(risk[::-1])[::-1]
-    return float(np.diff(share, prepend=0.0) @ risk)
+    return inner(np.diff(share, prepend=0.0), risk)

@@ -10,6 +10,7 @@ from abstain._checks import Undefined, UndefinedMetricWarning, refuse, same_leng
 from abstain._classes import is_text, texts
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.curve import RiskCoverageCurve
 from abstain.metrics._collaboration import binary_scores
 from abstain.metrics._metric import METRICS, Metric, Predictions
@@ -74,7 +75,7 @@ def _area(data: Predictions) -> float:
     both = pairs > 0.0
     if not both.any():
         raise Undefined("only one class occurs, so there is no AUROC at any coverage")
-    return float(width[both] @ (concordant[ends][both] / pairs[both])) / float(width[both].sum())
+    return inner(width[both], concordant[ends][both] / pairs[both]) / float(width[both].sum())
 
 
 def auroc_accepted_area(

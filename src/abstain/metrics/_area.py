@@ -17,6 +17,7 @@ import numpy as np
 from abstain._checks import UnmetNeed, fraction
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.metrics._harmonic import harmonic_difference, mean_harmonic, mean_log
 from abstain.metrics._metric import Gradient
 
@@ -79,7 +80,7 @@ def _width(blocks: TieBlocks, coverage_range: Range) -> FloatArray:
 
 def step_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """Integral of the step curve R_j over coverage: (1/T) sum_j m_j L_j / W_j."""
-    return float(_width(blocks, coverage_range) @ blocks.selective_risk) / blocks.total_weight
+    return inner(_width(blocks, coverage_range), blocks.selective_risk) / blocks.total_weight
 
 
 def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
@@ -120,10 +121,10 @@ def reciprocal(start: FloatArray, end: FloatArray, origin: FloatArray) -> tuple[
 def linear_area(blocks: TieBlocks, kernel: Kernel, coverage_range: Range = FULL) -> float:
     """Integral of L(w) k(w) over the weights in the range, with L linear inside each block."""
     if kernel is uniform and coverage_range == FULL:
-        return float(blocks.weight @ blocks.cumulative_loss - 0.5 * (blocks.weight @ blocks.loss))
+        return inner(blocks.weight, blocks.cumulative_loss) - 0.5 * inner(blocks.weight, blocks.loss)
     start, end = _overlap(blocks, coverage_range)
     base, slope = kernel(start, end, blocks.cumulative_weight - blocks.weight)
-    return float((blocks.cumulative_loss - blocks.loss) @ base + (blocks.loss / blocks.weight) @ slope)
+    return inner(blocks.cumulative_loss - blocks.loss, base) + inner(blocks.loss / blocks.weight, slope)
 
 
 def linear_gradient(blocks: TieBlocks, kernel: Kernel, coverage_range: Range = FULL) -> Gradient:
@@ -174,7 +175,7 @@ def log_weights(blocks: TieBlocks) -> FloatArray:
 
 def rank_area(blocks: TieBlocks, weights: Callable[[TieBlocks], FloatArray]) -> float:
     """(1/n) sum_i weight(rank_i) l_i."""
-    return float(weights(blocks) @ blocks.loss) / blocks.total_weight
+    return inner(weights(blocks), blocks.loss) / blocks.total_weight
 
 
 # ---------------------------------------------------------------------- trapezoid
@@ -193,7 +194,7 @@ def _trapezoid_shares(blocks: TieBlocks, coverage_range: Range = FULL) -> FloatA
 def trapezoid_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """Integral of R interpolated linearly between the points and constant to the left of the first."""
     R = blocks.selective_risk
-    return float(_trapezoid_shares(blocks, coverage_range) @ R) / blocks.total_weight
+    return inner(_trapezoid_shares(blocks, coverage_range), R) / blocks.total_weight
 
 
 def trapezoid_per_loss(blocks: TieBlocks, coverage_range: Range = FULL) -> FloatArray:
@@ -205,6 +206,6 @@ def trapezoid_gradient(blocks: TieBlocks) -> Gradient:
     """Derivative of trapezoid_area over the full range."""
     W, T, R, m = blocks.cumulative_weight, blocks.total_weight, blocks.selective_risk, blocks.weight
     heights = 0.5 * (R + np.append(R[0], R[:-1]))
-    area = float(m @ heights) / T
+    area = inner(m, heights) / T
     shrink = from_below(_trapezoid_shares(blocks) * R / W)
     return Gradient((heights - shrink - area) / T, trapezoid_per_loss(blocks))

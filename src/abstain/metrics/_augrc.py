@@ -7,6 +7,7 @@ import numpy as np
 from abstain._checks import Undefined, fraction
 from abstain._typing import ArrayLike, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.metrics import _area as area
 from abstain.metrics._area import FULL, Range
 from abstain.metrics._metric import METRICS, Attribution, Gradient, Metric
@@ -24,7 +25,7 @@ def augrc_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     coverage_range = area.check_range(coverage_range)
     gradient = area.linear_gradient(blocks, area.uniform, coverage_range)
     T = blocks.total_weight
-    shrink = 2.0 * float(gradient.loss @ blocks.loss) / T  # the area itself is linear in the losses
+    shrink = 2.0 * inner(gradient.loss, blocks.loss) / T  # the area itself is linear in the losses
     return Gradient(gradient.weight - shrink, gradient.loss).scaled(1.0 / T**2)
 
 
@@ -181,7 +182,7 @@ AUGRC_UNBIASED = METRICS.register(
 
 
 def _sele(blocks: TieBlocks, factor: float = 1.0) -> float:
-    return factor * float(blocks.weight @ blocks.cumulative_loss) / blocks.total_weight**2
+    return factor * inner(blocks.weight, blocks.cumulative_loss) / blocks.total_weight**2
 
 
 def _sele_gradient(blocks: TieBlocks, factor: float = 1.0) -> Gradient:

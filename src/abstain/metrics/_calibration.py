@@ -10,6 +10,7 @@ import numpy as np
 from abstain._checks import one_of, whole
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.metrics._metric import METRICS, Gradient, Metric, Predictions
 from abstain.metrics._predictions import check_predictions
 
@@ -131,7 +132,7 @@ def reliability_curve(
 
 def _ece(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> float:
     curve = _curve(blocks, bins, binning)
-    return float(curve.weight @ np.abs(curve.gap))
+    return inner(curve.weight, np.abs(curve.gap))
 
 
 def _ece_gradient(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> Gradient:

@@ -7,6 +7,7 @@ import numpy as np
 from abstain._checks import Undefined, fraction
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.metrics._area import below
 from abstain.metrics._metric import METRICS, Gradient, Metric
 
@@ -33,7 +34,7 @@ def auroc_f_value(blocks: TieBlocks) -> float:
     right, wrong = right_and_wrong(blocks)
     _both_present(right, wrong)
     above = np.cumsum(right) - 0.5 * right
-    return float(wrong @ above) / (float(right.sum()) * float(wrong.sum()))
+    return inner(wrong, above) / (float(right.sum()) * float(wrong.sum()))
 
 
 def _auroc_f_gradient(blocks: TieBlocks) -> Gradient:

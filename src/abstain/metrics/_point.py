@@ -9,6 +9,7 @@ import numpy as np
 from abstain._checks import Undefined
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.curve import OperatingPoint, RiskCoverageCurve
 from abstain.metrics._metric import METRICS, Attribution, Gradient, Inference, Metric
 
@@ -57,7 +58,7 @@ def _selective_risk_gradient(
     """Derivative with the set of accepted blocks held fixed; at a coverage, inference adds the local term."""
     risk = _selective_risk(blocks, coverage, threshold)
     accepted = _accepted(blocks, coverage, threshold)
-    weight = accepted / float(accepted @ blocks.weight)
+    weight = accepted / inner(accepted, blocks.weight)
     return Gradient(-risk * weight, weight)
 
 

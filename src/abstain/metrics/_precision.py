@@ -7,6 +7,7 @@ import numpy as np
 from abstain._checks import Undefined
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.metrics._area import from_below
 from abstain.metrics._metric import METRICS, Gradient, Metric
 
@@ -25,7 +26,7 @@ def _average_precision(positive: FloatArray, weight: FloatArray, zero_division: 
             raise Undefined("there is no positive, so recall is 0/0 at every threshold")
         return zero_division
     found, precision = _recall_precision(positive, weight)
-    return float(found @ precision) / total
+    return inner(found, precision) / total
 
 
 def _average_precision_gradient(positive: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -35,7 +36,7 @@ def _average_precision_gradient(positive: FloatArray, weight: FloatArray) -> tup
         raise Undefined("there is no positive, so recall is 0/0 at every threshold")
     found, precision = _recall_precision(positive, weight)
     accepted = np.cumsum(weight)
-    value = float(found @ precision) / total
+    value = inner(found, precision) / total
     by_positive = (precision + from_below(found / accepted) - value) / total
     return by_positive, -from_below(found * precision / accepted) / total
 
@@ -171,7 +172,7 @@ def _pr_area(positive: FloatArray, weight: FloatArray) -> float:
     if not positive.any():
         raise Undefined("there is no positive, so recall is 0/0 at every threshold")
     found, precision = _recall_precision(positive, weight)
-    return float(found @ (precision + np.append(1.0, precision[:-1]))) / (2.0 * float(positive.sum()))
+    return inner(found, precision + np.append(1.0, precision[:-1])) / (2.0 * float(positive.sum()))
 
 
 def _aupr_success(blocks: TieBlocks) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from abstain._checks import fraction
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.metrics._metric import METRICS, Gradient, Metric, Predictions
 from abstain.metrics._predictions import check_predictions
 
@@ -17,7 +18,7 @@ CLIP = float(np.finfo(np.float64).eps)
 
 def _mean(blocks: TieBlocks, if_right: FloatArray, if_wrong: FloatArray) -> float:
     """Mean of a score that is ``if_right`` for correct and ``if_wrong`` for wrong predictions of each block."""
-    total = float((blocks.weight - blocks.loss) @ if_right + blocks.loss @ if_wrong)
+    total = inner(blocks.weight - blocks.loss, if_right) + inner(blocks.loss, if_wrong)
     return total / blocks.total_weight
 
 

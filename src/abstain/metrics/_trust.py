@@ -10,6 +10,7 @@ import numpy as np
 from abstain._checks import fraction, one_of
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.metrics._metric import METRICS, Attribution, Gradient, Metric
 
 __all__ = ["cwsa", "cwsa_plus", "linear_trust"]
@@ -68,7 +69,7 @@ def _value(blocks: TieBlocks, penalty: float, threshold: float, denominator: Den
     phi, _, divisor = _terms(blocks, threshold, denominator, trust)
     if divisor == 0.0:
         return 0.0  # as the paper's algorithm 1 says
-    return float(phi @ (blocks.weight - (1.0 + penalty) * blocks.loss)) / divisor
+    return inner(phi, blocks.weight - (1.0 + penalty) * blocks.loss) / divisor
 
 
 def _gradient(blocks: TieBlocks, penalty: float, threshold: float, denominator: Denominator, trust: Trust) -> Gradient:

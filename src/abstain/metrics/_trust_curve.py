@@ -9,6 +9,7 @@ import numpy as np
 from abstain._checks import UnmetNeed, check_loss, check_weight, fraction, one_of, same_length, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.blocks._sums import inner
 from abstain.metrics._metric import METRICS, Metric
 
 __all__ = ["aumcc", "cwsa_sweep"]
@@ -175,7 +176,7 @@ def _aumcc(blocks: TieBlocks, metric: TrustMetric = "cwsa_plus", grid: Literal["
     one_of(metric, get_args(TrustMetric), "metric")
     one_of(grid, ("paper", "exact"), "grid")
     if grid == "exact":
-        return float(blocks.weight @ _heights(_own_thresholds(blocks), metric)) / blocks.total_weight
+        return inner(blocks.weight, _heights(_own_thresholds(blocks), metric)) / blocks.total_weight
     sums = _sweep(blocks.score, np.array(PAPER_GRID), blocks.weight, blocks.loss / blocks.weight)
     coverage = sums["weight"] / blocks.total_weight
     height = _heights(sums, metric)

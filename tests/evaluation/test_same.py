@@ -1,0 +1,142 @@
+"""What is equal to the bit, and what to how many digits: the table in docs/conventions.md, row by row."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import abstain
+from tests.strategies import Problem, problems
+
+#: Prints every value and interval of the default evaluation, and of all metrics of single functions, as hex.
+SCRIPT = """
+import numpy as np, abstain
+rng = np.random.default_rng(0)
+for n in (300, 60_000):
+    score, weight = rng.random(n), rng.random(n)
+    for loss in ((rng.random(n) > score) * 1.0, rng.random(n)):
+        for weights in (None, weight):
+            outputs = abstain.Outputs(loss=loss, confidence=score, weights=weights)
+            found = abstain.evaluate(outputs, metrics="default" if weights is None else ["aurc", "augrc", "e_aurc"])
+            print(n, [(row.spec, row.value.hex(), row.low, row.high) for row in found.measurements])
+            print(abstain.curve.risk_coverage_curve(loss, score, sample_weight=weights).selective_risk.tobytes().hex())
+"""
+
+#: Prints scores that multiply matrices.
+SCORES = """
+import numpy as np, abstain
+rng = np.random.default_rng(0)
+logits, features = rng.normal(size=(3000, 10)), rng.normal(size=(3000, 64))
+outputs = abstain.Outputs(labels=rng.integers(0, 10, 3000), logits=logits, features=features)
+for name in ("knn", "mds", "rmd", "klm", "openmax"):
+    fitted = abstain.scores.get(name).fit(outputs.select(slice(0, 2000)))
+    print(*fitted.score(outputs.select(slice(2000, 3000))).tolist())
+"""
+
+
+def printed(script: str = SCRIPT, **environment: str) -> str:
+    """Return what the script prints in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_processes_and_threads_change_no_bit() -> None:
+    """Another process, another order of hashes, another number of threads: the same bytes."""
+    first = printed(PYTHONHASHSEED="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    assert first.count("augrc") >= 8
+    assert printed(PYTHONHASHSEED="2", OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2") == first
+
+
+def test_threads_keep_ten_digits_of_scores_that_multiply_matrices() -> None:
+    """The linear algebra behind NumPy divides its sums among the threads."""
+    first, second = (
+        np.array(
+            [row.split() for row in printed(SCORES, OMP_NUM_THREADS=n, OPENBLAS_NUM_THREADS=n).splitlines()], float
+        )
+        for n in ("1", "2")
+    )
+    np.testing.assert_allclose(first, second, rtol=1e-10, atol=1e-10 * float(np.abs(first).max()))
+
+
+def test_the_table_of_an_evaluation_is_that_of_a_function() -> None:
+    """Fourteen losses of 0 and one of 1 among two scores: the last digit used to differ."""
+    loss, score = [0.0] * 14 + [1.0], [0.0] * 10 + [1 / 7] * 5
+    result = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score), metrics="aurc")
+    assert result.value("aurc") == abstain.aurc(loss, score)
+
+
+@given(problems(weights=["none", "frequencies", "positive"]), st.data())
+def test_views_change_no_bit(problem: Problem, data: Any) -> None:
+    """Every other element of a longer array, or an array read backwards: the same table, bit by bit."""
+    backwards = problem.rows(slice(None, None, -1))
+    copied = Problem(*(None if column is None else column.copy() for column in backwards))
+    for table, other in zip(
+        (backwards.table(), backwards.table(keep_samples=True)), (copied.table(),) * 2, strict=True
+    ):
+        for name in ("score", "weight", "loss", "count", "cumulative_loss", "selective_risk"):
+            assert getattr(table, name).tobytes() == getattr(other, name).tobytes()
+            assert getattr(table, name).flags.c_contiguous
+
+
+METRICS = ["aurc", "aurc(estimator=trapezoid)", "augrc", "sele", "e_aurc", "e_augrc", "risk"]
+
+
+@given(problems(losses=["binary"], weights=["none", "frequencies"]), st.randoms(use_true_random=False))
+def test_row_order_changes_no_bit_of_errors(problem: Problem, shuffle: Any) -> None:
+    """With 0/1 losses and weights that are whole numbers all sums are exact, so the order of the rows is lost."""
+    order = list(range(len(problem.loss)))
+    shuffle.shuffle(order)
+    first, second = (values(given, METRICS) for given in (problem, problem.rows(order)))
+    assert first == second
+
+
+@given(problems(weights=["none", "positive"]), st.randoms(use_true_random=False))
+def test_row_order_keeps_twelve_digits_of_other_losses(problem: Problem, shuffle: Any) -> None:
+    """Sums of other losses are taken in the order of the rows where scores tie: twelve digits are left."""
+    order = list(range(len(problem.loss)))
+    shuffle.shuffle(order)
+    scale = max(float(problem.loss.max()), 1e-300)
+    first, second = (values(given, METRICS) for given in (problem, problem.rows(order)))
+    assert first == pytest.approx(second, rel=1e-12, abs=1e-12 * scale, nan_ok=True)
+
+
+def values(problem: Problem, metrics: list[str]) -> list[float]:
+    """Return the values of the metrics by their functions in the registry."""
+    outputs = abstain.Outputs(loss=problem.loss, confidence=problem.confidence, weights=problem.weight)
+    found = abstain.evaluate(outputs, metrics=metrics, level=None)
+    return [row.value for row in found.measurements]
+
+
+def test_row_order_keeps_nine_digits_of_intervals() -> None:
+    """Standard errors and intervals add up one number per row, in the order of the rows: nine digits are left."""
+    rng = np.random.default_rng(1)
+    score = rng.integers(0, 40, 500) / 40
+    loss, order = (rng.random(500) > score) * 1.0, rng.permutation(500)
+    for metric in ("aurc", "augrc", "auroc_f", "accuracy", "e_aurc"):
+        first = abstain.confidence_interval(metric, loss, score)
+        second = abstain.confidence_interval(metric, loss[order], score[order])
+        assert (first.low, first.high) == pytest.approx((second.low, second.high), rel=1e-9)
+
+
+def test_kinds_of_arrays_keep_twelve_digits() -> None:
+    """Tensors are summed by PyTorch, frames by their engine, in an order of their own."""
+    torch, polars = pytest.importorskip("torch"), pytest.importorskip("polars")
+    rng = np.random.default_rng(2)
+    score, loss = rng.integers(0, 40, 5000) / 40, rng.random(5000)
+    frame = polars.DataFrame({"score": score, "loss": loss})
+    ours = abstain.TieBlocks.from_samples(loss, score)
+    for table in (
+        abstain.TieBlocks.from_samples(torch.tensor(loss), torch.tensor(score)),
+        abstain.TieBlocks.from_frame(frame, confidence="score", loss="loss"),
+    ):
+        np.testing.assert_allclose(table.loss, ours.loss, rtol=1e-12)
+        np.testing.assert_allclose(table.cumulative_loss, ours.cumulative_loss, rtol=1e-12)
