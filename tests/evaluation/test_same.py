@@ -35,7 +35,7 @@ import numpy as np, abstain
 rng = np.random.default_rng(0)
 logits, features = rng.normal(size=(3000, 10)), rng.normal(size=(3000, 64))
 outputs = abstain.Outputs(labels=rng.integers(0, 10, 3000), logits=logits, features=features)
-for name in ("knn", "mds", "rmd", "klm", "openmax"):
+for name in ("knn", "mds", "rmds", "klm", "openmax"):
     fitted = abstain.scores.get(name).fit(outputs.select(slice(0, 2000)))
     print(*fitted.score(outputs.select(slice(2000, 3000))).tolist())
 """
