@@ -320,28 +320,28 @@ def auroc_f(data: Data) -> float:
     return won / (math.fsum(v for _, v in right) * math.fsum(w for _, w in wrong))
 
 
-def _lowest_fpr(positive: list[tuple[float, float]], negative: list[tuple[float, float]], tpr: float) -> float:
-    """Lowest share of negatives at or above a threshold that keeps a share tpr of the positives; scores as given."""
+def _lowest_fpr(positive: list[tuple[float, float]], negative: list[tuple[float, float]], recall: float) -> float:
+    """Lowest share of negatives at or above a threshold that keeps a share recall of the positives; scores as given."""
     if not positive or not negative:
         return NAN
     found = []
     for threshold in [math.inf, *(g for g, _ in positive + negative)]:
         nothing = threshold == math.inf and all(g < math.inf for g, _ in positive + negative)
         kept = [math.fsum(w for g, w in side if g >= threshold and not nothing) for side in (positive, negative)]
-        if kept[0] / math.fsum(w for _, w in positive) >= tpr - 1e-12:
+        if kept[0] / math.fsum(w for _, w in positive) >= recall - 1e-12:
             found.append(kept[1] / math.fsum(w for _, w in negative))
-    return min([*found, 0.0]) if tpr == 0.0 else min(found)
+    return min([*found, 0.0]) if recall == 0.0 else min(found)
 
 
-def fpr95_success(data: Data, tpr: float = 0.95) -> float:
+def fpr95_success(data: Data, recall: float = 0.95) -> float:
     """Positive = correct, accepted from the most confident down."""
-    return _lowest_fpr(*right_and_wrong(data), tpr)
+    return _lowest_fpr(*right_and_wrong(data), recall)
 
 
-def fpr95_error(data: Data, tpr: float = 0.95) -> float:
+def fpr95_error(data: Data, recall: float = 0.95) -> float:
     """Positive = wrong, rejected from the least confident up."""
     right, wrong = ([(-g, w) for g, w in side] for side in right_and_wrong(data))
-    return _lowest_fpr(wrong, right, tpr)
+    return _lowest_fpr(wrong, right, recall)
 
 
 def _recall_precision(data: Data, success: bool) -> list[tuple[float, float]]:

@@ -42,7 +42,7 @@ L, G = [0, 1, 0], [0.9, 0.8, 0.7]
         (lambda: abstain.ece(L, G, bins=2.5), ValueError, r"bins must be a whole number >= 1, got 2.5"),
         (lambda: abstain.ece(L, G, bins=True), ValueError, r"bins must be a whole number"),
         (lambda: abstain.mce(L, G, binning="quantile"), ValueError, r"binning='quantile'.*equal_mass, equal_width"),
-        (lambda: abstain.fpr95_success(L, G, tpr=95), ValueError, r"tpr must lie in \[0, 1\].*not per cent"),
+        (lambda: abstain.fpr95_success(L, G, recall=95), ValueError, r"recall must lie in \[0, 1\].*not per cent"),
         (lambda: abstain.nll_confidence(L, G, clip=-1.0), ValueError, r"clip must lie in \[0, 1\]"),
         (lambda: abstain.oc_auc(L, G, review_fraction=5), ValueError, r"review_fraction must lie in \[0, 1\]"),
         (lambda: abstain.oc_auc(L, G, curve="precision"), ValueError, r"curve='precision'"),

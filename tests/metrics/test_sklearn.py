@@ -57,14 +57,14 @@ def test_auroc_and_average_precision(problem: Problem) -> None:
         assert function(loss, score, **arguments) == near(auc(recall, precision))
 
 
-@given(problem=FINITE, tpr=st.sampled_from([0.5, 0.95, 1.0]))
-def test_fpr_at_a_tpr(problem: Problem, tpr: float) -> None:
+@given(problem=FINITE, recall=st.sampled_from([0.5, 0.95, 1.0]))
+def test_fpr_at_a_recall(problem: Problem, recall: float) -> None:
     """The lowest attainable FPR on scikit-learn's ROC curve with no point dropped, in both orientations."""
     correct, score, weight = both_classes(problem)
     loss = 1.0 - correct
     for function, positive, sign in ((abstain.fpr95_success, correct, 1.0), (abstain.fpr95_error, loss, -1.0)):
         fpr, reached, _ = roc_curve(positive, sign * score, sample_weight=weight, drop_intermediate=False)
-        assert function(loss, score, tpr=tpr, sample_weight=weight) == near(fpr[reached >= tpr - 1e-12].min())
+        assert function(loss, score, recall=recall, sample_weight=weight) == near(fpr[reached >= recall - 1e-12].min())
 
 
 @given(problem=unit_problems(("binary",), ("none", "positive"), 2, 30))

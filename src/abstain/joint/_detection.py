@@ -146,7 +146,7 @@ def fpr_at_id_recall(id_score: ArrayLike, ood_score: ArrayLike, *, recall: float
     >>> abstain.joint.fpr_at_id_recall([0.9, 0.8, 0.4], [0.6, 0.2])
     0.5
     """
-    return metrics.fpr95_success(*_columns(id_score, ood_score), tpr=recall)
+    return metrics.fpr95_success(*_columns(id_score, ood_score), recall=recall)
 
 
 def fpr_at_ood_recall(id_score: ArrayLike, ood_score: ArrayLike, *, recall: float = 0.95) -> float:
@@ -179,7 +179,7 @@ def fpr_at_ood_recall(id_score: ArrayLike, ood_score: ArrayLike, *, recall: floa
     >>> round(abstain.joint.fpr_at_ood_recall([0.9, 0.8, 0.4], [0.6, 0.2]), 4)
     0.3333
     """
-    return metrics.fpr95_error(*_columns(id_score, ood_score), tpr=recall)
+    return metrics.fpr95_error(*_columns(id_score, ood_score), recall=recall)
 
 
 def ccr_at_fpr(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, *, fpr: float) -> float:

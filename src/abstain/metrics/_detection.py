@@ -115,38 +115,38 @@ AUROC_F = METRICS.register(
 )
 
 
-# ---------------------------------------------------------------------- FPR at a TPR
+# ---------------------------------------------------------------------- FPR at a recall
 
 
-def _fpr_at(positive: FloatArray, negative: FloatArray, tpr: float) -> float:
-    target = fraction(tpr, "tpr")
+def _fpr_at(positive: FloatArray, negative: FloatArray, recall: float) -> float:
+    target = fraction(recall, "recall")
     reached = np.cumsum(positive) / float(positive.sum()) >= target - 1e-12
     return float(np.cumsum(negative)[int(np.argmax(reached))]) / float(negative.sum()) if target > 0.0 else 0.0
 
 
-def _fpr95_success(blocks: TieBlocks, tpr: float = 0.95) -> float:
+def _fpr95_success(blocks: TieBlocks, recall: float = 0.95) -> float:
     right, wrong = right_and_wrong(blocks)
     _both_present(right, wrong)
-    return _fpr_at(right, wrong, tpr)
+    return _fpr_at(right, wrong, recall)
 
 
-def _fpr95_error(blocks: TieBlocks, tpr: float = 0.95) -> float:
+def _fpr95_error(blocks: TieBlocks, recall: float = 0.95) -> float:
     right, wrong = right_and_wrong(blocks)
     _both_present(right, wrong)
-    return _fpr_at(wrong[::-1], right[::-1], tpr)
+    return _fpr_at(wrong[::-1], right[::-1], recall)
 
 
 def fpr95_success(
     loss: ArrayLike,
     confidence: ArrayLike,
     *,
-    tpr: float = 0.95,
+    recall: float = 0.95,
     sample_weight: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> float:
     r"""Share of failures that are accepted when 95 % of the correct predictions are accepted.
 
-    .. math:: \min\{\text{FPR}(\tau) : \text{TPR}(\tau) \ge 0.95\},\quad \text{positive = correct}
+    .. math:: \min\{\text{FPR}(\tau) : \text{recall}(\tau) \ge 0.95\},\quad \text{positive = correct}
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def fpr95_success(
         0/1 loss.
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
-    tpr : float in [0, 1]
+    recall : float in [0, 1]
         Share of correct predictions that must be accepted.
     sample_weight : array-like of shape (n_samples,), optional
         Weights >= 0, on both axes; default 1 each.
@@ -171,7 +171,7 @@ def fpr95_success(
     UnmetNeed
         A loss that is not 0/1.
     ValueError, TypeError
-        Bad columns; a TPR outside [0, 1].
+        Bad columns; a recall outside [0, 1].
 
     See Also
     --------
@@ -191,20 +191,20 @@ def fpr95_success(
     >>> abstain.fpr95_success([0, 0, 1, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5])
     0.5
     """
-    return FPR95_SUCCESS.using(tpr=tpr).of(loss, confidence, sample_weight, nan_policy)
+    return FPR95_SUCCESS.using(recall=recall).of(loss, confidence, sample_weight, nan_policy)
 
 
 def fpr95_error(
     loss: ArrayLike,
     confidence: ArrayLike,
     *,
-    tpr: float = 0.95,
+    recall: float = 0.95,
     sample_weight: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> float:
     r"""Share of correct predictions that are rejected when 95 % of the failures are rejected.
 
-    .. math:: \min\{\text{FPR}(\tau) : \text{TPR}(\tau) \ge 0.95\},\quad \text{positive = wrong}
+    .. math:: \min\{\text{FPR}(\tau) : \text{recall}(\tau) \ge 0.95\},\quad \text{positive = wrong}
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def fpr95_error(
         0/1 loss.
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer.
-    tpr : float in [0, 1]
+    recall : float in [0, 1]
         Share of failures that must be rejected.
     sample_weight : array-like of shape (n_samples,), optional
         Weights >= 0, on both axes; default 1 each.
@@ -229,7 +229,7 @@ def fpr95_error(
     UnmetNeed
         A loss that is not 0/1.
     ValueError, TypeError
-        Bad columns; a TPR outside [0, 1].
+        Bad columns; a recall outside [0, 1].
 
     See Also
     --------
@@ -249,13 +249,13 @@ def fpr95_error(
     >>> round(abstain.fpr95_error([0, 0, 1, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5]), 6)
     0.333333
     """
-    return FPR95_ERROR.using(tpr=tpr).of(loss, confidence, sample_weight, nan_policy)
+    return FPR95_ERROR.using(recall=recall).of(loss, confidence, sample_weight, nan_policy)
 
 
 FPR95_SUCCESS = METRICS.register(
     Metric(
         name="fpr95_success",
-        title=lambda tpr: f"FPR at {100.0 * tpr:g} % TPR (positive = correct)",
+        title=lambda recall: f"FPR at {100.0 * recall:g} % recall (positive = correct)",
         function=fpr95_success,
         value=_fpr95_success,
         direction="lower",
@@ -272,7 +272,7 @@ FPR95_SUCCESS = METRICS.register(
 FPR95_ERROR = METRICS.register(
     Metric(
         name="fpr95_error",
-        title=lambda tpr: f"FPR at {100.0 * tpr:g} % TPR (positive = wrong)",
+        title=lambda recall: f"FPR at {100.0 * recall:g} % recall (positive = wrong)",
         function=fpr95_error,
         value=_fpr95_error,
         direction="lower",
