@@ -25,7 +25,7 @@ def main() -> None:
     probabilities = model.predict_proba(test)
     with TARGET.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["y_true", "y_pred", "confidence"])
+        writer.writerow(["labels", "predictions", "confidence"])
         for label, row in zip(y_test, probabilities, strict=True):
             # Newton steps converge to rounding, so six digits are the same with any number of threads
             writer.writerow([label, row.argmax(), f"{row.max():.6f}"])

@@ -153,26 +153,38 @@ def test_softmax_rounding_is_accepted():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: losses.zero_one([0, -1], [0, 0]), ValueError, r"y_true is missing \(-1\): y_true\[1\] = -1.0"),
-        (lambda: losses.zero_one([0, None], [0, 0]), ValueError, r"y_true is missing: y_true\[1\] = nan"),
-        (lambda: losses.zero_one([0, 1], [0, 0.5]), ValueError, r"y_pred is no whole number: y_pred\[1\] = 0.5"),
-        (lambda: losses.zero_one([0, 1, 1], [0, 1]), ValueError, r"lengths differ \(y_true: 3, y_pred: 2\)"),
-        (lambda: losses.zero_one(["a"], [0]), TypeError, "y_true holds text but y_pred numbers"),
-        (lambda: losses.zero_one(["a", None], ["a", "b"]), ValueError, r"y_true is missing: y_true\[1\] = None"),
-        (lambda: losses.zero_one(["a", 1], ["a", "b"]), TypeError, r"y_true mixes text and numbers: y_true\[1\] = 1"),
+        (lambda: losses.zero_one([0, -1], [0, 0]), ValueError, r"labels is missing \(-1\): labels\[1\] = -1.0"),
+        (lambda: losses.zero_one([0, None], [0, 0]), ValueError, r"labels is missing: labels\[1\] = nan"),
+        (
+            lambda: losses.zero_one([0, 1], [0, 0.5]),
+            ValueError,
+            r"predictions is no whole number: .*\[1\] = 0.5",
+        ),
+        (lambda: losses.zero_one([0, 1, 1], [0, 1]), ValueError, r"lengths differ \(labels: 3, predictions: 2\)"),
+        (lambda: losses.zero_one(["a"], [0]), TypeError, "labels holds text but predictions numbers"),
+        (lambda: losses.zero_one(["a", None], ["a", "b"]), ValueError, r"labels is missing: labels\[1\] = None"),
+        (lambda: losses.zero_one(["a", 1], ["a", "b"]), TypeError, r"labels mixes text and numbers: labels\[1\] = 1"),
         (lambda: losses.zero_one(["a"], ["a", "b"]), ValueError, "lengths differ"),
-        (lambda: losses.zero_one([[0]], [[0]]), ValueError, "y_true must be one-dimensional"),
-        (lambda: losses.zero_one([np.inf], [0]), ValueError, r"y_true is out of range: y_true\[0\] = inf"),
-        (lambda: losses.zero_one([], []), ValueError, "y_true is empty"),
-        (lambda: losses.brier([3], [[0.5, 0.5]]), ValueError, r"y_true\[0\] = 3.0 .*must be in 0 .. 1"),
-        (lambda: losses.brier([0, 0], [[0.5, 0.5], [0.5, 0.3]]), ValueError, r"sum of y_proba\[1\] is 0.8 .*logits"),
-        (lambda: losses.brier([0], [[2.0, -1.0]]), ValueError, r"outside \[0, 1\]: y_proba\[0, 0\] = 2.0"),
-        (lambda: losses.brier([0], [[0.5, np.nan]]), ValueError, r"y_proba is not finite: y_proba\[0, 1\] = nan"),
-        (lambda: losses.brier([0], [[1.0]]), ValueError, r"y_proba needs one column per class.*\[1 - p, p\]"),
-        (lambda: losses.brier([0], [0.5, 0.5]), ValueError, r"y_proba must have shape \(n_samples, n_classes\)"),
-        (lambda: losses.brier([0], [[0.5, 0.5], [0.1]]), ValueError, "y_proba is ragged"),
-        (lambda: losses.brier([0], [["a", "b"]]), TypeError, "y_proba must be numeric"),
-        (lambda: losses.cross_entropy([0]), TypeError, "needs proba or logits"),
+        (lambda: losses.zero_one([[0]], [[0]]), ValueError, "labels must be one-dimensional"),
+        (lambda: losses.zero_one([np.inf], [0]), ValueError, r"labels is out of range: labels\[0\] = inf"),
+        (lambda: losses.zero_one([], []), ValueError, "labels is empty"),
+        (lambda: losses.brier([3], [[0.5, 0.5]]), ValueError, r"labels\[0\] = 3.0 .*must be in 0 .. 1"),
+        (
+            lambda: losses.brier([0, 0], [[0.5, 0.5], [0.5, 0.3]]),
+            ValueError,
+            r"probabilities\[1\] is 0.8 .*logits",
+        ),
+        (lambda: losses.brier([0], [[2.0, -1.0]]), ValueError, r"outside \[0, 1\]: probabilities\[0, 0\] = 2.0"),
+        (
+            lambda: losses.brier([0], [[0.5, np.nan]]),
+            ValueError,
+            r"probabilities is not finite: .*\[0, 1\] = nan",
+        ),
+        (lambda: losses.brier([0], [[1.0]]), ValueError, r"probabilities needs one column per class.*\[1 - p, p\]"),
+        (lambda: losses.brier([0], [0.5, 0.5]), ValueError, r"probabilities must have shape \(n_samples, n_classes\)"),
+        (lambda: losses.brier([0], [[0.5, 0.5], [0.1]]), ValueError, "probabilities is ragged"),
+        (lambda: losses.brier([0], [["a", "b"]]), TypeError, "probabilities must be numeric"),
+        (lambda: losses.cross_entropy([0]), TypeError, "needs probabilities or logits"),
         (lambda: losses.cross_entropy([0], [[0.5, 0.5]], logits=[[0, 1]]), TypeError, "exactly one"),
         (lambda: losses.cross_entropy([0], [[0.5, 0.5]], clip=0), ValueError, r"clip must lie inside \(0, 1\), got 0"),
         (lambda: losses.cross_entropy([0], logits=[[np.inf, 0.0]]), ValueError, "logits is not finite"),
@@ -180,7 +192,7 @@ def test_softmax_rounding_is_accepted():
         (lambda: losses.dice([[1, 0]], [[1, 0, 0]]), ValueError, "shapes differ"),
         (lambda: losses.dice([1, 0], [1, 0]), ValueError, r"mask_true must have shape \(n_samples, ...\)"),
         (lambda: losses.dice([["a"]], [["b"]]), TypeError, "mask_true must be numeric or boolean"),
-        (lambda: losses.cost_matrix([2], [0], [[0, 1], [1, 0]]), ValueError, r"y_true\[0\] = 2.0"),
+        (lambda: losses.cost_matrix([2], [0], [[0, 1], [1, 0]]), ValueError, r"labels\[0\] = 2.0"),
         (lambda: losses.cost_matrix([0], [0], [[0, -1], [1, 0]]), ValueError, "cost must be >= 0"),
         (lambda: losses.ood_cost([0.0], [2]), ValueError, r"is_ood\[0\] = 2.0"),
         (lambda: losses.ood_cost([0.0], [0], -1), ValueError, "cost must be a finite number >= 0, got -1"),
@@ -201,12 +213,12 @@ def test_tensor_messages():
     torch = pytest.importorskip("torch")
     with pytest.raises(ValueError, match=r"logits must have shape \(n_samples, n_classes\), got \(2,\)"):
         losses.cross_entropy([0, 1], logits=torch.zeros(2))
-    with pytest.raises(ValueError, match=r"sum of proba\[1\] is 0.5"):
+    with pytest.raises(ValueError, match=r"sum of probabilities\[1\] is 0.5"):
         losses.cross_entropy([0, 1], torch.tensor([[0.5, 0.5], [0.5, 0.0]]))
 
 
 def test_labels_that_float64_cannot_tell_apart_are_refused():
-    with pytest.raises(ValueError, match=r"y_true is out of range: .*class indices must be >= 0 and < 2\*\*53"):
+    with pytest.raises(ValueError, match=r"labels is out of range: .*class indices must be >= 0 and < 2\*\*53"):
         losses.zero_one([0, 2**53 + 1], [0, 2**53])
     assert losses.zero_one([2**53 - 1], [2**53 - 2]).tolist() == [1.0]
 
@@ -215,5 +227,5 @@ def test_text_columns_of_every_kind():
     names = np.array(["a", "b"], dtype=np.dtypes.StringDType())
     assert losses.zero_one(names, ["a", "a"]).tolist() == [0.0, 1.0]
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(ValueError, match=r"y_true is missing: y_true\[1\] = <NA>; fill it in"):
+    with pytest.raises(ValueError, match=r"labels is missing: labels\[1\] = <NA>; fill it in"):
         losses.zero_one(pandas.Series(["a", None], dtype="string"), ["a", "a"])

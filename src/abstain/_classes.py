@@ -123,9 +123,9 @@ def texts(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     return np.asarray(array.astype(str))
 
 
-def same_text(y_true: ArrayLike, y_pred: ArrayLike, names: tuple[str, str]) -> Any | None:
+def same_text(labels: ArrayLike, predictions: ArrayLike, names: tuple[str, str]) -> Any | None:
     """Return where two text columns agree; None if neither is text; an error if only one is."""
-    text = is_text(y_true), is_text(y_pred)
+    text = is_text(labels), is_text(predictions)
     if not any(text):
         return None
     if not all(text):
@@ -133,7 +133,7 @@ def same_text(y_true: ArrayLike, y_pred: ArrayLike, names: tuple[str, str]) -> A
             f"{names[text.index(True)]} holds text but {names[text.index(False)]} numbers; "
             "give both as class names or both as class indices"
         )
-    columns = {name: texts(column, name) for name, column in zip(names, (y_true, y_pred), strict=True)}
+    columns = {name: texts(column, name) for name, column in zip(names, (labels, predictions), strict=True)}
     same_length(**columns)
     first, second = columns.values()
     return first == second

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import check_loss, inside, namespace, real, refuse, same_length, vector
-from abstain._classes import chosen, class_labels, class_matrix, probabilities, same_text
+from abstain._classes import chosen, class_labels, class_matrix, same_text
+from abstain._classes import probabilities as matrix_of
 from abstain._typing import ArrayLike
 
 __all__ = ["brier", "cost_matrix", "cross_entropy", "dice", "ood_cost", "zero_one"]
@@ -20,14 +21,14 @@ __all__ = ["brier", "cost_matrix", "cross_entropy", "dice", "ood_cost", "zero_on
 CLIP = float(np.finfo(np.float64).eps)
 
 
-def zero_one(y_true: ArrayLike, y_pred: ArrayLike) -> Any:
+def zero_one(labels: ArrayLike, predictions: ArrayLike) -> Any:
     r"""Return the 0/1 loss: 1 where the predicted class is wrong.
 
     .. math:: \ell_i = 1[\hat y_i \ne y_i]
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
+    labels, predictions : array-like of shape (n_samples,)
         Classes as whole numbers >= 0, or as text in both.
 
     Returns
@@ -50,19 +51,19 @@ def zero_one(y_true: ArrayLike, y_pred: ArrayLike) -> Any:
     >>> losses.zero_one(["cat", "dog"], ["cat", "cat"])
     array([0., 1.])
     """
-    same = same_text(y_true, y_pred, ("y_true", "y_pred"))
+    same = same_text(labels, predictions, ("labels", "predictions"))
     if same is not None:
         return (~same).astype(np.float64)
-    xp, device = namespace(y_true, y_pred)
-    true = class_labels(y_true, "y_true", xp, device)
-    predicted = class_labels(y_pred, "y_pred", xp, device)
-    same_length(y_true=true, y_pred=predicted)
+    xp, device = namespace(labels, predictions)
+    true = class_labels(labels, "labels", xp, device)
+    predicted = class_labels(predictions, "predictions", xp, device)
+    same_length(labels=true, predictions=predicted)
     return xp.astype(true != predicted, xp.float64)
 
 
 def cross_entropy(
-    y_true: ArrayLike,
-    proba: ArrayLike | None = None,
+    labels: ArrayLike,
+    probabilities: ArrayLike | None = None,
     *,
     logits: ArrayLike | None = None,
     clip: float | None = None,
@@ -73,15 +74,15 @@ def cross_entropy(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    labels : array-like of shape (n_samples,)
         Class indices 0 .. n_classes - 1.
-    proba : array-like of shape (n_samples, n_classes), optional
+    probabilities : array-like of shape (n_samples, n_classes), optional
         Probabilities whose rows sum to 1 within 1e-3.
     logits : array-like of shape (n_samples, n_classes), optional
         Logits; give these where you have them: nothing underflows and losses near 0 keep their digits.
     clip : float in (0, 1), optional
         Probabilities of the true class below this count as this, so the loss is at most -log(clip).
-        Default: 2.2e-16 (loss at most 36.04) for ``proba``, since a saved softmax holds exact zeros;
+        Default: 2.2e-16 (loss at most 36.04) for ``probabilities``, since a saved softmax holds exact zeros;
         no clipping for ``logits``.
 
     Returns
@@ -95,7 +96,7 @@ def cross_entropy(
         Labels out of range or missing; probabilities outside [0, 1] or not summing to 1; values that are
         not finite; different lengths.
     TypeError
-        Both or neither of ``proba`` and ``logits`` are given, or a column or ``clip`` is not numeric.
+        Both or neither of ``probabilities`` and ``logits`` are given, or a column or ``clip`` is not numeric.
 
     Examples
     --------
@@ -105,35 +106,35 @@ def cross_entropy(
     >>> losses.cross_entropy([0, 1], logits=[[60.0, 0.0], [1000.0, 0.0]])
     array([8.75651076e-27, 1.00000000e+03])
     """
-    if (proba is None) == (logits is None):
-        raise TypeError("cross_entropy needs proba or logits, exactly one of the two")
+    if (probabilities is None) == (logits is None):
+        raise TypeError("cross_entropy needs probabilities or logits, exactly one of the two")
     clip = None if clip is None else inside(clip, "clip", 1e-7)
-    xp, device = namespace(y_true, proba, logits)
-    if proba is not None:
-        values = probabilities(proba, "proba", xp, device)
-        true = class_labels(y_true, "y_true", xp, device, values.shape[1])
-        same_length(y_true=true, proba=values)
+    xp, device = namespace(labels, probabilities, logits)
+    if probabilities is not None:
+        values = matrix_of(probabilities, "probabilities", xp, device)
+        true = class_labels(labels, "labels", xp, device, values.shape[1])
+        same_length(labels=true, probabilities=values)
         return 0.0 - xp.log(xp.clip(chosen(values, true, xp, device), CLIP if clip is None else clip, 1.0))
 
     scores = class_matrix(logits, "logits", xp, device)
-    true = class_labels(y_true, "y_true", xp, device, scores.shape[1])
-    same_length(y_true=true, logits=scores)
+    true = class_labels(labels, "labels", xp, device, scores.shape[1])
+    same_length(labels=true, logits=scores)
     scores = scores - xp.max(scores, axis=1, keepdims=True)
     others = xp.where(_one_hot(xp.argmax(scores, axis=1), scores, xp, device), 0.0, xp.exp(scores))
     loss = xp.log1p(xp.sum(others, axis=1)) - chosen(scores, true, xp, device)
     return loss if clip is None else xp.clip(loss, None, -float(np.log(clip)))
 
 
-def brier(y_true: ArrayLike, y_proba: ArrayLike) -> Any:
+def brier(labels: ArrayLike, probabilities: ArrayLike) -> Any:
     r"""Return the Brier loss, summed over the classes.
 
     .. math:: \ell_i = \sum_k (p_{ik} - 1[y_i = k])^2
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    labels : array-like of shape (n_samples,)
         Class indices 0 .. n_classes - 1.
-    y_proba : array-like of shape (n_samples, n_classes)
+    probabilities : array-like of shape (n_samples, n_classes)
         Probabilities whose rows sum to 1 within 1e-3.
 
     Returns
@@ -158,10 +159,10 @@ def brier(y_true: ArrayLike, y_proba: ArrayLike) -> Any:
     >>> losses.brier([0, 1], [[0.8, 0.2], [1.0, 0.0]]).round(2)
     array([0.08, 2.  ])
     """
-    xp, device = namespace(y_true, y_proba)
-    values = probabilities(y_proba, "y_proba", xp, device)
-    true = class_labels(y_true, "y_true", xp, device, values.shape[1])
-    same_length(y_true=true, y_proba=values)
+    xp, device = namespace(labels, probabilities)
+    values = matrix_of(probabilities, "probabilities", xp, device)
+    true = class_labels(labels, "labels", xp, device, values.shape[1])
+    same_length(labels=true, probabilities=values)
     target = xp.astype(_one_hot(true, values, xp, device), xp.float64)
     return xp.sum((values - target) ** 2, axis=1)
 
@@ -207,14 +208,14 @@ def dice(mask_true: ArrayLike, mask_pred: ArrayLike) -> Any:
     return xp.where(size == 0.0, 0.0, 1.0 - 2.0 * both / xp.where(size == 0.0, 1.0, size))
 
 
-def cost_matrix(y_true: ArrayLike, y_pred: ArrayLike, cost: ArrayLike) -> Any:
+def cost_matrix(labels: ArrayLike, predictions: ArrayLike, cost: ArrayLike) -> Any:
     r"""Return the cost of each decision, looked up in a matrix.
 
     .. math:: \ell_i = C_{y_i, \hat y_i}
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
+    labels, predictions : array-like of shape (n_samples,)
         Class indices.
     cost : array-like of shape (n_classes, n_decisions)
         Cost of deciding for the column when the row is true; finite and >= 0. The diagonal need not be 0.
@@ -239,13 +240,13 @@ def cost_matrix(y_true: ArrayLike, y_pred: ArrayLike, cost: ArrayLike) -> Any:
     >>> losses.cost_matrix([0, 0, 1, 1], [0, 1, 0, 1], [[0, 1], [5, 0]])
     array([0., 1., 5., 0.])
     """
-    xp, device = namespace(y_true, y_pred, cost)
+    xp, device = namespace(labels, predictions, cost)
     costs = class_matrix(cost, "cost", xp, device)
     if bool(xp.any(costs < 0.0)):
         raise ValueError(f"cost must be >= 0, but its smallest entry is {float(xp.min(costs))!r}; add a constant")
-    true = class_labels(y_true, "y_true", xp, device, costs.shape[0])
-    predicted = class_labels(y_pred, "y_pred", xp, device, costs.shape[1])
-    same_length(y_true=true, y_pred=predicted)
+    true = class_labels(labels, "labels", xp, device, costs.shape[0])
+    predicted = class_labels(predictions, "predictions", xp, device, costs.shape[1])
+    same_length(labels=true, predictions=predicted)
     return xp.take(xp.reshape(costs, (-1,)), true * costs.shape[1] + predicted)
 
 

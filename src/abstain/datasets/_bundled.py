@@ -67,8 +67,8 @@ def _cifar10_vgg16() -> Outputs:
 def _digits_logreg() -> Outputs:
     rows = list(csv.DictReader(io.StringIO(_bytes("digits_logreg.csv").decode())))
     return Outputs(
-        labels=[int(row["y_true"]) for row in rows],
-        predictions=[int(row["y_pred"]) for row in rows],
+        labels=[int(row["labels"]) for row in rows],
+        predictions=[int(row["predictions"]) for row in rows],
         confidence=[float(row["confidence"]) for row in rows],
     )
 
