@@ -21,7 +21,7 @@ from tests.imports import ROOT, Import, all_imports, circle, imports_of, modules
 
 #: Rooms import from floors below only. Modules of floor 0 are one room: the tools that all others use.
 FLOORS = {
-    **dict.fromkeys(["_checks", "_classes", "_files", "_registry", "_specs", "_typing"], 0),
+    **dict.fromkeys(["_checks", "_classes", "_files", "_registry", "_result", "_specs", "_typing", "_version"], 0),
     **dict.fromkeys(["blocks", "outputs", "losses", "datasets"], 1),
     "curve": 2,
     **dict.fromkeys(["metrics", "scores"], 3),
@@ -47,10 +47,7 @@ UPWARD = {
     ("curve", "report"): ".plot()",
     ("evaluation", "report"): ".plot(), .report() and how a result prints itself",
     ("joint", "report"): ".plot() and how results and tables print themselves",
-    ("evaluation", "abstain"): "the version that a result carries",
     ("comparison", "report"): ".plot() and how a result prints itself",
-    ("thresholds", "abstain"): "the version that a policy carries",
-    ("comparison", "abstain"): "the version that a result carries",
     ("inference", "report"): "the same of a ranking study",
     ("selection", "report"): "how a result prints itself",
 }

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from abstain._version import __version__ as __version__
+
 if TYPE_CHECKING:  # what type checkers and editors see
     from abstain import datasets as datasets
     from abstain import inference as inference
@@ -18,6 +20,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain import thresholds as thresholds
     from abstain._checks import UndefinedMetricWarning as UndefinedMetricWarning
     from abstain._checks import UnmetNeed as UnmetNeed
+    from abstain._result import Result as Result
+    from abstain._result import Table as Table
     from abstain.blocks import Moments as Moments
     from abstain.blocks import Samples as Samples
     from abstain.blocks import TieBlocks as TieBlocks
@@ -50,8 +54,6 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.tuning import Tuning as Tuning
     from abstain.tuning import tune as tune
 
-__version__ = "0.1.0"
-
 _MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores", "thresholds")
 _WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
 _HOMES = {
@@ -66,11 +68,13 @@ _HOMES = {
     "OperatingPoint": "curve",
     "Outputs": "outputs",
     "RankingStudy": "inference",
+    "Result": "_result",
     "RiskCoverageCurve": "curve",
     "RiskCoverageDisplay": "report",
     "Samples": "blocks",
     "ScoreSummary": "evaluation",
     "Selection": "selection",
+    "Table": "_result",
     "TieBlocks": "blocks",
     "Tuning": "tuning",
     "UndefinedMetricWarning": "_checks",

@@ -10,6 +10,7 @@ import numpy as np
 
 from abstain._checks import closest, generator, one_of
 from abstain._typing import ArrayLike
+from abstain._version import __version__
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric
 from abstain.inference._letters import letter_groups
@@ -93,7 +94,6 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, with the versions; NaN becomes None."""
-        import abstain
 
         def plain(row: Mapping[str, Any]) -> dict[str, Any]:
             return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()}
@@ -105,7 +105,7 @@ class Comparison:
             "differences": [plain(each._asdict()) for each in self.differences],
             "groups": dict(self.groups),
             "notes": self.notes(),
-            "abstain": abstain.__version__,
+            "abstain": __version__,
             "numpy": np.__version__,
         }
 

@@ -12,6 +12,7 @@ from abstain import metrics as metrics_
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed, closest, one_of, whole
 from abstain._typing import BoolArray, FloatArray, NanPolicy
+from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation._forms import BIASED, NEEDS_BOOTSTRAP
@@ -299,8 +300,6 @@ def _provenance(
 ) -> dict[str, Any]:
     import platform
 
-    import abstain
-
     loss = outputs.loss_per_sample()
     return {
         "fingerprint": outputs.fingerprint,
@@ -312,7 +311,7 @@ def _provenance(
         "level": level,
         "n_resamples": n_resamples,
         "fit": None if fit is None else fit.fingerprint,
-        "abstain": abstain.__version__,
+        "abstain": __version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
     }

@@ -8,6 +8,7 @@ import numpy as np
 
 from abstain._checks import fraction, inside, one_of, real, same_length, vector
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain._version import __version__
 from abstain.thresholds._certify import Bound, Procedure, search
 from abstain.thresholds._groups import GroupThresholds, group_column
 from abstain.thresholds._intervals import coverage_interval, risk_interval
@@ -249,8 +250,6 @@ def _certified(
 
 
 def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
-    import abstain
-
     accepted: FloatArray = (sample.score >= threshold).astype(np.float64)
     weight = np.ones(sample.n) if sample.weight is None else sample.weight
     mass, n_accepted = float(weight @ accepted), int(accepted.sum())
@@ -268,7 +267,7 @@ def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
             "n": sample.n, "n_accepted": n_accepted, "coverage": coverage,
             "n_unscored": sample.n_unscored, "n_dropped": sample.n_dropped,
             "fingerprint": sample.fingerprint, "bins": _bins(sample), "weighted": sample.weight is not None,
-            "abstain": abstain.__version__, "numpy": np.__version__,
+            "abstain": __version__, "numpy": np.__version__,
         },
     }  # fmt: skip
 

@@ -1,0 +1,14 @@
+"""What every result is: tables and notes, and the forms that are made from them in one place.
+
+A class gives ``tables()``, ``notes()`` and ``rows()``; :class:`Result` makes text, terminal, notebook, Markdown,
+LaTeX, JSON, CSV, data frames and flat numbers of these. :class:`Table` holds values; digits and marks are the form's.
+"""
+
+from abstain._result._base import Result
+from abstain._result._plain import plain
+from abstain._result._table import Cell, Column, Estimate, Table, arrow
+from abstain._result._words import clean, decimals, fixed, number, short
+
+__all__ = [
+    "Cell", "Column", "Estimate", "Result", "Table", "arrow", "clean", "decimals", "fixed", "number", "plain", "short",
+]  # fmt: skip

@@ -1,0 +1,143 @@
+"""``Result``: what every result can do with its tables, notes and rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, ClassVar
+
+from abstain._files import write_text
+from abstain._result import _markup, _plain, _text
+from abstain._result._table import Table
+from abstain._result._words import clean
+from abstain._version import __version__
+
+Path = str | os.PathLike[str] | None
+
+
+class Result:
+    r"""What every result can do: it prints, shows itself in a notebook, and ``to_*`` give it in other forms.
+
+    The forms show the same numbers. Values are fractions; ``scale=1000`` multiplies the numbers of a table, and its
+    headings say so. Files are written whole or not at all.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> class Share(abstain.Result):
+    ...     def rows(self):
+    ...         return [{"score": "msp", "share": 0.25}]
+    >>> Share().flat(), Share().to_csv()
+    ({'share': 0.25}, 'score,share\nmsp,0.25\n')
+    """
+
+    #: Columns of :meth:`rows` that name a row, and those that :meth:`flat` gives (default: all numbers).
+    _names: ClassVar[tuple[str, ...]] = ()
+    _values: ClassVar[tuple[str, ...]] = ()
+
+    # ------------------------------------------------------------------ what a class gives
+
+    def headline(self) -> str:
+        """Return one line that says what this is."""
+        return ""
+
+    def tables(self) -> list[Table]:
+        """Return what is printed, as tables of values."""
+        raise NotImplementedError
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know beside the numbers."""
+        return []
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the numbers, a flat dict each."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, with notes and version; NaN is None, an infinity ``"inf"`` or ``"-inf"``."""
+        return {**_plain.plain(vars(self)), "notes": self.notes(), "abstain": __version__}
+
+    # ------------------------------------------------------------------ forms
+
+    def to_text(self, width: int = 80, *, scale: float = 1.0) -> str:
+        """Return plain text of so many columns; what is wider continues below, and no name or number is cut."""
+        return _text.plain_text(_text.of_result(self, width, scale))
+
+    def to_json(self, path: Path = None) -> str:
+        """Return :meth:`to_dict` as JSON text, and write it to ``path`` if one is given."""
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate as its JSON escape
+        return _kept(text, path)
+
+    def to_csv(self, path: Path = None) -> str:
+        """Return :meth:`rows` as CSV, and write it to ``path`` if one is given.
+
+        Names come from files. One that a spreadsheet would read as a formula, because it starts with ``=``, ``+``,
+        ``-``, ``@``, a tab or a carriage return, gets an apostrophe in front, as spreadsheets do for text; the
+        other forms keep it as it is. Numbers have all digits; NaN is ``nan``, a missing text is empty.
+        """
+        text = _plain.as_csv(self.rows())
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def to_polars(self) -> Any:
+        """Return :meth:`rows` as a polars data frame."""
+        return _plain.as_polars(self.rows())
+
+    def to_pandas(self) -> Any:
+        """Return :meth:`rows` as a pandas data frame."""
+        return _plain.as_pandas(self.rows())
+
+    def to_markdown(self, path: Path = None, *, scale: float = 1.0) -> str:
+        """Return the tables and notes as Markdown, the best in bold, and write it to ``path`` if one is given."""
+        head = [_markup.prose(self.headline())] if self.headline() else []
+        tables = [table.scaled(scale).to_markdown() for table in self.tables()]
+        notes = ["\n".join(f"- {_markup.prose(note)}" for note in self.notes())] if self.notes() else []
+        return _kept("\n\n".join([*head, *tables, *notes]), path)
+
+    def to_latex(self, path: Path = None, *, scale: float = 1.0) -> str:
+        """Return the tables as LaTeX, notes as comments, and write it to ``path`` if one is given.
+
+        Needs the package booktabs; where ranks are shaded also xcolor with its option table.
+        """
+        lines = [clean(each) for each in (self.headline(), *self.notes()) if each]
+        tables = [table.scaled(scale).to_latex() for table in self.tables()]
+        return _kept("\n\n".join([*tables, *(["\n".join(f"% {line}" for line in lines)] if lines else [])]), path)
+
+    def to_html(self, path: Path = None, *, scale: float = 1.0) -> str:
+        """Return the tables and notes as HTML without a page around, and write it to ``path`` if one is given."""
+        head = _markup.paragraphs([self.headline()] if self.headline() else [])
+        tables = "".join(table.scaled(scale).to_html() for table in self.tables())
+        return _kept(head + tables + _markup.paragraphs(self.notes()), path)
+
+    def flat(self) -> dict[str, float]:
+        """Return every number under a name of its own, as loggers take them."""
+        result = {}
+        for row in self.rows():
+            name = "/".join(str(row[key]) for key in self._names if row.get(key) is not None)
+            chosen = self._values or [key for key in row if key not in self._names]
+            numbers = {key: row[key] for key in chosen if isinstance(row.get(key), int | float)}
+            for key, value in numbers.items():
+                parts = [name] if len(self._values) == 1 else [name, key]
+                result["/".join(part for part in parts if part)] = float(value)
+        return result
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        return _text.rich_lines(_text.of_result(self, options.max_width))
+
+
+def _kept(text: str, path: Path) -> str:
+    """Return the text, and write it as a file that ends with a line break if a path is given."""
+    if path is not None:
+        write_text(path, text + "\n")
+    return text

@@ -1,0 +1,108 @@
+"""Tables as HTML, Markdown and LaTeX; names are text in all of them and never markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+from abstain._result._words import clean
+
+if TYPE_CHECKING:
+    from abstain._result._table import Shown, Table
+
+#: Blues for the ranks, dark to light, as RGB; black text stays readable on all of them.
+BLUES = ("9ecae1", "b7d6ea", "cde2f1", "e0edf8", "eff6fc")
+
+_TEX = {
+    "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "%": "\\%", "_": "\\_", "&": "\\&", "#": "\\#",
+    "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}",
+    "|": "\\textbar{}", '"': "\\textquotedbl{}", "↑": "$\\uparrow$", "↓": "$\\downarrow$", "±": "$\\pm$",
+    "—": "---", "·": "$\\cdot$", "≤": "$\\le$", "≥": "$\\ge$", "×": "$\\times$", "…": "\\dots{}",
+}  # fmt: skip
+
+
+def legend(marks: int) -> list[str]:
+    """Return what the marks of a table with so many ranks mean."""
+    if marks == 0:
+        return []
+    return ["bold: best of its column" + ("; shaded: the first ranks" if marks > 1 else "")]
+
+
+def html(table: Table) -> str:
+    """Return an HTML table with its notes."""
+    title = f"<caption>{escape(clean(table.title))}</caption>" if table.title else ""
+    heads = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.headings())
+    head = f"<thead><tr>{heads}</tr></thead>" if any(table.headings()) else ""
+    body = []
+    depth = table.marks()
+    for name, *cells in table.shown():
+        marked = (_td(cell, depth, column.left) for cell, column in zip(cells, table.columns[1:], strict=True))
+        body.append(f'<tr><th scope="row">{escape(name.value)}</th>{"".join(marked)}</tr>')
+    below = paragraphs([*table.notes, *legend(depth)])
+    return f"<table>{title}{head}<tbody>{''.join(body)}</tbody></table>{below}"
+
+
+def paragraphs(texts: Iterable[str]) -> str:
+    """Return texts as paragraphs of HTML."""
+    return "".join(f"<p>{escape(clean(text))}</p>" for text in texts)
+
+
+def _td(cell: Shown, depth: int, left: bool) -> str:
+    style = f' style="background:#{BLUES[cell.rank - 1]};color:#000"' if depth > 1 and 0 < cell.rank <= 5 else ""
+    style = ' style="text-align:left"' if left and not style else style
+    value = f"<strong>{escape(cell.value)}</strong>" if cell.rank == 1 else escape(cell.value)
+    rest = f" <span>{escape(cell.rest.strip()).replace(' ', '&nbsp;')}</span>" if cell.rest else ""
+    return f"<td{style}>{value}{rest}</td>"
+
+
+def markdown(table: Table) -> str:
+    """Return a Markdown table with its title and notes."""
+
+    def row(cells: list[str]) -> str:
+        return f"| {' | '.join(cells)} |"
+
+    left = [j == 0 or column.left for j, column in enumerate(table.columns)]
+    lines = [f"**{prose(table.title)}**", ""] if table.title else []
+    lines += [row(list(map(prose, table.headings()))), f"|{'|'.join('---' if each else '---:' for each in left)}|"]
+    for cells in table.shown():
+        lines.append(row([(f"**{prose(c.value)}**" if c.rank == 1 else prose(c.value)) + c.rest for c in cells]))
+    notes = [*table.notes, *legend(table.marks())]
+    return "\n".join([*lines, *([""] if notes else []), *(f"{prose(note)}  " for note in notes)])
+
+
+def prose(text: str) -> str:
+    r"""Return a text that Markdown shows as it is; an underscore inside a word needs no mark."""
+    return re.sub(r"([\\|*`<\[])|(?<!\w)(_)|(_)(?!\w)", lambda found: "\\" + found[0], clean(text))
+
+
+def latex(table: Table) -> str:
+    """Return a tabular; title and notes stand as comments beside it."""
+    depth = table.marks()
+    lines = [f"% {clean(table.title)}"] if table.title else []
+    if depth > 1:
+        lines += [f"\\definecolor{{rank{i + 1}}}{{HTML}}{{{colour.upper()}}}" for i, colour in enumerate(BLUES)]
+    kinds = "".join("l" if j == 0 or column.left else "r" for j, column in enumerate(table.columns))
+    lines += [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule"]
+    if any(table.headings()):
+        lines += [_tex_row([tex(text) for text in table.headings()]), "\\midrule"]
+    lines += [_tex_row([_tex_cell(cell, depth) for cell in row]) for row in table.shown()]
+    notes = [*table.notes, *legend(depth)]
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", *(f"% {clean(note)}" for note in notes)])
+
+
+def _tex_row(cells: list[str]) -> str:
+    line = " & ".join(cells)  # a row that starts like an option of the line break before it
+    return ("{}" if line.startswith(("[", "*")) else "") + line + " \\\\"
+
+
+def _tex_cell(cell: Shown, depth: int) -> str:
+    shade = f"\\cellcolor{{rank{cell.rank}}}" if depth > 1 and 0 < cell.rank <= len(BLUES) else ""
+    value = f"\\textbf{{{tex(cell.value)}}}" if cell.rank == 1 else tex(cell.value)
+    return f"{shade}{value}{tex(cell.rest)}"
+
+
+def tex(text: str) -> str:
+    """Return a text that LaTeX sets as it is."""
+    return "".join(_TEX.get(character, character) for character in clean(text))
