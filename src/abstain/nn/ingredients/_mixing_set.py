@@ -176,7 +176,7 @@ def _noise(size: int, rng: np.random.Generator) -> np.ndarray:
     frequency[0, 0] = np.inf
     waves = np.fft.fft2(rng.standard_normal((3, size, size))) / frequency
     field = np.real(np.fft.ifft2(waves)).transpose(1, 2, 0)
-    return np.clip(0.5 + field / (4.0 * field.std()), 0.0, 1.0)
+    return np.asarray(np.clip(0.5 + field / (4.0 * field.std()), 0.0, 1.0))
 
 
 _KINDS: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
