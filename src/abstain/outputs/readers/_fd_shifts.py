@@ -1,0 +1,106 @@
+"""FD-Shifts: ``raw_logits.npz`` (or ``raw_output.npz``) with what lies beside it in the folder."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from abstain.outputs.readers._reader import Peek, Reader, Table
+
+_KEY = "arr_0"
+_RAW = ("raw_logits.npz", "raw_output.npz")
+
+
+def _recognises(peek: Peek) -> bool:
+    if peek.suffix != ".npz" or set(peek.shapes) != {_KEY}:
+        return False
+    return peek.name in _RAW or peek.name.startswith("external_confids") or peek.name.endswith("_dist.npz")
+
+
+def _read(peek: Peek) -> Table:
+    folder = os.path.dirname(peek.path)
+    if peek.name not in _RAW:
+        raise ValueError(f"goes with the outputs of FD-Shifts in the same folder; give {os.path.join(folder, _RAW[0])}")
+    raw = np.asarray(_load(peek.path), dtype=np.float64)
+    if raw.ndim != 2 or raw.shape[1] < 4 or (raw[:, -2:] != np.floor(raw[:, -2:])).any():
+        raise ValueError("must hold a column per class, then label and data set, as FD-Shifts writes them")
+    kind = "logits" if peek.name == _RAW[0] else "probabilities"
+    columns: dict[str, Any] = {
+        kind: raw[:, :-2], "label": raw[:, -2].astype(np.int64), "dataset": raw[:, -1].astype(np.int64)
+    }  # fmt: skip
+    n = len(raw)
+    columns |= _beside(folder, kind, n)
+    sets, counts = np.unique(columns["dataset"], return_counts=True)
+    notes = []
+    if len(sets) > 1:
+        listed = ", ".join(f"{each} ({count} rows)" for each, count in zip(sets, counts, strict=True))
+        notes.append(
+            f"data sets {listed}, in the order of FD-Shifts' test loaders: 0 is the validation set if it was kept, "
+            "then the test set comes first"
+        )
+    return Table(columns, tuple(notes), ("dataset",) if len(sets) > 1 else ())
+
+
+def _beside(folder: str, kind: str, n: int) -> dict[str, Any]:
+    """Return what other files of the folder say about the same rows."""
+    found: dict[str, Any] = {}
+    repeated = _rows(folder, "raw_logits_dist.npz" if kind == "logits" else "raw_output_dist.npz", n, ndim=3)
+    if repeated is not None:
+        found["passes"] = np.moveaxis(_softmax(repeated) if kind == "logits" else repeated, 2, 0)
+    external = _rows(folder, "external_confids.npz", n, ndim=1)
+    if external is not None:
+        found["score_ext"] = external
+    spread = _rows(folder, "external_confids_dist.npz", n, ndim=2)
+    if spread is not None:
+        found["score_ext_mcd"] = spread.mean(axis=1)
+    encoded = _rows(folder, "encoded_output.npz", n, ndim=2)
+    if encoded is not None:
+        found["features"] = encoded[:, :-1]  # the last column is the data set
+    head = os.path.join(folder, "last_layer.npz")
+    if encoded is not None and os.path.exists(head):
+        found["head_weight"], found["head_bias"] = _load(head, "w"), _load(head, "b")
+    return found
+
+
+def _rows(folder: str, name: str, n: int, ndim: int) -> Any:
+    path = os.path.join(folder, name)
+    if not os.path.exists(path):
+        return None
+    values = np.asarray(_load(path), dtype=np.float64)
+    if values.ndim == ndim + 1 and values.shape[-1] == 1:
+        values = values[..., 0]
+    if values.ndim != ndim or len(values) != n:
+        raise ValueError(
+            f"{name} beside it has shape {values.shape} for {n} rows: FD-Shifts keeps more rows of corrupted data "
+            "there; move it away, or write both of the same rows"
+        )
+    return values
+
+
+def _load(path: str, key: str = _KEY) -> Any:
+    with np.load(path, allow_pickle=False) as archive:
+        return archive[key]
+
+
+def _softmax(logits: Any) -> Any:
+    """Return probabilities over the second axis of (n, classes, passes)."""
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+READER = Reader(
+    name="FD-Shifts",
+    title="raw_logits.npz of FD-Shifts, with Monte Carlo arrays, external scores and features beside it",
+    recognises=_recognises,
+    read=_read,
+    gives={
+        "logits, label, dataset": "the columns of raw_logits.npz (probabilities of an older raw_output.npz)",
+        "passes": "softmax of raw_logits_dist.npz; its scores are judged on their own predictions",
+        "score_ext": "external_confids.npz: the score of the method itself (Deep Gamblers, ConfidNet, DeVries)",
+        "score_ext_mcd": "mean over the passes of external_confids_dist.npz",
+        "features, head": "encoded_output.npz and last_layer.npz",
+    },
+    page="fd-shifts",
+)

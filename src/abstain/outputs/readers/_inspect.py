@@ -1,0 +1,172 @@
+"""Inspect: logs as JSON, and the frame of samples that ``samples_df`` gives, as Parquet or CSV."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from abstain.outputs.readers._reader import Peek, Reader, Table, column, text
+from abstain.outputs.readers._verbal import spoken
+
+#: Inspect's letters, and the words that the front door knows for them.
+_LETTERS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "abstained"}
+_SURE = ("confidence", "certainty", "probability")
+
+
+def _recognises(peek: Peek) -> bool:
+    if peek.suffix == ".eval":
+        return True
+    if peek.suffix == ".json":
+        return peek.head.lstrip().startswith("{") and all(f'"{key}"' in peek.head for key in ("status", "eval", "task"))
+    return {"sample_id", "eval_id", "epoch"} <= peek.header
+
+
+def _read(peek: Peek) -> Table:
+    if peek.suffix == ".eval":
+        raise ValueError(
+            f"is a compressed log of Inspect; write it as JSON: inspect log convert {peek.name} --to json "
+            "--output-dir logs-json"
+        )
+    samples = _of_log(peek) if peek.suffix == ".json" else _of_frame(peek)
+    if not samples:
+        raise ValueError("this log of Inspect holds no samples; run the evaluation with log_samples")
+    columns: dict[str, Any] = {"id": text(sample["id"] for sample in samples)}
+    notes: list[str] = []
+    if len({sample["epoch"] for sample in samples}) > 1:
+        columns["cluster"], columns["epoch"] = columns["id"], column([sample["epoch"] for sample in samples])
+        columns["id"] = text(f"{sample['id']} ({sample['epoch']})" for sample in samples)
+        notes.append("each question was asked in several epochs: it is a cluster")
+    if len({sample["eval"] for sample in samples}) > 1:
+        columns["eval"] = text(sample["eval"] for sample in samples)
+    for name in dict.fromkeys(name for sample in samples for name in sample["metadata"]):
+        columns[name] = column([sample["metadata"].get(name) for sample in samples])
+    columns |= _scores(samples, notes)
+    for name in ("mean_logprob", "sum_logprob"):
+        if any(sample.get(name) is not None for sample in samples):
+            columns[f"score_{name}"] = column([sample.get(name) for sample in samples])
+    return Table(columns, tuple(notes), ("eval",) if "eval" in columns else ())
+
+
+def _of_log(peek: Peek) -> list[dict[str, Any]]:
+    with open(peek.path, encoding="utf-8") as file:
+        try:
+            log = json.load(file)
+        except ValueError as error:
+            raise ValueError(f"is no readable log of Inspect ({error}); write it again") from None
+    return [_sample(each, str(log["eval"].get("eval_id", ""))) for each in log.get("samples") or []]
+
+
+def _sample(each: dict[str, Any], run: str) -> dict[str, Any]:
+    scores = {name: dict(score) for name, score in (each.get("scores") or {}).items()}
+    found = {"id": each["id"], "epoch": each.get("epoch", 1), "eval": run, "scores": scores,
+             "metadata": _flat(each.get("metadata") or {}), "error": each.get("error")}  # fmt: skip
+    choice: dict[str, Any] = next(iter((each.get("output") or {}).get("choices") or []), {})
+    tokens = [token["logprob"] for token in (choice.get("logprobs") or {}).get("content") or []]
+    if tokens:
+        found |= {"mean_logprob": float(np.mean(tokens)), "sum_logprob": float(np.sum(tokens))}
+    return found
+
+
+def _of_frame(peek: Peek) -> list[dict[str, Any]]:
+    from abstain.outputs._frame import polars
+
+    pl = polars(f"reading {peek.suffix} files")
+    frame = pl.read_parquet(peek.path) if peek.suffix == ".parquet" else pl.read_csv(peek.path, infer_schema=None)
+    names = [name.removeprefix("score_") for name in frame.columns if name.startswith("score_")]
+    details = {f"{name}_{part}" for name in names for part in ("answer", "explanation", "reason", "metadata")}
+    samples = []
+    for row in frame.iter_rows(named=True):
+        scores = {}
+        for name in names:
+            if name not in details:
+                said = row.get(f"score_{name}_metadata")
+                scores[name] = {
+                    "value": _typed(row[f"score_{name}"]),
+                    "metadata": json.loads(said) if isinstance(said, str) and said else said,
+                }
+        metadata = {name[9:]: _typed(row[name]) for name in frame.columns if name.startswith("metadata_")}
+        samples.append({"id": row["id"], "epoch": row["epoch"], "eval": row["eval_id"], "scores": scores,
+                        "metadata": metadata, "error": row.get("error") or None})  # fmt: skip
+    return samples
+
+
+def _flat(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return the plain values; nested ones say nothing that a column could hold."""
+    return {name: value for name, value in metadata.items() if not isinstance(value, dict | list)}
+
+
+def _typed(value: Any) -> Any:
+    """Return a value of a CSV, which has no types, as JSON would have it."""
+    if not isinstance(value, str):
+        return value
+    if value in ("", "True", "False"):
+        return {"": None, "True": True, "False": False}[value]
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def _scores(samples: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+    """Return the verdict of the one scorer that grades, confidence, and every scorer's values under its name."""
+    names = list(dict.fromkeys(name for sample in samples for name in sample["scores"]))
+    values = {name: [_value(sample, name) for sample in samples] for name in names}
+    graded = [name for name in names if _grades(values[name])]
+    letters = [name for name in graded if any(isinstance(value, str) for value in values[name])]
+    judges = letters or [name for name in graded if not any(word in name.lower() for word in _SURE)]
+    found: dict[str, Any] = {}
+    for name in names:
+        given = text(map(_word, values[name])) if name in graded else column(values[name])
+        if len(judges) == 1 and name == judges[0]:
+            found["correct"] = given
+            notes.append(f"correct is the verdict of Inspect's scorer {name!r}")
+            sure = [((sample["scores"].get(name) or {}).get("metadata") or {}).get("confidence") for sample in samples]
+            if any(each is not None for each in sure):
+                found["confidence"] = spoken([each if each is None else str(each) for each in sure])
+        elif any(word in name.lower() for word in _SURE):
+            found[f"score_{name}"] = column(values[name])
+        else:
+            found[name] = given
+    said = [name for name in found if name.startswith("score_")]
+    if "confidence" not in found and len(said) == 1:
+        found["confidence"] = found.pop(said[0])
+    if len(judges) > 1:
+        notes.append(f"several scorers grade ({', '.join(judges)}): name one, correct={judges[0]!r}")
+    return found
+
+
+def _value(sample: dict[str, Any], name: str) -> Any:
+    score = sample["scores"].get(name) or {}
+    value = score.get("value")
+    return None if value is None or value != value or isinstance(value, dict | list) else value
+
+
+def _grades(values: list[Any]) -> bool:
+    """Whether values are letters of Inspect or truth values, or all of them 0 or 1."""
+    given = {value for value in values if value is not None}
+    return bool(given) and (given <= _LETTERS.keys() or all(value in (0, 1) for value in given))
+
+
+def _word(value: Any) -> str:
+    """Return a verdict in words; an errored or unscored sample has none."""
+    if value is None:
+        return "unscored"
+    return _LETTERS[value] if isinstance(value, str) else "correct" if value else "incorrect"
+
+
+READER = Reader(
+    name="Inspect",
+    title="JSON logs of Inspect, and its samples_df as Parquet or CSV",
+    recognises=_recognises,
+    read=_read,
+    gives={
+        "id": "the sample; with its epoch, and as a cluster, where there are several epochs",
+        "correct": "the verdict of the one scorer that grades: C, I, P (half), N (abstained); errors are unscored",
+        "confidence": "confidence in the metadata of that score, else the one scorer called so",
+        "score_mean_logprob, score_sum_logprob": "of the tokens of the answer, where the log has them",
+        "the sample's metadata": "each under its name, such as should_abstain",
+    },
+    page="inspect",
+)

@@ -1,0 +1,149 @@
+"""What a reader is: it recognises one foreign format and gives columns by the names that the front door knows."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a reader gives.
+
+    Parameters
+    ----------
+    columns : dict of str to ndarray
+        By name; rows first, but for ``passes`` (runs, n, classes) and the last layer. The names say which part a
+        column plays, as they do in a file of our own.
+    notes : tuple of str
+        What the user should know about these rows.
+    one_of : tuple of str
+        Columns of which one value must be chosen: each holds the same samples, or samples of other data, again.
+    """
+
+    columns: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reader:
+    """The declaration of a format.
+
+    Parameters
+    ----------
+    name, title : str
+        The short name, and what the files are.
+    recognises : callable
+        ``recognises(peek)``: whether a file is of this format, from little of it.
+    read : callable
+        ``read(peek)`` returns the :class:`Table`.
+    gives : dict of str to str
+        Columns that it gives, and what they say; for the documentation and for messages.
+    page : str
+        The page of the documentation, without its ending.
+    """
+
+    name: str
+    title: str
+    recognises: Callable[[Peek], bool]
+    read: Callable[[Peek], Table]
+    gives: Mapping[str, str] = field(default_factory=dict)
+    page: str = ""
+
+
+@dataclass(frozen=True)
+class Peek:
+    """A file, and what little of it is enough to tell its format."""
+
+    path: str
+
+    @property
+    def name(self) -> str:
+        """Name of the file in its folder."""
+        return os.path.basename(self.path)
+
+    @property
+    def suffix(self) -> str:
+        """Extension in lower case, with its dot."""
+        return os.path.splitext(self.path)[1].lower()
+
+    @cached_property
+    def first(self) -> Mapping[str, Any]:
+        """The first object of a file of JSON lines; empty if it is none."""
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                found = json.loads(next((line for line in file if line.strip()), "{}"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def head(self) -> str:
+        """The first characters of a text file."""
+        with open(self.path, encoding="utf-8", errors="replace") as file:
+            return file.read(4096)
+
+    @cached_property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """Shapes of the arrays of an npz file; empty if it is none."""
+        found: dict[str, tuple[int, ...]] = {}
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                for name in archive.namelist():
+                    with archive.open(name) as member:
+                        version = np.lib.format.read_magic(member)
+                        header = getattr(np.lib.format, f"read_array_header_{version[0]}_0")
+                        found[name.removesuffix(".npy")] = header(member)[0]
+        except (OSError, ValueError, AttributeError, zipfile.BadZipFile):
+            return {}
+        return found
+
+    @cached_property
+    def header(self) -> frozenset[str]:
+        """Names of the columns of a CSV or Parquet file; empty if it cannot be read."""
+        from abstain.outputs._frame import csv_header
+
+        try:
+            if self.suffix == ".csv":
+                return frozenset(csv_header(self.path))
+            if self.suffix == ".parquet":
+                import polars
+
+                return frozenset(polars.scan_parquet(self.path, glob=False).collect_schema().names())
+        except Exception:  # whatever is wrong with it, the reader of tables says so better
+            return frozenset()
+        return frozenset()
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Yield the objects of a file of JSON lines."""
+        with open(self.path, encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.strip():
+                    continue
+                try:
+                    yield json.loads(line)
+                except ValueError as error:
+                    raise ValueError(f"line {number} is no JSON object ({error}); write the file again") from None
+
+
+def text(values: Any) -> Any:
+    """Return values as a column of text, None where one is missing."""
+    return np.array([None if value is None else str(value) for value in values], dtype=object)
+
+
+def column(values: list[Any]) -> Any:
+    """Return values of one JSON field as a column: numbers where all are, truth values where all are, else text."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool} and None not in values:
+        return np.array(values)
+    if kinds and kinds <= {int, float}:
+        return np.array([np.nan if value is None else value for value in values], dtype=float)
+    return text(values)

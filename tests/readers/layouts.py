@@ -1,0 +1,57 @@
+"""Files in the layouts of FD-Shifts and OpenOOD, made of drawn numbers as their code saves them."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+N, K, RUNS = 60, 4, 6
+
+
+def softmax(values: Any, axis: int = 1) -> Any:
+    """Return probabilities."""
+    shifted = np.exp(values - values.max(axis=axis, keepdims=True))
+    return shifted / shifted.sum(axis=axis, keepdims=True)
+
+
+def fd_shifts(folder: Path, *, sets: int = 1, seed: int = 0) -> dict[str, Any]:
+    """Write a folder ``test_results`` of FD-Shifts; return its parts."""
+    rng = np.random.default_rng(seed)
+    n = N * sets
+    logits = rng.normal(size=(n, K)) * 2
+    labels = np.array([rng.choice(K, p=row) for row in softmax(logits)])
+    dataset = np.repeat(np.arange(sets), N)
+    dist = logits[:, :, None] + rng.normal(size=(n, K, RUNS))
+    external = rng.random((n, RUNS))
+    features = rng.normal(size=(n, 5))
+    weight, bias = rng.normal(size=(K, 5)), rng.normal(size=K)
+    np.savez_compressed(folder / "raw_logits.npz", np.column_stack([logits, labels, dataset]))
+    np.savez_compressed(folder / "raw_logits_dist.npz", dist)
+    np.savez_compressed(folder / "external_confids.npz", external[:, 0])
+    np.savez_compressed(folder / "external_confids_dist.npz", external)
+    np.savez_compressed(folder / "encoded_output.npz", np.column_stack([features, dataset]))
+    np.savez_compressed(folder / "last_layer.npz", w=weight, b=bias)
+    return {"logits": logits, "labels": labels, "dataset": dataset, "dist": dist, "external": external,
+            "features": features, "weight": weight, "bias": bias}  # fmt: skip
+
+
+def openood(folder: Path, *, seed: int = 0) -> dict[str, Any]:
+    """Write ``scores/<data set>.npz`` as OpenOOD's evaluator does, and the pickle of its newer one."""
+    rng = np.random.default_rng(seed)
+    pred = rng.integers(0, K, N)
+    gt = np.where(rng.random(N) < 0.8, pred, rng.integers(0, K, N))
+    conf = rng.random(N) + (pred == gt)
+    inside = [pred, conf, gt]
+    outside = [rng.integers(0, K, N), rng.random(N), rng.integers(0, 10, N)]
+    for name, (pred, conf, gt) in {"cifar10": inside, "svhn": [*outside[:2], -1 * np.ones_like(outside[2])]}.items():
+        np.savez(folder / name, pred=pred, conf=conf, label=gt)
+    scores = {
+        "id": {"train": None, "val": None, "test": inside}, "csid": {},
+        "ood": {"val": None, "near": {"cifar100": outside, "tin": None}, "far": {"svhn": outside}},
+        "id_preds": None, "id_labels": None, "csid_preds": {}, "csid_labels": {},
+    }  # fmt: skip
+    (folder / "msp.pkl").write_bytes(pickle.dumps(scores))
+    return {"inside": inside, "outside": outside}
