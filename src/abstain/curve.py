@@ -137,7 +137,12 @@ class RiskCoverageCurve:
         Returns
         -------
         OperatingPoint
-            With NaN and a ``reason`` where no threshold attains the risk, or where nothing is accepted.
+            With NaN and a ``reason`` where no threshold attains the target, or where nothing is accepted.
+
+        Notes
+        -----
+        A score of -inf, which is also what ``nan_policy="reject"`` makes of NaN, is ranked last and stays in the
+        population, but no threshold is chosen that accepts it.
 
         Raises
         ------
@@ -160,17 +165,21 @@ class RiskCoverageCurve:
             raise TypeError(f"give exactly one of coverage=, risk= and threshold=, got {given}")
         if coverage is not None:
             target = fraction(coverage, "coverage")
-            return self._point(int(np.searchsorted(self.coverage, target - SLACK)) if target > 0.0 else -1)
+            j = int(np.searchsorted(self.coverage, target - SLACK)) if target > 0.0 else -1
+            if j < self._scored:
+                return self._point(j)
+            largest = float(self.coverage[self._scored - 1]) if self._scored else 0.0
+            return self._nowhere(f"a coverage of {target:g} is not reached: at most {largest:.4g} have scores")
         if risk is not None:
             risk = real(risk, "risk", ">= 0")
             if not risk >= 0.0:
                 raise ValueError(f"risk must be a number >= 0, got {risk!r}; give a fraction, not per cent")
-            attained = np.flatnonzero(self.selective_risk <= risk * (1.0 + SLACK))
+            reached = self.selective_risk[: self._scored]
+            attained = np.flatnonzero(reached <= risk * (1.0 + SLACK))
             if attained.size:
                 return self._point(int(attained[-1]))
-            lowest = float(np.min(self.selective_risk))
-            why = f"no threshold attains a selective risk of {risk:g} or less; the lowest attainable is {lowest:.6g}"
-            return OperatingPoint(np.nan, np.nan, np.nan, np.nan, 0, self.blocks.n, why)
+            lowest = f"the lowest attainable is {reached.min():.6g}" if reached.size else "no row has a score"
+            return self._nowhere(f"no threshold attains a selective risk of {risk:g} or less; {lowest}")
         assert threshold is not None
         threshold = real(threshold, "threshold", "on the scale of the score")
         if np.isnan(threshold):
@@ -180,6 +189,14 @@ class RiskCoverageCurve:
             float(threshold), point.coverage, point.selective_risk, point.generalized_risk,
             point.n_accepted, point.n, point.reason,
         )  # fmt: skip
+
+    @cached_property
+    def _scored(self) -> int:
+        """Number of points that a threshold may be chosen at: all but that of -inf."""
+        return len(self) - int(self.threshold[-1] == -np.inf)
+
+    def _nowhere(self, why: str) -> OperatingPoint:
+        return OperatingPoint(np.nan, np.nan, np.nan, np.nan, 0, self.blocks.n, why)
 
     def _point(self, j: int) -> OperatingPoint:
         """Return point j; -1 is the point that rejects everything."""

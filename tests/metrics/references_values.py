@@ -31,8 +31,9 @@ def _reached(data: Data, coverage: float | None, threshold: float | None) -> tup
     if threshold is not None:
         return accepted(data, threshold)
     assert coverage is not None
-    points = [(0.0, 0.0)] + [accepted(data, t) for t in thresholds(data)]
-    return next(point for point in points if point[0] / data.total() >= coverage - 1e-12 or point == points[-1])
+    points = [(0.0, 0.0)] + [accepted(data, t) for t in thresholds(data) if t > -math.inf]
+    reached = (point for point in points if point[0] / data.total() >= coverage - 1e-12)
+    return next(reached, (NAN, NAN))  # a score of -inf is accepted by no threshold that is chosen
 
 
 def selective_risk(data: Data, coverage: float | None = 0.8, threshold: float | None = None) -> float:
@@ -53,7 +54,7 @@ def generalized_risk(data: Data, coverage: float | None = 0.8, threshold: float 
 
 def coverage_at_risk(data: Data, risk: float = 0.05) -> float:
     """Largest coverage of a threshold whose selective risk is at most ``risk``."""
-    points = [accepted(data, t) for t in thresholds(data)]
+    points = [accepted(data, t) for t in thresholds(data) if t > -math.inf]
     return max((mass / data.total() for mass, loss in points if loss / mass <= risk * (1.0 + 1e-12)), default=NAN)
 
 

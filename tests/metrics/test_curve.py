@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain import RiskCoverageCurve, risk_coverage_curve
+from abstain import RiskCoverageCurve, choose_threshold, coverage_at_risk, risk_coverage_curve
 from tests.metrics import references as rank
 from tests.metrics._problems import scale
 from tests.metrics.references import Data
@@ -41,9 +41,14 @@ def test_points_are_what_each_threshold_accepts(problem: Problem) -> None:
 
 @given(problem=ANY, target=st.floats(0.0, 1.0))
 def test_point_at_a_coverage_is_the_smallest_attainable(problem: Problem, target: float) -> None:
-    """Coverage >= target; the next higher threshold falls short of it."""
+    """Coverage >= target; the next higher threshold falls short of it; rows of -inf are accepted by none."""
     curve = curve_of(problem)
     point = curve.at(coverage=target)
+    if np.isnan(point.threshold):
+        scored = curve.coverage[curve.threshold > -np.inf]
+        assert "is not reached" in str(point.reason)
+        assert np.all(scored < target)
+        return
     assert point.coverage >= target - 1e-12
     smaller = curve.coverage[curve.coverage < point.coverage]
     assert all(c < target for c in smaller)
@@ -57,12 +62,13 @@ def test_point_at_a_risk_is_the_largest_attainable(problem: Problem, target: flo
     point = curve.at(risk=target)
     if point.reason is None:
         assert point.selective_risk <= target * (1 + 1e-12)
-        assert np.all(curve.selective_risk[curve.coverage > point.coverage] > target)
+        larger = (curve.coverage > point.coverage) & (curve.threshold > -np.inf)
+        assert np.all(curve.selective_risk[larger] > target)
         assert point.n == curve.blocks.n
     else:
         assert np.isnan([point.threshold, point.coverage, point.selective_risk, point.generalized_risk]).all()
         assert point.n_accepted == 0
-        assert np.all(curve.selective_risk > target)
+        assert np.all(curve.selective_risk[curve.threshold > -np.inf] > target)
 
 
 @pytest.mark.parametrize(
@@ -87,12 +93,12 @@ def test_bad_targets(target: dict[str, Any], error: type[Exception], message: st
 
 def test_the_two_ends() -> None:
     """Coverage 0 rejects everything: threshold +inf, risk NaN with a reason; coverage 1 accepts the lowest score."""
-    curve = risk_coverage_curve([0, 1], [0.9, -np.inf])
+    curve = risk_coverage_curve([0, 1], [0.9, -5.0])
     none, every = curve.at(coverage=0.0), curve.at(coverage=1.0)
     assert (none.threshold, none.coverage, none.generalized_risk, none.n_accepted) == (np.inf, 0.0, 0.0, 0)
     assert np.isnan(none.selective_risk)
     assert none.reason == "nothing is accepted, so the selective risk is undefined"
-    assert (every.threshold, every.coverage, every.n_accepted, every.reason) == (-np.inf, 1.0, 2, None)
+    assert (every.threshold, every.coverage, every.n_accepted, every.reason) == (-5.0, 1.0, 2, None)
     assert curve.at(threshold=0.95).n_accepted == 0
     assert curve.at(threshold=0.95).threshold == 0.95
     assert curve.at(threshold=0.5).n_accepted == 1
@@ -120,3 +126,33 @@ def test_the_hull_keeps_the_references_of_its_curve() -> None:
     curve = risk_coverage_curve([0.9, 0.1, 0.3], [3.0, 2.0, 1.0])
     assert len(curve.hull()) < len(curve)
     np.testing.assert_array_equal(curve.hull().blocks.oracle.loss, curve.blocks.oracle.loss)
+
+
+@pytest.mark.parametrize("score", [-np.inf, np.nan])
+def test_a_row_without_a_score_is_accepted_by_no_threshold(score: float) -> None:
+    """Curve and choose_threshold have one rule: ranked last, in the population, never accepted."""
+    loss, scores = [0, 0, 0], [0.9, 0.8, score]
+    curve = risk_coverage_curve(loss, scores, nan_policy="reject")
+    point = curve.at(risk=0.1)
+    chosen = choose_threshold(loss, scores, risk=0.1, nan_policy="reject")
+    assert (point.threshold, point.coverage) == (chosen.threshold, chosen.coverage) == (0.8, 2 / 3)
+    assert coverage_at_risk(loss, scores, risk=0.1, nan_policy="reject") == 2 / 3
+    far = curve.at(coverage=0.9)
+    assert far.reason == choose_threshold(loss, scores, coverage=0.9, nan_policy="reject").reason
+    assert far.reason == "a coverage of 0.9 is not reached: at most 0.6667 have scores"
+    assert curve.coverage.tolist() == [1 / 3, 2 / 3, 1.0]
+    assert risk_coverage_curve([0], [score], nan_policy="reject").at(risk=1.0).reason is not None
+
+
+@given(problem=ANY, target=st.floats(0.0, 1.0))
+def test_curve_and_choose_threshold_answer_alike(problem: Problem, target: float) -> None:
+    """The same threshold for the same risk or coverage, with infinite scores, ties and rows of weight 0."""
+    if np.any(problem.confidence == np.inf):
+        return
+    curve = curve_of(problem)
+    for objective in ({"risk": target or 0.5}, {"coverage": target}):
+        point = curve.at(**objective)
+        found = choose_threshold(problem.loss, problem.confidence, sample_weight=problem.weight, **objective)
+        assert found.attainable == (not np.isnan(point.threshold))
+        assert found.threshold == (point.threshold if found.attainable else np.inf)
+        assert found.attainable or found.reason == point.reason

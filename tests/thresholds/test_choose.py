@@ -86,7 +86,7 @@ def test_not_attainable_is_an_answer() -> None:
     """A reason, the best point, and a threshold that accepts nothing."""
     found = abstain.choose_threshold([1, 0, 1], [0.9, 0.8, 0.7], risk=0.1)
     assert (found.attainable, found.threshold) == (False, np.inf)
-    assert found.reason == "no threshold has a selective risk of 0.1 or less; the lowest is 0.5"
+    assert found.reason == "no threshold attains a selective risk of 0.1 or less; the lowest attainable is 0.5"
     assert found.best is not None
     assert found.best.coverage == pytest.approx(2 / 3)
     assert not found.accept([np.inf, 1.0]).any()
@@ -148,7 +148,7 @@ def test_a_risk_near_zero_is_not_attainable(scale: float, options: dict[str, obj
     ("options", "message"),
     [
         ({"sample_weight": [1, 1, 0, 0]}, "group 'b': sample_weight sums to 0"),
-        ({"confidence": [1, 2, np.nan, np.nan], "nan_policy": "drop"}, "group 'b': every confidence is NaN"),
+        ({"confidence": [1, 2, np.nan, np.nan], "nan_policy": "drop"}, "group 'b': confidence is NaN for every sample"),
         ({"confidence": [1, 2, 3, np.inf]}, r"group 'b': confidence holds \+inf"),
         ({"loss": [0, 1, 0.5, 0], "delta": 0.1}, "group 'b': a guarantee for a loss that is not 0/1"),
     ],

@@ -115,7 +115,7 @@ def _group(nw: Any, rows: Any, key: str, nan_policy: NanPolicy, moments: bool, n
     if n_unscored and nan_policy == "raise":
         raise ValueError(
             f"column {names[0]!r} is null or NaN in {n_unscored} rows; "
-            'pass nan_policy="reject" (accepted last) or nan_policy="drop" (left out)'
+            'pass nan_policy="reject" (ranked last, never accepted) or nan_policy="drop" (left out)'
         )
     if n_unscored and nan_policy == "drop":
         column = {name: values[~unscored] for name, values in column.items()}

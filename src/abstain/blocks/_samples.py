@@ -52,7 +52,7 @@ def build(
     unscored = xp.isnan(scores)
     n_unscored = int(xp.count_nonzero(unscored))
     if n_unscored and nan_policy == "raise":
-        remedy = 'pass nan_policy="reject" (accepted last) or nan_policy="drop" (left out)'
+        remedy = 'pass nan_policy="reject" (ranked last, never accepted) or nan_policy="drop" (left out)'
         refuse(unscored, scores, "confidence", "holds NaN", remedy, xp)
     if n_unscored and nan_policy == "drop":
         if n_unscored == scores.shape[0]:

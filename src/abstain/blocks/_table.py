@@ -159,7 +159,7 @@ class TieBlocks:
         sample_weight : array-like of shape (n_samples,), optional
             Weights >= 0. Samples of weight zero count in ``n`` only where their score occurs otherwise.
         nan_policy : {"raise", "reject", "drop"}
-            What a NaN score means: an error; accepted last, only at full coverage; left out and counted.
+            What a NaN score means: an error; -inf, which is ranked last and never accepted; left out and counted.
         keep_samples : bool
             Keep each sample's block id and the sort order, for contributions, pairing and training.
         oracle : bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,10 @@ def selective_accuracy(
 
 
 def _generalized_risk(blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None) -> float:
-    return _point(blocks, coverage, threshold).generalized_risk
+    point = _point(blocks, coverage, threshold)
+    if point.reason is not None and math.isnan(point.generalized_risk):
+        raise Undefined(point.reason)
+    return point.generalized_risk
 
 
 def _generalized_risk_gradient(

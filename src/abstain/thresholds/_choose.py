@@ -9,10 +9,11 @@ import numpy as np
 from abstain._checks import fraction, inside, one_of, real, same_length, vector
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain._version import __version__
+from abstain.curve import OperatingPoint, RiskCoverageCurve
 from abstain.thresholds._certify import Bound, Procedure, search
 from abstain.thresholds._groups import GroupThresholds, group_column
 from abstain.thresholds._intervals import coverage_interval, risk_interval
-from abstain.thresholds._points import Points
+from abstain.thresholds._points import at_cost, at_trust, curve_of, nearest
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._sample import Sample, largest_loss, read
 
@@ -198,41 +199,30 @@ def _pair(values: tuple[float, float], name: str, parts: str) -> tuple[float, fl
 def _one(
     sample: Sample, objective: dict[str, Any], level: float, rng: Any, options: dict[str, Any]
 ) -> EmpiricalThreshold | CertifiedThreshold:
-    points = Points.of(sample)
+    curve = curve_of(sample)
     if "delta" in objective:
-        return _certified(sample, points, objective, level, rng, options)
-    reason: str | None = None
+        return _certified(sample, curve, objective, level, rng, options)
+    point, kind = _point(sample, curve, objective), next(iter(objective))
+    attained = not np.isnan(point.threshold)
+    return EmpiricalThreshold(
+        **_shared(sample, point.threshold if attained else np.inf, level), procedure=f"empirical/{kind}",
+        objective=objective, reason=None if attained else point.reason, best=None if attained else nearest(curve, kind),
+    )  # fmt: skip
+
+
+def _point(sample: Sample, curve: RiskCoverageCurve, objective: dict[str, Any]) -> OperatingPoint:
+    """Return the point of an objective without a promise; a threshold of NaN if it is not attained."""
     if "risk" in objective:
-        position, reason = points.at_risk(objective["risk"])
-    elif "cost_error" in objective:
-        position = points.at_cost(objective["cost_error"], objective["cost_review"])
-    elif "metric" in objective:
-        position, reason = _trust(sample, points, objective["metric"])
-    else:
-        share = objective["coverage"] if "coverage" in objective else 1.0 - objective["capacity"]
-        position, reason = points.at_coverage(share)
-    best = None if reason is None else points.point(position)
-    threshold = points.point(position).threshold if reason is None else np.inf
-    return EmpiricalThreshold(**_shared(sample, threshold, level), procedure="empirical/" + next(iter(objective)),
-                              objective=objective, reason=reason, best=best)  # fmt: skip
-
-
-def _trust(sample: Sample, points: Points, metric: str) -> tuple[int, str | None]:
-    from abstain.metrics import cwsa_sweep
-
-    usable = np.flatnonzero((points.threshold >= 0.0) & (points.threshold < 1.0))
-    if not usable.size:
-        return -1, f"{metric} needs a threshold in [0, 1), and no score lies there"
-    scored = sample.score > -np.inf
-    weight = None if sample.weight is None else sample.weight[scored]
-    swept = cwsa_sweep(
-        sample.loss[scored], sample.score[scored], thresholds=points.threshold[usable], sample_weight=weight
-    )
-    return int(usable[np.flatnonzero(swept[metric] == swept[metric].max())[-1]]), None
+        return curve.at(risk=objective["risk"])
+    if "cost_error" in objective:
+        return at_cost(curve, objective["cost_error"], objective["cost_review"])
+    if "metric" in objective:
+        return at_trust(sample, curve, objective["metric"])
+    return curve.at(coverage=objective["coverage"] if "coverage" in objective else 1.0 - objective["capacity"])
 
 
 def _certified(
-    sample: Sample, points: Points, objective: dict[str, Any], level: float, rng: Any, options: dict[str, Any]
+    sample: Sample, curve: RiskCoverageCurve, objective: dict[str, Any], level: float, rng: Any, options: dict[str, Any]
 ) -> CertifiedThreshold:
     risk, delta = objective["risk"], objective["delta"]
     found = search(sample, risk, delta, rng=rng, **options)
@@ -243,7 +233,7 @@ def _certified(
     )
     return CertifiedThreshold(
         **_shared(sample, found.threshold, level), procedure=options["procedure"], objective=objective,
-        reason=found.reason, best=None if found.reason is None else points.nearest(found.nearest),
+        reason=found.reason, best=None if found.reason is None else curve.at(threshold=found.nearest),
         risk_limit=risk, delta=delta, max_loss=largest_loss(sample, options["max_loss"]), bound=found.bound,
         n_pilot=found.n_pilot, statement=statement,
     )  # fmt: skip
@@ -265,7 +255,7 @@ def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
         "level": level,
         "calibration": {
             "n": sample.n, "n_accepted": n_accepted, "coverage": coverage,
-            "n_unscored": sample.n_unscored, "n_dropped": sample.n_dropped,
+            "n_unscored": sample.blocks.n_rejected, "n_dropped": sample.blocks.n_dropped,
             "fingerprint": sample.fingerprint, "bins": _bins(sample), "weighted": sample.weight is not None,
             "abstain": __version__, "numpy": np.__version__,
         },

@@ -17,7 +17,7 @@ import numpy as np
 from abstain._checks import real
 from abstain._typing import ArrayLike, NanPolicy
 from abstain.curve import OperatingPoint
-from abstain.thresholds._points import Points
+from abstain.thresholds._points import curve_of
 from abstain.thresholds._sample import largest_loss, read
 
 
@@ -69,11 +69,11 @@ def conformal_threshold(
     if not risk > 0.0:
         raise ValueError(f"risk must be a number > 0, got {risk!r}; give a fraction, not per cent")
     largest = largest_loss(sample, max_loss)
-    points = Points.of(sample)
-    bound = (sample.n * points.generalized + largest) / (sample.n + 1)
-    met = np.flatnonzero(bound <= risk * (1.0 + 1e-12))
+    curve = curve_of(sample)
+    bound = (sample.n * curve.generalized_risk + largest) / (sample.n + 1)
+    met = np.flatnonzero((curve.threshold > -np.inf) & (bound <= risk * (1.0 + 1e-12)))
     if met.size:
-        return points.point(int(met[-1]))
+        return curve.at(threshold=float(curve.threshold[met[-1]]))
     why = (
         f"{sample.n} rows cannot show a generalized risk of {risk:g}: "
         f"at least {np.ceil(largest / risk - 1.0):.15g} are needed"

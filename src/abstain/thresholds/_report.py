@@ -9,6 +9,7 @@ import numpy as np
 
 from abstain._checks import same_length, vector
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain.curve import RiskCoverageCurve
 from abstain.thresholds._groups import GroupThresholds, group_column
 from abstain.thresholds._intervals import coverage_interval, risk_interval
 from abstain.thresholds._policy import Policy
@@ -108,12 +109,11 @@ def audit(
 def _audited(loss: FloatArray, marks: FloatArray, level: float, nan_policy: NanPolicy, limit: float | None) -> Audit:
     """Audit rows whose score was replaced by 1, accepted, or 0."""
     sample = read(loss, marks, None, nan_policy)
+    point = RiskCoverageCurve(sample.blocks).at(threshold=1.0)
     accepted = (sample.score == 1.0).astype(np.float64)
-    count = int(accepted.sum())
-    risk = float(sample.loss @ accepted) / count if count else np.nan
     low, high = risk_interval(sample, accepted, level)
     return Audit(
-        sample.n, count, count / sample.n, coverage_interval(sample, accepted, level),
-        risk, (low, high), level,
-        None if limit is None else not (risk if np.isnan(low) else low) > limit,
+        sample.n, point.n_accepted, point.coverage, coverage_interval(sample, accepted, level),
+        point.selective_risk, (low, high), level,
+        None if limit is None else not (point.selective_risk if np.isnan(low) else low) > limit,
     )  # fmt: skip

@@ -11,11 +11,13 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from math import ceil, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from abstain._checks import check_loss, check_weight, generator, one_of, real, refuse, same_length, vector
+from abstain._checks import generator, real, to_numpy
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy
+from abstain.blocks import TieBlocks
 
 #: Opaque bytes that stay as they are, whatever the package is called: they seed the lots of certificates, and other
 #: bytes would move every certified threshold.
@@ -24,14 +26,16 @@ _SALT = b"recuse.calibration/1"
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows sorted by descending score, and the place where each was given; NaN scores became -inf: never accepted."""
+    """The table of a sample, its rows by descending score and rising loss, and the place where each was given.
 
+    NaN scores became -inf, which is never accepted.
+    """
+
+    blocks: TieBlocks
     score: FloatArray
     loss: FloatArray
     weight: FloatArray | None
     place: IntArray
-    n_unscored: int
-    n_dropped: int
 
     @property
     def n(self) -> int:
@@ -41,7 +45,7 @@ class Sample:
     @property
     def binary(self) -> bool:
         """Whether every loss is 0 or 1."""
-        return bool(np.all((self.loss == 0.0) | (self.loss == 1.0)))
+        return self.blocks.binary
 
     @property
     def fingerprint(self) -> str:
@@ -51,42 +55,41 @@ class Sample:
             digest.update(np.ascontiguousarray(column + 0.0, dtype="<f8").tobytes())
         return digest.hexdigest()
 
-    def rows(self, index: BoolArray) -> Sample:
+    def rows(self, index: BoolArray) -> Rows:
         """Return some rows, in their order."""
-        weight = None if self.weight is None else self.weight[index]
-        return Sample(self.score[index], self.loss[index], weight, self.place[index], 0, 0)
+        return Rows(self.score[index], self.loss[index], None if self.weight is None else self.weight[index])
+
+
+class Rows(NamedTuple):
+    """Some rows of a sample, in its order."""
+
+    score: FloatArray
+    loss: FloatArray
+    weight: FloatArray | None
+
+    @property
+    def n(self) -> int:
+        """How many."""
+        return len(self.score)
 
 
 def read(
     loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> Sample:
     """Check the columns and sort them; the caller's arrays are never changed."""
-    one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
-    losses = vector(loss, "loss", np, None)
-    scores = vector(confidence, "confidence", np, None) + 0.0
-    weights = None if sample_weight is None else vector(sample_weight, "sample_weight", np, None)
-    same_length(loss=losses, confidence=scores, sample_weight=weights)
-    check_loss(losses, np)
-    if weights is not None:
-        check_weight(weights, np)
-    missing = np.isnan(scores)
-    if nan_policy == "raise":
-        remedy = 'compute the score, or give nan_policy="reject" (never accepted) or "drop"'
-        refuse(missing, scores, "confidence", "holds NaN", remedy, np)
-    kept = ~missing if nan_policy == "drop" else np.ones(len(scores), dtype=bool)
-    if not kept.any():
-        raise ValueError("every confidence is NaN, and nan_policy='drop' leaves no sample; compute the score first")
-    scores, losses = np.where(missing, -np.inf, scores)[kept], losses[kept]
-    weights = None if weights is None else weights[kept]
-    order = np.lexsort((losses, -scores) if weights is None else (weights, losses, -scores))
-    return Sample(
-        scores[order],
-        losses[order],
-        None if weights is None else weights[order],
-        order,
-        n_unscored=int(missing[kept].sum()),
-        n_dropped=int((~kept).sum()),
-    )
+    blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, keep_samples=True)
+    samples = blocks.samples
+    assert samples is not None
+    distinct, sorted_block = samples.before if samples.before is not None else (blocks.score, samples.sorted_block)
+    order, losses = to_numpy(samples.order), to_numpy(samples.loss)
+    weights = None if samples.weight is None else to_numpy(samples.weight)
+    if sorted_block is None:  # nothing is tied
+        block = np.arange(len(order))
+    else:
+        block = to_numpy(sorted_block)
+        keys = (order, losses[order]) if weights is None else (order, weights[order], losses[order])
+        order = order[np.lexsort((*keys, block))]
+    return Sample(blocks, distinct[block], losses[order], None if weights is None else weights[order], order)
 
 
 def largest_loss(sample: Sample, max_loss: float | None) -> float:
