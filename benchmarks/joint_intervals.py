@@ -19,7 +19,13 @@ import numpy as np
 
 from abstain import joint
 
-Columns = tuple[np.ndarray, ...]
+Columns = dict[str, np.ndarray]
+
+
+def named(wrong: np.ndarray, *scores: np.ndarray) -> Columns:
+    """Return the columns by name."""
+    names = ("id_confidence", "id_detector", "ood_confidence", "ood_detector")
+    return {"id_loss": wrong.astype(float), **dict(zip(names, scores, strict=True))}
 
 
 def useful(n: int, rng: np.random.Generator) -> Columns:
@@ -27,20 +33,19 @@ def useful(n: int, rng: np.random.Generator) -> Columns:
     wrong = rng.random(n) < 0.25
     confidence = np.append(rng.normal(1.5, 1, n) - 1.2 * wrong, rng.normal(0.3, 1, n))
     score = np.append(rng.normal(1.0, 1, n), rng.normal(0, 1, n))
-    return wrong.astype(float), confidence[:n], score[:n], confidence[n:], score[n:]
+    return named(wrong, confidence[:n], score[:n], confidence[n:], score[n:])
 
 
 def useless(n: int, rng: np.random.Generator) -> Columns:
     """The second score is noise."""
-    loss, inside, _, outside, _ = useful(n, rng)
-    return loss, inside, rng.normal(size=n), outside, rng.normal(size=n)
+    return useful(n, rng) | {"id_detector": rng.normal(size=n), "ood_detector": rng.normal(size=n)}
 
 
 def strong(n: int, rng: np.random.Generator) -> Columns:
     """Accuracy 92 %, OOD samples far away in the second score."""
     wrong = rng.random(n) < 0.08
     inside, outside = rng.normal(2.5, 1, n) - 2 * wrong, rng.normal(0.5, 1, n)
-    return wrong.astype(float), inside, rng.normal(3, 1, n) - 0.3 * wrong, outside, rng.normal(0, 1.5, n)
+    return named(wrong, inside, rng.normal(3, 1, n) - 0.3 * wrong, outside, rng.normal(0, 1.5, n))
 
 
 def tied(n: int, rng: np.random.Generator) -> Columns:
@@ -50,7 +55,7 @@ def tied(n: int, rng: np.random.Generator) -> Columns:
     place = np.append(1.0 - 0.8 * wrong, np.full(n, -0.2))
     confidence = (place + 0.6 * shared + 0.6 * rng.standard_t(3, 2 * n)).round(1)
     score = (np.append(np.ones(n), np.zeros(n)) + 0.6 * shared + 0.6 * rng.standard_t(3, 2 * n)).round(1)
-    return wrong.astype(float), confidence[:n], score[:n], confidence[n:], score[n:]
+    return named(wrong, confidence[:n], score[:n], confidence[n:], score[n:])
 
 
 #: The form of the intervals was chosen on the first three, with the same seeds; the fourth came after.
@@ -62,13 +67,13 @@ def true_values(name: str) -> dict[str, float]:
     found = []
     for seed in range(2):
         columns = POPULATIONS[name](300_000, np.random.default_rng([seed, 10**6]))
-        loss, inside, _, outside, _ = columns
+        alone = {"id_score": columns["id_confidence"], "ood_score": columns["ood_confidence"]}
         both = [
-            float(joint.ds_f1(*columns)),
-            float(joint.ds_aurc(*columns, method="semi")),
-            float(joint.ds_augrc(*columns, method="semi")),
+            float(joint.ds_f1(**columns)),
+            float(joint.ds_aurc(**columns, method="semi")),
+            float(joint.ds_augrc(**columns, method="semi")),
         ]
-        one = [float(function(loss, inside, outside)) for function in (joint.f1, joint.aurc, joint.augrc)]
+        one = [float(function(columns["id_loss"], **alone)) for function in (joint.f1, joint.aurc, joint.augrc)]
         found.append([*both, *one, both[0] - one[0], one[1] - both[1], one[2] - both[2]])
     names = ["ds_f1", "ds_aurc", "ds_augrc", "f1", "aurc", "augrc"]
     names += ["ds_f1 - f1", "ds_aurc - aurc", "ds_augrc - augrc"]
@@ -78,7 +83,7 @@ def true_values(name: str) -> dict[str, float]:
 def intervals(seed: int, name: str, n: int, n_splits: int) -> dict[str, tuple[float, float, float]]:
     """Return the ends and the estimate per metric for one sample."""
     columns = POPULATIONS[name](n, np.random.default_rng([seed, n]))
-    found = joint.confidence_intervals(*columns, n_splits=n_splits)
+    found = joint.confidence_intervals(**columns, n_splits=n_splits)
     return {metric: (each.low, each.high, each.estimate) for metric, each in found.items()}
 
 

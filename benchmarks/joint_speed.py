@@ -23,13 +23,14 @@ from abstain.joint._problem import Problem, problem
 ROUNDS = 5
 
 
-def population(n_id: int, n_ood: int, seed: int = 0) -> tuple[np.ndarray, ...]:
+def population(n_id: int, n_ood: int, seed: int = 0) -> dict[str, np.ndarray]:
     """Return two useful scores of a classifier with 77 % accuracy."""
     rng = np.random.default_rng(seed)
     wrong = rng.random(n_id) < 0.23
     confidence = np.append(rng.normal(1.5, 1.0, n_id) - 1.2 * wrong, rng.normal(0.3, 1.0, n_ood))
     score = np.append(rng.normal(1.0, 1.0, n_id), rng.normal(0.0, 1.0, n_ood))
-    return wrong.astype(float), confidence[:n_id], score[:n_id], confidence[n_id:], score[n_id:]
+    inside = {"id_loss": wrong.astype(float), "id_confidence": confidence[:n_id], "id_detector": score[:n_id]}
+    return inside | {"ood_confidence": confidence[n_id:], "ood_detector": score[n_id:]}
 
 
 def loop(data: Problem, T: int, pairs: int | None = None) -> float:
@@ -37,8 +38,8 @@ def loop(data: Problem, T: int, pairs: int | None = None) -> float:
     best, done = 0.0, 0
     correct = data.kind == 0
     for r in quantiles(data.confidence, T):
-        for t in quantiles(data.ood_score, T):
-            accepted = (data.confidence >= r) & (data.ood_score >= t)
+        for t in quantiles(data.detector, T):
+            accepted = (data.confidence >= r) & (data.detector >= t)
             inside = accepted[: data.n_id].sum()
             if inside:
                 right = (accepted & correct).sum()
@@ -70,18 +71,18 @@ def main() -> None:
     arguments = parser.parse_args()
     for n_id, n_ood in (map(int, each.split("+")) for each in arguments.sizes):
         columns = population(n_id, n_ood)
-        data = problem(*columns)
-        exact = joint.ds_f1(*columns).value  # and compile
-        float(joint.ds_aurc(*columns, method="semi", T=10))
+        data = problem(**columns)
+        exact = joint.ds_f1(**columns).value  # and compile
+        float(joint.ds_aurc(**columns, method="semi", T=10))
         print(f"\nn_ID = {n_id:,}, n_OOD = {n_ood:,}; exact DS-F1 {exact:.6f}")
-        own = seconds(lambda columns=columns: joint.ds_f1(*columns))
+        own = seconds(lambda columns=columns: joint.ds_f1(**columns))
         small = seconds(lambda data=data: loop(data, 100), 1)
         pairs = None if arguments.whole else 2_000
         large = seconds(lambda data=data, pairs=pairs: loop(data, 1000, pairs), 1)
         large *= 1 if arguments.whole else 1_000_000 / 2_000
         compared = {"exact": own}
         minimum, _fast.MINIMUM = _fast.MINIMUM, 10**12
-        compared["exact, NumPy only"] = seconds(lambda columns=columns: joint.ds_f1(*columns))
+        compared["exact, NumPy only"] = seconds(lambda columns=columns: joint.ds_f1(**columns))
         _fast.MINIMUM = minimum
         compared |= {"loop T=100": small, "loop T=1000" + ("" if arguments.whole else " (scaled up)"): large}
         for T in (100, 500, 1000):
@@ -95,14 +96,14 @@ def main() -> None:
             areas["exact"] = {}
         value = None
         for name, options in reversed(areas.items()):
-            found = float(joint.ds_aurc(*columns, **options))
+            found = float(joint.ds_aurc(**columns, **options))
             value = found if value is None else value
-            each = seconds(lambda columns=columns, options=options: joint.ds_aurc(*columns, **options), 2)
+            each = seconds(lambda columns=columns, options=options: joint.ds_aurc(**columns, **options), 2)
             gap = f"{1e3 * (found - value):+.3f} x 1000 from {next(reversed(areas))}"
             print(f"    {name:<24} {1e3 * each:11.1f} ms   {gap}")
         if n_id <= 10_000:
             _fast.MINIMUM = 10**12
-            each = seconds(lambda columns=columns: joint.ds_aurc(*columns), 1)
+            each = seconds(lambda columns=columns: joint.ds_aurc(**columns), 1)
             print(f"    {'exact, NumPy only':<24} {1e3 * each:11.1f} ms")
             _fast.MINIMUM = minimum
 

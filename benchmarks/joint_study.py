@@ -4,7 +4,7 @@
     python benchmarks/joint_study.py --images FOLDER --figures docs/joint
 
 ``--outputs``: files with ``probs``, ``labels`` and ``is_ood``. ``--images``: a folder with fashion_mnist.npz,
-mnist.npz, kmnist_test5k.npz and notmnist_test5k.npz; needs PyTorch. For every OOD score, paired with the maximum
+mnist.npz, kmnist_test5k.npz and notmnist_test5k.npz; needs PyTorch. For every second score, paired with the maximum
 softmax probability: the gain, the mean gain of the same score permuted over all samples (noise), and permuted among
 samples of similar confidence (what it shares with the confidence, without what it adds).
 """
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from abstain import joint
+from abstain._typing import ArrayLike
 
 Scores = dict[str, np.ndarray]
 
@@ -169,8 +170,17 @@ def network_runs(folder: Path, n_runs: int, epochs: int) -> dict[str, list[joint
 # ---------------------------------------------------------------------- what is printed
 
 
-def gains(run: joint.ScoredRun, name: str, prevalence: float | None, n_runs: int) -> None:
-    """Print, per OOD score, what it does alone and with the confidence, and gains beside null gains."""
+def pair(run: joint.ScoredRun, name: str, confidence: str, detector: str | None) -> dict[str, ArrayLike]:
+    """Return the columns of two scores on one OOD set; None: a constant detector."""
+    sides = {"id": run.id_scores, "ood": run.ood_scores[name]}
+    columns = {f"{side}_confidence": scores[confidence] for side, scores in sides.items()}
+    for side, scores in sides.items():
+        columns[f"{side}_detector"] = np.zeros(len(scores[confidence])) if detector is None else scores[detector]
+    return {"id_loss": run.id_loss, **columns}
+
+
+def gains(run: joint.ScoredRun, name: str, prevalence: float | None, n_permutations: int) -> None:
+    """Print, per second score, what it does alone and with the confidence, and gains beside null gains."""
     outside = run.ood_scores[name]
     share = "as in the data" if prevalence is None else f"{prevalence:g}"
     n = len(outside["msp"])
@@ -180,18 +190,19 @@ def gains(run: joint.ScoredRun, name: str, prevalence: float | None, n_runs: int
         "    cond. (sd)  p cond.  over it: F1  AURC (null)"
     )
     for score in run.id_scores:
-        columns = run.id_loss, run.id_scores["msp"], run.id_scores[score], outside["msp"], outside[score]
-        options = {"prevalence": prevalence, "n_runs": n_runs}
-        f1, area = (joint.null_gain(*columns, metric=metric, **options) for metric in ("ds_f1", "ds_aurc"))
+        columns = pair(run, name, "msp", score)
+        options = {"prevalence": prevalence, "n_permutations": n_permutations}
+        f1, area = (joint.null_gain(**columns, metric=metric, **options) for metric in ("ds_f1", "ds_aurc"))
         f1_c, area_c = (
-            joint.null_gain(*columns, metric=metric, scheme="conditional", **options) for metric in ("ds_f1", "ds_aurc")
+            joint.null_gain(**columns, metric=metric, scheme="conditional", **options)
+            for metric in ("ds_f1", "ds_aurc")
         )
-        swapped = columns[0], columns[2], columns[1], columns[4], columns[3]  # what the confidence adds to the score
-        f1_over, over = (joint.null_gain(*swapped, metric=metric, **options) for metric in ("ds_f1", "ds_aurc"))
-        one = run.id_loss, run.id_scores[score], outside[score]
-        auroc, alone = joint.auroc(*one[1:]), joint.aurc(*one, prevalence=prevalence)
+        swapped = pair(run, name, score, "msp")  # what the confidence adds to the score
+        f1_over, over = (joint.null_gain(**swapped, metric=metric, **options) for metric in ("ds_f1", "ds_aurc"))
+        one = {"id_score": run.id_scores[score], "ood_score": outside[score]}
+        auroc, alone = joint.auroc(**one), joint.aurc(run.id_loss, **one, prevalence=prevalence)
         print(
-            f"{score:<12} {auroc:.4f}  {100 * joint.f1(*one, prevalence=prevalence).value:6.2f}  "
+            f"{score:<12} {auroc:.4f}  {100 * joint.f1(run.id_loss, **one, prevalence=prevalence).value:6.2f}  "
             f"{100 * f1.double:5.2f}  {100 * f1.gain:5.2f}  {100 * f1.null_mean:5.2f}  {100 * f1_c.null_mean:5.2f}  "
             f"{1000 * alone:10.2f}  {1000 * area.double:7.2f}  {1000 * area.gain:7.2f}  "
             f"{1000 * area.null_mean:5.2f} ({1000 * area.null_sd:.2f})  "
@@ -201,7 +212,7 @@ def gains(run: joint.ScoredRun, name: str, prevalence: float | None, n_runs: int
         )
 
 
-def from_outputs(path: Path, n_runs: int) -> None:
+def from_outputs(path: Path, n_permutations: int) -> None:
     """Evaluate saved probabilities."""
     with np.load(path) as file:
         probabilities, labels, is_ood = file["probs"], file["labels"], file["is_ood"]
@@ -212,7 +223,7 @@ def from_outputs(path: Path, n_runs: int) -> None:
     run = joint.ScoredRun(loss, inside, {name: {score: column[is_ood] for score, column in scores.items()}})
     print(f"\n{name}: accuracy {1 - loss.mean():.4f}")
     for prevalence in (None, 0.1):
-        gains(run, name, prevalence, n_runs)
+        gains(run, name, prevalence, n_permutations)
     print("\n" + str(joint.protocol(run, {"OOD": [name]}, confidence="msp").table("detection")))
 
 
@@ -222,19 +233,16 @@ def draw(run: joint.ScoredRun, name: str, score: str, folder: Path) -> None:
 
     from abstain.report._joint import plot_f1_surface, plot_frontiers
 
-    outside = run.ood_scores[name]
-    columns = run.id_loss, run.id_scores["msp"], run.id_scores[score], outside["msp"], outside[score]
-    loss, c, a, c_out, a_out = columns
-    flat, flat_out = np.zeros(len(loss)), np.zeros(len(c_out))
+    columns = pair(run, name, "msp", score)
     curves = {
-        "MSP": joint.ds_aurc(loss, c, flat, c_out, flat_out).frontier,
-        score: joint.ds_aurc(loss, a, flat, a_out, flat_out).frontier,
-        "both": joint.ds_aurc(*columns).frontier,
+        "MSP": joint.ds_aurc(**pair(run, name, "msp", None)).frontier,
+        score: joint.ds_aurc(**pair(run, name, score, None)).frontier,
+        "both": joint.ds_aurc(**columns).frontier,
     }
     folder.mkdir(parents=True, exist_ok=True)
     drawings = {
         "frontier.png": lambda ax: plot_frontiers({k: v for k, v in curves.items() if v is not None}, ax=ax),
-        "f1-surface.png": lambda ax: plot_f1_surface(*columns, ax=ax),
+        "f1-surface.png": lambda ax: plot_f1_surface(**columns, ax=ax),
     }
     for file, function in drawings.items():
         figure = Figure(figsize=(5.6, 4.3), layout="constrained")
@@ -252,10 +260,10 @@ def main() -> None:
     parser.add_argument("--figures", type=Path)
     parser.add_argument("--runs", type=int, default=3, help="trained networks per strategy")
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--null-runs", type=int, default=20)
+    parser.add_argument("--permutations", type=int, default=20)
     arguments = parser.parse_args()
     for path in arguments.outputs:
-        from_outputs(path, arguments.null_runs)
+        from_outputs(path, arguments.permutations)
     if arguments.images is None:
         return
     runs = network_runs(arguments.images, arguments.runs, arguments.epochs)
@@ -270,10 +278,8 @@ def main() -> None:
     print(f"\n{result.table('tasks')}\n\n{result.table('detection', strategy='basic')}")
     first = runs["basic"][0]
     for name in ("mnist", "kmnist", "notmnist"):
-        gains(first, name, 0.5, arguments.null_runs)
-    outside = first.ood_scores["notmnist"]
-    pair = first.id_loss, first.id_scores["msp"], first.id_scores["knn"], outside["msp"], outside["knn"]
-    evaluation = joint.evaluate(*pair)
+        gains(first, name, 0.5, arguments.permutations)
+    evaluation = joint.evaluate(**pair(first, "notmnist", "msp", "knn"))
     print(f"\nnotmnist with knn, network basic 0\n{evaluation}\n")
     for key, interval in evaluation.confidence_intervals().items():
         print(f"{key:<20} {interval.estimate:.4f} [{interval.low:.4f}, {interval.high:.4f}]")

@@ -175,7 +175,11 @@ def values(package: Any, seed: int) -> Iterator[tuple[str, Any]]:
         tried(
             lambda: [
                 getattr(package.joint, name)(
-                    (loss > 0)[~ood], confidence[~ood], p["other"][~ood], confidence[ood], p["other"][ood]
+                    (loss > 0)[~ood],
+                    id_confidence=confidence[~ood],
+                    id_detector=p["other"][~ood],
+                    ood_confidence=confidence[ood],
+                    ood_detector=p["other"][ood],
                 ).value
                 for name in ("ds_f1", "ds_aurc")
             ]

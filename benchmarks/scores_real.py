@@ -232,7 +232,7 @@ def main() -> None:
     for name, trained in networks.items():
         parts, *others = (trained(seed) for seed in range(options.seeds))
         found = every_score(parts)
-        ood = {score: joint.auroc(*pair) for score, pair in found.items()}
+        ood = {score: joint.auroc(id_score=inside, ood_score=outside) for score, (inside, outside) in found.items()}
         spread = [areas(each["test"].error, inside(every_score(each))) for each in others]
         texts.append(report(name, parts["test"].error, inside(found), spread, ood))
         spread = [areas(*of_passes(each)) for each in others]

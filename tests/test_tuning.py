@@ -36,16 +36,19 @@ def test_the_best_candidate_is_the_best_of_a_loop(metric):
 
 @pytest.mark.parametrize("metric", ["auroc", "ds_f1", "ds_aurc", "ds_augrc"])
 def test_criteria_with_ood_data(metric):
-    """The score is the OOD score beside the confidence; values are those of abstain.joint."""
+    """The score is the detector's beside the confidence; values are those of abstain.joint."""
     result = tune("scale", VALIDATION, ood=OOD, metric=metric, grid={"percentile": [0.3, 0.9]})
     first, second = (scores.compute("neg_log_error", outputs) for outputs in (VALIDATION, OOD))
+    columns = {"id_confidence": first, "ood_confidence": second}
     for candidate in result.candidates:
         entry = scores.get("scale", **candidate.options)
         inside, outside = entry(VALIDATION), entry(OOD)
         if metric == "auroc":
-            expected = joint.auroc(inside, outside)
+            expected = joint.auroc(id_score=inside, ood_score=outside)
         else:
-            expected = float(getattr(joint, metric)(VALIDATION.error, first, inside, second, outside))
+            expected = float(
+                getattr(joint, metric)(VALIDATION.error, **columns, id_detector=inside, ood_detector=outside)
+            )
         assert candidate.value == pytest.approx(expected, rel=1e-12)
     with pytest.raises(UnmetNeed, match="needs out-of-distribution data; give ood="):
         tune("scale", VALIDATION, metric=metric)

@@ -124,7 +124,7 @@ def tune(
     metric : str or Metric
         A metric of ``abstain.metrics`` such as ``"augrc"``, ``"aurc"`` or ``"auroc_f"``, with options in parentheses;
         or with ``ood``: ``"auroc"`` (in against out of distribution), ``"ds_f1"``, ``"ds_aurc"``, ``"ds_augrc"``
-        with the score as the OOD score beside ``confidence``.
+        with the score as the detector score beside ``confidence``.
     grid : dict of str to sequence, optional
         Values by hyper-parameter; default the grid of the registry.
     confidence : str or FittedScore
@@ -217,10 +217,10 @@ def _criterion(
 def _with_ood(metric: str, validation: Outputs, ood: Outputs, confidence: str | FittedScore) -> _Measure:
     function = getattr(joint, metric)
     if metric == "auroc":
-        return lambda inside, outside: (function(inside, outside), None)
+        return lambda inside, outside: (function(id_score=inside, ood_score=outside), None)
     loss = validation.loss_per_sample()
-    first_inside, first_outside = (_compute(confidence, outputs) for outputs in (validation, ood))
-    return lambda inside, outside: (float(function(loss, first_inside, inside, first_outside, outside)), None)
+    first = {"id_confidence": _compute(confidence, validation), "ood_confidence": _compute(confidence, ood)}
+    return lambda inside, outside: (float(function(loss, **first, id_detector=inside, ood_detector=outside)), None)
 
 
 def _compute(confidence: str | FittedScore, outputs: Outputs) -> FloatArray:

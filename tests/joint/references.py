@@ -19,9 +19,19 @@ class Columns(NamedTuple):
 
     id_loss: Any
     id_confidence: Any
-    id_ood_score: Any
+    id_detector: Any
     ood_confidence: Any
-    ood_score: Any
+    ood_detector: Any
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The columns by name."""
+        return self._asdict()
+
+    @property
+    def alone(self) -> dict[str, Any]:
+        """The scores that a function of one score takes, by name: the confidence."""
+        return {"id_score": self.id_confidence, "ood_score": self.ood_confidence}
 
     @property
     def n_id(self) -> int:
@@ -31,20 +41,20 @@ class Columns(NamedTuple):
     @property
     def n_ood(self) -> int:
         """Number of OOD samples."""
-        return len(self.ood_score)
+        return len(self.ood_detector)
 
     def swapped(self) -> Columns:
         """Exchange the two scores."""
-        return Columns(self.id_loss, self.id_ood_score, self.id_confidence, self.ood_score, self.ood_confidence)
+        return Columns(self.id_loss, self.id_detector, self.id_confidence, self.ood_detector, self.ood_confidence)
 
-    def mapped(self, confidence: Any, ood_score: Any) -> Columns:
+    def mapped(self, confidence: Any, detector: Any) -> Columns:
         """Apply a function to each score."""
         return Columns(
             self.id_loss,
             confidence(self.id_confidence),
-            ood_score(self.id_ood_score),
+            detector(self.id_detector),
             confidence(self.ood_confidence),
-            ood_score(self.ood_score),
+            detector(self.ood_detector),
         )
 
 
@@ -131,13 +141,16 @@ def ds_augrc(columns: Columns, operator: str, prevalence: Fraction | None = None
 
 
 def one_score(columns: Columns) -> Columns:
-    """Return the problem whose OOD score is constant."""
+    """Return the problem whose detector score is constant."""
     return columns.mapped(lambda c: c, lambda a: np.zeros(len(a)))
 
 
 def grid_f1(columns: Columns, T: int) -> float:
     """The published loop over quantiles of both scores, Algorithm 1."""
-    c, a = np.append(columns.id_confidence, columns.ood_confidence), np.append(columns.id_ood_score, columns.ood_score)
+    c, a = (
+        np.append(columns.id_confidence, columns.ood_confidence),
+        np.append(columns.id_detector, columns.ood_detector),
+    )
     right = np.append(columns.id_loss == 0, np.zeros(columns.n_ood, dtype=bool))
     best = 0.0
     for r in np.quantile(c, np.linspace(0, 1, T), method="lower"):
@@ -161,4 +174,4 @@ def random_problem(n_id: int, n_ood: int, seed: int = 0, decimals: int | None = 
 
 def value(function: str, columns: Columns, **options: Any) -> float:
     """Value of a public function of abstain.joint."""
-    return float(getattr(abstain.joint, function)(*columns, **options))
+    return float(getattr(abstain.joint, function)(**columns.named, **options))

@@ -13,6 +13,7 @@ pytest.importorskip("rich")
 
 import abstain
 from abstain.cli._run import run
+from tests.joint.references import Columns
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_table_and_gains(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The table of the protocol, the sizes, and the gains beside those of noise."""
     arguments = ["joint", "test.npz", "close.npz", "far.npz", "--near", "close", "--far", "far"]
-    assert run([*arguments, "--scores", "energy,neg_entropy", "--null-runs", "3"]) == 0
+    assert run([*arguments, "--scores", "energy,neg_entropy", "--permutations", "3"]) == 0
     shown = capsys.readouterr().out
     for part in ("DS-AURC ↓", "n: ID 150, close 60, far 90", "groups: near / far", "close, energy", "permuted (noise)"):
         assert part in shown
@@ -38,14 +39,14 @@ def test_table_and_gains(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_json_holds_the_values_of_the_functions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One record per score, set and metric; nothing else on standard output."""
-    arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--null-runs", "2", "--prevalence", "0.25"]
+    arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--permutations", "2", "--prevalence", "0.25"]
     assert run([*arguments, "--json", "-"]) == 0
     found = json.loads(capsys.readouterr().out)
     inside = abstain.read_outputs("test.npz")
     outside = abstain.read_outputs("far.npz", unlabelled=True)
     columns = [inside.loss_per_sample()]
     columns += [abstain.scores.compute(name, part) for part in (inside, outside) for name in ("msp", "energy")]
-    expected = float(abstain.joint.ds_aurc(*columns, prevalence=0.25))
+    expected = float(abstain.joint.ds_aurc(**Columns(*columns).named, prevalence=0.25))
     (value,) = (r["value"] for r in found["records"] if (r["score"], r["metric"]) == ("energy", "ds_aurc"))
     assert value == expected
     assert found["groups"] == {"OOD": ["far"]}
@@ -56,9 +57,9 @@ def test_tables_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     """Markdown, LaTeX and HTML by their endings."""
     for ending, mark in ((".md", "|---|"), (".tex", "\\toprule"), (".html", "<table>")):
         target = folder / f"table{ending}"
-        assert run(["joint", "test.npz", "far.npz", "--null-runs", "0", "--table", str(target)]) == 0
+        assert run(["joint", "test.npz", "far.npz", "--permutations", "0", "--table", str(target)]) == 0
         assert mark in target.read_text(encoding="utf-8")
-    assert run(["joint", "test.npz", "far.npz", "--layout", "sets", "--metric", "oscr", "--null-runs", "0"]) == 0
+    assert run(["joint", "test.npz", "far.npz", "--layout", "sets", "--metric", "oscr", "--permutations", "0"]) == 0
     assert "OSCR ↑ per OOD set" in capsys.readouterr().out
 
 
@@ -70,7 +71,7 @@ def test_runs_and_training_strategies(folder: Path, capsys: pytest.CaptureFixtur
         labels = rng.integers(0, 4, 150)
         np.savez(folder / name / "test.npz", labels=labels, logits=rng.normal(size=(150, 4)) + 3.0 * np.eye(4)[labels])
         np.savez(folder / name / "far.npz", logits=rng.normal(size=(90, 4)))
-    arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--null-runs", "0", "--layout", "strategies"]
+    arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--permutations", "0", "--layout", "strategies"]
     assert run([*arguments, "--also", "again", "--also", "new=mixup", "--metric", "ds_aurc"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "DS-AURC ↓, all sets"
@@ -84,7 +85,7 @@ def test_a_network_that_is_always_wrong(folder: Path, capsys: pytest.CaptureFixt
     """F1 0 and AURC 1, not a crash and not -0.000."""
     labels = np.arange(40) % 4
     np.savez(folder / "wrong.npz", labels=labels, logits=np.eye(4)[(labels + 1) % 4] * np.arange(1, 41)[:, None])
-    assert run(["joint", "wrong.npz", "far.npz", "--scores", "energy", "--null-runs", "2"]) == 0
+    assert run(["joint", "wrong.npz", "far.npz", "--scores", "energy", "--permutations", "2"]) == 0
     shown = capsys.readouterr().out
     assert "0.00¹  1000.00¹" in shown
     assert "-0.000" not in shown
@@ -103,7 +104,7 @@ def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(
         labels = np.where(rng.random(size) < 0.8, logits.argmax(axis=1), np.arange(size) % 4)
         head = {"head_weight": weight, "head_bias": np.zeros(4)}
         np.savez(f"{name}.npz", labels=labels, features=features, logits=logits, **head)
-    arguments = ["joint", "test.npz", "far.npz", "--fit", "train.npz", "--null-runs", "0"]
+    arguments = ["joint", "test.npz", "far.npz", "--fit", "train.npz", "--permutations", "0"]
     assert run(arguments) == 0
     shown = capsys.readouterr()
     assert {line.split()[0] for line in shown.out.splitlines()} >= {"msp", "energy", "mds", "vim"}
@@ -135,7 +136,7 @@ def test_columns_are_scores(
             columns = dict(archive)
         n = len(columns["logits"])
         np.savez(f"{file}.npz", **columns, **more, votes=rng.random(n), score_ext=rng.random(n))
-    assert run(["joint", "test.npz", "far.npz", "--null-runs", "0", *options]) == 0
+    assert run(["joint", "test.npz", "far.npz", "--permutations", "0", *options]) == 0
     shown = capsys.readouterr()
     rows = [line.split()[0] for line in shown.out.splitlines()[2:] if line]
     assert rows[0] == names[0]
@@ -149,7 +150,7 @@ def test_labels_of_ood_files_are_not_read(
     folder: Path, capsys: pytest.CaptureFixture[str], labels: np.ndarray
 ) -> None:  # fmt: skip
     """They are -1, or the classes of other data, which the network does not have."""
-    arguments = ["--scores", "energy", "--null-runs", "0"]
+    arguments = ["--scores", "energy", "--permutations", "0"]
     assert run(["joint", "test.npz", "far.npz", *arguments]) == 0
     expected = capsys.readouterr().out
     with np.load("far.npz") as archive:
@@ -168,7 +169,7 @@ def test_labels_of_ood_files_are_not_read(
         (["far.npz", "--prevalence", "1"], "prevalence must lie in [0, 1)"),
         (["nothing.npz"], "nothing.npz"),
         (["far.npz", "--also", "elsewhere"], "elsewhere/test.npz: no such file"),
-        (["far.npz", "--null-runs", "-1"], "-1 is not in the range"),
+        (["far.npz", "--permutations", "-1"], "-1 is not in the range"),
         (["far.npz", "--scores", "enrgy"], "'enrgy' is neither a score nor a column; did you mean 'energy'?"),
         (["far.npz", "--metric", "oscr"], "--metric is for --layout sets and strategies, not single-double"),
         (["far.npz", "--layout", "sets", "--group", "far"], "--group is for --layout strategies, not sets"),

@@ -28,9 +28,9 @@ PREVALENCES = st.sampled_from([None, Fraction(0), Fraction(1, 2), Fraction(1, 10
 def test_ds_f1_is_the_best_of_all_pairs(path: str, columns: Columns, prevalence: Fraction | None) -> None:
     """No pair is better, the thresholds give the value, and the counts add up."""
     share = None if prevalence is None or not columns.n_ood else float(prevalence)
-    found = abstain.joint.ds_f1(*columns, prevalence=share)
+    found = abstain.joint.ds_f1(**columns.named, prevalence=share)
     assert found.value == float(slow.best_f1(columns, None if share is None else prevalence))
-    again = abstain.joint.f1_at(*columns, found.thresholds, prevalence=share)
+    again = abstain.joint.f1_at(thresholds=found.thresholds, **columns.named, prevalence=share)
     assert (again.value, again.true_accept, again.false_accept) == (found.value, found.true_accept, found.false_accept)
     assert found.true_accept + found.false_reject == columns.n_id
     assert found.n_id + found.n_ood - (found.true_accept + found.false_accept) >= found.true_reject
@@ -44,10 +44,10 @@ def test_areas_are_those_of_all_pairs(
     """DS-AURC and DS-AUGRC: every attainable level with its least risk, and the area under them."""
     share = None if prevalence is None or not columns.n_ood else float(prevalence)
     exactly = None if share is None else prevalence
-    found = abstain.joint.ds_aurc(*columns, prevalence=share, operator=operator)
+    found = abstain.joint.ds_aurc(**columns.named, prevalence=share, operator=operator)
     curve = slow.level_curve(columns, exactly)
     assert found.frontier is not None
-    assert found.frontier.level.tolist() == sorted(curve)
+    assert found.frontier.n_id_accepted.tolist() == sorted(curve)
     np.testing.assert_allclose(found.frontier.selective_risk, [float(curve[j]) for j in sorted(curve)], rtol=1e-14)
     assert found.value == pytest.approx(float(slow.ds_aurc(columns, operator, exactly)), abs=1e-14)
     generalized = value("ds_augrc", columns, prevalence=share, operator=operator)
@@ -58,13 +58,13 @@ def test_areas_are_those_of_all_pairs(
 @given(joint_problems())
 def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns) -> None:
     """Every point of the curve is the outcome of its two thresholds."""
-    curve = abstain.joint.ds_aurc(*columns).frontier
+    curve = abstain.joint.ds_aurc(**columns.named).frontier
     assert curve is not None
-    for j in range(curve.level.size):
-        pair = (float(curve.confidence_threshold[j]), float(curve.ood_threshold[j]))
-        point = abstain.joint.f1_at(*columns, pair)
+    for j in range(curve.n_id_accepted.size):
+        pair = (float(curve.confidence_threshold[j]), float(curve.detector_threshold[j]))
+        point = abstain.joint.f1_at(thresholds=pair, **columns.named)
         assert point.true_accept == curve.n_correct[j]
-        assert point.true_accept + point.false_accept == curve.level[j] + curve.n_ood_accepted[j]
+        assert point.true_accept + point.false_accept == curve.n_id_accepted[j] + curve.n_ood_accepted[j]
 
 
 @settings(max_examples=300)
@@ -96,9 +96,9 @@ def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(_fast, "_compiled", lambda name: getattr(_kernels, name))
         found = []
         for prevalence in (None, 0.5, 1 / np.pi):
-            best = abstain.joint.ds_f1(*columns, prevalence=prevalence)
-            curves = [abstain.joint.ds_aurc(*columns, prevalence=prevalence).frontier]
-            curves += [abstain.joint.ds_augrc(*columns, prevalence=prevalence, method="semi", T=40).frontier]
+            best = abstain.joint.ds_f1(**columns.named, prevalence=prevalence)
+            curves = [abstain.joint.ds_aurc(**columns.named, prevalence=prevalence).frontier]
+            curves += [abstain.joint.ds_augrc(**columns.named, prevalence=prevalence, method="semi", T=40).frontier]
             found += [best.thresholds, *[c.n_correct.tolist() for c in curves if c is not None]]
             found += [c.confidence_threshold.tolist() for c in curves if c is not None]
         results.append(found)
@@ -111,7 +111,7 @@ def test_ranks_give_the_values_of_scores(path: str, columns: Columns, T: int | N
     """Guards calculate on ranks, which are ordered by tables instead of searches."""
     data = problem(*columns)
     ranks = data.ranked()
-    assert ranks.confidence.dtype.kind == ranks.ood_score.dtype.kind == "i"
+    assert ranks.confidence.dtype.kind == ranks.detector.dtype.kind == "i"
     assert exact(ranks).value == exact(data).value
     for generalized in (False, True):
         assert area(ranks, T=T, generalized=generalized).value == area(data, T=T, generalized=generalized).value

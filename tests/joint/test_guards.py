@@ -15,20 +15,20 @@ from tests.joint.references import Columns, random_problem, value
 
 
 def with_noise(columns: Columns, seed: int = 10) -> Columns:
-    """Replace the OOD score by noise."""
+    """Replace the detector score by noise."""
     rng = np.random.default_rng(seed)
-    return columns._replace(id_ood_score=rng.normal(size=columns.n_id), ood_score=rng.normal(size=columns.n_ood))
+    return columns._replace(id_detector=rng.normal(size=columns.n_id), ood_detector=rng.normal(size=columns.n_ood))
 
 
 @pytest.mark.parametrize("metric", ["ds_f1", "ds_aurc", "ds_augrc"])
 def test_noise_gains_what_the_null_says(metric: str) -> None:
     """A useless second score gains, but no more than permuted ones; a useful one gains much more."""
     useful = random_problem(400, 400)
-    noise = joint.null_gain(*with_noise(useful), metric=metric, n_runs=19)
+    noise = joint.null_gain(**with_noise(useful).named, metric=metric, n_permutations=19)
     assert noise.gain >= 0.0
     assert noise.p_value > 0.05
     assert abs(noise.excess) < 4 * noise.null_sd
-    real = joint.null_gain(*useful, metric=metric, n_runs=19)
+    real = joint.null_gain(**useful.named, metric=metric, n_permutations=19)
     assert real.p_value == 0.05
     assert real.excess > 10 * real.null_sd
 
@@ -36,17 +36,17 @@ def test_noise_gains_what_the_null_says(metric: str) -> None:
 def test_the_gain_is_the_difference_of_the_two_metrics() -> None:
     """Signs are such that positive is better; the single value is that of the confidence."""
     columns = random_problem(300, 200)
-    found = joint.null_gain(*columns, metric="ds_f1", n_runs=2)
+    found = joint.null_gain(**columns.named, metric="ds_f1", n_permutations=2)
     assert found.double == value("ds_f1", columns)
-    assert found.single == joint.f1(columns.id_loss, columns.id_confidence, columns.ood_confidence).value
+    assert found.single == joint.f1(columns.id_loss, **columns.alone).value
     assert found.gain == found.double - found.single
-    area = joint.null_gain(*columns, metric="ds_aurc", n_runs=2)
+    area = joint.null_gain(**columns.named, metric="ds_aurc", n_permutations=2)
     assert area.gain == area.single - value("ds_aurc", columns)
 
 
 def test_no_gain_is_zero_and_one_run_has_no_spread() -> None:
     """Not -0.0, which a table shows; and no NaN in what goes into JSON."""
-    nothing = joint.evaluate([0, 1], [1.0, 0.0], [1.0, 1.0], [0.5], [1.0], n_runs=1)
+    nothing = joint.evaluate(**Columns([0, 1], [1.0, 0.0], [1.0, 1.0], [0.5], [1.0]).named, n_permutations=1)
     assert "-0.0000" not in str(nothing)
     found = json.loads(json.dumps(nothing.to_dict(), allow_nan=False))["null_gain"]["ds_aurc"]
     assert found == {"gain": 0.0, "null_mean": nothing.null_gain["ds_aurc"].null_mean, "null_sd": None, "p": found["p"]}
@@ -57,18 +57,18 @@ def test_a_copy_of_the_confidence_fails_the_sharper_null() -> None:
     columns = random_problem(600, 600)
     rng = np.random.default_rng(3)
     copy = columns._replace(
-        id_ood_score=columns.id_confidence + rng.normal(size=600),
-        ood_score=columns.ood_confidence + rng.normal(size=600),
+        id_detector=columns.id_confidence + rng.normal(size=600),
+        ood_detector=columns.ood_confidence + rng.normal(size=600),
     )
-    assert joint.null_gain(*copy, scheme="conditional", n_runs=19).p_value > 0.05
-    assert joint.null_gain(*columns, scheme="conditional", n_runs=19).p_value == 0.05
+    assert joint.null_gain(**copy.named, scheme="conditional", n_permutations=19).p_value > 0.05
+    assert joint.null_gain(**columns.named, scheme="conditional", n_permutations=19).p_value == 0.05
 
 
 def test_same_seed_same_numbers() -> None:
     """Randomness is an argument."""
     columns = random_problem(100, 80)
     for function in (joint.null_gain, joint.transfer):
-        first, second, other = (function(*columns, rng=seed) for seed in (1, 1, 2))
+        first, second, other = (function(**columns.named, rng=seed) for seed in (1, 1, 2))
         arrays = [each.null if function is joint.null_gain else each.transferred for each in (first, second, other)]
         assert np.array_equal(arrays[0], arrays[1])
         assert not np.array_equal(arrays[0], arrays[2])
@@ -77,17 +77,17 @@ def test_same_seed_same_numbers() -> None:
 def test_transfer_costs_little_at_the_same_mix_and_more_at_another() -> None:
     """Thresholds of a calibration part on the rest; and thresholds chosen at another share of OOD samples."""
     columns = random_problem(4000, 6000)
-    same = joint.transfer(*columns, n_splits=5)
+    same = joint.transfer(**columns.named, n_splits=5)
     assert (same.transferred <= same.oracle).all()
     assert 0.0 < same.loss < 0.01
-    foreign = joint.ds_f1(*columns, prevalence=0.05).thresholds
-    moved = joint.f1_at(*columns, foreign)
+    foreign = joint.ds_f1(**columns.named, prevalence=0.05).thresholds
+    moved = joint.f1_at(thresholds=foreign, **columns.named)
     assert value("ds_f1", columns) - moved.value > 5 * same.loss
 
 
 def test_natural_balanced_and_given_are_side_by_side() -> None:
     """F1 depends on the share of OOD samples; the printed result shows more than one."""
-    result = joint.evaluate(*random_problem(200, 600), prevalence=0.1)
+    result = joint.evaluate(**random_problem(200, 600).named, prevalence=0.1)
     f1 = [each.ds_f1.value for each in (result, result.balanced, result.natural)]
     assert f1[0] > f1[1] > f1[2]
     assert [round(each.prevalence, 3) for each in (result, result.balanced, result.natural)] == [0.1, 0.5, 0.75]
@@ -99,7 +99,7 @@ def test_natural_balanced_and_given_are_side_by_side() -> None:
 
 def test_balanced_data_are_printed_once() -> None:
     """Two equal blocks would look like two results."""
-    text = str(joint.evaluate(*random_problem(50, 50)))
+    text = str(joint.evaluate(**random_problem(50, 50).named))
     assert text.count("Share of OOD samples") == 1
     assert "0.500, as in the data, which is balanced" in text
 
@@ -107,7 +107,7 @@ def test_balanced_data_are_printed_once() -> None:
 @pytest.mark.parametrize("rng", [7, np.random.default_rng(7), None])
 def test_guards_do_not_depend_on_the_order_in_which_they_are_asked_for(rng: Any) -> None:
     """Each starts from the seed of the evaluation, also where that was drawn."""
-    result = joint.evaluate(*random_problem(60, 50), n_runs=3, rng=rng)
+    result = joint.evaluate(**random_problem(60, 50).named, n_permutations=3, rng=rng)
     again = dataclasses.replace(result)
     before = again.transfer.transferred, again.null_gain["ds_f1"].null
     np.testing.assert_array_equal(result.null_gain["ds_f1"].null, before[1])
@@ -116,21 +116,21 @@ def test_guards_do_not_depend_on_the_order_in_which_they_are_asked_for(rng: Any)
 
 def test_as_many_ood_as_id_samples_are_balanced() -> None:
     """The natural share is the balanced one then: nothing is calculated twice."""
-    result = joint.evaluate(*random_problem(30, 30))
+    result = joint.evaluate(**random_problem(30, 30).named)
     assert result.balanced is result
-    assert joint.evaluate(*random_problem(30, 20)).balanced.prevalence == 0.5
+    assert joint.evaluate(**random_problem(30, 20).named).balanced.prevalence == 0.5
 
 
 def test_the_evaluation_repeats_the_functions() -> None:
     """Every value of the result is that of its function, also at a prevalence, and as a dictionary."""
     columns = random_problem(150, 100)
-    result = joint.evaluate(*columns, prevalence=0.5)
-    assert result.ds_f1 == joint.ds_f1(*columns, prevalence=0.5)
+    result = joint.evaluate(**columns.named, prevalence=0.5)
+    assert result.ds_f1 == joint.ds_f1(**columns.named, prevalence=0.5)
     assert float(result.ds_aurc) == value("ds_aurc", columns, prevalence=0.5)
     assert float(result.ds_augrc) == value("ds_augrc", columns, prevalence=0.5)
-    pair = columns.id_ood_score, columns.ood_score
-    assert result.f1["ood_score"] == joint.f1(columns.id_loss, *pair, prevalence=0.5)
-    assert result.aurc["ood_score"] == joint.aurc(columns.id_loss, *pair, prevalence=0.5)
+    pair = columns.swapped().alone
+    assert result.f1["detector"] == joint.f1(columns.id_loss, **pair, prevalence=0.5)
+    assert result.aurc["detector"] == joint.aurc(columns.id_loss, **pair, prevalence=0.5)
     plain = result.to_dict()
     assert plain["double"]["f1"] == result.ds_f1.value
     assert plain["single"]["confidence"]["augrc"] == result.augrc["confidence"]
@@ -138,7 +138,7 @@ def test_the_evaluation_repeats_the_functions() -> None:
 
 def test_without_ood_samples_there_is_still_an_evaluation() -> None:
     """The text needs no balanced share then."""
-    text = str(joint.evaluate([0, 1, 0, 0], [4, 1, 3, 2], [4, 3, 2, 1], [], []))
+    text = str(joint.evaluate(**Columns([0, 1, 0, 0], [4, 1, 3, 2], [4, 3, 2, 1], [], []).named))
     assert "balanced" not in text
     assert "0 OOD samples" in text
 
@@ -150,7 +150,7 @@ def test_the_analytic_error_of_f1_is_that_of_repeated_samples() -> None:
     """At fixed thresholds, over fresh samples: standard deviation and mean standard error agree."""
     values, errors = [], []
     for seed in range(400):
-        point = joint.f1_at(*random_problem(150, 100, seed), (0.5, 0.0), prevalence=0.3)
+        point = joint.f1_at(thresholds=(0.5, 0.0), **random_problem(150, 100, seed).named, prevalence=0.3)
         values.append(point.value)
         errors.append(point.standard_error)
     assert np.mean(errors) == pytest.approx(np.std(values), rel=0.1)
@@ -159,8 +159,8 @@ def test_the_analytic_error_of_f1_is_that_of_repeated_samples() -> None:
 def test_errors_from_halves_and_analytic_errors_agree() -> None:
     """DS-F1 on 1,000 + 1,000 samples: choosing the thresholds anew adds little."""
     columns = random_problem(1000, 1000)
-    found = joint.confidence_intervals(*columns, n_splits=30)
-    point = joint.ds_f1(*columns)
+    found = joint.confidence_intervals(**columns.named, n_splits=30)
+    point = joint.ds_f1(**columns.named)
     assert found["ds_f1"].estimate == point.value
     assert found["ds_aurc"].estimate == pytest.approx(value("ds_aurc", columns), rel=1e-12)
     assert found["ds_f1"].standard_error == pytest.approx(point.standard_error, rel=0.3)
@@ -179,13 +179,13 @@ def test_an_interval_is_what_its_formula_says() -> None:
         for k in (slice(None, None), slice(None, None, -1)):
             inside, outside = (part[k][: part.size // 2] for part in parts)
             rows = [column[inside] for column in columns[:3]] + [column[outside] for column in columns[3:]]
-            halves.append(float(joint.ds_f1(*rows)))
+            halves.append(float(joint.ds_f1(**Columns(*rows).named)))
     first, second = np.reshape(halves, (6, 2)).T
     whole = value("ds_f1", columns)
     move = (np.mean(halves) - whole) / (2 ** (2 / 3) - 1)
     pairs = (first + second) / 2 / (2 ** (2 / 3) - 1)
     error = np.sqrt(np.mean((first - second) ** 2) / 4 + np.var(pairs, ddof=1) + move**2 / 4)
-    found = joint.confidence_intervals(*columns, n_splits=6, level=0.9, rng=4)["ds_f1"]
+    found = joint.confidence_intervals(**columns.named, n_splits=6, level=0.9, rng=4)["ds_f1"]
     assert found.low == pytest.approx(whole - move - 1.6448536 * error, abs=1e-7)
     assert found.high == pytest.approx(whole - move + 1.6448536 * error, abs=1e-7)
 
@@ -195,7 +195,7 @@ def test_intervals_hold_the_truth() -> None:
     truth = {"ds_f1": 0.596, "ds_aurc": 0.300, "ds_augrc": 0.151, "ds_aurc - aurc": 0.030}
     held = dict.fromkeys(truth, 0)
     for seed in range(100):
-        found = joint.confidence_intervals(*random_problem(200, 200, seed), n_splits=10)
+        found = joint.confidence_intervals(**random_problem(200, 200, seed).named, n_splits=10)
         for name in truth:
             held[name] += found[name].low <= truth[name] <= found[name].high
     assert min(held.values()) >= 88  # 95 % of 100 draws: less with a probability below 1 %
@@ -203,9 +203,11 @@ def test_intervals_hold_the_truth() -> None:
 
 def test_few_samples_and_perfect_scores() -> None:
     """Few samples are a warning; an area of zero has no logarithm."""
-    assert "only 30 samples of one kind" in str(joint.confidence_intervals(*random_problem(30, 40))["f1"].warning)
-    assert joint.confidence_intervals(*random_problem(300, 200), n_splits=5)["f1"].warning is None
-    perfect = joint.confidence_intervals([0, 0, 0, 0], [4, 3, 2, 1], [4, 3, 2, 1], [], [], n_splits=3)
+    assert "only 30 samples of one kind" in str(
+        joint.confidence_intervals(**random_problem(30, 40).named)["f1"].warning
+    )
+    assert joint.confidence_intervals(**random_problem(300, 200).named, n_splits=5)["f1"].warning is None
+    perfect = joint.confidence_intervals(**Columns([0] * 4, [4, 3, 2, 1], [4, 3, 2, 1], [], []).named, n_splits=3)
     assert (perfect["ds_aurc"].estimate, perfect["ds_f1"].estimate) == (0.0, 1.0)
 
 
@@ -215,7 +217,7 @@ def test_all_samples_have_the_librarys_intervals() -> None:
     loss = np.append(columns.id_loss, np.ones(300))
     score = np.append(columns.id_confidence, columns.ood_confidence)
     interval = abstain.confidence_interval("aurc", loss, score)
-    found = joint.aurc(columns.id_loss, columns.id_confidence, columns.ood_confidence, coverage="all", operator="exact")
+    found = joint.aurc(columns.id_loss, **columns.alone, coverage_of="all", operator="exact")
     assert interval.estimate == pytest.approx(found)
 
 
@@ -223,25 +225,25 @@ def test_all_samples_have_the_librarys_intervals() -> None:
     ("function", "options", "message"),
     [
         ("null_gain", {"metric": "f1"}, "metric='f1' is not known"),
-        ("null_gain", {"n_runs": 0}, "n_runs must be a whole number >= 1, got 0; 20 is usual"),
+        ("null_gain", {"n_permutations": 0}, "n_permutations must be a whole number >= 1, got 0; 20 is usual"),
         ("transfer", {"share": 0.999}, "leaves a part empty"),
         ("transfer", {"n_splits": 0}, "n_splits must be a whole number >= 1"),
         ("confidence_intervals", {"n_splits": 1}, "n_splits must be a whole number >= 2"),
         ("confidence_intervals", {"level": 95}, "level"),
-        ("evaluate", {"n_runs": 0}, "n_runs must be a whole number >= 1, got 0"),
+        ("evaluate", {"n_permutations": 0}, "n_permutations must be a whole number >= 1, got 0"),
         ("evaluate", {"rng": -1}, "rng=-1 is no seed; give a whole number"),
     ],
 )
 def test_bad_options_are_named(function: str, options: dict[str, object], message: str) -> None:
     """Argument, value and remedy are in the message."""
     with pytest.raises((ValueError, TypeError), match=message):
-        getattr(joint, function)(*random_problem(10, 10), **options)
+        getattr(joint, function)(**random_problem(10, 10).named, **options)
 
 
 def test_halves_without_spread_have_no_interval() -> None:
     """An F1 of 1 on 500 samples is no proof of an F1 of 1: [1, 1] would be."""
     right, high, low = np.zeros(250), np.arange(1.0, 251.0), np.zeros(250)
-    for found in joint.confidence_intervals(right, high, high, low, low, n_splits=5).values():
+    for found in joint.confidence_intervals(**Columns(right, high, high, low, low).named, n_splits=5).values():
         assert np.isnan(found.low)
         assert np.isnan(found.high)
         assert found.warning == "all halves have the same value: that says nothing about the spread"

@@ -17,7 +17,7 @@ from tests.joint.references import one_score, random_problem
 def test_the_frontier_is_drawn_with_its_area() -> None:
     """One stair per curve, down to the left, and the exact levels behind it."""
     columns = random_problem(80, 60)
-    both, alone = joint.ds_aurc(*columns), joint.ds_aurc(*one_score(columns))
+    both, alone = joint.ds_aurc(**columns.named), joint.ds_aurc(**one_score(columns).named)
     assert both.frontier is not None
     assert alone.frontier is not None
     ax = plot_frontiers({"MSP": alone.frontier, "both": both.frontier}, ax=Figure().subplots())
@@ -32,9 +32,9 @@ def test_the_frontier_is_drawn_with_its_area() -> None:
 def test_the_surface_marks_the_best_points() -> None:
     """The star is the exact optimum, and no cell of the grid is above it; constant scores are drawn as well."""
     columns = random_problem(80, 60)
-    ax = plot_f1_surface(*columns, T=30, ax=Figure().subplots())
+    ax = plot_f1_surface(**columns.named, T=30, ax=Figure().subplots())
     grid = ax.collections[0].get_array()
-    best = joint.ds_f1(*columns).value
+    best = joint.ds_f1(**columns.named).value
     assert grid.max() <= best
     assert ax.get_legend().get_texts()[0].get_text() == f"both {best:.4f}"
-    plot_f1_surface(*one_score(columns), T=30, ax=Figure().subplots())
+    plot_f1_surface(**one_score(columns).named, T=30, ax=Figure().subplots())

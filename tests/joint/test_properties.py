@@ -17,8 +17,7 @@ MANY = settings(max_examples=300)
 
 def single(function: str, columns: Columns, **options: object) -> float:
     """Value of the single-score counterpart on the confidence."""
-    loss, inside, _, outside, _ = columns
-    return float(getattr(abstain.joint, function.removeprefix("ds_"))(loss, inside, outside, **options))
+    return float(getattr(abstain.joint, function.removeprefix("ds_"))(columns.id_loss, **columns.alone, **options))
 
 
 @MANY
@@ -65,8 +64,8 @@ def test_without_ood_samples_the_id_metrics_remain(columns: Columns) -> None:
     loss, confidence = columns.id_loss, columns.id_confidence
     assert value("ds_aurc", alone, operator="exact") == pytest.approx(abstain.aurc(loss, confidence), abs=1e-14)
     assert value("ds_augrc", alone, operator="exact") == pytest.approx(abstain.augrc(loss, confidence), abs=1e-14)
-    for coverage in ("id", "all"):
-        found = abstain.joint.aurc(loss, confidence, [], coverage=coverage, operator="exact")
+    for which in ("id", "all"):
+        found = abstain.joint.aurc(loss, id_score=confidence, ood_score=[], coverage_of=which, operator="exact")
         assert found == pytest.approx(abstain.aurc(loss, confidence), abs=1e-14)
 
 
@@ -77,14 +76,14 @@ def test_coverage_of_all_samples_is_ood_samples_as_errors(columns: Columns) -> N
     together = Columns(
         np.append(columns.id_loss, np.ones(columns.n_ood)),
         np.append(columns.id_confidence, columns.ood_confidence),
-        np.append(columns.id_ood_score, columns.ood_score),
+        np.append(columns.id_detector, columns.ood_detector),
         [],
         [],
     )
     for operator in ("at_least", "exact"):
-        over_all = single("aurc", columns, coverage="all", operator=operator)
+        over_all = single("aurc", columns, coverage_of="all", operator=operator)
         assert value("ds_aurc", one_score(together), operator=operator) == pytest.approx(over_all, abs=1e-14)
-    assert value("ds_aurc", together) <= single("aurc", columns, coverage="all") + 1e-14
+    assert value("ds_aurc", together) <= single("aurc", columns, coverage_of="all") + 1e-14
 
 
 @MANY
@@ -122,11 +121,11 @@ def test_semi_is_close_to_exact() -> None:
 def test_all_wrong() -> None:
     """Nothing can be accepted rightly: F1 0 with both thresholds at infinity, risk 1 everywhere."""
     columns = Columns([1, 1], [0.2, 0.9], [1.0, 2.0], [0.5, 0.4], [0.1, 0.2])
-    best = abstain.joint.ds_f1(*columns)
+    best = abstain.joint.ds_f1(**columns.named)
     assert (best.value, best.thresholds, best.true_accept, best.false_reject) == (0.0, (np.inf, np.inf), 0, 2)
     assert np.isnan(best.precision)
     assert value("ds_aurc", columns) == 1.0
-    assert abstain.joint.evaluate(*columns).transfer.transferred.max() == 0.0
+    assert abstain.joint.evaluate(**columns.named).transfer.transferred.max() == 0.0
 
 
 def test_all_correct() -> None:
@@ -154,22 +153,22 @@ def test_f1_is_zero_where_no_id_sample_is_accepted() -> None:
     """Accepting OOD samples only, and accepting nothing."""
     columns = Columns([0, 0], [0.2, 0.1], [1.0, 2.0], [0.5], [3.0])
     for pair in ((0.4, 2.5), (np.inf, np.inf)):
-        point = abstain.joint.f1_at(*columns, pair)
+        point = abstain.joint.f1_at(thresholds=pair, **columns.named)
         assert (point.value, point.true_accept) == (0.0, 0)
 
 
 def test_infinite_scores_and_both_zeros_are_ordered() -> None:
     """-0.0 ties with 0.0, and infinite scores are like any others."""
     columns = Columns([0, 1], [np.inf, -np.inf], [0.0, -0.0], [-np.inf], [-0.0])
-    assert abstain.joint.ds_f1(*columns).value == 2 * 1 / (1 + 2)
-    assert abstain.joint.ds_f1(*columns).thresholds == (np.inf, 0.0)
+    assert abstain.joint.ds_f1(**columns.named).value == 2 * 1 / (1 + 2)
+    assert abstain.joint.ds_f1(**columns.named).thresholds == (np.inf, 0.0)
 
 
 def test_the_caller_keeps_his_arrays() -> None:
     """Nothing is written to."""
     columns = Columns(*map(np.array, random_problem(50, 40)))
     before = [column.copy() for column in columns]
-    abstain.joint.evaluate(*columns, prevalence=0.3).null_gain  # noqa: B018
+    abstain.joint.evaluate(**columns.named, prevalence=0.3).null_gain  # noqa: B018
     assert all(np.array_equal(a, b) for a, b in itertools.zip_longest(before, columns))
 
 
@@ -181,11 +180,11 @@ def test_the_caller_keeps_his_arrays() -> None:
         ({"id_loss": [0, np.nan]}, "id_loss must be 0 (right) or 1 (wrong), but nan occurs"),
         ({"id_loss": [0, -1]}, "id_loss must be 0 (right) or 1 (wrong), but -1.0 occurs"),
         ({"id_confidence": [1, np.nan]}, "id_confidence holds NaN: id_confidence[1] = nan"),
-        ({"id_ood_score": [1]}, "lengths differ (id_loss: 2, id_confidence: 2, id_ood_score: 1)"),
-        ({"ood_score": [1]}, "lengths differ (ood_confidence: 2, ood_score: 1)"),
+        ({"id_detector": [1]}, "lengths differ (id_loss: 2, id_confidence: 2, id_detector: 1)"),
+        ({"ood_detector": [1]}, "lengths differ (ood_confidence: 2, ood_detector: 1)"),
         ({"ood_confidence": None}, "ood_confidence is missing"),
         ({"prevalence": 1.0}, "prevalence must lie in [0, 1)"),
-        ({"prevalence": 0.5, "ood_confidence": [], "ood_score": []}, "needs OOD samples, but there are none"),
+        ({"prevalence": 0.5, "ood_confidence": [], "ood_detector": []}, "needs OOD samples, but there are none"),
         ({"method": "grid"}, "T is missing; a grid has no natural size"),
         ({"method": "best"}, "method='best' is not known"),
         ({"T": 100}, 'T=100 is an option of method="grid"'),
@@ -194,8 +193,8 @@ def test_the_caller_keeps_his_arrays() -> None:
 )
 def test_bad_input_is_named(change: dict[str, object], message: str) -> None:
     """Argument, value and remedy are in the message."""
-    given = {"id_loss": [0, 1], "id_confidence": [1, 2], "id_ood_score": [1, 2]}
-    given |= {"ood_confidence": [1, 2], "ood_score": [2, 3], **change}
+    given = {"id_loss": [0, 1], "id_confidence": [1, 2], "id_detector": [1, 2]}
+    given |= {"ood_confidence": [1, 2], "ood_detector": [2, 3], **change}
     with pytest.raises((ValueError, TypeError)) as caught:
         abstain.joint.ds_f1(**given)
     assert message in str(caught.value)
@@ -204,17 +203,17 @@ def test_bad_input_is_named(change: dict[str, object], message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"K": 3}, 'K=3 is an option of method="paper"'),
-        ({"T": 3}, 'T=3 is an option of method="semi" or "paper"'),
-        ({"method": "paper", "T": 10}, "K is missing"),
+        ({"K": 3}, 'K=3 is an option of method="grid"'),
+        ({"T": 3}, 'T=3 is an option of method="semi" or "grid"'),
+        ({"method": "grid", "T": 10}, "K is missing"),
         ({"operator": "exactly"}, "operator='exactly' is not known"),
-        ({"method": "paper", "T": 10, "K": 5, "operator": "exact"}, "operator='exact' is an option of method="),
+        ({"method": "grid", "T": 10, "K": 5, "operator": "exact"}, "operator='exact' is an option of method="),
     ],
 )
 def test_options_that_do_not_belong_are_refused(options: dict[str, object], message: str) -> None:
     """An option without effect would be believed to have one."""
     with pytest.raises((ValueError, TypeError)) as caught:
-        abstain.joint.ds_aurc(*random_problem(5, 5), **options)
+        abstain.joint.ds_aurc(**random_problem(5, 5).named, **options)
     assert message in str(caught.value)
 
 
@@ -222,15 +221,15 @@ def test_tensors_are_taken() -> None:
     """Tensors, also with a gradient, give what arrays give."""
     torch = pytest.importorskip("torch")
     columns = random_problem(20, 20)
-    tensors = [torch.tensor(column, requires_grad=True) for column in columns]
-    assert float(abstain.joint.ds_f1(*tensors)) == value("ds_f1", columns)
+    tensors = Columns(*(torch.tensor(column, requires_grad=True) for column in columns))
+    assert float(abstain.joint.ds_f1(**tensors.named)) == value("ds_f1", columns)
 
 
 @pytest.mark.parametrize(
     ("thresholds", "message"),
     [
-        (0.5, "thresholds must be a pair (confidence, ood_score), got 0.5"),
-        ((1.0, 2.0, 3.0), "thresholds must be a pair (confidence, ood_score), got (1.0, 2.0, 3.0)"),
+        (0.5, "thresholds must be a pair (confidence, detector), got 0.5"),
+        ((1.0, 2.0, 3.0), "thresholds must be a pair (confidence, detector), got (1.0, 2.0, 3.0)"),
         (("a", 1.0), "thresholds must be a number on the scale of each score, got 'a'"),
         ((np.nan, 1.0), "thresholds=(nan, 1.0) hold NaN; -inf rejects nothing"),
     ],
@@ -238,5 +237,5 @@ def test_tensors_are_taken() -> None:
 def test_thresholds_are_a_pair_of_numbers(thresholds: object, message: str) -> None:
     """NaN would reject everything and look like an F1 of 0."""
     with pytest.raises((ValueError, TypeError)) as caught:
-        abstain.joint.f1_at(*random_problem(5, 5), thresholds)
+        abstain.joint.f1_at(thresholds=thresholds, **random_problem(5, 5).named)
     assert message in str(caught.value)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from abstain import joint
-from tests.joint.references import random_problem
+from tests.joint.references import Columns, random_problem
 
 GROUPS = {"near": ["a", "b"], "far": ["c"]}
 
@@ -22,7 +22,7 @@ def run(seed: int, sizes: tuple[int, int, int] = (80, 40, 60)) -> joint.ScoredRu
     for number, (name, size) in enumerate(zip("abc", sizes, strict=True)):
         rng = np.random.default_rng([seed, number])
         outside[name] = {"msp": rng.normal(0.3, 1, size), "knn": rng.normal(-number, 1, size)}
-    return joint.ScoredRun(first.id_loss, {"msp": first.id_confidence, "knn": first.id_ood_score}, outside)
+    return joint.ScoredRun(first.id_loss, {"msp": first.id_confidence, "knn": first.id_detector}, outside)
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,8 @@ def test_values_are_those_of_the_functions(result: joint.ProtocolResult) -> None
     for name in "ab":
         first = run(0)
         inside, outside = first.id_scores, first.ood_scores[name]
-        columns = first.id_loss, inside["msp"], inside["knn"], outside["msp"], outside["knn"]
-        expected = float(joint.ds_aurc(*columns))
+        columns = Columns(first.id_loss, inside["msp"], inside["knn"], outside["msp"], outside["knn"])
+        expected = float(joint.ds_aurc(**columns.named))
         (record,) = (
             r
             for r in result.records

@@ -26,13 +26,13 @@ def test_detection_agrees_with_scikit_learn() -> None:
     """AUROC, both AUPR by lines and by steps, on tied scores."""
     columns = random_problem(300, 200, decimals=1)
     is_id, score = stacked(columns)
-    pair = columns.id_confidence, columns.ood_confidence
-    assert joint.auroc(*pair) == pytest.approx(sklearn_metrics.roc_auc_score(is_id, score), abs=1e-12)
+    pair = columns.alone
+    assert joint.auroc(**pair) == pytest.approx(sklearn_metrics.roc_auc_score(is_id, score), abs=1e-12)
     for found, positive, ranking in ((joint.aupr_in, is_id, score), (joint.aupr_out, 1 - is_id, -score)):
         precision, recall, _ = sklearn_metrics.precision_recall_curve(positive, ranking)
-        assert found(*pair) == pytest.approx(sklearn_metrics.auc(recall, precision), abs=1e-12)
+        assert found(**pair) == pytest.approx(sklearn_metrics.auc(recall, precision), abs=1e-12)
         step = sklearn_metrics.average_precision_score(positive, ranking)
-        assert found(*pair, interpolation="step") == pytest.approx(step, abs=1e-12)
+        assert found(**pair, interpolation="step") == pytest.approx(step, abs=1e-12)
 
 
 @SCORES
@@ -40,17 +40,18 @@ def test_detection_agrees_with_scikit_learn() -> None:
 def test_fpr_ccr_and_oscr_count(columns: Columns) -> None:
     """Trying every threshold, and every pair of an ID and an OOD sample."""
     loss, inside, _, outside, _ = columns
+    pair = columns.alone
     thresholds = sorted({*inside.tolist(), *outside.tolist(), np.inf})
     rates = [(np.mean(inside >= t), np.mean(outside >= t), np.mean((inside >= t) & (loss == 0))) for t in thresholds]
-    assert joint.fpr_at_id_recall(inside, outside) == min(fpr for tpr, fpr, _ in rates if tpr >= 0.95)
+    assert joint.fpr_at_id_recall(**pair) == min(fpr for recall, fpr, _ in rates if recall >= 0.95)
     rejected = [(np.mean(outside < t), np.mean(inside < t)) for t in thresholds]
     rejected.append((1.0, np.mean(inside <= outside.max())))
     expected = min(lost for caught, lost in rejected if caught >= 0.95)
-    assert joint.fpr_at_ood_recall(inside, outside) == pytest.approx(expected)
+    assert joint.fpr_at_ood_recall(**pair) == pytest.approx(expected)
     for fpr in (0.0, 0.3, 1.0):
-        assert joint.ccr_at_fpr(loss, inside, outside, fpr=fpr) == max([0.0, *(ccr for _, f, ccr in rates if f <= fpr)])
+        assert joint.ccr_at_fpr(loss, **pair, fpr=fpr) == max([0.0, *(ccr for _, f, ccr in rates if f <= fpr)])
     pairs = [(s > o) + 0.5 * (s == o) for s, wrong in zip(inside, loss, strict=True) if not wrong for o in outside]
-    assert joint.oscr(loss, inside, outside) == pytest.approx(sum(pairs) / (columns.n_id * columns.n_ood))
+    assert joint.oscr(loss, **pair) == pytest.approx(sum(pairs) / (columns.n_id * columns.n_ood))
 
 
 @SCORES
@@ -59,22 +60,22 @@ def test_areas_over_all_samples_are_those_of_the_library(columns: Columns) -> No
     """Coverage of all samples: OOD samples are failures like any others."""
     loss = np.append(columns.id_loss, np.ones(columns.n_ood))
     _, score = stacked(columns)
-    arguments = columns.id_loss, columns.id_confidence, columns.ood_confidence
-    found = joint.aurc(*arguments, coverage="all", operator="exact")
+    arguments = {"id_loss": columns.id_loss, **columns.alone}
+    found = joint.aurc(**arguments, coverage_of="all", operator="exact")
     assert found == pytest.approx(abstain.aurc(loss, score), abs=1e-13)
-    assert joint.augrc(*arguments, coverage="all") == pytest.approx(abstain.augrc(loss, score), abs=1e-13)
-    assert joint.scod_risk(*arguments) == pytest.approx(found / 2, abs=1e-13)
-    assert joint.aurc(*arguments, coverage="all") <= found + 1e-15
+    assert joint.augrc(**arguments, coverage_of="all") == pytest.approx(abstain.augrc(loss, score), abs=1e-13)
+    assert joint.scod_risk(**arguments) == pytest.approx(found / 2, abs=1e-13)
+    assert joint.aurc(**arguments, coverage_of="all") <= found + 1e-15
 
 
 def test_scod_risk_by_hand() -> None:
     """Four ID samples, one wrong, two OOD samples; half of the ID samples accepted."""
-    arguments = [0, 0, 1, 0], [0.9, 0.8, 0.85, 0.5], [0.86, 0.2]
-    assert joint.scod_risk(*arguments, ood_cost=1.0, coverage=0.5) == pytest.approx(1 / 3)  # .9, .86, .85
-    assert joint.scod_risk(*arguments, ood_cost=0.0, coverage=0.5) == pytest.approx(1 / 3)
-    assert joint.scod_risk(*arguments, ood_cost=0.25, coverage=1.0) == pytest.approx((0.75 + 0.25) / 5)
+    arguments = {"id_loss": [0, 0, 1, 0], "id_score": [0.9, 0.8, 0.85, 0.5], "ood_score": [0.86, 0.2]}
+    assert joint.scod_risk(**arguments, ood_cost=1.0, coverage=0.5) == pytest.approx(1 / 3)  # .9, .86, .85
+    assert joint.scod_risk(**arguments, ood_cost=0.0, coverage=0.5) == pytest.approx(1 / 3)
+    assert joint.scod_risk(**arguments, ood_cost=0.25, coverage=1.0) == pytest.approx((0.75 + 0.25) / 5)
     with pytest.raises(ValueError, match="accepts nothing, so that there is no risk"):
-        joint.scod_risk(*arguments, coverage=0.0)
+        joint.scod_risk(**arguments, coverage=0.0)
 
 
 @SCORES
@@ -82,17 +83,19 @@ def test_scod_risk_by_hand() -> None:
 def test_no_order_beats_the_optimum(columns: Columns) -> None:
     """The perfect order attains it, and no score does better."""
     best = joint.aurc_optimum(columns.id_loss)
-    assert joint.aurc(columns.id_loss, -columns.id_loss, np.full(columns.n_ood, -2.0)) >= best - 1e-15
+    assert (
+        joint.aurc(columns.id_loss, id_score=-columns.id_loss, ood_score=np.full(columns.n_ood, -2.0)) >= best - 1e-15
+    )
     ranked = -columns.id_loss * 100 - np.arange(columns.n_id)
-    assert joint.aurc(columns.id_loss, ranked, np.full(columns.n_ood, -1e9)) == pytest.approx(best)
-    assert float(joint.ds_aurc(*columns)) >= best - 1e-15
+    assert joint.aurc(columns.id_loss, id_score=ranked, ood_score=np.full(columns.n_ood, -1e9)) == pytest.approx(best)
+    assert float(joint.ds_aurc(**columns.named)) >= best - 1e-15
 
 
 def test_detection_needs_ood_samples() -> None:
     """An empty OOD set is an error that says so."""
     for function in (joint.auroc, joint.aupr_in, joint.fpr_at_id_recall):
         with pytest.raises(ValueError, match="ood_score is empty; detection needs at least one OOD sample"):
-            function([0.1], [])
+            function(id_score=[0.1], ood_score=[])
 
 
 @pytest.mark.parametrize("kind", ["tensor", "tensor with a gradient", "series"])
@@ -104,8 +107,8 @@ def test_one_score_in_any_container(kind: str) -> None:
         torch = pytest.importorskip("torch")
         convert = partial(torch.tensor, requires_grad=kind != "tensor")
     columns = random_problem(20, 20)
-    three = columns.id_loss, columns.id_confidence, columns.ood_confidence
-    given = [convert(column) for column in three]
+    loss, three = columns.id_loss, columns.alone
+    given = {name: convert(column) for name, column in three.items()}
     for function in (
         joint.f1,
         joint.aurc,
@@ -114,19 +117,47 @@ def test_one_score_in_any_container(kind: str) -> None:
         joint.oscr,
         partial(joint.ccr_at_fpr, fpr=0.2),
     ):
-        assert float(function(*given)) == float(function(*three))
+        assert float(function(convert(loss), **given)) == float(function(loss, **three))
     for function in (joint.auroc, joint.aupr_in, joint.aupr_out, joint.fpr_at_id_recall, joint.fpr_at_ood_recall):
-        assert function(*given[1:]) == function(*three[1:])
-    assert joint.aurc_optimum(given[0]) == joint.aurc_optimum(three[0])
-    assert joint.aurc(*given[:2], convert(np.zeros(0))) == joint.aurc(*three[:2], [])
+        assert function(**given) == function(**three)
+    assert joint.aurc_optimum(convert(loss)) == joint.aurc_optimum(loss)
+    assert joint.aurc(loss, **{**given, "ood_score": convert(np.zeros(0))}) == joint.aurc(
+        loss, **{**three, "ood_score": []}
+    )
 
 
 def test_bad_columns_of_one_score_have_its_names() -> None:
     """The message names the argument of this function, not that of a function of two scores."""
     with pytest.raises(ValueError, match=r"lengths differ \(id_loss: 2, id_score: 1\)"):
-        joint.f1([0, 1], [0.5], [0.1])
+        joint.f1([0, 1], id_score=[0.5], ood_score=[0.1])
     for function in (partial(joint.aurc, [0, 1]), partial(joint.oscr, [0, 1]), joint.auroc):
         with pytest.raises(ValueError, match=r"id_score holds NaN: id_score\[1\] = nan"):
-            function([0.5, np.nan], [0.1])
+            function(id_score=[0.5, np.nan], ood_score=[0.1])
         with pytest.raises(ValueError, match=r"ood_score holds NaN: ood_score\[0\] = nan"):
-            function([0.5, 0.2], [np.nan])
+            function(id_score=[0.5, 0.2], ood_score=[np.nan])
+
+
+@pytest.mark.parametrize("name", ["f1", "aurc", "augrc", "scod_risk", "auroc", "oscr", "aupr_in", "fpr_at_id_recall"])
+def test_the_columns_of_two_scores_are_not_those_of_one(name: str) -> None:
+    """What the functions of two scores call the detector's is no argument of those of one, and none goes unnamed."""
+    columns = random_problem(40, 40)
+    function = partial(
+        getattr(joint, name), *([] if name in ("auroc", "aupr_in", "fpr_at_id_recall") else [columns[0]])
+    )
+    assert float(function(**columns.alone)) >= 0.0
+    with pytest.raises(TypeError, match="unexpected keyword argument 'ood_detector'"):
+        function(id_score=columns.id_confidence, ood_detector=columns.ood_detector)
+    with pytest.raises(TypeError, match="positional argument"):
+        function(columns.id_confidence, columns.ood_detector)
+
+
+@pytest.mark.parametrize(
+    "name", ["ds_f1", "ds_aurc", "ds_augrc", "evaluate", "confidence_intervals", "null_gain", "transfer"]
+)
+def test_the_scores_of_two_are_named(name: str) -> None:
+    """Five columns in a row can be given in a wrong order without a word; four of them need their names."""
+    columns = random_problem(40, 40)
+    with pytest.raises(TypeError, match="positional argument"):
+        getattr(joint, name)(*columns)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'ood_score'"):
+        getattr(joint, name)(**columns.named, ood_score=columns.ood_detector)

@@ -38,14 +38,15 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 @click.option("--far", help="OOD sets far from the ID data.")
 @click.option("--also", multiple=True, help="Folder of another run, same file names; NAME=FOLDER: trained otherwise.")
 @click.option("--confidence", help="The ID score of the pair.  [the given confidence, else msp]")
-@click.option("--scores", help="OOD scores to pair it with.  [all that the files allow]")
+@click.option("--scores", help="Detector scores to pair it with.  [all that the files allow]")
 @click.option("--fit", "fit_file", type=Path, help="Training outputs, for scores that are fitted, such as knn.")
 @click.option("--prevalence", type=float, help="Share of OOD samples to weigh to, in [0, 1).  [as in the data]")
 @click.option("--layout", default="single-double", show_default=True, type=click.Choice(LAYOUTS), help="Of the table.")
 @click.option("--metric", help="Of --layout sets and strategies.  [default: ds_f1]")
 @click.option("--group", help="near, far or an OOD set, of --layout strategies.  [all sets]")
 @click.option(
-    "--null-runs",
+    "--permutations",
+    "n_permutations",
     default=10,
     show_default=True,
     type=click.IntRange(min=0),
@@ -61,12 +62,13 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 def joint_command(
     id_file: Path, ood_files: tuple[Path, ...], near: str | None, far: str | None, also: tuple[str, ...],
     confidence: str | None, scores: str | None, fit_file: Path | None, prevalence: float | None, layout: str,
-    metric: str | None, group: str | None, null_runs: int, label: str | None, logits: str | None, probs: str | None,
-    features: str | None, class_names: list[str] | None, json_path: Path | None, table_path: Path | None,
+    metric: str | None, group: str | None, n_permutations: int, label: str | None, logits: str | None,
+    probs: str | None, features: str | None, class_names: list[str] | None, json_path: Path | None,
+    table_path: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
 
-    Every OOD score alone, and paired with the confidence; values per set, then means of groups, then of runs.
+    Every detector score alone, and paired with the confidence; values per set, then means of groups, then of runs.
     """
     from abstain.joint import protocol
 
@@ -94,7 +96,7 @@ def joint_command(
     with about(id_file):
         result = protocol(runs, groups, confidence=first, prevalence=prevalence)
     table = result.table(layout, **shape)
-    gains = _gains(first_run, result, null_runs) if null_runs else []
+    gains = _gains(first_run, result, n_permutations) if n_permutations else []
     if json_path is not None:
         _write_json(result, gains, json_path)
     if table_path is not None:
@@ -189,7 +191,7 @@ def _fitted(name: str, inside: Outputs, fit: Outputs | None) -> FittedScore | No
     return score.fit(fit)
 
 
-def _gains(run: ScoredRun, result: ProtocolResult, n_runs: int) -> list[dict[str, Any]]:
+def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[dict[str, Any]]:
     """Gain of each second score on each set of the first run, beside that of the same score permuted."""
     from abstain.joint import null_gain
 
@@ -198,9 +200,17 @@ def _gains(run: ScoredRun, result: ProtocolResult, n_runs: int) -> list[dict[str
         for score in run.id_scores:
             if score == first:
                 continue
-            columns = (run.id_loss, run.id_scores[first], run.id_scores[score], outside[first], outside[score])
             for metric in ("ds_f1", "ds_aurc"):
-                each = null_gain(*columns, metric=metric, n_runs=n_runs, prevalence=result.prevalence)
+                each = null_gain(
+                    run.id_loss,
+                    id_confidence=run.id_scores[first],
+                    id_detector=run.id_scores[score],
+                    ood_confidence=outside[first],
+                    ood_detector=outside[score],
+                    metric=metric,
+                    n_permutations=n_permutations,
+                    prevalence=result.prevalence,
+                )
                 row = {"set": name, "score": score, "metric": metric, "gain": each.gain}
                 found.append(row | {"null_mean": each.null_mean, "null_sd": each.null_sd, "p": each.p_value})
     return found

@@ -22,7 +22,7 @@ def _require_ood(n: int) -> None:
         raise ValueError("ood_score is empty; detection needs at least one OOD sample")
 
 
-def auroc(id_score: ArrayLike, ood_score: ArrayLike) -> float:
+def auroc(*, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     r"""AUROC of OOD detection: the chance that an ID sample has the higher score.
 
     .. math:: P(s_\text{ID} > s_\text{OOD}) + \tfrac12 P(s_\text{ID} = s_\text{OOD})
@@ -45,13 +45,13 @@ def auroc(id_score: ArrayLike, ood_score: ArrayLike) -> float:
     Examples
     --------
     >>> import abstain
-    >>> abstain.joint.auroc([0.9, 0.8, 0.4], [0.6, 0.2])
+    >>> abstain.joint.auroc(id_score=[0.9, 0.8, 0.4], ood_score=[0.6, 0.2])
     0.8333333333333334
     """
     return metrics.auroc_f(*_columns(id_score, ood_score))
 
 
-def aupr_in(id_score: ArrayLike, ood_score: ArrayLike, *, interpolation: str = "trapezoid") -> float:
+def aupr_in(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "trapezoid") -> float:
     """Area under the precision-recall curve with ID samples as positives.
 
     Parameters
@@ -74,13 +74,13 @@ def aupr_in(id_score: ArrayLike, ood_score: ArrayLike, *, interpolation: str = "
     Examples
     --------
     >>> import abstain
-    >>> round(abstain.joint.aupr_in([0.9, 0.8, 0.4], [0.6, 0.2]), 4)
+    >>> round(abstain.joint.aupr_in(id_score=[0.9, 0.8, 0.4], ood_score=[0.6, 0.2]), 4)
     0.9028
     """
     return _aupr(id_score, ood_score, interpolation, "success")
 
 
-def aupr_out(id_score: ArrayLike, ood_score: ArrayLike, *, interpolation: str = "trapezoid") -> float:
+def aupr_out(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "trapezoid") -> float:
     """Area under the precision-recall curve with OOD samples as positives, the lowest scores first.
 
     Parameters
@@ -103,7 +103,7 @@ def aupr_out(id_score: ArrayLike, ood_score: ArrayLike, *, interpolation: str = 
     Examples
     --------
     >>> import abstain
-    >>> round(abstain.joint.aupr_out([0.9, 0.8, 0.4], [0.6, 0.2]), 4)
+    >>> round(abstain.joint.aupr_out(id_score=[0.9, 0.8, 0.4], ood_score=[0.6, 0.2]), 4)
     0.7917
     """
     return _aupr(id_score, ood_score, interpolation, "error")
@@ -116,7 +116,7 @@ def _aupr(id_score: ArrayLike, ood_score: ArrayLike, interpolation: str, positiv
     return found
 
 
-def fpr_at_id_recall(id_score: ArrayLike, ood_score: ArrayLike, *, recall: float = 0.95) -> float:
+def fpr_at_id_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float = 0.95) -> float:
     """Share of OOD samples that are accepted when 95 % of the ID samples are: what most papers call FPR@95.
 
     Parameters
@@ -143,13 +143,13 @@ def fpr_at_id_recall(id_score: ArrayLike, ood_score: ArrayLike, *, recall: float
     Examples
     --------
     >>> import abstain
-    >>> abstain.joint.fpr_at_id_recall([0.9, 0.8, 0.4], [0.6, 0.2])
+    >>> abstain.joint.fpr_at_id_recall(id_score=[0.9, 0.8, 0.4], ood_score=[0.6, 0.2])
     0.5
     """
     return metrics.fpr95_success(*_columns(id_score, ood_score), recall=recall)
 
 
-def fpr_at_ood_recall(id_score: ArrayLike, ood_score: ArrayLike, *, recall: float = 0.95) -> float:
+def fpr_at_ood_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float = 0.95) -> float:
     """Share of ID samples that are rejected when 95 % of the OOD samples are: FPR@95 of OpenOOD 1.5.
 
     Parameters
@@ -176,13 +176,13 @@ def fpr_at_ood_recall(id_score: ArrayLike, ood_score: ArrayLike, *, recall: floa
     Examples
     --------
     >>> import abstain
-    >>> round(abstain.joint.fpr_at_ood_recall([0.9, 0.8, 0.4], [0.6, 0.2]), 4)
+    >>> round(abstain.joint.fpr_at_ood_recall(id_score=[0.9, 0.8, 0.4], ood_score=[0.6, 0.2]), 4)
     0.3333
     """
     return metrics.fpr95_error(*_columns(id_score, ood_score), recall=recall)
 
 
-def ccr_at_fpr(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, *, fpr: float) -> float:
+def ccr_at_fpr(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike, fpr: float) -> float:
     r"""Correct classification rate at a false positive rate: right *and* accepted ID samples, of all ID samples.
 
     .. math:: \max_\tau \{\text{TA}(\tau)/n_\text{ID} : O_A(\tau)/n_\text{OOD} \le \text{fpr}\}
@@ -220,14 +220,14 @@ def ccr_at_fpr(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, *,
     Examples
     --------
     >>> import abstain
-    >>> abstain.joint.ccr_at_fpr([0, 0, 1, 0], [0.9, 0.8, 0.4, 0.5], [0.6, 0.2], fpr=0.1)
+    >>> abstain.joint.ccr_at_fpr([0, 0, 1, 0], id_score=[0.9, 0.8, 0.4, 0.5], ood_score=[0.6, 0.2], fpr=0.1)
     0.5
     """
     rate, right = _open_set(id_loss, id_score, ood_score)
     return float(right[rate <= fraction(fpr, "fpr") + 1e-12].max())
 
 
-def oscr(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike) -> float:
+def oscr(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     r"""Area under the open-set classification rate: correct classification rate over false positive rate.
 
     .. math:: P(\text{right}, s_\text{ID} > s_\text{OOD}) + \tfrac12 P(\text{right}, s_\text{ID} = s_\text{OOD})
@@ -258,7 +258,7 @@ def oscr(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike) -> float
     Examples
     --------
     >>> import abstain
-    >>> abstain.joint.oscr([0, 0, 1, 0], [0.9, 0.8, 0.4, 0.5], [0.6, 0.2])
+    >>> abstain.joint.oscr([0, 0, 1, 0], id_score=[0.9, 0.8, 0.4, 0.5], ood_score=[0.6, 0.2])
     0.625
     """
     return float(np.trapezoid(*_open_set(id_loss, id_score, ood_score)[::-1]))

@@ -46,7 +46,8 @@ class AreaResult:
     Examples
     --------
     >>> import abstain
-    >>> area = abstain.joint.ds_aurc([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0])
+    >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
+    >>> area = abstain.joint.ds_aurc([0, 0, 1], **inside, ood_confidence=[0.8], ood_detector=[1.0])
     >>> round(float(area), 4), area.convention
     (0.1111, 'ds_aurc/at_least')
     """
@@ -65,11 +66,11 @@ class AreaResult:
 
 def ds_aurc(
     id_loss: ArrayLike,
-    id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
-    ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
     *,
+    id_confidence: ArrayLike,
+    id_detector: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_detector: ArrayLike,
     operator: str = "at_least",
     prevalence: float | None = None,
     method: str = "exact",
@@ -87,9 +88,9 @@ def ds_aurc(
     ----------
     id_loss : array-like of shape (n_id,)
         0/1 loss of the in-distribution samples.
-    id_confidence, id_ood_score : array-like of shape (n_id,)
+    id_confidence, id_detector : array-like of shape (n_id,)
         The two scores of these samples, any scale, higher = accept.
-    ood_confidence, ood_score : array-like of shape (n_ood,)
+    ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     operator : {"at_least", "exact"}
         ``"at_least"``: the least risk at this coverage *or more*, as in the formula: defined for every coverage,
@@ -97,13 +98,13 @@ def ds_aurc(
         and with a constant second score is AURC; ties can lift it above that of a single score.
     prevalence : float in [0, 1), optional
         Share of OOD samples in the target population; default: as in the data.
-    method : {"exact", "semi", "paper"}
+    method : {"exact", "semi", "grid"}
         All pairs, O(n_ID^2). T thresholds of each score with all of the other: near-exact, O(T n_ID). Or T x T
         quantiles and the minimum in each of K coverage bins, to compare with published numbers; it has no operator.
     T : int, optional
-        Thresholds; default 1000 for ``"semi"``, needed for ``"paper"``.
+        Thresholds; default 1000 for ``"semi"``, needed for ``"grid"``.
     K : int, optional
-        Coverage bins; needed for, and only for, ``"paper"``.
+        Coverage bins; needed for, and only for, ``"grid"``.
 
     Returns
     -------
@@ -138,36 +139,38 @@ def ds_aurc(
     Examples
     --------
     >>> import abstain
-    >>> columns = [0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0]
-    >>> round(float(abstain.joint.ds_aurc(*columns)), 4)
+    >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
+    >>> outside = {"ood_confidence": [0.8], "ood_detector": [1.0]}
+    >>> round(float(abstain.joint.ds_aurc([0, 0, 1], **inside, **outside)), 4)
     0.1111
-    >>> round(float(abstain.joint.ds_aurc(*columns, method="paper", T=4, K=3)), 4)
+    >>> round(float(abstain.joint.ds_aurc([0, 0, 1], **inside, **outside, method="grid", T=4, K=3)), 4)
     0.1111
 
     Over the coverage of all samples:
 
-    >>> round(float(abstain.joint.ds_aurc([0, 0, 1, 1], [0.9, 0.5, 0.4, 0.8], [3.0, 2.0, 2.5, 1.0], [], [])), 4)
+    >>> both = {"id_confidence": [0.9, 0.5, 0.4, 0.8], "id_detector": [3.0, 2.0, 2.5, 1.0]}
+    >>> round(float(abstain.joint.ds_aurc([0, 0, 1, 1], **both, ood_confidence=[], ood_detector=[])), 4)
     0.2083
     """
-    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
     one_of(operator, OPERATORS, "operator")
-    if one_of(method, ("exact", "semi", "paper"), "method") == "paper":
+    if one_of(method, ("exact", "semi", "grid"), "method") == "grid":
         from abstain.joint._grid import binned_aurc, steps
 
         if operator != "at_least":
             raise TypeError(f'operator={operator!r} is an option of method="exact" or "semi"; bins have none')
         value = binned_aurc(data, steps(T, "T"), steps(K, "K"))
-        return AreaResult(value, None, "bins", data.n_id, data.n_ood, data.prevalence, f"ds_aurc/paper-T{T}-K{K}")
+        return AreaResult(value, None, "bins", data.n_id, data.n_ood, data.prevalence, f"ds_aurc/grid-T{T}-K{K}")
     return area(data, operator, _thresholds(method, T, K))
 
 
 def ds_augrc(
     id_loss: ArrayLike,
-    id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
-    ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
     *,
+    id_confidence: ArrayLike,
+    id_detector: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_detector: ArrayLike,
     operator: str = "at_least",
     prevalence: float | None = None,
     method: str = "exact",
@@ -182,9 +185,9 @@ def ds_augrc(
     ----------
     id_loss : array-like of shape (n_id,)
         0/1 loss of the in-distribution samples.
-    id_confidence, id_ood_score : array-like of shape (n_id,)
+    id_confidence, id_detector : array-like of shape (n_id,)
         The two scores of these samples, any scale, higher = accept.
-    ood_confidence, ood_score : array-like of shape (n_ood,)
+    ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     operator : {"at_least", "exact"}
         Least risk at this coverage or more; or straight lines between attainable levels, which without OOD samples and
@@ -223,11 +226,11 @@ def ds_augrc(
     Examples
     --------
     >>> import abstain
-    >>> columns = [0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0]
-    >>> round(float(abstain.joint.ds_augrc(*columns)), 4)
+    >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
+    >>> round(float(abstain.joint.ds_augrc([0, 0, 1], **inside, ood_confidence=[0.8], ood_detector=[1.0])), 4)
     0.0417
     """
-    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
     one_of(method, ("exact", "semi"), "method")
     return area(data, one_of(operator, OPERATORS, "operator"), _thresholds(method, T, None), generalized=True)
 
@@ -245,10 +248,10 @@ def area(
 
 def _thresholds(method: str, T: int | None, K: int | None) -> int | None:
     if K is not None:
-        raise TypeError(f'K={K!r} is an option of method="paper"')
+        raise TypeError(f'K={K!r} is an option of method="grid"')
     if method == "exact":
         if T is not None:
-            raise TypeError(f'T={T!r} is an option of method="semi" or "paper"; the exact method needs none')
+            raise TypeError(f'T={T!r} is an option of method="semi" or "grid"; the exact method needs none')
         return None
     from abstain.joint._grid import steps
 

@@ -50,7 +50,8 @@ class F1Point:
     Examples
     --------
     >>> import abstain
-    >>> point = abstain.joint.ds_f1([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8, 0.7], [1.0, 2.2])
+    >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
+    >>> point = abstain.joint.ds_f1([0, 0, 1], **inside, ood_confidence=[0.8, 0.7], ood_detector=[1.0, 2.2])
     >>> float(point), point.true_accept, point.false_accept, point.false_reject, point.true_reject
     (0.6666666666666666, 2, 1, 1, 1)
     """
@@ -75,16 +76,16 @@ class F1Point:
 
 def ds_f1(
     id_loss: ArrayLike,
-    id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
-    ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
     *,
+    id_confidence: ArrayLike,
+    id_detector: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_detector: ArrayLike,
     prevalence: float | None = None,
     method: str = "exact",
     T: int | None = None,
 ) -> F1Point:
-    r"""Best F1 over all pairs of thresholds on a confidence and an OOD score.
+    r"""Best F1 over all pairs of thresholds on a confidence and a detector score.
 
     A sample is accepted if :math:`c_i \ge \tau_\text{ID}` and :math:`a_i \ge \tau_\text{OOD}`. With A the accepted
     samples and TA those of them that are ID and right, precision is TA/\|A\| and recall TA/n_ID, so that
@@ -95,9 +96,9 @@ def ds_f1(
     ----------
     id_loss : array-like of shape (n_id,)
         0/1 loss of the in-distribution samples.
-    id_confidence, id_ood_score : array-like of shape (n_id,)
+    id_confidence, id_detector : array-like of shape (n_id,)
         The two scores of these samples, any scale, higher = accept.
-    ood_confidence, ood_score : array-like of shape (n_ood,)
+    ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     prevalence : float in [0, 1), optional
         Share of OOD samples in the target population: each weighs n_ID p / ((1 - p) n_OOD). Default: as in the data.
@@ -110,7 +111,7 @@ def ds_f1(
     -------
     F1Point
         Value in [0, 2 acc / (1 + acc)]; higher is better. If several pairs are best, the one with the highest
-        OOD threshold, then the highest confidence threshold.
+        threshold on the detector, then on the confidence.
 
     Raises
     ------
@@ -139,12 +140,12 @@ def ds_f1(
     Examples
     --------
     >>> import abstain
-    >>> loss, confidence, ood_score = [0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5]
-    >>> best = abstain.joint.ds_f1(loss, confidence, ood_score, [0.8, 0.7], [1.0, 2.2])
+    >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
+    >>> best = abstain.joint.ds_f1([0, 0, 1], **inside, ood_confidence=[0.8, 0.7], ood_detector=[1.0, 2.2])
     >>> round(best.value, 4), best.thresholds
-    (0.6667, Thresholds(confidence=0.5, ood_score=2.0))
+    (0.6667, Thresholds(confidence=0.5, detector=2.0))
     """
-    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
     if one_of(method, ("exact", "grid"), "method") == "exact":
         if T is not None:
             raise TypeError(f'T={T!r} is an option of method="grid"; the exact method needs none')
@@ -156,12 +157,12 @@ def ds_f1(
 
 def f1_at(
     id_loss: ArrayLike,
-    id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
-    ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
     thresholds: Thresholds | tuple[float, float],
     *,
+    id_confidence: ArrayLike,
+    id_detector: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_detector: ArrayLike,
     prevalence: float | None = None,
 ) -> F1Point:
     """F1 at given thresholds, for instance those chosen on calibration data.
@@ -170,12 +171,12 @@ def f1_at(
     ----------
     id_loss : array-like of shape (n_id,)
         0/1 loss of the in-distribution samples.
-    id_confidence, id_ood_score : array-like of shape (n_id,)
-        The two scores of these samples, higher = accept.
-    ood_confidence, ood_score : array-like of shape (n_ood,)
-        The two scores of the out-of-distribution samples; may be empty.
-    thresholds : Thresholds or (confidence, ood_score)
+    thresholds : Thresholds or (confidence, detector)
         Accept if and only if both scores reach theirs.
+    id_confidence, id_detector : array-like of shape (n_id,)
+        The two scores of these samples, higher = accept.
+    ood_confidence, ood_detector : array-like of shape (n_ood,)
+        The two scores of the out-of-distribution samples; may be empty.
     prevalence : float in [0, 1), optional
         Share of OOD samples in the target population; default: as in the data.
 
@@ -194,17 +195,19 @@ def f1_at(
     Examples
     --------
     >>> import abstain
-    >>> point = abstain.joint.f1_at([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8, 0.7], [1.0, 2.2], (0.6, 2.0))
+    >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
+    >>> outside = {"ood_confidence": [0.8, 0.7], "ood_detector": [1.0, 2.2]}
+    >>> point = abstain.joint.f1_at([0, 0, 1], (0.6, 2.0), **inside, **outside)
     >>> round(float(point), 4), point.true_accept, point.false_accept
     (0.4, 1, 1)
     """
-    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
     return point(data, _pair(thresholds), "f1/at")
 
 
 def _pair(thresholds: Any) -> Thresholds:
     if np.shape(thresholds) != (2,):
-        raise TypeError(f"thresholds must be a pair (confidence, ood_score), got {thresholds!r}")
+        raise TypeError(f"thresholds must be a pair (confidence, detector), got {thresholds!r}")
     pair = Thresholds(*(real(each, "thresholds", "on the scale of each score") for each in thresholds))
     if np.isnan(pair).any():
         raise ValueError(f"thresholds={tuple(pair)} hold NaN; -inf rejects nothing, +inf everything")
@@ -258,7 +261,7 @@ def numerator_denominator(data: Problem, counts: Any) -> tuple[Any, Any]:
 
 def accepted(data: Problem, thresholds: Thresholds) -> BoolArray:
     """Return which rows a pair of thresholds accepts."""
-    found: BoolArray = (data.confidence >= thresholds.confidence) & (data.ood_score >= thresholds.ood_score)
+    found: BoolArray = (data.confidence >= thresholds.confidence) & (data.detector >= thresholds.detector)
     return found
 
 

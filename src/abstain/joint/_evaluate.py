@@ -30,16 +30,19 @@ class JointEvaluation:
         The checked columns.
     seed : int
         Seed of permutations and splits; every guard starts from it, in whatever order they are asked for.
-    n_runs : int
-        Runs of the null calibration, and splits of the transfer.
+    n_permutations : int
+        Permutations of the null calibration.
+    n_splits : int
+        Splits of the transfer.
 
     Examples
     --------
     >>> import numpy as np, abstain
     >>> rng = np.random.default_rng(0)
     >>> wrong = rng.random(400) < 0.2
-    >>> inside, outside = rng.normal(2.0 - wrong, 1.0, (2, 400)), rng.normal(0.0, 1.0, (2, 400))
-    >>> result = abstain.joint.evaluate(wrong, *inside, *outside)
+    >>> inside = {name: rng.normal(2.0 - wrong) for name in ("id_confidence", "id_detector")}
+    >>> outside = {name: rng.normal(size=400) for name in ("ood_confidence", "ood_detector")}
+    >>> result = abstain.joint.evaluate(wrong, **inside, **outside)
     >>> round(float(result.ds_f1), 3), round(float(result.f1["confidence"]), 3)
     (0.758, 0.689)
     >>> round(result.null_gain["ds_f1"].null_mean, 3), round(result.transfer.loss, 3)
@@ -48,7 +51,8 @@ class JointEvaluation:
 
     problem: Problem = field(repr=False)
     seed: int = 0
-    n_runs: int = 20
+    n_permutations: int = 20
+    n_splits: int = 20
 
     # ------------------------------------------------------------------ values
 
@@ -95,7 +99,7 @@ class JointEvaluation:
 
     @cached_property
     def f1(self) -> dict[str, F1Point]:
-        """Best F1 of one threshold, on ``"confidence"`` and on ``"ood_score"``."""
+        """Best F1 of one threshold, on ``"confidence"`` and on ``"detector"``."""
         return {name: of_single(exact(data, "f1/exact")) for name, data in self._single().items()}
 
     @cached_property
@@ -127,7 +131,7 @@ class JointEvaluation:
         -------
         JointEvaluation
         """
-        return JointEvaluation(self.problem.at_prevalence(prevalence), self.seed, self.n_runs)
+        return JointEvaluation(self.problem.at_prevalence(prevalence), self.seed, self.n_permutations, self.n_splits)
 
     @cached_property
     def natural(self) -> JointEvaluation:
@@ -146,12 +150,13 @@ class JointEvaluation:
         Areas as in :func:`null_gain`: above 2000 ID samples near-exact, unlike :attr:`ds_aurc`.
         """
         rng = np.random.default_rng(self.seed)
-        return {name: _null.of_problem(self.problem, name, "permuted", self.n_runs, rng) for name in _null.METRICS}
+        n = self.n_permutations
+        return {name: _null.of_problem(self.problem, name, "permuted", n, rng) for name in _null.METRICS}
 
     @cached_property
     def transfer(self) -> _transfer.Transfer:
         """F1 of thresholds from one half of the data on the other."""
-        return _transfer.of_problem(self.problem, 0.5, self.n_runs, np.random.default_rng(self.seed))
+        return _transfer.of_problem(self.problem, 0.5, self.n_splits, np.random.default_rng(self.seed))
 
     def confidence_intervals(self, level: float = 0.95, n_splits: int = 50) -> dict[str, Interval]:
         """Return intervals of all metrics and gains, see :func:`confidence_intervals`.
@@ -193,7 +198,7 @@ class JointEvaluation:
                 name: {
                     "gain": found.gain,
                     "null_mean": found.null_mean,
-                    "null_sd": found.null_sd if self.n_runs > 1 else None,
+                    "null_sd": found.null_sd if self.n_permutations > 1 else None,
                     "p": found.p_value,
                 }
                 for name, found in self.null_gain.items()
@@ -212,35 +217,38 @@ class JointEvaluation:
         return str(self)
 
     def _single(self) -> dict[str, Problem]:
-        return {"confidence": self.problem.alone(), "ood_score": self.problem.swapped().alone()}
+        return {"confidence": self.problem.alone(), "detector": self.problem.swapped().alone()}
 
 
 def evaluate(
     id_loss: ArrayLike,
-    id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
-    ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
     *,
+    id_confidence: ArrayLike,
+    id_detector: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_detector: ArrayLike,
     prevalence: float | None = None,
-    n_runs: int = 20,
+    n_permutations: int = 20,
+    n_splits: int = 20,
     rng: int | np.random.Generator | None = 0,
 ) -> JointEvaluation:
-    """Evaluate a classifier with a confidence and an OOD score on ID and OOD samples together.
+    """Evaluate a classifier with a confidence and a detector score on ID and OOD samples together.
 
     Parameters
     ----------
     id_loss : array-like of shape (n_id,)
         0/1 loss of the in-distribution samples.
-    id_confidence, id_ood_score : array-like of shape (n_id,)
+    id_confidence, id_detector : array-like of shape (n_id,)
         The two scores of these samples, any scale, higher = accept.
-    ood_confidence, ood_score : array-like of shape (n_ood,)
+    ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     prevalence : float in [0, 1), optional
         Share of OOD samples in the target population; default: as in the data. Printed beside the natural and the
         balanced share in any case.
-    n_runs : int
-        Runs of the null calibration, and splits of the transfer.
+    n_permutations : int
+        Permutations of the null calibration.
+    n_splits : int
+        Splits of the transfer.
     rng : int, numpy.random.Generator or None
         Seed of permutations and splits; a generator gives one number for it.
 
@@ -262,11 +270,12 @@ def evaluate(
     Examples
     --------
     >>> import abstain
-    >>> result = abstain.joint.evaluate([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8, 0.7], [1.0, 2.2])
+    >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
+    >>> result = abstain.joint.evaluate([0, 0, 1], **inside, ood_confidence=[0.8, 0.7], ood_detector=[1.0, 2.2])
     >>> result.ds_f1.value, round(float(result.ds_aurc), 4), result.thresholds
-    (0.6666666666666666, 0.2778, Thresholds(confidence=0.5, ood_score=2.0))
+    (0.6666666666666666, 0.2778, Thresholds(confidence=0.5, detector=2.0))
     """
-    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
     drawn = generator(rng)
     seed = int(rng) if isinstance(rng, int | np.integer) else int(drawn.integers(2**63))
-    return JointEvaluation(data, seed, whole(n_runs, "n_runs"))
+    return JointEvaluation(data, seed, whole(n_permutations, "n_permutations"), whole(n_splits, "n_splits"))

@@ -34,9 +34,10 @@ class JointOperatingPoint:
     Examples
     --------
     >>> import abstain
-    >>> curve = abstain.joint.ds_aurc([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0]).frontier
+    >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
+    >>> curve = abstain.joint.ds_aurc([0, 0, 1], **inside, ood_confidence=[0.8], ood_detector=[1.0]).frontier
     >>> curve.at(coverage=0.5)
-    JointOperatingPoint(thresholds=Thresholds(confidence=0.5, ood_score=2.0), coverage=0.6666666666666666, selective_risk=0.0, n_id_accepted=2, n_ood_accepted=0)
+    JointOperatingPoint(thresholds=Thresholds(confidence=0.5, detector=2.0), coverage=0.6666666666666666, selective_risk=0.0, n_id_accepted=2, n_ood_accepted=0)
     """  # noqa: E501
 
     thresholds: Thresholds
@@ -52,11 +53,11 @@ class RiskCoverageFrontier:
 
     Parameters
     ----------
-    level : array of shape (n_levels,)
+    n_id_accepted : array of shape (n_levels,)
         Attainable numbers of accepted ID samples, ascending to ``n_id``.
     n_correct, n_ood_accepted : array of shape (n_levels,)
         Right ID samples and OOD samples that the best pair accepts.
-    confidence_threshold, ood_threshold : array of shape (n_levels,)
+    confidence_threshold, detector_threshold : array of shape (n_levels,)
         The best pair.
     n_id, n_ood : int
         Samples.
@@ -76,18 +77,19 @@ class RiskCoverageFrontier:
     Examples
     --------
     >>> import abstain
-    >>> curve = abstain.joint.ds_aurc([0, 0, 1], [0.9, 0.5, 0.4], [3.0, 2.0, 2.5], [0.8], [1.0]).frontier
+    >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
+    >>> curve = abstain.joint.ds_aurc([0, 0, 1], **inside, ood_confidence=[0.8], ood_detector=[1.0]).frontier
     >>> curve
     RiskCoverageFrontier(n_id=3, n_ood=1, levels=3)
     >>> curve.coverage.round(2), curve.selective_risk.round(2)
     (array([0.33, 0.67, 1.  ]), array([0.  , 0.  , 0.33]))
     """
 
-    level: IntArray
+    n_id_accepted: IntArray
     n_correct: IntArray
     n_ood_accepted: IntArray
     confidence_threshold: FloatArray
-    ood_threshold: FloatArray
+    detector_threshold: FloatArray
     n_id: int
     n_ood: int
     ood_weight: float
@@ -96,23 +98,23 @@ class RiskCoverageFrontier:
     method: str
 
     def __repr__(self) -> str:
-        return f"RiskCoverageFrontier(n_id={self.n_id}, n_ood={self.n_ood}, levels={self.level.size})"
+        return f"RiskCoverageFrontier(n_id={self.n_id}, n_ood={self.n_ood}, levels={self.n_id_accepted.size})"
 
     @cached_property
     def coverage(self) -> FloatArray:
         """Accepted share of the ID samples per level, shape (n_levels,), ascending to 1."""
-        return self.level / self.n_id
+        return self.n_id_accepted / self.n_id
 
     @cached_property
     def selective_risk(self) -> FloatArray:
         """Share of errors and OOD samples among what is accepted, shape (n_levels,)."""
-        weight = self.level + self.ood_weight * self.n_ood_accepted
+        weight = self.n_id_accepted + self.ood_weight * self.n_ood_accepted
         return (weight - self.n_correct) / weight
 
     @cached_property
     def generalized_risk(self) -> FloatArray:
         """Accepted errors and OOD samples per sample of the whole population, shape (n_levels,)."""
-        bad = self.level - self.n_correct + self.ood_weight * self.n_ood_accepted
+        bad = self.n_id_accepted - self.n_correct + self.ood_weight * self.n_ood_accepted
         return bad / (self.n_id + self.ood_weight * self.n_ood)
 
     def best_at_least(self) -> IntArray:
@@ -140,9 +142,9 @@ class RiskCoverageFrontier:
             A coverage outside [0, 1].
         """
         target = fraction(coverage, "coverage") * self.n_id
-        i = int(self.best_at_least()[int(np.searchsorted(self.level, target - 1e-9))])
-        thresholds = Thresholds(float(self.confidence_threshold[i]), float(self.ood_threshold[i]))
-        taken = int(self.level[i]), int(self.n_ood_accepted[i])
+        i = int(self.best_at_least()[int(np.searchsorted(self.n_id_accepted, target - 1e-9))])
+        thresholds = Thresholds(float(self.confidence_threshold[i]), float(self.detector_threshold[i]))
+        taken = int(self.n_id_accepted[i]), int(self.n_ood_accepted[i])
         return JointOperatingPoint(thresholds, float(self.coverage[i]), float(self.selective_risk[i]), *taken)
 
     def aurc(self, operator: str = "at_least") -> float:
@@ -161,7 +163,7 @@ class RiskCoverageFrontier:
         risk = self.selective_risk
         if one_of(operator, OPERATORS, "operator") == "at_least":
             risk = np.minimum.accumulate(risk[::-1])[::-1]
-        return inner(np.diff(self.level, prepend=0), risk) / self.n_id
+        return inner(np.diff(self.n_id_accepted, prepend=0), risk) / self.n_id
 
     def augrc(self, operator: str = "at_least") -> float:
         """Area under generalized risk, by trapezoids from (0, 0).
@@ -176,7 +178,7 @@ class RiskCoverageFrontier:
         float
             In [0, 1]; lower is better.
         """
-        level: Any = np.append(0, self.level)
+        level: Any = np.append(0, self.n_id_accepted)
         risk = np.append(0.0, self.generalized_risk)
         if one_of(operator, OPERATORS, "operator") == "exact":
             return float(np.trapezoid(risk, level) / self.n_id)

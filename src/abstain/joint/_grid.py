@@ -28,33 +28,33 @@ def quantiles(score: FloatArray, T: int) -> FloatArray:
     return np.unique(np.quantile(score, np.linspace(0.0, 1.0, T), method="lower"))[::-1] if T > 1 else score.min()[None]
 
 
-def counts(data: Problem, confidence: FloatArray, ood_score: FloatArray) -> Any:
-    """Return the accepted right, wrong and OOD rows of every pair, shape (3, n_confidence, n_ood_score)."""
-    row, column = floors(data.confidence, confidence), floors(data.ood_score, ood_score)
-    shape = (3, confidence.size + 1, ood_score.size + 1)
+def counts(data: Problem, confidence: FloatArray, detector: FloatArray) -> Any:
+    """Return the accepted right, wrong and OOD rows of every pair, shape (3, n_confidence, n_detector)."""
+    row, column = floors(data.confidence, confidence), floors(data.detector, detector)
+    shape = (3, confidence.size + 1, detector.size + 1)
     flat = np.ravel_multi_index((data.kind.astype(np.intp), row, column), shape)
     table = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)[:, :-1, :-1]
     return table.cumsum(axis=1).cumsum(axis=2)
 
 
 def surface(data: Problem, T: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the thresholds of both scores and F1 of every pair, shape (n_confidence, n_ood_score)."""
-    confidence, ood_score = quantiles(data.confidence, T), quantiles(data.ood_score, T)
-    right, wrong, outside = counts(data, confidence, ood_score)
+    """Return the thresholds of both scores and F1 of every pair, shape (n_confidence, n_detector)."""
+    confidence, detector = quantiles(data.confidence, T), quantiles(data.detector, T)
+    right, wrong, outside = counts(data, confidence, detector)
     bottom = data.id_weight * (right + wrong + data.n_id) + data.ood_weight * outside
-    return confidence, ood_score, 2.0 * data.id_weight * right / bottom
+    return confidence, detector, 2.0 * data.id_weight * right / bottom
 
 
 def grid_f1(data: Problem, T: int) -> Thresholds:
     """Return the best pair of the grid."""
-    confidence, ood_score, value = surface(data, T)
+    confidence, detector, value = surface(data, T)
     row, column = np.unravel_index(int(np.argmax(value)), value.shape)
-    return Thresholds(float(confidence[row]), float(ood_score[column]))
+    return Thresholds(float(confidence[row]), float(detector[column]))
 
 
 def binned_aurc(data: Problem, T: int, K: int) -> float:
     """Return the mean over K bins of coverage of the least risk in ((k-1)/K, k/K]; empty bins are interpolated."""
-    right, wrong, outside = counts(data, quantiles(data.confidence, T), quantiles(data.ood_score, T))
+    right, wrong, outside = counts(data, quantiles(data.confidence, T), quantiles(data.detector, T))
     inside, right, outside = (right + wrong).ravel(), right.ravel(), outside.ravel()
     taken = inside > 0
     inside, right, outside = inside[taken], right[taken], outside[taken]

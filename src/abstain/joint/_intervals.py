@@ -23,11 +23,11 @@ NO_SPREAD = 1e-12
 
 def confidence_intervals(
     id_loss: ArrayLike,
-    id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
-    ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
     *,
+    id_confidence: ArrayLike,
+    id_detector: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_detector: ArrayLike,
     level: float = 0.95,
     n_splits: int = 50,
     prevalence: float | None = None,
@@ -48,9 +48,9 @@ def confidence_intervals(
     ----------
     id_loss : array-like of shape (n_id,)
         0/1 loss of the in-distribution samples.
-    id_confidence, id_ood_score : array-like of shape (n_id,)
+    id_confidence, id_detector : array-like of shape (n_id,)
         The two scores of these samples, higher = accept.
-    ood_confidence, ood_score : array-like of shape (n_ood,)
+    ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     level : float in (0, 1)
         Nominal coverage of the intervals.
@@ -100,12 +100,13 @@ def confidence_intervals(
     >>> import numpy as np, abstain
     >>> rng = np.random.default_rng(0)
     >>> wrong = rng.random(300) < 0.2
-    >>> inside, outside = rng.normal(2.0 - wrong, 1.0, (2, 300)), rng.normal(0.0, 1.0, (2, 300))
-    >>> found = abstain.joint.confidence_intervals(wrong, *inside, *outside, n_splits=20)
+    >>> inside = {name: rng.normal(2.0 - wrong) for name in ("id_confidence", "id_detector")}
+    >>> outside = {name: rng.normal(size=300) for name in ("ood_confidence", "ood_detector")}
+    >>> found = abstain.joint.confidence_intervals(wrong, **inside, **outside, n_splits=20)
     >>> found["ds_f1 - f1"].low > 0.0
     True
     """
-    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
     return of_problem(data, level, n_splits, generator(rng))
 
 

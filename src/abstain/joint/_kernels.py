@@ -1,6 +1,6 @@
 """The two inner loops, in the part of Python that numba compiles. Nothing here is needed for a right result.
 
-Both sweep the threshold of the OOD score downwards over groups of tied rows. ``column`` is the position of a row's
+Both sweep the threshold of the detector score downwards over groups of tied rows. ``column`` is the position of a row's
 confidence among the distinct thresholds, the highest first; ``ends`` holds the end of each group.
 """
 

@@ -25,11 +25,11 @@ def frontier(data: Problem, *, generalized: bool = False, T: int | None = None) 
     levels = np.flatnonzero(found[0] >= 0)
     right, outside = found[0, levels], found[1, levels]
     return RiskCoverageFrontier(
-        level=levels,
+        n_id_accepted=levels,
         n_correct=right,
         n_ood_accepted=outside,
         confidence_threshold=thresholds[0, levels],
-        ood_threshold=thresholds[1, levels],
+        detector_threshold=thresholds[1, levels],
         n_id=data.n_id,
         n_ood=data.n_ood,
         ood_weight=data.ratio,
@@ -40,11 +40,11 @@ def frontier(data: Problem, *, generalized: bool = False, T: int | None = None) 
 
 
 def single_frontier(data: Problem) -> RiskCoverageFrontier:
-    """Return the frontier of the confidence alone: the OOD score is made constant."""
+    """Return the frontier of the confidence alone: the detector score is made constant."""
     from dataclasses import replace
 
     found = frontier(data.alone())
-    return replace(found, ood_threshold=np.full(found.level.size, -np.inf))
+    return replace(found, detector_threshold=np.full(found.n_id_accepted.size, -np.inf))
 
 
 def _best_levels(data: Problem, generalized: bool, T: int | None) -> tuple[IntArray, Any]:

@@ -28,7 +28,7 @@ class NullGain:
         The metric of the confidence alone and of both scores.
     gain : float
         How much better two scores are: positive, whatever the direction of the metric.
-    null : array of shape (n_runs,)
+    null : array of shape (n_permutations,)
         Gains with a useless second score.
     scheme : str
         How the second score was made useless.
@@ -36,7 +36,9 @@ class NullGain:
     Examples
     --------
     >>> import abstain
-    >>> result = abstain.joint.null_gain([0, 0, 1] * 9, range(27), range(27), [4.5] * 9, [-1.0] * 9, rng=0)
+    >>> inside, outside = {"id_confidence": range(27)}, {"ood_confidence": [4.5] * 9}
+    >>> detector = {"id_detector": range(27), "ood_detector": [-1.0] * 9}
+    >>> result = abstain.joint.null_gain([0, 0, 1] * 9, **inside, **outside, **detector, rng=0)
     >>> result.excess < result.gain
     True
     """
@@ -65,43 +67,43 @@ class NullGain:
 
     @property
     def p_value(self) -> float:
-        """Share of useless scores that gain at least as much, counting this one: at least 1/(n_runs + 1)."""
+        """Share of useless scores that gain at least as much, counting this one: at least 1/(n_permutations + 1)."""
         return float((1 + np.sum(self.null >= self.gain)) / (1 + self.null.size))
 
 
 def null_gain(
     id_loss: ArrayLike,
-    id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
-    ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
     *,
+    id_confidence: ArrayLike,
+    id_detector: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_detector: ArrayLike,
     metric: str = "ds_aurc",
     scheme: str = "permuted",
-    n_runs: int = 20,
+    n_permutations: int = 20,
     prevalence: float | None = None,
     rng: int | np.random.Generator | None = 0,
 ) -> NullGain:
     """Compare the gain of a second score with the gains of useless ones.
 
     The best of many pairs of thresholds on the same data always looks better than the best of few. The same gain is
-    therefore measured with the OOD score permuted over all samples.
+    therefore measured with the detector score permuted over all samples.
 
     Parameters
     ----------
     id_loss : array-like of shape (n_id,)
         0/1 loss of the in-distribution samples.
-    id_confidence, id_ood_score : array-like of shape (n_id,)
+    id_confidence, id_detector : array-like of shape (n_id,)
         The two scores of these samples, higher = accept.
-    ood_confidence, ood_score : array-like of shape (n_ood,)
+    ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     metric : {"ds_aurc", "ds_f1", "ds_augrc"}
         Whose gain; areas under "at least", above 2000 ID samples near-exact with 300 thresholds per score.
     scheme : {"permuted", "conditional"}
-        Permute the OOD score over all samples: pure noise. Or only among samples of similar confidence (100 groups): it
-        keeps what it shares with the confidence and loses what it adds, which is the sharper question.
-    n_runs : int
-        Permutations.
+        Permute the detector score over all samples: pure noise. Or only among samples of similar confidence (100
+        groups): it keeps what it shares with the confidence and loses what it adds, which is the sharper question.
+    n_permutations : int
+        Random permutations.
     prevalence : float in [0, 1), optional
         Share of OOD samples in the target population; default: as in the data.
     rng : int, numpy.random.Generator or None
@@ -122,25 +124,26 @@ def null_gain(
     Examples
     --------
     >>> import numpy as np, abstain
-    >>> noise = np.random.default_rng(1).normal(size=(5, 200))
-    >>> result = abstain.joint.null_gain(noise[0] > 0.7, *noise[1:], metric="ds_aurc")
+    >>> wrong, *noise = np.random.default_rng(1).normal(size=(5, 200))
+    >>> columns = dict(zip(["id_confidence", "id_detector", "ood_confidence", "ood_detector"], noise))
+    >>> result = abstain.joint.null_gain(wrong > 0.7, **columns, metric="ds_aurc")
     >>> result.gain > 0, abs(result.excess) < 4 * result.null_sd
     (True, True)
     """
-    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
-    return of_problem(data, metric, scheme, n_runs, generator(rng))
+    data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
+    return of_problem(data, metric, scheme, n_permutations, generator(rng))
 
 
-def of_problem(data: Problem, metric: str, scheme: str, n_runs: int, rng: np.random.Generator) -> NullGain:
+def of_problem(data: Problem, metric: str, scheme: str, n_permutations: int, rng: np.random.Generator) -> NullGain:
     """Return the comparison for a checked problem."""
     one_of(metric, METRICS, "metric")
     one_of(scheme, ("permuted", "conditional"), "scheme")
-    whole(n_runs, "n_runs", usual=20)
+    whole(n_permutations, "n_permutations", usual=20)
     data = data.ranked()
     single = alone(data, metric)
     double = together(data, metric)
     permuted = _permuted if scheme == "permuted" else _conditional
-    useless = np.array([together(data.with_ood_score(permuted(data, rng)), metric) for _ in range(n_runs)])
+    useless = np.array([together(data.with_detector(permuted(data, rng)), metric) for _ in range(n_permutations)])
     if metric == "ds_f1":
         return NullGain(metric, single, double, double - single, useless - single, scheme)
     return NullGain(metric, single, double, single - double, single - useless, scheme)
@@ -162,7 +165,7 @@ def together(data: Problem, metric: str) -> float:
 
 
 def _permuted(data: Problem, rng: np.random.Generator) -> FloatArray:
-    return rng.permutation(data.ood_score)
+    return rng.permutation(data.detector)
 
 
 def _conditional(data: Problem, rng: np.random.Generator, groups: int = 100) -> FloatArray:
@@ -172,5 +175,5 @@ def _conditional(data: Problem, rng: np.random.Generator, groups: int = 100) -> 
     group = np.arange(n) * min(groups, max(1, n // 10)) // n
     shuffled = np.lexsort((rng.random(n), group))
     result = np.empty(n)
-    result[order] = data.ood_score[order[shuffled]]
+    result[order] = data.detector[order[shuffled]]
     return result

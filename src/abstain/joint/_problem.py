@@ -25,17 +25,19 @@ LARGEST = 2**62
 class Thresholds(NamedTuple):
     """A pair of thresholds: accept if and only if both scores reach theirs.
 
-    ``confidence`` for the ID score, ``ood_score`` for the OOD score; +inf rejects everything, -inf nothing.
+    ``confidence`` on the score that tells right from wrong, ``detector`` on the one that tells ID from OOD inputs; +inf
+    rejects everything, -inf nothing.
 
     Examples
     --------
     >>> import abstain
-    >>> abstain.joint.ds_f1([0, 1], [0.9, 0.4], [2.0, 1.5], [0.8], [0.5]).thresholds
-    Thresholds(confidence=0.9, ood_score=2.0)
+    >>> inside = {"id_confidence": [0.9, 0.4], "id_detector": [2.0, 1.5]}
+    >>> abstain.joint.ds_f1([0, 1], **inside, ood_confidence=[0.8], ood_detector=[0.5]).thresholds
+    Thresholds(confidence=0.9, detector=2.0)
     """
 
     confidence: float
-    ood_score: float
+    detector: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class Problem:
 
     wrong: BoolArray
     confidence: FloatArray
-    ood_score: FloatArray
+    detector: FloatArray
     id_weight: float
     ood_weight: float
     prevalence: float | None
@@ -79,26 +81,26 @@ class Problem:
 
     def swapped(self) -> Problem:
         """Return the problem with the roles of the two scores exchanged."""
-        return replace(self, confidence=self.ood_score, ood_score=self.confidence)
+        return replace(self, confidence=self.detector, detector=self.confidence)
 
-    def with_ood_score(self, column: FloatArray) -> Problem:
-        """Return the problem with another OOD score."""
-        return replace(self, ood_score=column)
+    def with_detector(self, column: FloatArray) -> Problem:
+        """Return the problem with another detector score."""
+        return replace(self, detector=column)
 
     def alone(self) -> Problem:
-        """Return the problem of the confidence alone: a constant OOD score."""
-        return self.with_ood_score(np.zeros(self.confidence.size))
+        """Return the problem of the confidence alone: a constant detector score."""
+        return self.with_detector(np.zeros(self.confidence.size))
 
     def ranked(self) -> Problem:
         """Return the problem with ranks for scores: the same values, and far less sorting where many are calculated."""
-        ranks: list[Any] = [np.unique(each, return_inverse=True)[1] for each in (self.confidence, self.ood_score)]
-        return replace(self, confidence=ranks[0], ood_score=ranks[1])
+        ranks: list[Any] = [np.unique(each, return_inverse=True)[1] for each in (self.confidence, self.detector)]
+        return replace(self, confidence=ranks[0], detector=ranks[1])
 
     def rows(self, id_rows: IntArray, ood_rows: IntArray) -> Problem:
         """Return the problem on these rows; the OOD share of a stated prevalence stays as it is."""
         index = np.concatenate([id_rows, self.n_id + ood_rows])
         weights = _weights(id_rows.size, ood_rows.size, self.prevalence)
-        return Problem(self.wrong[id_rows], self.confidence[index], self.ood_score[index], *weights, self.prevalence)
+        return Problem(self.wrong[id_rows], self.confidence[index], self.detector[index], *weights, self.prevalence)
 
     def split(self, share: float, rng: np.random.Generator) -> tuple[Problem, Problem]:
         """Return a random share of the ID and of the OOD rows, and the rest; both keep the mix."""
@@ -114,25 +116,25 @@ class Problem:
 def problem(
     id_loss: ArrayLike,
     id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
+    id_detector: ArrayLike,
     ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
+    ood_detector: ArrayLike,
     prevalence: float | None = None,
 ) -> Problem:
     """Check the five columns and the prevalence; ID columns need a row, OOD columns may be empty."""
     wrong = errors(id_loss)
     inside = {
         "id_confidence": score_column(id_confidence, "id_confidence"),
-        "id_ood_score": score_column(id_ood_score, "id_ood_score"),
+        "id_detector": score_column(id_detector, "id_detector"),
     }
     same_length(id_loss=wrong, **inside)
     outside = {
         "ood_confidence": score_column(ood_confidence, "ood_confidence", empty=True),
-        "ood_score": score_column(ood_score, "ood_score", empty=True),
+        "ood_detector": score_column(ood_detector, "ood_detector", empty=True),
     }
     same_length(**outside)
     confidence = np.concatenate([inside["id_confidence"], outside["ood_confidence"]])
-    score = np.concatenate([inside["id_ood_score"], outside["ood_score"]])
+    score = np.concatenate([inside["id_detector"], outside["ood_detector"]])
     return _assembled(wrong, confidence, score, prevalence)
 
 

@@ -74,7 +74,7 @@ class Record:
     run : int
         Which of its runs.
     score : str
-        The OOD score (DS metrics) or the only score.
+        The detector score (DS metrics) or the only score.
     set : str
         The OOD set; empty for what needs none.
     metric : str
@@ -251,7 +251,7 @@ def protocol(
     groups : mapping of group to names of OOD sets
         For instance ``{"near": ["cifar10"], "far": ["mnist", "svhn"]}``.
     confidence : str
-        The score that is paired, as the confidence, with each score as the OOD score.
+        The score that is paired, as the confidence, with each score as the detector score.
     prevalence : float in [0, 1), optional
         Share of OOD samples, the same for every set; default: as in the data, so that F1 and AURC depend on the sizes.
     progress : callable, optional
@@ -345,7 +345,7 @@ def _records(
     for score, column in run.id_scores.items():
         alone = {
             "accuracy": 1.0 - float(wrong.mean()),
-            "id_aurc": single_aurc(wrong, column, [], operator="exact"),
+            "id_aurc": single_aurc(wrong, id_score=column, ood_score=[], operator="exact"),
         }
         found += [Record(strategy, number, score, "", metric, value, wrong.size, 0) for metric, value in alone.items()]
         for name in sets:
@@ -361,7 +361,7 @@ def _values(data: Problem) -> dict[str, float]:
     T = affordable(data.n_id)
     alone = data.swapped().alone()
     curve = single_frontier(alone)
-    inside, outside = data.ood_score[: data.n_id], data.ood_score[data.n_id :]
+    inside, outside = data.detector[: data.n_id], data.detector[data.n_id :]
     return {
         "f1": exact(alone).value,
         "aurc": curve.aurc(),
@@ -369,10 +369,10 @@ def _values(data: Problem) -> dict[str, float]:
         "ds_f1": exact(data).value,
         "ds_aurc": area(data, T=T).value,
         "ds_augrc": area(data, T=T, generalized=True).value,
-        "auroc": _detection.auroc(inside, outside),
-        "fpr_at_id_recall95": _detection.fpr_at_id_recall(inside, outside),
-        "fpr_at_ood_recall95": _detection.fpr_at_ood_recall(inside, outside),
-        "aupr_in": _detection.aupr_in(inside, outside),
-        "aupr_out": _detection.aupr_out(inside, outside),
-        "oscr": _detection.oscr(data.wrong, inside, outside),
+        "auroc": _detection.auroc(id_score=inside, ood_score=outside),
+        "fpr_at_id_recall95": _detection.fpr_at_id_recall(id_score=inside, ood_score=outside),
+        "fpr_at_ood_recall95": _detection.fpr_at_ood_recall(id_score=inside, ood_score=outside),
+        "aupr_in": _detection.aupr_in(id_score=inside, ood_score=outside),
+        "aupr_out": _detection.aupr_out(id_score=inside, ood_score=outside),
+        "oscr": _detection.oscr(data.wrong, id_score=inside, ood_score=outside),
     }

@@ -1,4 +1,4 @@
-"""The largest sum over a quadrant: rows by descending OOD score, a tree over descending confidence.
+"""The largest sum over a quadrant: rows by descending detector score, a tree over descending confidence.
 
 Only thresholds at *correct* rows can be optimal: between two of them, raising a threshold drops nothing but
 errors. Every other row is therefore moved down to the next correct value, and out if there is none.
@@ -44,7 +44,7 @@ def stable_order(keys: IntArray) -> IntArray:
 class Sweep:
     """Rows in the order of descending ``group`` value, with their columns; thresholds descend.
 
-    ``rows`` indexes the problem; ``ends`` holds the end of each group of tied OOD scores.
+    ``rows`` indexes the problem; ``ends`` holds the end of each group of tied detector scores.
     """
 
     rows: IntArray
@@ -120,8 +120,8 @@ class Sweep:
 
 def sweep_over(problem: Problem, candidates: Any) -> Sweep:
     """Return the sweep whose thresholds are the values of the candidate rows; rows below all of them are left out."""
-    groups, columns = distinct(problem.ood_score[candidates]), distinct(problem.confidence[candidates])
-    group, column = floors(problem.ood_score, groups), floors(problem.confidence, columns)
+    groups, columns = distinct(problem.detector[candidates]), distinct(problem.confidence[candidates])
+    group, column = floors(problem.detector, groups), floors(problem.confidence, columns)
     rows = np.flatnonzero((group < groups.size) & (column < columns.size))
     rows = rows[stable_order(group[rows])]
     ends = np.cumsum(np.bincount(group[rows], minlength=groups.size))

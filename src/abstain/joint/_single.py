@@ -20,7 +20,7 @@ COVERAGES = ("id", "all")
 
 
 def f1(
-    id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, *, prevalence: float | None = None
+    id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None
 ) -> F1Point:  # fmt: skip
     r"""Best F1 over all thresholds on one score, on ID and OOD samples together.
 
@@ -62,24 +62,24 @@ def f1(
     Examples
     --------
     >>> import abstain
-    >>> float(abstain.joint.f1([0, 0, 1, 0], [0.9, 0.8, 0.4, 0.7], [0.6, 0.2]))
+    >>> float(abstain.joint.f1([0, 0, 1, 0], id_score=[0.9, 0.8, 0.4, 0.7], ood_score=[0.6, 0.2]))
     0.8571428571428571
     """
     return of_single(exact(single(id_loss, id_score, ood_score, prevalence), "f1/exact"))
 
 
 def of_single(found: F1Point) -> F1Point:
-    """Return the point with the OOD threshold opened: the constant score accepts everything."""
+    """Return the point with the detector's threshold opened: the constant score accepts everything."""
     pair = Thresholds(found.thresholds.confidence, -np.inf)
     return replace(found, thresholds=pair)
 
 
 def aurc(
     id_loss: ArrayLike,
+    *,
     id_score: ArrayLike,
     ood_score: ArrayLike,
-    *,
-    coverage: str = "id",
+    coverage_of: str = "id",
     operator: str = "at_least",
     prevalence: float | None = None,
 ) -> float:
@@ -93,11 +93,11 @@ def aurc(
         0/1 loss of the in-distribution samples.
     id_score, ood_score : array-like of shape (n_id,) and (n_ood,)
         The score of the in- and the out-of-distribution samples, higher = accept.
-    coverage : {"id", "all"}
+    coverage_of : {"id", "all"}
         Share of the ID samples that is accepted, at the tightest threshold; or of all samples, as in SCOD.
     operator : {"at_least", "exact"}
         Least risk at this coverage or more; or at the next attainable coverage, which is AURC of all samples
-        under ``coverage="all"``, and of the ID samples if there are no others.
+        under ``coverage_of="all"``, and of the ID samples if there are no others.
     prevalence : float in [0, 1), optional
         Share of OOD samples in the target population; default: as in the data.
 
@@ -129,12 +129,12 @@ def aurc(
     Examples
     --------
     >>> import abstain
-    >>> round(abstain.joint.aurc([0, 0, 1, 0], [0.9, 0.8, 0.4, 0.7], [0.6, 0.2]), 4)
+    >>> round(abstain.joint.aurc([0, 0, 1, 0], id_score=[0.9, 0.8, 0.4, 0.7], ood_score=[0.6, 0.2]), 4)
     0.1
     """
     data = single(id_loss, id_score, ood_score, prevalence)
     one_of(operator, OPERATORS, "operator")
-    if one_of(coverage, COVERAGES, "coverage") == "id":
+    if one_of(coverage_of, COVERAGES, "coverage_of") == "id":
         return single_frontier(data).aurc(operator)
     share, risk, _ = _over_all(data, 1.0, 1.0)
     return _steps(share, risk, operator)
@@ -142,10 +142,10 @@ def aurc(
 
 def augrc(
     id_loss: ArrayLike,
+    *,
     id_score: ArrayLike,
     ood_score: ArrayLike,
-    *,
-    coverage: str = "id",
+    coverage_of: str = "id",
     operator: str = "at_least",
     prevalence: float | None = None,
 ) -> float:
@@ -159,7 +159,7 @@ def augrc(
         0/1 loss of the in-distribution samples.
     id_score, ood_score : array-like of shape (n_id,) and (n_ood,)
         The score of the in- and the out-of-distribution samples, higher = accept.
-    coverage : {"id", "all"}
+    coverage_of : {"id", "all"}
         Share of the ID samples that is accepted, at the tightest threshold; or of all samples.
     operator : {"at_least", "exact"}
         Least risk at this coverage or more; or straight lines between attainable coverages. The risk never falls with
@@ -194,12 +194,12 @@ def augrc(
     Examples
     --------
     >>> import abstain
-    >>> round(abstain.joint.augrc([0, 0, 1, 0], [0.9, 0.8, 0.4, 0.7], [0.6, 0.2]), 4)
+    >>> round(abstain.joint.augrc([0, 0, 1, 0], id_score=[0.9, 0.8, 0.4, 0.7], ood_score=[0.6, 0.2]), 4)
     0.0417
     """
     data = single(id_loss, id_score, ood_score, prevalence)
     one_of(operator, OPERATORS, "operator")
-    if one_of(coverage, COVERAGES, "coverage") == "id":
+    if one_of(coverage_of, COVERAGES, "coverage_of") == "id":
         return single_frontier(data).augrc(operator)
     share, risk, _ = _over_all(data, 1.0, 1.0)
     return float(np.trapezoid(np.append(0.0, share * risk), np.append(0.0, share)))
@@ -207,9 +207,9 @@ def augrc(
 
 def scod_risk(
     id_loss: ArrayLike,
+    *,
     id_score: ArrayLike,
     ood_score: ArrayLike,
-    *,
     ood_cost: float = 0.5,
     coverage: float | None = None,
     prevalence: float | None = None,
@@ -255,7 +255,8 @@ def scod_risk(
     Examples
     --------
     >>> import abstain
-    >>> abstain.joint.scod_risk([0, 0, 1, 0], [0.9, 0.8, 0.4, 0.7], [0.6, 0.2], ood_cost=0.8, coverage=1.0)
+    >>> columns = {"id_score": [0.9, 0.8, 0.4, 0.7], "ood_score": [0.6, 0.2]}
+    >>> abstain.joint.scod_risk([0, 0, 1, 0], **columns, ood_cost=0.8, coverage=1.0)
     0.2
     """
     data = single(id_loss, id_score, ood_score, prevalence)

@@ -26,7 +26,9 @@ class Transfer:
     Examples
     --------
     >>> import abstain
-    >>> result = abstain.joint.transfer([0, 0, 0, 1] * 9, range(36), range(36), range(9), range(9), n_splits=3)
+    >>> inside = {"id_confidence": range(36), "id_detector": range(36)}
+    >>> outside = {"ood_confidence": range(9), "ood_detector": range(9)}
+    >>> result = abstain.joint.transfer([0, 0, 0, 1] * 9, **inside, **outside, n_splits=3)
     >>> bool((result.transferred <= result.oracle).all())
     True
     """
@@ -43,11 +45,11 @@ class Transfer:
 
 def transfer(
     id_loss: ArrayLike,
-    id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
-    ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
     *,
+    id_confidence: ArrayLike,
+    id_detector: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_detector: ArrayLike,
     share: float = 0.5,
     n_splits: int = 20,
     prevalence: float | None = None,
@@ -63,9 +65,9 @@ def transfer(
     ----------
     id_loss : array-like of shape (n_id,)
         0/1 loss of the in-distribution samples.
-    id_confidence, id_ood_score : array-like of shape (n_id,)
+    id_confidence, id_detector : array-like of shape (n_id,)
         The two scores of these samples, higher = accept.
-    ood_confidence, ood_score : array-like of shape (n_ood,)
+    ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     share : float in (0, 1)
         Share of the calibration part.
@@ -92,12 +94,13 @@ def transfer(
     >>> import numpy as np, abstain
     >>> rng = np.random.default_rng(0)
     >>> wrong = rng.random(400) < 0.2
-    >>> inside, outside = rng.normal(2.0 - wrong, 1.0, (2, 400)), rng.normal(0.0, 1.0, (2, 400))
-    >>> result = abstain.joint.transfer(wrong, *inside, *outside)
+    >>> inside = {name: rng.normal(2.0 - wrong) for name in ("id_confidence", "id_detector")}
+    >>> outside = {name: rng.normal(size=400) for name in ("ood_confidence", "ood_detector")}
+    >>> result = abstain.joint.transfer(wrong, **inside, **outside)
     >>> 0.0 < result.loss < 0.05
     True
     """
-    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
     return of_problem(data, share, n_splits, generator(rng))
 
 

@@ -35,7 +35,7 @@ def evaluation_text(result: JointEvaluation) -> str:
         lines += ["", f"Share of OOD samples {each.prevalence:.3f}, {name}", *_block(each)]
     main = result
     lines += ["", f"Best pair of thresholds: confidence {main.thresholds.confidence:.6g}, "
-              f"OOD score {main.thresholds.ood_score:.6g} (chosen on these data)"]  # fmt: skip
+              f"detector {main.thresholds.detector:.6g} (chosen on these data)"]  # fmt: skip
     if min(result.n_id, result.n_ood or result.n_id) > 1:
         moved = main.transfer
         lines.append(
@@ -47,7 +47,7 @@ def evaluation_text(result: JointEvaluation) -> str:
 
 
 def _block(result: JointEvaluation) -> list[str]:
-    head = ("", "confidence", "OOD score", "both", "gain", "null gain")
+    head = ("", "confidence", "detector", "both", "gain", "null gain")
     rows = []
     for title, single, double, key in (
         ("F1 ↑", {name: found.value for name, found in result.f1.items()}, result.ds_f1.value, "ds_f1"),
@@ -56,7 +56,7 @@ def _block(result: JointEvaluation) -> list[str]:
     ):
         found = result.null_gain[key]
         spread = "" if np.isnan(found.null_sd) else f" ± {found.null_sd:.4f}"
-        values = (single["confidence"], single["ood_score"], double, found.gain)
+        values = (single["confidence"], single["detector"], double, found.gain)
         rows.append((title, *(f"{value:.4f}" for value in values), f"{found.null_mean:.4f}{spread}"))
     return _aligned([head, *rows])
 
@@ -193,16 +193,16 @@ def plot_frontiers(frontiers: Mapping[str, RiskCoverageFrontier], ax: Any = None
 
 
 def _two(curve: RiskCoverageFrontier) -> bool:
-    return bool(np.unique(curve.ood_threshold).size > 1)
+    return bool(np.unique(curve.detector_threshold).size > 1)
 
 
 def plot_f1_surface(
     id_loss: ArrayLike,
-    id_confidence: ArrayLike,
-    id_ood_score: ArrayLike,
-    ood_confidence: ArrayLike,
-    ood_score: ArrayLike,
     *,
+    id_confidence: ArrayLike,
+    id_detector: ArrayLike,
+    ood_confidence: ArrayLike,
+    ood_detector: ArrayLike,
     T: int = 200,
     prevalence: float | None = None,
     ax: Any = None,
@@ -213,9 +213,9 @@ def plot_f1_surface(
     ----------
     id_loss : array-like of shape (n_id,)
         0/1 loss of the in-distribution samples.
-    id_confidence, id_ood_score : array-like of shape (n_id,)
+    id_confidence, id_detector : array-like of shape (n_id,)
         The two scores of these samples, higher = accept.
-    ood_confidence, ood_score : array-like of shape (n_ood,)
+    ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     T : int
         Quantiles per score.
@@ -232,30 +232,38 @@ def plot_f1_surface(
     from abstain.joint._grid import surface
     from abstain.joint._problem import problem
 
-    data = problem(id_loss, id_confidence, id_ood_score, ood_confidence, ood_score, prevalence)
+    data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
     confidence, score, value = surface(data, T)
     if ax is None:
         from matplotlib import pyplot
 
         _, ax = pyplot.subplots(figsize=(5.5, 4.4), layout="constrained")
-    x, y = (_rejected(column, limits) for column, limits in ((data.ood_score, score), (data.confidence, confidence)))
+    x, y = (_rejected(column, limits) for column, limits in ((data.detector, score), (data.confidence, confidence)))
     picture = ax.pcolormesh(x, y, value, shading="nearest", cmap="viridis", rasterized=True)
     if min(value.shape) > 1:
         ax.contour(x, y, value, levels=8, colors="white", linewidths=0.5, alpha=0.6)
     ax.figure.colorbar(picture, ax=ax, label="F1")
-    columns = (id_loss, id_confidence, id_ood_score, ood_confidence, ood_score)
-    both = joint.ds_f1(*columns, prevalence=prevalence)
-    by_confidence = joint.f1(id_loss, id_confidence, ood_confidence, prevalence=prevalence)
-    by_score = joint.f1(id_loss, id_ood_score, ood_score, prevalence=prevalence)
+    pairs = (id_confidence, ood_confidence), (id_detector, ood_detector)
+    by_confidence, by_detector = (
+        joint.f1(id_loss, id_score=inside, ood_score=outside, prevalence=prevalence) for inside, outside in pairs
+    )
+    both = joint.ds_f1(
+        id_loss,
+        id_confidence=id_confidence,
+        id_detector=id_detector,
+        ood_confidence=ood_confidence,
+        ood_detector=ood_detector,
+        prevalence=prevalence,
+    )
     for label, marker, a, c, found in (
-        ("both", "*", both.thresholds.ood_score, both.thresholds.confidence, both.value),
+        ("both", "*", both.thresholds.detector, both.thresholds.confidence, both.value),
         ("confidence", "^", -np.inf, by_confidence.thresholds.confidence, by_confidence.value),
-        ("OOD score", "s", by_score.thresholds.confidence, -np.inf, by_score.value),
+        ("detector", "s", by_detector.thresholds.confidence, -np.inf, by_detector.value),
     ):
-        at = (_rejected(data.ood_score, np.array([a]))[0], _rejected(data.confidence, np.array([c]))[0])
+        at = (_rejected(data.detector, np.array([a]))[0], _rejected(data.confidence, np.array([c]))[0])
         ax.plot(*at, marker, color="red", markeredgecolor="white", markersize=11, clip_on=False,
                 linestyle="none", label=f"{label} {found:.4f}")  # fmt: skip
-    ax.set(xlabel="Rejected share by the OOD score alone", ylabel="Rejected share by the confidence alone")
+    ax.set(xlabel="Rejected share by the detector alone", ylabel="Rejected share by the confidence alone")
     ax.legend(fontsize="small", loc="upper right", framealpha=0.85)
     return ax
 
