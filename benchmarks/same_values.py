@@ -141,7 +141,7 @@ def values(package: Any, seed: int) -> Iterator[tuple[str, Any]]:
             ),
         )
     outputs = package.Outputs(
-        labels=p["labels"], probabilities=p["probabilities"], confidence=confidence, weights=weight,
+        labels=p["labels"], probabilities=p["probabilities"], confidence=confidence, sample_weight=weight,
         groups={"site": p["group"]},
     )  # fmt: skip
     yield "fingerprint", tried(lambda: outputs.fingerprint)

@@ -206,7 +206,7 @@ def _criterion(
     chosen = metrics.parse(metric)
     if chosen.input == "probabilities":
         raise ValueError(f"{metric} does not depend on the score, so it cannot choose one; use augrc, aurc or auroc_f")
-    loss, weights = validation.loss_per_sample(), validation.weights
+    loss, weights = validation.loss_per_sample(), validation.sample_weight
 
     def measure(inside: FloatArray, _: Any) -> tuple[float, str | None]:
         return chosen.evaluate(TieBlocks.from_samples(loss, inside, weights, oracle=True))

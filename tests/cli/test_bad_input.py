@@ -97,7 +97,7 @@ def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
         (["--scores", "case"], ["column 'case' must hold numbers, but data row 1 holds 'case 0'"]),
         (["--label", "site"], ["labels", "--class-names a,b,..."]),
         (["--label", "conf"], ["label"]),
-        (["--weight", "site"], ["column 'site' must hold numbers"]),
+        (["--sample-weight", "site"], ["column 'site' must hold numbers"]),
         (["--metrics", "ece", "--scores", "votes"], ["ece needs confidence scores that are probabilities in [0, 1]"]),
         (["--metrics", "aurc(estimator=lg)"], ["estimator='lg' is not known; did you mean 'log'?"]),
         (["--metrics", "coverage_at_risk(risk=low)"], ["risk must be a number >= 0, got 'low'"]),

@@ -56,7 +56,20 @@ def test_named_columns(abstain_: Run, tmp_path: Path) -> None:
     path = tmp_path / "odd.parquet"
     names = {"y": "A", "yhat": "B", "conf": "C", "w": "D", "case": "E", "site": "F"}
     polars.DataFrame({names[key]: COLUMNS[key] for key in names}).write_parquet(path)
-    options = ["--label", "A", "--prediction", "B", "--confidence", "C", "--weight", "D", "--id", "E", "--cluster", "F"]
+    options = [
+        "--label",
+        "A",
+        "--prediction",
+        "B",
+        "--confidence",
+        "C",
+        "--sample-weight",
+        "D",
+        "--id",
+        "E",
+        "--cluster",
+        "F",
+    ]
     done = abstain_("evaluate", path, *options, "--metrics", "augrc", "--json", "-")
     assert (done.code, done.err) == (0, "")
     assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["conf"], sample_weight=COLUMNS["w"])

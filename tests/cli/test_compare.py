@@ -69,7 +69,7 @@ def test_scores_of_one_file(models, capsys, tmp_path):
         (["bare.npz", "shorter.npz"], "models need the same samples"),
         (["bare.npz", "other.npz"], "matched by --id"),
         (["sharp.npz", "mixed.npz"], "mixed.npz: label "),
-        (["sharp.npz", "heavy.npz"], "heavy.npz: weights differ from those in sharp.npz"),
+        (["sharp.npz", "heavy.npz"], "heavy.npz: sample_weight is not that of sharp.npz"),
         (["sharp.npz", "dull.npz", "--fit", "sharp.npz"], "--fit holds outputs of one model"),
         (["sharp.npz", "--scores", "msp,knn"], "sharp.npz: knn "),
     ],
@@ -83,7 +83,7 @@ def test_bad_input_is_one_line_and_status_2(models, arguments, message, capsys, 
     logits, labels = np.asarray(outputs.logits), np.asarray(outputs.labels)
     ids = np.asarray(outputs.ids)
     np.savez("mixed.npz", labels=(labels + 1) % 3, logits=logits, ids=ids)
-    np.savez("heavy.npz", labels=labels, logits=logits, ids=ids, weights=np.arange(400.0))
+    np.savez("heavy.npz", labels=labels, logits=logits, ids=ids, sample_weight=np.arange(400.0))
     np.savez("bare.npz", labels=labels, logits=logits)
     np.savez("shorter.npz", labels=labels[:200], logits=logits[:200])
     np.savez("other.npz", labels=(labels + 1) % 3, logits=logits)

@@ -23,7 +23,7 @@ def outputs(**fields: object) -> abstain.Outputs:
 
 def test_groups_are_evaluated_like_their_rows_alone() -> None:
     """Text and numbers make groups; the value in a group is that of its rows, weights included."""
-    result = abstain.evaluate(outputs(weights=WEIGHT), metrics="augrc", by=["site", "age"])
+    result = abstain.evaluate(outputs(sample_weight=WEIGHT), metrics="augrc", by=["site", "age"])
     assert result.groups == [None, "site = north", "site = south", "site = west", "age = 30", "age = 31"]
     for group, rows in (("site = south", SITE == "south"), ("age = 31", AGE == 31), (None, slice(None))):
         wanted = abstain.augrc(LOSS[rows], SCORE[rows], sample_weight=WEIGHT[rows])
@@ -37,7 +37,7 @@ def test_metrics_of_the_probabilities_within_groups() -> None:
     rng = np.random.default_rng(4)
     probabilities = rng.dirichlet(np.ones(2), N)
     labels = rng.integers(0, 2, N)
-    given = abstain.Outputs(labels=labels, probabilities=probabilities, groups={"age": AGE}, weights=WEIGHT)
+    given = abstain.Outputs(labels=labels, probabilities=probabilities, groups={"age": AGE}, sample_weight=WEIGHT)
     result = abstain.evaluate(given, metrics="nll", by="age")
     rows = AGE == 30
     wanted = abstain.nll(labels[rows], probabilities[rows], sample_weight=WEIGHT[rows])
@@ -74,7 +74,7 @@ def test_a_group_where_nothing_counts(policy: str) -> None:
     given = abstain.Outputs(
         loss=[0, 1, 1, 0],
         scores={"s": [0.9, 0.8, np.nan, np.nan]},
-        weights=[1, 1, 1, 0],
+        sample_weight=[1, 1, 1, 0],
         groups={"site": ["a", "a", "b", "c"]},
     )
     result = abstain.evaluate(given, "s", "risk", by="site", nan_policy=policy)
@@ -219,10 +219,10 @@ def test_provenance_identifies_the_input() -> None:
         outputs(loss=1 - LOSS),
         outputs(confidence=np.nextafter(SCORE, 1)),
         outputs(groups={"site": SITE}),
-        outputs(weights=WEIGHT),
+        outputs(sample_weight=WEIGHT),
         outputs(scores={"s": SCORE}),
     ]
     hashes = {abstain.evaluate(each).provenance["fingerprint"] for each in others} | {again["fingerprint"]}
     assert len(hashes) == 6
-    weighted = abstain.evaluate(outputs(weights=WEIGHT)).provenance
+    weighted = abstain.evaluate(outputs(sample_weight=WEIGHT)).provenance
     assert weighted["mean_loss"] == pytest.approx(np.average(LOSS, weights=WEIGHT))

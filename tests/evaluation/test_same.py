@@ -23,7 +23,7 @@ for n in (300, 60_000):
     score, weight = rng.random(n), rng.random(n)
     for loss in ((rng.random(n) > score) * 1.0, rng.random(n)):
         for weights in (None, weight):
-            outputs = abstain.Outputs(loss=loss, confidence=score, weights=weights)
+            outputs = abstain.Outputs(loss=loss, confidence=score, sample_weight=weights)
             found = abstain.evaluate(outputs, metrics="default" if weights is None else ["aurc", "augrc", "e_aurc"])
             print(n, [(row.spec, row.value.hex(), row.low, row.high) for row in found.measurements])
             print(abstain.curve.risk_coverage_curve(loss, score, sample_weight=weights).selective_risk.tobytes().hex())
@@ -111,7 +111,7 @@ def test_row_order_keeps_twelve_digits_of_other_losses(problem: Problem, shuffle
 
 def values(problem: Problem, metrics: list[str]) -> list[float]:
     """Return the values of the metrics by their functions in the registry."""
-    outputs = abstain.Outputs(loss=problem.loss, confidence=problem.confidence, weights=problem.weight)
+    outputs = abstain.Outputs(loss=problem.loss, confidence=problem.confidence, sample_weight=problem.weight)
     found = abstain.evaluate(outputs, metrics=metrics, level=None)
     return [row.value for row in found.measurements]
 

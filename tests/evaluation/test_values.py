@@ -19,7 +19,7 @@ OUTPUTS = abstain.Outputs(labels=LABELS, probabilities=PROBABILITIES, scores={"n
 
 def outputs_of(problem: Problem) -> abstain.Outputs:
     """Return a drawn problem as saved outputs."""
-    return abstain.Outputs(loss=problem.loss, confidence=problem.confidence, weights=problem.weight)
+    return abstain.Outputs(loss=problem.loss, confidence=problem.confidence, sample_weight=problem.weight)
 
 
 @given(problems())
@@ -73,7 +73,7 @@ def test_the_default_score() -> None:
 def test_metrics_of_the_probabilities() -> None:
     """A metric of the whole probability vector gets it with labels and weights, and is the same for every score."""
     weights = np.random.default_rng(8).integers(1, 4, N)
-    outputs = abstain.Outputs(labels=LABELS, probabilities=PROBABILITIES, weights=weights, scores=OUTPUTS.scores)
+    outputs = abstain.Outputs(labels=LABELS, probabilities=PROBABILITIES, sample_weight=weights, scores=OUTPUTS.scores)
     result = abstain.evaluate(outputs, ["msp", "noise"], ["nll", "brier_score"])
     for score in result.scores:
         assert result.value("nll", score=score) == pytest.approx(
@@ -90,7 +90,7 @@ def test_means_over_predictions_have_intervals() -> None:
     weights, clusters = rng.integers(1, 4, N), np.arange(N) // 3
     score = np.where(rng.random(N) < 0.1, np.nan, rng.random(N))
     outputs = abstain.Outputs(
-        labels=LABELS, probabilities=PROBABILITIES, weights=weights, clusters=clusters, scores={"gaps": score}
+        labels=LABELS, probabilities=PROBABILITIES, sample_weight=weights, clusters=clusters, scores={"gaps": score}
     )
     found = abstain.evaluate(outputs, "gaps", ["nll", "brier_score"], nan_policy="drop").measurements
     for entry in found:

@@ -22,7 +22,7 @@ def full():
         confidence=[0.9, np.nan, np.inf],
         scores={"votes": [3, 2, 1]},
         loss=[0.0, 0.5, 2.0],
-        weights=[1.0, 2.0, 0.0],
+        sample_weight=[1.0, 2.0, 0.0],
         groups={"site": ["a", "b", "a"], "age": [30, 40, 50]},
         ids=["x", "y", "z"],
         clusters=[1, 1, 2],
@@ -39,7 +39,7 @@ def test_everything_at_once():
     np.testing.assert_array_equal(outputs.error, [0, 0, 1])
     np.testing.assert_array_equal(outputs.loss_per_sample(), [0.0, 0.5, 2.0])
     assert repr(outputs) == (
-        "Outputs(n=3, n_classes=3, labels, logits, probabilities, confidence, loss, weights, ids, clusters, "
+        "Outputs(n=3, n_classes=3, labels, logits, probabilities, confidence, loss, sample_weight, ids, clusters, "
         "features, scores['votes'], groups['site'], groups['age'], head, class_names)"
     )
 
@@ -205,8 +205,8 @@ def test_rows_without_labels_have_to_be_announced():
         ({"loss": [-1.0]}, ValueError, r"loss is negative: loss\[0\]"),
         ({"loss": [np.inf]}, ValueError, "loss is not finite"),
         ({"loss": ["a"]}, TypeError, "loss must be numeric"),
-        ({"loss": [1.0], "weights": [0.0]}, ValueError, "weights are all 0"),
-        ({"loss": [1.0], "weights": [np.nan]}, ValueError, "weights must be finite and >= 0"),
+        ({"loss": [1.0], "sample_weight": [0.0]}, ValueError, "sample_weight is 0 in every row"),
+        ({"loss": [1.0], "sample_weight": [np.nan]}, ValueError, "sample_weight must be finite and >= 0"),
         ({"loss": [1.0], "groups": ["a"]}, TypeError, "groups must be a dict"),
         (
             {"loss": [1.0, 1.0], "groups": {"g": ["a", None]}},

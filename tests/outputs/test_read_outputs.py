@@ -65,7 +65,7 @@ def test_every_part_is_recognised(tmp_path, kind):
         score_votes=[3.0, 4.0, 5.0, 6.0], comment=["", "x", "", ""],
     )  # fmt: skip
     assert repr(read_outputs(path)) == (
-        "Outputs(n=4, n_classes=2, labels, probabilities, predictions, confidence, loss, weights, ids, clusters, "
+        "Outputs(n=4, n_classes=2, labels, probabilities, predictions, confidence, loss, sample_weight, ids, clusters, "
         "scores['votes'], groups['group'], groups['site'])"
     )
 

@@ -13,7 +13,7 @@ FULL = {
     "confidence": [0.1, np.nan, np.inf, 0.4, 0.5, 0.6],
     "scores": {"votes": [1, 2, 3, 4, 5, 6], "energy": LOGITS[:, 0]},
     "loss": [0.0, 1.0, 0.5, 0.25, 0.0, 2.0],
-    "weights": [1, 2, 3, 0, 1, 1],
+    "sample_weight": [1, 2, 3, 0, 1, 1],
     "groups": {"site": ["x", "y", "x", "y", "x", "y"], "age": [1, 2, 3, 4, 5, 6]},
     "ids": ["é1", "2", "3", "4", "5", "6"],
     "clusters": [1, 1, 2, 2, 3, 3],

@@ -37,7 +37,7 @@ def terminal(evaluation: abstain.Evaluation, width: int, colours: bool = False) 
 
 def test_plain_text_is_exactly_this() -> None:
     """Values with four digits, arrows below each other, a dash with its reason for what is undefined."""
-    outputs = abstain.Outputs(loss=[0, 0, 0.5], scores={"a": [0.9, 0.5, 0.5], "b": [3, 2, 1]}, weights=[1, 2, 1])
+    outputs = abstain.Outputs(loss=[0, 0, 0.5], scores={"a": [0.9, 0.5, 0.5], "b": [3, 2, 1]}, sample_weight=[1, 2, 1])
     result = abstain.evaluate(outputs, ["a", "b"], ["augrc", "coverage_at_risk(risk=0)"], level=None)
     assert str(result) == repr(result) == as_text(result)
     assert as_text(result).splitlines() == [

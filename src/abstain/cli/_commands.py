@@ -53,7 +53,7 @@ def _metrics(text: str) -> Any:
 @click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
 @click.option("--id", "id_", help="Column of sample identifiers.")
 @click.option("--cluster", help="Column of clusters (patients, images, ...).")
-@click.option("--weight", help="Column of sample weights.")
+@click.option("--sample-weight", help="Column of sample weights.")
 @class_names_option
 @click.option("--by", help="Group columns, separated by commas: every metric also within each group.")
 @click.option("--scores", help="Scores, separated by commas: columns, or names of 'abstain scores'.")
@@ -82,7 +82,7 @@ def _metrics(text: str) -> Any:
 @_output_options
 def evaluate_command(
     file: Path, label: str | None, logits: str | None, probs: str | None, features: str | None, prediction: str | None,
-    confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, weight: str | None,
+    confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, sample_weight: str | None,
     class_names: list[str] | None, by: str | None, scores: str | None, fit_file: Path | None, metrics: str,
     nan_policy: Any, level: float, n_resamples: int, **destinations: Path | None,
 ) -> None:  # fmt: skip
@@ -93,7 +93,7 @@ def evaluate_command(
     chosen = _metrics(metrics)
     check_destinations(destinations, [file] if fit_file is None else [file, fit_file])
     columns = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
-               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
+               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "sample_weight": sample_weight,
                "class_names": class_names}  # fmt: skip
     outputs, wanted, groups = read(file, score_names(scores), words(by), **columns)
     fit = read_fit(fit_file, columns)

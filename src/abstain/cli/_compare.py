@@ -46,14 +46,14 @@ from abstain.outputs import Outputs
 @click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
 @click.option("--id", "id_", help="Column of sample identifiers: files are matched by it.")
 @click.option("--cluster", help="Column of clusters (patients, images, ...).")
-@click.option("--weight", help="Column of sample weights.")
+@click.option("--sample-weight", help="Column of sample weights.")
 @class_names_option
 @click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
 @click.option("--plot", "plot_path", type=Path, help="Write a picture of estimates and intervals: PNG, SVG or PDF.")
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
     label: str | None, logits: str | None, probs: str | None, features: str | None, prediction: str | None,
-    confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, weight: str | None,
+    confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, sample_weight: str | None,
     class_names: list[str] | None, json_path: Path | None, plot_path: Path | None,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
@@ -69,7 +69,7 @@ def compare_command(
     sources = files if fit_file is None else (*files, fit_file)
     check_destinations({"json_path": json_path, "plot_path": plot_path}, sources)
     options = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
-               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "weight": weight,
+               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "sample_weight": sample_weight,
                "class_names": class_names}  # fmt: skip
     wanted = score_names(scores)
     if len(files) == 1:
@@ -78,7 +78,13 @@ def compare_command(
         losses, columns, first = _models(files, wanted, options)
     with about(*files):
         result = compare(
-            losses, columns, chosen, level=level, adjust=adjust, sample_weight=first.weights, clusters=first.clusters
+            losses,
+            columns,
+            chosen,
+            level=level,
+            adjust=adjust,
+            sample_weight=first.sample_weight,
+            clusters=first.clusters,
         )
     _write(result, json_path, plot_path)
 
@@ -163,10 +169,10 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
                 f"{file}: label {labels[row]} is {others[row]} in {reference} [data row {row + 1} there]; "
                 "rows must be the same samples in the same order, or be matched by --id"
             )
-    for name in ("weights", "clusters"):
+    for name in ("sample_weight", "clusters"):
         ours, theirs = getattr(outputs, name), getattr(first, name)
         if (ours is None) != (theirs is None) or not (ours is None or np.array_equal(*_of_one_type(ours, theirs))):
-            raise ValueError(f"{file}: {name} differ from those in {reference}; every file needs the same {name}")
+            raise ValueError(f"{file}: {name} is not that of {reference}; every file needs the same {name}")
 
 
 def _write(result: Any, json_path: Path | None, plot_path: Path | None) -> None:

@@ -21,8 +21,9 @@ _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 #: Arguments of the library as options of the command.
 _OPTIONS = {
     **{name: f"--{name}" for name in ("label", "logits", "probs", "prediction", "confidence", "loss")},
-    **{name: f"--{name}" for name in ("id", "cluster", "weight", "by", "scores", "metrics", "features")},
+    **{name: f"--{name}" for name in ("id", "cluster", "by", "scores", "metrics", "features")},
     "groups": "--by",
+    "sample_weight": "--sample-weight",
     "nan_policy": "--nan-policy",
 }
 _PHRASES = {

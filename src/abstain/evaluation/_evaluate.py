@@ -118,7 +118,7 @@ def evaluate(
     summaries: list[ScoreSummary] = []
     everything: tuple[None, Any] = None, slice(None)
     for group, rows in (everything, *_groups(outputs, by)):
-        weights = None if outputs.weights is None else np.asarray(outputs.weights)[rows]
+        weights = None if outputs.sample_weight is None else np.asarray(outputs.sample_weight)[rows]
         for name, column in columns.items():
             if group is not None and _nothing_counts(column[rows], weights, nan_policy):
                 measurements += [_nothing(metric, name, group) for metric in chosen]
@@ -219,7 +219,7 @@ def _probabilities(outputs: Outputs, metrics: list[Metric]) -> Predictions | Non
     if outputs.logits is None and outputs.probabilities is None:
         return None
     probabilities = np.exp(outputs.log_probabilities())
-    weights = None if outputs.weights is None else np.asarray(outputs.weights)
+    weights = None if outputs.sample_weight is None else np.asarray(outputs.sample_weight)
     return Predictions(np.asarray(outputs.labels), probabilities, None, weights)
 
 
@@ -304,9 +304,9 @@ def _provenance(
     return {
         "fingerprint": outputs.fingerprint,
         "n": outputs.n,
-        "mean_loss": float(np.average(loss, weights=outputs.weights)),
+        "mean_loss": float(np.average(loss, weights=outputs.sample_weight)),
         "binary_loss": bool(np.all((loss == 0.0) | (loss == 1.0))),
-        "weighted": outputs.weights is not None,
+        "weighted": outputs.sample_weight is not None,
         "nan_policy": nan_policy,
         "level": level,
         "n_resamples": n_resamples,

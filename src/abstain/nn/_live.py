@@ -136,22 +136,22 @@ class SelectiveMetrics(TorchMetric):
     # ------------------------------------------------------------------ update
 
     @torch.no_grad()
-    def update(self, preds: Tensor, target: Tensor, weight: Tensor | None = None) -> None:
+    def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
         """Add a batch: confidences (n,) with losses (n,), or logits (n, n_classes) with labels (n,).
 
         Parameters
         ----------
         preds, target : Tensor
-        weight : Tensor of shape (n,), optional
-            Sample weights >= 0; exact mode only.
+        sample_weight : Tensor of shape (n,), optional
+            Weights >= 0; exact mode only.
         """
         score, loss = self._columns(preds, target)
-        one = torch.ones_like(loss) if weight is None else in_float64(weight.detach())
-        if self.bins is not None and weight is not None:
-            raise UnmetNeed("the certified bounds are defined on counts; use bins=None for sample weights")
+        one = torch.ones_like(loss) if sample_weight is None else in_float64(sample_weight.detach())
+        if self.bins is not None and sample_weight is not None:
+            raise UnmetNeed("the certified bounds are defined on counts; use bins=None for sample_weight")
         if score.shape != loss.shape or score.shape != one.shape:
             shapes = f"{tuple(score.shape)}, {tuple(loss.shape)}, {tuple(one.shape)}"
-            raise ValueError(f"shapes differ (confidence, loss, weight: {shapes}); give one of each per sample")
+            raise ValueError(f"shapes differ (confidence, loss, sample_weight: {shapes}); give one of each per sample")
         if len(score) == 0:
             return
         bad_score = score.isnan()
@@ -236,7 +236,7 @@ class SelectiveMetrics(TorchMetric):
         names = (
             "confidence holds NaN",
             "loss is negative or not finite, or a label is no class,",
-            "weight is negative or not finite",
+            "sample_weight is negative or not finite",
             "confidence lies outside [0, 1]",
         )
         for which, problem in enumerate(names):

@@ -37,13 +37,13 @@ def loss(column: ArrayLike) -> FloatArray:
     return values
 
 
-def weights(column: ArrayLike) -> FloatArray:
+def sample_weight(column: ArrayLike) -> FloatArray:
     """Return a column of finite weights >= 0 that are not all zero."""
-    values = numbers(column, "weights")
+    values = numbers(column, "sample_weight")
     bad = ~np.isfinite(values) | (values < 0)
-    refuse(bad, values, "weights", "must be finite and >= 0", "repair or leave out these rows", np)
+    refuse(bad, values, "sample_weight", "must be finite and >= 0", "repair or leave out these rows", np)
     if not values.any():
-        raise ValueError("weights are all 0; at least one row needs a positive weight")
+        raise ValueError("sample_weight is 0 in every row; at least one row needs a positive weight")
     return values
 
 

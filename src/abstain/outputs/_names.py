@@ -18,7 +18,7 @@ SINGLE: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "confidence": ("confidence", ("confidence", "conf", "score", "msp")),
     "loss": ("loss", ("loss", "error")),
-    "weights": ("weight", ("weight", "weights", "sample_weight")),
+    "sample_weight": ("sample_weight", ("weight", "weights", "sample_weight")),
     "ids": ("id", ("id", "ids", "sample_id")),
     "clusters": ("cluster", ("cluster", "clusters")),
 }

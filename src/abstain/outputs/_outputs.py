@@ -18,6 +18,8 @@ from abstain.outputs import _columns as check
 
 #: Opaque bytes that stay as they are, whatever the package is called: fingerprints in saved results rest on them.
 _SALT = b"recuse.Outputs/1"
+#: What the fingerprint calls a column whose word has changed since, for the same reason.
+_DIGEST_NAMES = {"sample_weight": "weights"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -44,8 +46,8 @@ class Outputs:
         Further external confidence scores, by name.
     loss : array-like of shape (n_samples,)
         Loss per sample, finite and >= 0; takes the place of the 0/1 loss.
-    weights : array-like of shape (n_samples,)
-        Sample weights, finite and >= 0, not all 0.
+    sample_weight : array-like of shape (n_samples,)
+        Weights, finite and >= 0, not all 0.
     groups : dict of str to array-like of shape (n_samples,)
         Columns to split results by (site, sex, …), by name; text or numbers, nothing missing.
     ids, clusters : array-like of shape (n_samples,)
@@ -98,7 +100,7 @@ class Outputs:
     confidence: ArrayLike = None
     scores: Any = None
     loss: ArrayLike = None
-    weights: ArrayLike = None
+    sample_weight: ArrayLike = None
     groups: Any = None
     ids: ArrayLike = None
     clusters: ArrayLike = None
@@ -117,7 +119,7 @@ class Outputs:
             "passes": check.passes,
             "confidence": lambda column: check.numbers(column, "confidence"),
             "loss": check.loss,
-            "weights": check.weights,
+            "sample_weight": check.sample_weight,
             "ids": lambda column: check.categories(column, "ids"),
             "clusters": lambda column: check.categories(column, "clusters"),
         }
@@ -319,7 +321,8 @@ class Outputs:
         Independent of the precision and container in which a column was given, as long as its values are equal.
         """
         digest = hashlib.sha256(_SALT)
-        columns = [*self._arrays(), *zip(("head[W]", "head[b]"), self.head or (), strict=False)]
+        arrays = [(_DIGEST_NAMES.get(name, name), value) for name, value in self._arrays()]
+        columns = [*arrays, *zip(("head[W]", "head[b]"), self.head or (), strict=False)]
         for name, value in sorted(columns, key=lambda item: item[0]):
             kind = "i" if value.dtype.kind in "bu" else value.dtype.kind
             digest.update(json.dumps([name, kind, list(value.shape)]).encode())

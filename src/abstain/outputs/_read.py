@@ -31,7 +31,7 @@ def read_outputs(
     loss: str | None = None,
     id: str | None = None,
     cluster: str | None = None,
-    weight: str | None = None,
+    sample_weight: str | None = None,
     groups: str | Sequence[str] = (),
     scores: str | Sequence[str] = (),
     features: str | Sequence[str] | None = None,
@@ -44,7 +44,7 @@ def read_outputs(
     ----------
     path : str or path
         The file. ``.npz`` needs NumPy only, the others polars (``pip install "abstain[cli]"``).
-    label, prediction, confidence, loss, id, cluster, weight : str, optional
+    label, prediction, confidence, loss, id, cluster, sample_weight : str, optional
         Name of the column (the key, in an ``.npz``). Default: by its name, see the notes.
     logits, probs, features : str or sequence of str, optional
         A column or key that holds a whole matrix (2-D array, lists), a pattern such as ``"logit_*"`` for one
@@ -87,7 +87,7 @@ def read_outputs(
     - label: label, labels, y, y_true, true_label, target, targets
     - prediction: prediction, predictions, pred, preds, pred_label, y_pred, yhat, y_hat
     - confidence: confidence, conf, score, msp
-    - loss: loss, error; weight: weight, weights, sample_weight
+    - loss: loss, error; sample_weight: weight, weights, sample_weight
     - id: id, ids, sample_id; cluster: cluster, clusters
     - logits: a matrix logits, logit, logit_<name> or logits_<name>; else columns logit_0 … or logits_0 …
     - probs: a matrix or columns under probabilities, probability, probs, prob, proba, softmax, likewise
@@ -121,7 +121,7 @@ def read_outputs(
                 source.columns,
                 {
                     "labels": label, "predictions": prediction, "confidence": confidence, "loss": loss,
-                    "weights": weight, "ids": id, "clusters": cluster,
+                    "sample_weight": sample_weight, "ids": id, "clusters": cluster,
                 },
                 {"logits": logits, "probabilities": probs, "features": features},
                 groups,

@@ -12,7 +12,8 @@ from abstain.outputs._frame import polars
 from abstain.outputs._outputs import Outputs
 
 _COLUMNS = (
-    "labels", "logits", "probabilities", "predictions", "confidence", "loss", "weights", "ids", "clusters", "features",
+    "labels", "logits", "probabilities", "predictions", "confidence", "loss", "sample_weight", "ids", "clusters",
+    "features",
 )  # fmt: skip
 
 
