@@ -149,7 +149,7 @@ def values(package: Any, seed: int) -> Iterator[tuple[str, Any]]:
         yield f"evaluate {scores[-1]}", tried(
             lambda scores=scores: [
                 [m.metric, m.score, m.group, m.value]
-                for m in package.evaluate(outputs, scores=list(scores), by="site").measurements
+                for m in package.evaluate(outputs, scores=list(scores), groups="site").measurements
             ]
         )  # fmt: skip
     yield (

@@ -83,8 +83,8 @@ def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
     [
         (["--label", "yy"], ["column 'yy' is not in the file; did you mean 'y'?", "give --label <column>"]),
         (["--confidence", "cnf"], ["column 'cnf' is not in the file; did you mean 'conf'?", "--confidence"]),
-        (["--by", "sit"], ["column 'sit' is not in the file; did you mean 'site'?", "--by <column>"]),
-        (["--by", "z*"], ["no column matches --by 'z*'"]),
+        (["--groups", "sit"], ["column 'sit' is not in the file; did you mean 'site'?", "--groups <column>"]),
+        (["--groups", "z*"], ["no column matches --groups 'z*'"]),
         (["--probs", "q_*"], ["no column matches --probs 'q_*'; columns: y, yhat"]),
         (["--scores", "vage"], ["'vage' is neither a score nor a column; did you mean 'vague'", "abstain scores"]),
         (["--scores", "mps"], ["'mps' is neither a score nor a column; did you mean 'msp'"]),
@@ -139,9 +139,9 @@ def test_nothing_to_tell_right_from_wrong(abstain_: Run, tmp_path: Path) -> None
     (tmp_path / "d.csv").write_text("y, yhat, conf\n0, 0, 0.5\n")
     refused(abstain_("evaluate", "d.csv"), "d.csv: nothing predicts a class; ", "columns: y, ' yhat', ' conf'")
     (tmp_path / "e.csv").write_text("y,yhat,conf\n0,0,0.5\n")
-    done = abstain_("evaluate", "e.csv", "--by", "y")
+    done = abstain_("evaluate", "e.csv", "--groups", "y")
     refused(done, "e.csv: column 'y' is taken as a group, none is left as label or loss; give --label 'y' too;")
-    assert abstain_("evaluate", "e.csv", "--by", "y", "--label", "y").code == 0
+    assert abstain_("evaluate", "e.csv", "--groups", "y", "--label", "y").code == 0
     refused(abstain_("evaluate", "c.csv"), "c.csv: these outputs have no confidence")
 
 
@@ -252,7 +252,7 @@ def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.Mo
     [
         ("give label= or loss= (or unlabelled=True); columns: a", "give --label or --loss; columns: a"),
         ("give probs=<one of them>", "give --probs <one of them>"),
-        ("no column matches groups='z*'", "no column matches --by 'z*'"),
+        ("no column matches groups='z*'", "no column matches --groups 'z*'"),
         ('pass nan_policy="drop" (left out)', 'pass --nan-policy "drop" (left out)'),
         (
             "selective_risk(coverage=0.8) confidence=0.5 my_label=",

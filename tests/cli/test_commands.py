@@ -134,12 +134,12 @@ def test_scores_are_columns_first(abstain_: Run, tmp_path: Path) -> None:
 
 
 def test_groups(abstain_: Run, files: Files) -> None:
-    """--by takes several columns, text and numbers."""
-    done = abstain_("evaluate", files["parquet"], "--by", "site,age", "--metrics", "augrc", "--json", "-")
+    """--groups takes several columns, text and numbers."""
+    done = abstain_("evaluate", files["parquet"], "--groups", "site,age", "--metrics", "augrc", "--json", "-")
     south = COLUMNS["site"] == "south"
     assert done.value("augrc", group="site = south") == abstain.augrc(LOSS[south], COLUMNS["conf"][south])
     assert done.value("augrc", group="age = 31") > 0
-    printed = abstain_("evaluate", files["parquet"], "--by", "site", "--metrics", "augrc").out
+    printed = abstain_("evaluate", files["parquet"], "--groups", "site", "--metrics", "augrc").out
     assert f"site = south (n = {south.sum()})" in printed
 
 

@@ -72,7 +72,7 @@ def test_applying_to_no_rows_names_no_share(tmp_path: Path, capsys: pytest.Captu
 def test_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One threshold for each site, applied by the column of that name."""
     val, policy = write(tmp_path / "val.csv", 2000, 0.05), tmp_path / "policy.json"
-    chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--coverage", "0.5", "--by", "site"]
+    chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--coverage", "0.5", "--groups", "site"]
     assert run([*chosen, "-o", str(policy)]) == 0
     assert run(["apply", str(policy), str(val), "-o", str(tmp_path / "out.parquet")]) == 0
     assert abs(pl.read_parquet(tmp_path / "out.parquet")["accepted"].mean() - 0.5) < 0.01
@@ -142,7 +142,7 @@ def test_a_finished_column_has_no_temperature(tmp_path: Path, capsys: pytest.Cap
 def test_a_group_breaks_its_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 1, and the group by name."""
     val, policy, new = write(tmp_path / "val.csv", 8000, 0.02), tmp_path / "policy.json", tmp_path / "new.csv"
-    promise = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--by", "site", "-o", str(policy)]
+    promise = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--groups", "site", "-o", str(policy)]
     assert run(["threshold", str(val), *promise]) == 0
     pl.read_csv(val).with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise(0)).write_csv(new)
     assert run(["monitor", str(policy), str(new), "--loss", "err"]) == 1
@@ -158,7 +158,7 @@ def test_one_group_of_two_attains(tmp_path: Path, capsys: pytest.CaptureFixture[
     val, policy, decided = write(tmp_path / "val.csv", 3000, 0.02), tmp_path / "policy.json", tmp_path / "out.parquet"
     frame = pl.read_csv(val).with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise(pl.col("err")))
     frame.with_columns(msp=pl.when(pl.int_range(pl.len()) < 10).then(None).otherwise("msp")).write_csv(val)
-    options = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--by", "site", "-o", str(policy)]
+    options = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--groups", "site", "-o", str(policy)]
     assert run(["threshold", str(val), *options]) == 1
     shown = capsys.readouterr()
     assert "not attainable for a: their rows are rejected" in shown.err
@@ -216,7 +216,18 @@ def test_groups_of_a_csv_keep_their_text(tmp_path: Path, capsys: pytest.CaptureF
     codes = ["01", "1", "007"]
     rows = [f"{codes[i % 3]},{score},{int(rng.random() < 0.2)}" for i, score in enumerate(rng.random(600))]
     path.write_text("\n".join(["site,conf,err", *rows]))
-    calibration = ["threshold", str(path), "--loss", "err", "--confidence", "conf", "--coverage", "0.5", "--by", "site"]
+    calibration = [
+        "threshold",
+        str(path),
+        "--loss",
+        "err",
+        "--confidence",
+        "conf",
+        "--coverage",
+        "0.5",
+        "--groups",
+        "site",
+    ]
     assert run([*calibration, "-o", str(policy)]) == 0
     assert run(["apply", str(policy), str(path), "-o", str(decided)]) == 0
     assert "600 rows: 300 accepted" in capsys.readouterr().out

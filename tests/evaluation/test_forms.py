@@ -20,7 +20,7 @@ OUTPUTS = abstain.Outputs(
     scores={"a": [0.9, 0.1, 0.8, 0.1, 0.1], "b": [9.0, 1.0, 8.0, 7.0, 2.0]},
     groups={"site": ["x", "x", "x", "y", "y"]},
 )
-RESULT = abstain.evaluate(OUTPUTS, ["a", "b"], by="site")
+RESULT = abstain.evaluate(OUTPUTS, ["a", "b"], groups="site")
 FIELDS = list(Measurement.__dataclass_fields__)
 
 

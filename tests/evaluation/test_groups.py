@@ -23,13 +23,13 @@ def outputs(**fields: object) -> abstain.Outputs:
 
 def test_groups_are_evaluated_like_their_rows_alone() -> None:
     """Text and numbers make groups; the value in a group is that of its rows, weights included."""
-    result = abstain.evaluate(outputs(sample_weight=WEIGHT), metrics="augrc", by=["site", "age"])
+    result = abstain.evaluate(outputs(sample_weight=WEIGHT), metrics="augrc", groups=["site", "age"])
     assert result.groups == [None, "site = north", "site = south", "site = west", "age = 30", "age = 31"]
     for group, rows in (("site = south", SITE == "south"), ("age = 31", AGE == 31), (None, slice(None))):
         wanted = abstain.augrc(LOSS[rows], SCORE[rows], sample_weight=WEIGHT[rows])
         assert result.value("augrc", group=group) == wanted
-    assert abstain.evaluate(outputs(), metrics="augrc", by="age").groups == [None, "age = 30", "age = 31"]
-    assert abstain.evaluate(outputs(), metrics="augrc", by=["age", "age"]).groups == [None, "age = 30", "age = 31"]
+    assert abstain.evaluate(outputs(), metrics="augrc", groups="age").groups == [None, "age = 30", "age = 31"]
+    assert abstain.evaluate(outputs(), metrics="augrc", groups=["age", "age"]).groups == [None, "age = 30", "age = 31"]
 
 
 def test_metrics_of_the_probabilities_within_groups() -> None:
@@ -38,30 +38,32 @@ def test_metrics_of_the_probabilities_within_groups() -> None:
     probabilities = rng.dirichlet(np.ones(2), N)
     labels = rng.integers(0, 2, N)
     given = abstain.Outputs(labels=labels, probabilities=probabilities, groups={"age": AGE}, sample_weight=WEIGHT)
-    result = abstain.evaluate(given, metrics="nll", by="age")
+    result = abstain.evaluate(given, metrics="nll", groups="age")
     rows = AGE == 30
     wanted = abstain.nll(labels[rows], probabilities[rows], sample_weight=WEIGHT[rows])
     assert result.value("nll", group="age = 30") == pytest.approx(wanted, rel=1e-12)
 
 
 def test_unknown_groups_get_the_nearest_name() -> None:
-    """A wrong column in ``by=`` is an error."""
-    with pytest.raises(ValueError, match="by='sit' is no group column; did you mean 'site'"):
-        abstain.evaluate(outputs(), by="sit")
+    """A wrong column in ``groups=`` is an error."""
+    with pytest.raises(ValueError, match="groups='sit' is no group column; did you mean 'site'"):
+        abstain.evaluate(outputs(), groups="sit")
 
 
 def test_an_identifier_is_no_group() -> None:
     """A column of more than a thousand values would give a report that nobody reads."""
     given = abstain.Outputs(loss=np.zeros(1001), confidence=np.arange(1001.0), groups={"id": np.arange(1001)})
-    with pytest.raises(ValueError, match="by='id' has 1001 distinct values, more than 1000; give a column with fewer"):
-        abstain.evaluate(given, by="id")
+    with pytest.raises(
+        ValueError, match="groups='id' has 1001 distinct values, more than 1000; give a column with fewer"
+    ):
+        abstain.evaluate(given, groups="id")
 
 
 def test_groups_of_the_same_label_stay_apart() -> None:
     """Column "a" with value "b = c" and column "a = b" with value "c" are two groups."""
     groups = {"a": ["b = c", "b = c", "x"], "a = b": ["c", "x", "x"]}
     result = abstain.evaluate(
-        abstain.Outputs(loss=[0, 1, 1], confidence=[3, 2, 1], groups=groups), metrics="risk", by=["a", "a = b"]
+        abstain.Outputs(loss=[0, 1, 1], confidence=[3, 2, 1], groups=groups), metrics="risk", groups=["a", "a = b"]
     )
     assert len(result.groups) == 5
     assert result.value("risk", group="a = b = c") == 0.5
@@ -77,7 +79,7 @@ def test_a_group_where_nothing_counts(policy: str) -> None:
         sample_weight=[1, 1, 1, 0],
         groups={"site": ["a", "a", "b", "c"]},
     )
-    result = abstain.evaluate(given, "s", "risk", by="site", nan_policy=policy)
+    result = abstain.evaluate(given, "s", "risk", groups="site", nan_policy=policy)
     values = {group: result.value("risk", group=group) for group in result.groups}
     assert values["site = a"] == 0.5
     assert np.isnan(values["site = c"])
@@ -109,7 +111,7 @@ def test_value_by_spec_and_by_printed_name() -> None:
 )
 def test_failed_look_ups_name_what_is_wrong(what: dict[str, str], message: str) -> None:
     """Metric, score or group: the message is about the one that is wrong."""
-    result = abstain.evaluate(outputs(), metrics="augrc", by="site")
+    result = abstain.evaluate(outputs(), metrics="augrc", groups="site")
     with pytest.raises(KeyError, match=message):
         result.value(**what)
     if "metric" not in message:
@@ -119,7 +121,7 @@ def test_failed_look_ups_name_what_is_wrong(what: dict[str, str], message: str) 
 
 def test_look_up_of_a_group_without_groups() -> None:
     """The message says how groups are made."""
-    with pytest.raises(KeyError, match=r"no group 'site = a' here; .*by=<group column>"):
+    with pytest.raises(KeyError, match=r"no group 'site = a' here; .*groups=<group column>"):
         abstain.evaluate(outputs()).curve(group="site = a")
 
 
@@ -129,7 +131,7 @@ def test_look_up_of_a_group_without_groups() -> None:
 def test_notes_on_ties() -> None:
     """Heavy ties are said once for the whole, not for every small group; light ones are not."""
     tied = np.repeat([0.25, 0.5, 0.75], N // 3)
-    result = abstain.evaluate(outputs(confidence=tied), metrics="augrc", by="site")
+    result = abstain.evaluate(outputs(confidence=tied), metrics="augrc", groups="site")
     assert result.notes() == ["confidence: 1.2 % of the scores are distinct, the largest tie holds 80 of 240 samples"]
     assert result.summaries[0].saturated
     assert abstain.evaluate(outputs(), metrics="augrc").notes() == []
@@ -139,11 +141,11 @@ def test_notes_on_ties() -> None:
 def test_notes_on_undefined_values() -> None:
     """One line per metric and reason; a group is named only where the whole has the value."""
     all_right = np.where(SITE == "west", 0.0, LOSS)
-    result = abstain.evaluate(outputs(loss=all_right), metrics=["auroc_f", "augrc"], by="site")
+    result = abstain.evaluate(outputs(loss=all_right), metrics=["auroc_f", "augrc"], groups="site")
     assert result.notes() == [
         "AUROC of failures is not defined for confidence in site = west: there is no failure to detect: every loss is 0"
     ]
-    nothing = abstain.evaluate(outputs(loss=np.zeros(N)), metrics="auroc_f", by="site")
+    nothing = abstain.evaluate(outputs(loss=np.zeros(N)), metrics="auroc_f", groups="site")
     assert nothing.notes() == ["AUROC of failures is not defined: there is no failure to detect: every loss is 0"]
 
 
@@ -151,7 +153,7 @@ def test_notes_stay_few() -> None:
     """Many groups without a value are counted, not listed."""
     group = np.arange(N) // 12
     given = abstain.Outputs(loss=(group == 0) * LOSS, confidence=SCORE, groups={"g": group})
-    notes = abstain.evaluate(given, metrics=["auroc_f", "coverage_at_risk(risk=0)"], by="g").notes()
+    notes = abstain.evaluate(given, metrics=["auroc_f", "coverage_at_risk(risk=0)"], groups="g").notes()
     assert sum("AUROC of failures is not defined" in line for line in notes) == 1
     assert any(line.endswith("and 15 more: there is no failure to detect: every loss is 0") for line in notes)
 
@@ -160,7 +162,7 @@ def test_a_group_of_one_cluster_has_values_without_intervals() -> None:
     """Resampled or not: one small group is no reason to refuse the whole."""
     cluster = np.where(SITE == "west", -1, np.arange(N) // 4)
     metrics = ["augrc", "coverage_at_risk(risk=0.2)"]
-    result = abstain.evaluate(outputs(clusters=cluster), metrics=metrics, by="site", n_resamples=50)
+    result = abstain.evaluate(outputs(clusters=cluster), metrics=metrics, groups="site", n_resamples=50)
     for entry in result.measurements:
         assert np.isnan(entry.low) == (entry.group == "site = west")
         assert not np.isnan(entry.value)
@@ -189,7 +191,7 @@ def test_resamples_are_checked_though_no_metric_needs_them(n_resamples: object) 
         ({"fit": "train.npz"}, "fit must be Outputs, got str; use abstain.read_outputs"),
         ({"scores": 3}, "scores must be a name or a list of names, got 3"),
         ({"metrics": 3}, "metrics must be a name or a list of names, got 3"),
-        ({"by": 3}, "by must be a name or a list of names, got 3"),
+        ({"groups": 3}, "groups must be a name or a list of names, got 3"),
     ],
 )
 def test_arguments_of_a_wrong_type(options: dict[str, object], message: str) -> None:

@@ -201,7 +201,7 @@ def test_missing_scores_raise_by_default() -> None:
         ({"scores": "mps"}, ValueError, "score 'mps' is not known; did you mean 'msp'"),
         ({"scores": "energy"}, abstain.UnmetNeed, "energy needs logits"),
         ({"nan_policy": "ignore"}, ValueError, "nan_policy='ignore' is not known"),
-        ({"by": "site"}, ValueError, "by='site' is no group column; these outputs have no groups"),
+        ({"groups": "site"}, ValueError, "groups='site' is no group column; these outputs have no groups"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, object], error: type[Exception], message: str) -> None:

@@ -51,4 +51,4 @@ def evaluation(*names: str) -> abstain.Evaluation:
         groups={names[0]: np.array(["other", "other", value, "third"] * (n // 4))},
     )
     metrics = ["augrc", "auroc_f", "coverage_at_risk(risk=0)"]
-    return abstain.evaluate(outputs, [*names, "plain"], metrics, by=names[0])
+    return abstain.evaluate(outputs, [*names, "plain"], metrics, groups=names[0])

@@ -106,7 +106,7 @@ def test_the_best_follows_the_direction() -> None:
 
 def test_groups_have_their_own_table() -> None:
     """Groups are columns with their sizes; the largest of them is no winner."""
-    result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", by="site")
+    result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site")
     table = tables(result)[1]
     n = int(np.sum(OUTPUTS.groups["site"] == "a"))
     assert table.title == f"{NAMES[0]} by group"
@@ -117,7 +117,7 @@ def test_groups_have_their_own_table() -> None:
 @pytest.mark.parametrize("width", [30, 60, 80, 120, 200])
 def test_numbers_are_never_broken(width: int) -> None:
     """Whatever the width of the terminal, every number stands whole in its line."""
-    result = abstain.evaluate(OUTPUTS, NAMES, by="site")
+    result = abstain.evaluate(OUTPUTS, NAMES, groups="site")
     shown = terminal(result, width)
     assert max(map(len, shown.splitlines())) <= width
     for table in tables(result):

@@ -40,7 +40,7 @@ def _metrics(text: str) -> Any:
     epilog=example_lines(
         "abstain evaluate preds.parquet --label y --logits 'logit_*' --scores msp,energy",
         "abstain evaluate test.npz --scores 'msp,energy,knn(neighbours=10)' --fit train.npz",
-        "abstain evaluate preds.csv --prediction yhat --confidence conf --by site --report report.html",
+        "abstain evaluate preds.csv --prediction yhat --confidence conf --groups site --report report.html",
     ),
 )
 @click.argument("file", type=Path)
@@ -55,7 +55,7 @@ def _metrics(text: str) -> Any:
 @click.option("--cluster", help="Column of clusters (patients, images, ...).")
 @click.option("--sample-weight", help="Column of sample weights.")
 @class_names_option
-@click.option("--by", help="Group columns, separated by commas: every metric also within each group.")
+@click.option("--groups", help="Group columns, separated by commas: every metric also within each group.")
 @click.option("--scores", help="Scores, separated by commas: columns, or names of 'abstain scores'.")
 @click.option(
     "--fit", "fit_file", type=Path, help="Outputs to fit scores on, such as knn and klm; see 'abstain scores'."
@@ -83,7 +83,7 @@ def _metrics(text: str) -> Any:
 def evaluate_command(
     file: Path, label: str | None, logits: str | None, probs: str | None, features: str | None, prediction: str | None,
     confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, sample_weight: str | None,
-    class_names: list[str] | None, by: str | None, scores: str | None, fit_file: Path | None, metrics: str,
+    class_names: list[str] | None, groups: str | None, scores: str | None, fit_file: Path | None, metrics: str,
     nan_policy: Any, level: float, n_resamples: int, **destinations: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions.
@@ -95,11 +95,11 @@ def evaluate_command(
     columns = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
                "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "sample_weight": sample_weight,
                "class_names": class_names}  # fmt: skip
-    outputs, wanted, groups = read(file, score_names(scores), words(by), **columns)
+    outputs, wanted, names = read(file, score_names(scores), words(groups), **columns)
     fit = read_fit(fit_file, columns)
     with about(file):
         result = evaluate(
-            outputs, wanted or None, chosen, fit=fit, by=groups, nan_policy=nan_policy, level=level or None,
+            outputs, wanted or None, chosen, fit=fit, groups=names, nan_policy=nan_policy, level=level or None,
             n_resamples=n_resamples,
         )  # fmt: skip
     show(result, title=file.name, **destinations)

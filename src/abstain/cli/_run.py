@@ -21,8 +21,7 @@ _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 #: Arguments of the library as options of the command.
 _OPTIONS = {
     **{name: f"--{name}" for name in ("label", "logits", "probs", "prediction", "confidence", "loss")},
-    **{name: f"--{name}" for name in ("id", "cluster", "by", "scores", "metrics", "features")},
-    "groups": "--by",
+    **{name: f"--{name}" for name in ("id", "cluster", "groups", "scores", "metrics", "features")},
     "sample_weight": "--sample-weight",
     "nan_policy": "--nan-policy",
 }

@@ -119,14 +119,14 @@ def _plan(file: Path, given: dict[str, Any]) -> Any:
 @click.option("--capacity", type=float, help="Largest share that reviewers can take.")
 @click.option("--cost", nargs=2, type=float, metavar="ERROR REVIEW", help="Costs of an error and of a review.")
 @click.option("--max-loss", type=float, help="Largest possible loss, for certificates of losses that are not 0/1.")
-@click.option("--by", help="Group column: one threshold for each value, delta shared.")
+@click.option("--groups", help="Group column: one threshold for each value, delta shared.")
 @click.option("-o", "--output", type=Path, help="Write the policy as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def threshold_command(
     context: click.Context, /, file: Path, label: str | None, logits: str | None, probs: str | None,
     prediction: str | None, confidence: str | None, loss: str | None, score: str | None, temperature: float | None,
-    features: str | None, class_names: list[str] | None, by: str | None, output: Path | None, as_json: bool,
+    features: str | None, class_names: list[str] | None, groups: str | None, output: Path | None, as_json: bool,
     **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
@@ -138,16 +138,16 @@ def threshold_command(
     wanted = {name: value for name, value in objective.items() if value not in (None, ())}
     if len(wanted.keys() & _OBJECTIVES) != 1:
         raise click.UsageError(f"give exactly one of {', '.join(f'--{name}' for name in _OBJECTIVES)}")
-    groups = words(by)
-    if len(groups) > 1:
-        raise click.UsageError("--by takes one group column here")
+    by = words(groups)
+    if len(by) > 1:
+        raise click.UsageError("--groups takes one group column here")
     given = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
              "confidence": confidence, "loss": loss}  # fmt: skip
     check_destinations({"output": output}, [file])
-    outputs, _, names = read(file, [], groups, class_names=class_names, **given)
+    outputs, _, names = read(file, [], by, class_names=class_names, **given)
     with about(file):
         column, how = _scored(file, outputs, score, temperature, given)
-        chosen = None if not groups else (outputs.groups or {})[names[0]]
+        chosen = None if not by else (outputs.groups or {})[names[0]]
         found = choose_threshold(outputs.loss_per_sample(), column, groups=chosen, nan_policy="reject", **wanted)
     each = found.groups if isinstance(found, GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
@@ -155,7 +155,7 @@ def threshold_command(
     if output is not None and len(failed) == len(each):
         outcome += f", so {output} was not written"
     elif output is not None:
-        found.save(output, **how | ({"group": groups[0]} if groups else {}))
+        found.save(output, **how | ({"group": by[0]} if by else {}))
         outcome += f" for {listed(failed)}: their rows are rejected"
     click.echo(json.dumps(_finite(asdict(found)), indent=2) if as_json else str(found))
     if failed:

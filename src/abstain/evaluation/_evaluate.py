@@ -48,7 +48,7 @@ def evaluate(
     metrics: str | Metric | Iterable[str | Metric] = "default",
     *,
     fit: Outputs | None = None,
-    by: str | Sequence[str] | None = None,
+    groups: str | Sequence[str] | None = None,
     nan_policy: NanPolicy = "raise",
     level: float | None = 0.95,
     n_resamples: int = 0,
@@ -66,7 +66,7 @@ def evaluate(
         listed with its reason. Or metrics by name, with options: ``["aurc", "coverage_at_risk(risk=0.01)"]``.
     fit : Outputs, optional
         Other outputs of the model, to fit scores on that need it, such as ``knn`` and ``klm``.
-    by : str or list of str, optional
+    groups : str or list of str, optional
         Names of group columns: every metric also within each group.
     nan_policy : {"raise", "reject", "drop"}
         What a NaN score means.
@@ -101,7 +101,7 @@ def evaluate(
         )
     if fit is not None and not isinstance(fit, Outputs):
         raise TypeError(f"fit must be Outputs, got {type(fit).__name__}; use abstain.read_outputs(path)")
-    for name, given in (("scores", scores), ("metrics", metrics), ("by", by)):
+    for name, given in (("scores", scores), ("metrics", metrics), ("groups", groups)):
         if given is not None and not isinstance(given, str | Metric | Iterable):
             raise TypeError(f"{name} must be a name or a list of names, got {given!r}")
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
@@ -117,7 +117,7 @@ def evaluate(
     measurements: list[Measurement] = []
     summaries: list[ScoreSummary] = []
     everything: tuple[None, Any] = None, slice(None)
-    for group, rows in (everything, *_groups(outputs, by)):
+    for group, rows in (everything, *_groups(outputs, groups)):
         weights = None if outputs.sample_weight is None else np.asarray(outputs.sample_weight)[rows]
         for name, column in columns.items():
             if group is not None and _nothing_counts(column[rows], weights, nan_policy):
@@ -165,18 +165,18 @@ def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[
     return list({metric.spec: metric for metric in found}.values()), False
 
 
-def _groups(outputs: Outputs, by: str | Sequence[str] | None) -> Iterator[tuple[str, BoolArray]]:
+def _groups(outputs: Outputs, names: str | Sequence[str] | None) -> Iterator[tuple[str, BoolArray]]:
     """Yield each group as "column = value", with its rows."""
     seen: set[str] = set()
-    for name in dict.fromkeys([by] if isinstance(by, str) else by or []):
+    for name in dict.fromkeys([names] if isinstance(names, str) else names or []):
         groups = outputs.groups or {}
         if name not in groups:
             remedy = closest(name, groups) if groups else "these outputs have no groups; give Outputs(groups={...})"
-            raise ValueError(f"by={name!r} is no group column; {remedy}")
+            raise ValueError(f"groups={name!r} is no group column; {remedy}")
         values, which = np.unique(np.asarray(groups[name]), return_inverse=True)
         if len(values) > MOST_GROUPS:
             raise ValueError(
-                f"by={name!r} has {len(values)} distinct values, more than {MOST_GROUPS}; "
+                f"groups={name!r} has {len(values)} distinct values, more than {MOST_GROUPS}; "
                 "give a column with fewer, for example intervals of a measured quantity"
             )
         for k, value in enumerate(values):

@@ -187,7 +187,7 @@ class Evaluation:
             raise KeyError(f"no score {score!r} here; {closest(score, self.scores)}")
         if group not in self.groups:
             groups = [name for name in self.groups if name is not None]
-            remedy = closest(str(group), groups) if groups else "evaluate(..., by=<group column>) makes groups"
+            remedy = closest(str(group), groups) if groups else "evaluate(..., groups=<group column>) makes groups"
             raise KeyError(f"no group {group!r} here; {remedy}")
         return score
 
