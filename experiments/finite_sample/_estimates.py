@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._typing import FloatArray
-from abstain.metrics import aurc, rank_weights
+from abstain import aurc, rank_weights
 
 ESTIMATORS = ("harmonic", "log", "SELE", "2 x SELE")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.metrics import rank_weight_mse
+from abstain import rank_weight_mse
 from experiments.finite_sample._estimates import ESTIMATORS
 from experiments.finite_sample._sources import Source
 from experiments.finite_sample._study import Record, finite_rmse, weight_errors

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.metrics import aurc, rank_weight_mse, sele
+from abstain import aurc, rank_weight_mse, sele
 from experiments.finite_sample._study import Record
 
 #: Records of one batch size of one model, loss and score, by estimator.

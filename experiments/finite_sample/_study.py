@@ -13,7 +13,7 @@ import numpy as np
 
 from abstain._files import write_file
 from abstain._typing import FloatArray
-from abstain.metrics import rank_weight_bias, rank_weights
+from abstain import rank_weight_bias, rank_weights
 from experiments.finite_sample._estimates import (
     ESTIMATORS,
     batches,

@@ -39,7 +39,23 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.inference import confidence_interval as confidence_interval
     from abstain.inference import ranking_study as ranking_study
     from abstain.inference import standard_error as standard_error
-    from abstain.metrics import *
+    from abstain.metrics._accepted import *
+    from abstain.metrics._augrc import *
+    from abstain.metrics._aurc import *
+    from abstain.metrics._calibration import *
+    from abstain.metrics._collaboration import *
+    from abstain.metrics._contribution import *
+    from abstain.metrics._detection import *
+    from abstain.metrics._estimator_weights import *
+    from abstain.metrics._excess import *
+    from abstain.metrics._full import *
+    from abstain.metrics._point import *
+    from abstain.metrics._precision import *
+    from abstain.metrics._proper import *
+    from abstain.metrics._reference import *
+    from abstain.metrics._retention import *
+    from abstain.metrics._trust import *
+    from abstain.metrics._trust_curve import *
     from abstain.outputs import Outputs as Outputs
     from abstain.outputs import read_outputs as read_outputs
     from abstain.outputs import write_outputs as write_outputs
@@ -105,7 +121,7 @@ def __getattr__(name: str) -> Any:
     elif name == "__all__":
         value = sorted([*_MODULES, *_HOMES, *import_module("abstain.metrics").FUNCTIONS, "__version__"])
     elif not name.startswith("_") and name in import_module("abstain.metrics").FUNCTIONS:
-        value = getattr(import_module("abstain.metrics"), name)
+        value = import_module("abstain.metrics").FUNCTIONS[name]
     else:
         raise AttributeError(f"module 'abstain' has no attribute {name!r}")
     globals()[name] = value

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Generic, Protocol, TypeVar
+from importlib import import_module
+from typing import Any, Generic, Protocol, TypeVar
 
 from abstain._checks import closest
 
@@ -32,34 +33,56 @@ T = TypeVar("T", bound=_Named)
 
 
 class Registry(Generic[T]):
-    """Named things in the order in which they were registered."""
+    """Named things in the order in which they were registered.
 
-    def __init__(self, kind: str) -> None:
+    ``rooms``: modules of upper floors that register things of their own when they are loaded. They are, when somebody
+    asks for a name that is not there, or for all of them.
+    """
+
+    def __init__(self, kind: str, rooms: tuple[str, ...] = ()) -> None:
         self._kind = kind
+        self._rooms = rooms
         self._entries: dict[str, T] = {}
 
     def register(self, entry: T) -> T:
-        """Add an entry; a name can be taken only once."""
-        if entry.name in self._entries:
+        """Add an entry; a name can be taken only once, but a function that is defined anew replaces its entry."""
+        taken = self._entries.get(entry.name)
+        if taken is not None and _origin(taken) != _origin(entry):
             raise ValueError(f"the {self._kind} {entry.name!r} is registered already; choose another name")
         self._entries[entry.name] = entry
         return entry
 
     def __getitem__(self, name: str) -> T:
-        try:
-            return self._entries[name]
-        except KeyError:
-            raise not_known(self._kind, name, self._entries) from None
+        if name not in self:
+            raise not_known(self._kind, name, self._entries)
+        return self._entries[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return name in self._entries or name in self._all()
 
     def __iter__(self) -> Iterator[T]:
-        return iter(self._entries.values())
+        return iter(self._all().values())
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._all())
 
     def names(self) -> list[str]:
         """Return all names in the order of registration."""
-        return list(self._entries)
+        return list(self._all())
+
+    def loaded(self) -> list[T]:
+        """Return what is registered so far."""
+        return list(self._entries.values())
+
+    def _all(self) -> dict[str, T]:
+        while self._rooms:
+            room, *rest = self._rooms
+            self._rooms = tuple(rest)
+            import_module(room)
+        return self._entries
+
+
+def _origin(entry: Any) -> tuple[Any, Any]:
+    """Where the function of an entry was written, interactive sessions included; other things are only themselves."""
+    function = getattr(entry, "function", entry)
+    return getattr(function, "__module__", None), getattr(function, "__qualname__", entry)

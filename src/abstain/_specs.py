@@ -16,12 +16,13 @@ def read_spec(text: str, kind: str, example: str) -> tuple[str, dict[str, Any]]:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise bad from None
-    if isinstance(tree, ast.Name):
-        return tree.id, {}
-    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
+    name = ast.unparse(tree.func if isinstance(tree, ast.Call) else tree)
+    if not all(part.isidentifier() for part in name.split(".")) or (isinstance(tree, ast.Call) and tree.args):
         raise bad
+    if not isinstance(tree, ast.Call):
+        return name, {}
     try:
-        return tree.func.id, {each.arg: _value(each.value) for each in tree.keywords if each.arg is not None}
+        return name, {each.arg: _value(each.value) for each in tree.keywords if each.arg is not None}
     except ValueError:
         raise ValueError(f"{kind} {text!r} has an option that is no number or word") from None
 

@@ -12,9 +12,8 @@ from abstain._checks import closest
 from abstain._typing import ArrayLike
 from abstain.inference import Interval, confidence_interval
 from abstain.inference._binomial import check_level
-from abstain.inference._columns import as_metrics, check_scored, evaluated
+from abstain.inference._columns import as_metrics, check_scored, evaluated, tables
 from abstain.inference._estimates import by_influence
-from abstain.inference._influence import tables
 from abstain.inference._panel import Panel, panel
 from abstain.inference._ranking import min_ranks
 from abstain.metrics import Metric

@@ -13,8 +13,8 @@ import abstain
 from abstain.inference import clopper_pearson, risk_band
 from abstain.inference._bands import _graded
 from abstain.inference._influence import aggregated
-from abstain.inference._spread import points_of, spread
-from abstain.inference._trust import degrees_of_freedom
+from abstain.inference._points import points_of, spread
+from abstain.inference._spread import degrees_of_freedom
 from tests.inference.populations import POPULATIONS, Population, allowance
 from tests.strategies import Problem, problems
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 import abstain
 from abstain.inference._multiple import max_t
-from abstain.inference._trust import effective_losses
+from abstain.inference._spread import effective_losses
 from tests.inference.populations import exchangeable
 
 

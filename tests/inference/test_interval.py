@@ -9,7 +9,7 @@ from scipy import stats
 import abstain
 from abstain import inference, metrics
 from abstain.inference._interval import WORST
-from abstain.inference._trust import degrees_of_freedom, effective_losses
+from abstain.inference._spread import degrees_of_freedom, effective_losses
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 10), (10, 10), (7, 1000), (1, 1)])

@@ -3,8 +3,9 @@
 from abstain.inference._bands import RiskBand, risk_band
 from abstain.inference._binomial import clopper_pearson
 from abstain.inference._bootstrap import Bootstrap, bootstrap, replicates
+from abstain.inference._confidence import confidence_interval
 from abstain.inference._influence import covariance, influence, standard_error
-from abstain.inference._interval import Interval, confidence_interval
+from abstain.inference._interval import Interval
 from abstain.inference._letters import letter_groups
 from abstain.inference._multiple import holm
 from abstain.inference._paired import Difference

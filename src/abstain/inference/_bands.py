@@ -17,8 +17,8 @@ from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.curve import SLACK
 from abstain.inference._binomial import check_level
 from abstain.inference._interval import Interval
-from abstain.inference._spread import Points, points_of, spread
-from abstain.inference._trust import FEW_CLUSTERS
+from abstain.inference._points import Points, points_of, spread
+from abstain.inference._spread import FEW_CLUSTERS
 
 __all__ = ["RiskBand", "risk_band"]
 

@@ -18,7 +18,7 @@ from abstain.inference._interval import Interval, no_interval, without_spread
 from abstain.inference._lanes import Backend, Column, choose
 from abstain.inference._replicates import prepare, replicates, run, value_of, work_of
 from abstain.inference._resample import Plan, plan
-from abstain.inference._trust import FEW_CLUSTERS, informative, joined, limit_of, warning_light
+from abstain.inference._spread import FEW_CLUSTERS, informative, joined, limit_of, warning_light
 from abstain.metrics import Metric
 
 __all__ = ["Bootstrap", "bootstrap", "replicates"]
@@ -282,7 +282,7 @@ def _influence_terms(
     metric: Metric, column: Column, strata: ArrayLike | None, clusters: ArrayLike | None
 ) -> FloatArray | None:
     """Return the terms whose squares sum to the variance, or None for a metric without a usable gradient."""
-    if metric.inference_kind in ("bootstrap", "none") or (metric.gradient is None and metric.name != "augrc_unbiased"):
+    if metric.inference_kind in ("bootstrap", "none") or metric.smooth.gradient is None:
         return None
     try:
         return terms_of(metric, column.blocks, strata, clusters)

@@ -1,17 +1,15 @@
-"""The columns that inference takes: a metric on tables with loss and confidence, a score for every sample."""
+"""First of five steps, columns -> table -> influence -> spread -> interval: a metric and its checked table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
 from abstain._checks import UnmetNeed, namespace, refuse, vector
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
-from abstain.metrics import Metric, Predictions, Value, get, parse
-from abstain.metrics._predictions import check_predictions
+from abstain.metrics import Metric, Predictions, Value, check_predictions, mean_of_terms, parse
 
 
 def as_metric(metric: str | Metric) -> Metric:
@@ -35,7 +33,11 @@ def as_metrics(given: str | Metric | Iterable[str | Metric], name: str) -> list[
 
 def check_scored(metric: Metric) -> None:
     """Refuse a metric of probabilities, which no table of losses and scores gives."""
-    if metric.input != "blocks":
+    if metric.input == "joint":
+        raise UnmetNeed(
+            f"{metric.name} takes scores of ID and OOD samples; use abstain.joint.evaluate, or {metric.home} itself"
+        )
+    if metric.input == "probabilities":
         raise UnmetNeed(
             f"{metric.name} takes probabilities, not a loss with a score; for a mean over predictions "
             'give its terms as loss, such as losses.cross_entropy or losses.brier, with metric="risk"'
@@ -43,9 +45,9 @@ def check_scored(metric: Metric) -> None:
 
 
 def evaluated(metric: Metric, blocks: TieBlocks) -> Value:
-    """Return the value and why there is none; a risk that no threshold attains is attained at coverage 0."""
+    """Return the value and why there is none; what no threshold attains has the value that the metric gives it."""
     found = metric.evaluate(blocks)
-    return Value(0.0) if found.reason is not None and metric.name == "coverage_at_risk" else found
+    return found if found.reason is None or metric.unattained is None else Value(metric.unattained)
 
 
 def scored(confidence: ArrayLike) -> ArrayLike:
@@ -59,9 +61,7 @@ def scored(confidence: ArrayLike) -> ArrayLike:
 def as_risk(metric: Metric, data: Predictions) -> tuple[Metric, FloatArray]:
     """Return a mean over predictions as a metric on tables, and the loss whose mean it is."""
     assert metric.terms is not None
-    risk = get("risk")
-    on_tables = replace(metric, input="blocks", value=risk.value, gradient=risk.gradient, terms=None, options={})
-    return on_tables, metric.terms(data, **metric.options)
+    return mean_of_terms(metric), metric.terms(data, **metric.options)
 
 
 def on_columns(metric: Metric, loss: ArrayLike, confidence: ArrayLike) -> tuple[Metric, ArrayLike, ArrayLike]:
@@ -76,3 +76,15 @@ def on_columns(metric: Metric, loss: ArrayLike, confidence: ArrayLike) -> tuple[
         )
     risk, terms = as_risk(metric, check_predictions(loss, confidence))
     return risk, terms, np.zeros_like(terms)
+
+
+def tables(metric: Metric, loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None = None) -> TieBlocks:
+    """Return the table with samples, and with the oracle's where the metric needs it."""
+    return TieBlocks.from_samples(loss, confidence, sample_weight, keep_samples=True, oracle="oracle" in metric.needs)
+
+
+def is_plain(blocks: TieBlocks) -> bool:
+    """Whether the table counts 0/1 losses, each sample once; weights of ties can sum to their number and not be 1."""
+    weight = None if blocks.samples is None else blocks.samples.weight
+    ones = blocks.frequencies if weight is None else bool((weight == 1.0).all())
+    return blocks.binary and ones and np.array_equal(blocks.weight, blocks.count)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,23 +10,24 @@ import numpy as np
 from abstain._checks import UnmetNeed
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
-from abstain.inference._columns import check_scored, evaluated
-from abstain.inference._influence import aggregated, gradient, per_sample, refused, tables
-from abstain.inference._interval import (
-    Interval,
-    edge_of_a_tie,
-    jumps,
-    no_interval,
-    of_terms,
-    on_scale,
-    possible,
-    without_spread,
-)
+from abstain.inference._bootstrap import of_replicates, of_resampling, replicates
+from abstain.inference._columns import check_scored, evaluated, tables
+from abstain.inference._influence import aggregated, gradient, per_sample, refused
+from abstain.inference._interval import Interval, around, no_interval, of_spread
 from abstain.inference._panel import Panel
-from abstain.inference._quantiles import t_quantile
 from abstain.inference._resample import plan
 from abstain.inference._runs import components
-from abstain.inference._trust import SINGLE, informative, joined, limit_of, warning_light
+from abstain.inference._spread import (
+    SINGLE,
+    Spread,
+    edge_of_a_tie,
+    informative,
+    joined,
+    jumps,
+    limit_of,
+    spread_of,
+    warning_light,
+)
 from abstain.metrics import Metric
 
 Route = Literal["influence", "bootstrap"]
@@ -103,7 +103,7 @@ def by_influence(
     terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
     df = tuple(min(len(summed) - 1.0, *(limit.df for limit in row)) for row in limits)
     intervals = tuple(
-        _interval(metric, row, value, term, most_df, level, strata is not None, clusters is not None)
+        _interval(metric, row, value, term, most_df, level, (strata is not None, clusters is not None))
         for row, value, term, most_df in zip(blocks, values, terms, df, strict=True)
     )
     edges = tuple(_edge(metric, row) for row in blocks)
@@ -146,24 +146,24 @@ def _interval(
     terms: FloatArray,
     most_df: float,
     level: float,
-    stratified: bool,
-    clustered: bool,
+    grouped: tuple[bool, bool],
 ) -> Interval:
     """Return what ``confidence_interval`` gives for one run; for several the test set and training together."""
     mean = float(values.mean())
     if len(row) == 1:
-        return of_terms(metric, row[0], mean, terms[0], most_df, level, stratified, clustered)
+        return of_spread(spread_of(metric, row[0], mean, terms[0], most_df, grouped), level)
     df = informative(metric, terms.mean(axis=0), most_df)
     if df < 1.0:
         return no_interval(mean, np.nan, level, SINGLE)
+    light = joined(warning_light(df, terms.shape[1] if grouped[1] else None), _edge(metric, row))
     parts = components(values, terms, df)
-    error = float(np.sqrt(parts.total))
-    if error <= 1e-12 * max(1.0, abs(mean)):
-        return without_spread(metric, row[0], mean, level)
-    low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
-    low, high = possible(metric, row[0], low, high)
-    light = joined(warning_light(df, terms.shape[1] if clustered else None), _edge(metric, row))
-    return Interval(low, high, mean, error, level, f"{method}, runs", parts.df, light)
+    return _of_runs(Spread(metric, row[0], mean, float(np.sqrt(parts.total)), parts.df, False, light), level, "runs")
+
+
+def _of_runs(spread: Spread, level: float, how: str) -> Interval:
+    """Return the interval of a mean over runs."""
+    found = around(spread, level)
+    return found if spread.vanishes else found._replace(method=f"{found.method}, {how}")
 
 
 def _edge(metric: Metric, row: list[TieBlocks]) -> str | None:
@@ -185,8 +185,6 @@ def by_bootstrap(
 
     Resampling n clusters shows (n - 1)/n of their variance; the terms are made up for it. Small strata bring a warning.
     """
-    from abstain.inference._bootstrap import of_resampling
-
     drawn = resampled([metric], panel, strata, clusters, n_resamples=n_resamples, rng=rng)[:, :, 0]
     drawn = defined(metric, drawn)
     blocks = _blocks(metric, panel)
@@ -238,18 +236,12 @@ def _of_replicates(
     note: str | None,
 ) -> Interval:
     """Return the percentile interval of one run; for several an interval from both sources of variance."""
-    from abstain.inference._bootstrap import of_replicates
-
     mean, parts = float(values.mean()), components(values, terms, most_df)
     error = float(np.sqrt(parts.total))
     if values.size == 1:
         found = of_replicates(metric, blocks, mean, replicates, level, parts.df, note)
         return found._replace(standard_error=error)
-    if error <= 1e-12 * max(1.0, abs(mean)):
-        return without_spread(metric, blocks, mean, level)
-    low, high, method = on_scale(metric, mean, error, t_quantile(level, parts.df))
-    low, high = possible(metric, blocks, low, high)
-    return Interval(low, high, mean, error, level, f"{method}, bootstrap, runs", parts.df, note)
+    return _of_runs(Spread(metric, blocks, mean, error, parts.df, False, note), level, "bootstrap, runs")
 
 
 def resampled(
@@ -263,11 +255,8 @@ def resampled(
     **options: Any,
 ) -> FloatArray:
     """Return replicates of shape (n_resamples, runs of the first score + runs of the second + ..., n_metrics)."""
-    from abstain.inference._bootstrap import replicates
-
-    draw: Callable[..., FloatArray] = replicates
     columns = [pair for each in zip(panel.loss, panel.score, strict=True) for pair in zip(*each, strict=True)]
-    return draw(
+    return replicates(
         metrics, columns, sample_weight=panel.weight, strata=strata, clusters=clusters,
         n_resamples=n_resamples, rng=rng, **options,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Influence functions and standard errors, written once for every metric through its gradient.
+"""Third step: influence functions and standard errors, written once for every metric through its gradient.
 
 The gradient of a metric with respect to the tie-block table holds two numbers per block. A sample with loss l in
 block k has influence W (alpha_k + beta_k l); squares of influences sum to the variance. Three refinements:
@@ -20,23 +20,11 @@ from abstain._checks import Undefined, UnmetNeed, check_weight, refuse, same_len
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.inference._columns import as_metric, on_columns
+from abstain.inference._columns import as_metric, is_plain, on_columns, tables
 from abstain.inference._resample import codes
-from abstain.metrics import Gradient, Metric, get
+from abstain.metrics import Gradient, Metric
 
 __all__ = ["covariance", "influence", "standard_error"]
-
-#: Metrics that count ranks or pairs, and the smooth metric to which each is asymptotically equal.
-_SMOOTH_TWIN = {"augrc_unbiased": "augrc"}
-
-
-def smooth_form(metric: Metric) -> Metric:
-    """Return the metric whose gradient serves for this one: itself, or its smooth twin."""
-    if metric.name in _SMOOTH_TWIN:
-        return get(_SMOOTH_TWIN[metric.name])
-    if metric.settings.get("estimator") in ("harmonic", "log"):
-        return metric.using(estimator="plugin")
-    return metric
 
 
 def gradient(metric: Metric, blocks: TieBlocks) -> Gradient:
@@ -48,7 +36,7 @@ def gradient(metric: Metric, blocks: TieBlocks) -> Gradient:
             f"{metric.name} has no standard error from its gradient (inference: {metric.inference_kind}); "
             + ("use a bootstrap" if metric.inference_kind == "bootstrap" else "its bias does not vanish beside it")
         )
-    return smooth_form(metric).gradient_of(blocks)
+    return metric.smooth.gradient_of(blocks)
 
 
 def _at_coverage(metric: Metric, blocks: TieBlocks) -> Gradient:
@@ -57,8 +45,13 @@ def _at_coverage(metric: Metric, blocks: TieBlocks) -> Gradient:
     r is the mean loss near the threshold, over n^(2/3) neighbouring ranks; the derivative with the threshold held
     still misses it and covers 79 % instead of 95 %. A tie wider than that window holds the threshold by itself.
     """
+    if metric.image is not None:
+        return _at_coverage(metric.base, blocks).scaled(metric.image.factor)
     frozen = metric.gradient_of(blocks)
-    coverage = metric.settings["coverage"]
+    fact = metric.said(metric.accepted_loss)
+    if fact is None or fact.coverage is None:
+        raise UnmetNeed(f'{metric.name}: inference="quantile" without accepted_loss leaves the local term unknown')
+    coverage = fact.coverage
     curve, total = RiskCoverageCurve(blocks), blocks.total_weight
     point = curve.at(coverage=coverage)
     if point.n_accepted == 0 or coverage >= 1.0:
@@ -74,9 +67,8 @@ def _at_coverage(metric: Metric, blocks: TieBlocks) -> Gradient:
     accepted = (np.arange(len(blocks)) <= j).astype(np.float64)
     share = point.coverage
     moved = local * (share - accepted) / total
-    scale = {"generalized_risk": 1.0, "selective_accuracy": -1.0 / share}.get(metric.name, 1.0 / share)
     fixed = Gradient(np.full(len(blocks), -point.generalized_risk / total), accepted / total)
-    return fixed.plus(Gradient(moved, np.zeros(len(blocks)))).scaled(scale)
+    return fixed.plus(Gradient(moved, np.zeros(len(blocks)))).scaled(1.0 if fact.per == "all" else 1.0 / share)
 
 
 def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
@@ -172,11 +164,6 @@ def refused(what: str) -> Iterator[None]:
         yield
     except Undefined as why:
         raise ValueError(f"{what}: {why}") from None
-
-
-def tables(metric: Metric, loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None = None) -> TieBlocks:
-    """Return the table with samples, and with the oracle's where the metric needs it."""
-    return TieBlocks.from_samples(loss, confidence, sample_weight, keep_samples=True, oracle="oracle" in metric.needs)
 
 
 def terms_of(
@@ -349,13 +336,6 @@ def covariance(
     terms = aggregated(np.stack(list(columns.values()), axis=1) * share[:, None], strata, clusters, weight)
     result: FloatArray = terms.T @ terms
     return result
-
-
-def is_plain(blocks: TieBlocks) -> bool:
-    """Whether the table counts 0/1 losses, each sample once; weights of ties can sum to their number and not be 1."""
-    weight = None if blocks.samples is None else blocks.samples.weight
-    ones = blocks.frequencies if weight is None else bool((weight == 1.0).all())
-    return blocks.binary and ones and np.array_equal(blocks.weight, blocks.count)
 
 
 def table_variance(metric: Metric, blocks: TieBlocks) -> float:

@@ -12,7 +12,6 @@ side, so that one row of counts is one cache line and every operation works on w
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Literal, NamedTuple
@@ -24,7 +23,7 @@ from abstain._checks import one_of, to_numpy
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.inference._resample import LANES, Counts
-from abstain.metrics import Metric
+from abstain.metrics import FromSums, Metric, Sums
 
 Backend = Literal["auto", "numpy", "numba"]
 
@@ -120,15 +119,6 @@ class Errors(NamedTuple):
     row: IntArray
     block: IntArray
     loss: FloatArray
-
-
-class Sums(NamedTuple):
-    """Weight T, loss sum S, and the two areas A and G of some replicates, each of shape (n_replicates,)."""
-
-    weight: FloatArray
-    loss: FloatArray
-    selective: FloatArray
-    generalized: FloatArray
 
 
 def choose(backend: Backend, work: float) -> bool:
@@ -297,78 +287,10 @@ def _tied(lanes: Any, order: Any, weight: Any, loss: Any, last: Any, N: Any, S: 
 
 # ---------------------------------------------------------------------- closed forms
 
-Formula = Callable[[Sums], FloatArray]
 
-
-def _mean(sums: Sums) -> FloatArray:
-    return sums.loss / sums.weight
-
-
-def _aurc(sums: Sums) -> FloatArray:
-    return sums.selective / sums.weight
-
-
-def _augrc(sums: Sums) -> FloatArray:
-    return sums.generalized / sums.weight**2
-
-
-def _augrc_unbiased(sums: Sums) -> FloatArray:
-    value: FloatArray = (sums.weight * _augrc(sums) - 0.5 * _mean(sums)) / (sums.weight - 1.0)
-    return np.where(sums.weight >= 2.0, value, np.nan)
-
-
-def _best_aurc(sums: Sums) -> FloatArray:
-    """AURC of the best ranking of a 0/1 loss: mu + (1 - mu) ln(1 - mu)."""
-    mu = _mean(sums)
-    return mu + np.where(mu < 1.0, (1.0 - mu) * np.log1p(-mu), 0.0)
-
-
-def _best_augrc(sums: Sums) -> FloatArray:
-    """AUGRC of the best ranking of a 0/1 loss: mu^2 / 2."""
-    return 0.5 * _mean(sums) ** 2
-
-
-def _normalised(sums: Sums, value: FloatArray, best: FloatArray, random: FloatArray) -> FloatArray:
-    """Return (value - best) / (random - best), undefined where all losses are equal (weights: up to rounding)."""
-    right = sums.weight - sums.loss
-    mixed = (sums.loss > 0.0) & (right > 1e-12 * sums.weight)
-    return np.where(mixed, (value - best) / (random - best), np.nan)
-
-
-def _naurc(sums: Sums) -> FloatArray:
-    return _normalised(sums, _aurc(sums), _best_aurc(sums), _mean(sums))
-
-
-def _naugrc(sums: Sums) -> FloatArray:
-    return _normalised(sums, _augrc(sums), _best_augrc(sums), 0.5 * _mean(sums))
-
-
-#: Metrics of any loss that follow from the sums.
-ANY_LOSS: dict[str, Formula] = {
-    "risk": _mean,
-    "accuracy": lambda sums: 1.0 - _mean(sums),
-    "aurc": _aurc,
-    "accuracy_rejection_area": lambda sums: 1.0 - _aurc(sums),
-    "augrc": _augrc,
-}
-#: Metrics whose reference follows from the sums for a 0/1 loss.
-BINARY_LOSS: dict[str, Formula] = {
-    "e_aurc": lambda sums: _aurc(sums) - _best_aurc(sums),
-    "naurc": _naurc,
-    "e_augrc": lambda sums: _augrc(sums) - _best_augrc(sums),
-    "naugrc": _naugrc,
-    "prediction_rejection_ratio": lambda sums: 1.0 - _naugrc(sums),
-    "auroc_f": lambda sums: 1.0 - 0.5 * _naugrc(sums),
-}
-#: Those that need the AURC part, which is half of the work in NumPy.
-SELECTIVE = ("aurc", "accuracy_rejection_area", "e_aurc", "naurc")
-
-
-def formula(metric: Metric, column: Column) -> Formula | None:
+def formula(metric: Metric, column: Column) -> FromSums | None:
     """Return how a metric with default options follows from the sums of a column, or None."""
-    if metric.options:
+    form = metric.from_sums
+    if form is None or metric.options or (form.binary and not column.blocks.binary):
         return None
-    if metric.name == "augrc_unbiased":  # on counts, so not from weights of mean 1
-        return _augrc_unbiased if column.weight is None else None
-    known = ANY_LOSS | (BINARY_LOSS if column.blocks.binary else {})
-    return known.get(metric.name)
+    return None if form.counts and column.weight is not None else form  # on counts, so not from weights of mean 1

@@ -16,7 +16,7 @@ from abstain.inference._panel import Panel
 from abstain.inference._permutation import swap_test
 from abstain.inference._quantiles import beta_cdf, t_quantile
 from abstain.inference._runs import covariance_of_runs, of_pair
-from abstain.inference._trust import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
+from abstain.inference._spread import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
 from abstain.metrics import Metric
 
 __all__ = ["Difference"]

@@ -126,7 +126,7 @@ def swap_test(
     """Return the test of checked columns."""
     whole(n_permutations, "n_permutations", usual=9999)
     check_scored(metric)
-    if "unit_score" not in metric.needs and metric.settings.get("threshold") is None:  # reads nothing but the order
+    if metric.reads_order:
         scores = (mid_ranks(scores[0]), mid_ranks(scores[1]))
     oracle = "oracle" in metric.needs
 

@@ -12,7 +12,7 @@ from abstain._checks import Undefined, generator, whole
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._columns import as_metrics, check_scored, scored
-from abstain.inference._lanes import SELECTIVE, Backend, Column, choose, formula, scan, scan_lanes, to_lanes
+from abstain.inference._lanes import Backend, Column, choose, formula, scan, scan_lanes, to_lanes
 from abstain.inference._resample import Plan, plan
 from abstain.metrics import Metric
 
@@ -116,7 +116,7 @@ def run(
     whole(n_resamples, "n_resamples", 2, usual=1000)
     out = np.empty((n_resamples, len(columns), len(metrics)))
     fast = [[formula(metric, column) for metric in metrics] for column in columns]
-    selective = any(metric.name in SELECTIVE for metric in metrics)
+    selective = any(form.selective for forms in fast for form in forms if form is not None)
     with _bar(n_resamples, progress) as advance:
         for first, counts in how.chunks(n_resamples, generator(rng)):
             lanes = to_lanes(counts) if use_numba else counts
@@ -127,7 +127,7 @@ def run(
                     with np.errstate(divide="ignore", invalid="ignore"):
                         for j, closed in enumerate(formulas):
                             if closed is not None:
-                                part[:, j] = closed(sums)
+                                part[:, j] = closed.formula(sums)
                 slow = [j for j, closed in enumerate(formulas) if closed is None]
                 if slow:
                     for r, count in enumerate(counts):
@@ -143,7 +143,7 @@ def value_of(metric: Metric, table: TieBlocks) -> float:
     try:
         return float(metric.value(table, **metric.options))
     except Undefined:
-        return 0.0 if metric.name == "coverage_at_risk" else np.nan
+        return np.nan if metric.unattained is None else metric.unattained
 
 
 @contextmanager

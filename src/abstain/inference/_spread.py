@@ -1,127 +1,145 @@
-"""The risk at every attainable threshold, and the standard error of each."""
+"""Fourth step: how far a standard error can be trusted, by degrees of freedom and what few errors take from them."""
 
 from __future__ import annotations
 
-from math import comb
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from abstain._typing import ArrayLike, FloatArray, IntArray
-from abstain.inference._columns import scored
-from abstain.inference._lanes import Column
-from abstain.inference._resample import codes
+from abstain._checks import to_numpy
+from abstain._typing import FloatArray
+from abstain.blocks import TieBlocks
+from abstain.curve import SLACK
+from abstain.metrics import Metric, Relative, Tail
+
+#: Below these degrees of freedom too few informative errors remain for any of these intervals.
+FEW = 5.0
+#: Why a metric that averages over the errors has no spread below one degree of freedom.
+SINGLE = "a single error: how its rank would vary cannot be seen from one"
+#: Fewer clusters than this estimate their variance badly.
+FEW_CLUSTERS = 10
 
 
-class Points(NamedTuple):
-    """Everything per attainable point, and the sorted samples behind it.
+def degrees_of_freedom(terms: FloatArray) -> float:
+    """Satterthwaite degrees of freedom of a sum of squares: 2n / (kurtosis - 1)."""
+    squares = terms * terms
+    square = float(np.sum(squares))
+    if square == 0.0:
+        return 0.0
+    kurtosis = terms.size * float(np.sum(squares * squares)) / square**2
+    return 2.0 * terms.size / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
 
-    ``weight``, ``loss``, ``cluster``: per sample, most confident first; ``end``: position of each point's last
-    sample; ``accepted``: rows accepted; ``denominator``: what the accepted loss is divided by; ``plain``: a 0/1 loss
-    without weights and clusters; ``largest``: the largest loss that is possible.
+
+def effective_losses(loss: FloatArray, weight: FloatArray | None) -> float:
+    """Return how many samples carry the spread of the losses: of a 0/1 loss about as many as the rarer kind."""
+    apart = loss - np.average(loss, weights=weight)
+    squares = np.square(apart if weight is None else weight * apart)
+    fourth = float(np.sum(squares**2))
+    return float(np.sum(squares)) ** 2 / fourth if fourth > 0.0 else 0.0
+
+
+class Limit(NamedTuple):
+    """What the number of errors allows: the factor by which an error falls short, and most degrees of freedom."""
+
+    factor: float = 1.0
+    df: float = math.inf
+
+
+def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
+    """Return the limit of a metric that averages over few errors, or rests on a far quantile; none for any other."""
+    few = metric.said(metric.few_errors)
+    if few is None:
+        return Limit()
+    samples = blocks.samples
+    assert samples is not None
+    loss, weight = to_numpy(samples.loss), None if samples.weight is None else to_numpy(samples.weight)
+    if isinstance(few, Tail):
+        kind = loss == (1.0 if few.of == "errors" else 0.0)
+        number = float(np.count_nonzero(kind if weight is None else kind & (weight > 0.0)))
+        return Limit(df=min(1.0, 4.0 * few.beyond) * number)
+    number = effective_losses(loss, weight)
+    return Limit(number / max(number - 1.0, 1e-9), number - 1.0)
+
+
+def informative(metric: Metric, terms: FloatArray, most_df: float) -> float:
+    """Return the degrees of freedom of the terms, at most those that the errors and the number of terms allow."""
+    few = metric.said(metric.few_errors)
+    share = few.share if isinstance(few, Relative) else 1.0
+    return min(share * degrees_of_freedom(terms), most_df, terms.size - 1.0)
+
+
+class Spread(NamedTuple):
+    """How an estimate on a table varies, and what the reader must know of that.
+
+    ``independent``: neither strata nor clusters, so that a share of errors is binomial.
     """
 
-    threshold: FloatArray
-    coverage: FloatArray
-    risk: FloatArray
-    weight: FloatArray
-    loss: FloatArray
-    cluster: IntArray | None
-    n_units: int
-    end: IntArray
-    accepted: FloatArray
-    denominator: FloatArray
-    generalized: bool
-    plain: bool
-    weighted: bool
-    largest: float
+    metric: Metric
+    blocks: TieBlocks
+    estimate: float
+    error: float
+    df: float
+    independent: bool
+    note: str | None
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether the error is 0 but for rounding."""
+        return self.error <= 1e-12 * max(1.0, abs(self.estimate))
 
 
-def points_of(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    sample_weight: ArrayLike | None,
-    clusters: ArrayLike | None,
-    generalized: bool,
-) -> Points:
-    """Sort and sum once."""
-    column = Column.of(loss, scored(confidence), sample_weight, oracle=False)
-    n = column.order.size
-    cluster = None if clusters is None else codes(clusters, "clusters", n)[column.order]
-    weight, loss, block = np.ones(n) if column.weight is None else column.weight, column.loss, column.block
-    kept = weight > 0.0  # a sample of weight 0 is none: it makes no point, no unit and no cluster
-    if not kept.all():
-        weight, loss, block = weight[kept], loss[kept], block[kept]
-        cluster = None if cluster is None else np.unique(cluster[kept], return_inverse=True)[1]
-    n_units = loss.size if cluster is None else int(cluster.max()) + 1
-    if cluster is not None and n_units < 2:
-        raise ValueError("clusters holds a single cluster; at least two are needed for a band")
-    end = np.flatnonzero(np.append(np.diff(block) > 0, True))
-    total = np.cumsum(weight)[end]
-    denominator = np.full_like(total, total[-1]) if generalized else total
-    return Points(
-        threshold=column.score[block[end]],
-        coverage=total / total[-1],
-        risk=np.cumsum(weight * loss)[end] / denominator,
-        weight=weight,
-        loss=loss,
-        cluster=cluster,
-        n_units=n_units,
-        end=end,
-        accepted=(end + 1).astype(np.float64),
-        denominator=denominator,
-        generalized=generalized,
-        plain=column.blocks.binary and column.weight is None and cluster is None,
-        weighted=column.weight is not None,
-        largest=1.0 if loss.max() <= 1.0 else np.inf,
-    )
+def spread_of(
+    metric: Metric, blocks: TieBlocks, estimate: float, terms: FloatArray, most_df: float, grouped: tuple[bool, bool]
+) -> Spread:
+    """Return the spread of an estimate whose squared terms sum to its variance; ``grouped``: by strata, by clusters."""
+    df = informative(metric, terms, most_df)
+    light = warning_light(df, terms.size if grouped[1] else None)
+    error = math.sqrt(float(np.sum(terms**2)))
+    return Spread(metric, blocks, estimate, error, df, not any(grouped), joined(light, edge_of_a_tie(metric, blocks)))
 
 
-def _even_moment(points: Points, power: int) -> FloatArray:
-    """Sum of the terms' numerators w (l A - R B) to an even power, without clusters; losses are centred first."""
-    centre = float(np.average(points.loss, weights=points.weight))
-    u, r, w = points.loss - centre, points.risk - centre, points.weight**power
-    result = np.zeros_like(r)
-    for k in range(power + 1):
-        result += comb(power, k) * np.cumsum(w * u**k)[points.end] * (-r) ** (power - k)
-    if points.generalized:  # what is not accepted has the term -G
-        result += points.risk**power * (w.sum() - np.cumsum(w)[points.end])
-    return np.maximum(result, 0.0)
+def coverage_of(metric: Metric) -> float | None:
+    """Return the fixed coverage at which the threshold of a metric moves with the sample; None for any other."""
+    fact = metric.said(metric.accepted_loss)
+    return None if metric.inference_kind != "quantile" or fact is None else fact.coverage
 
 
-def _within_clusters(x: FloatArray, y: FloatArray, cluster: IntArray) -> FloatArray:
-    """Running sum over clusters of (sum of x so far) (sum of y so far)."""
-    order = np.argsort(cluster, kind="stable")
-    starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
-
-    def before(column: FloatArray) -> FloatArray:
-        sums = np.cumsum(column[order]) - column[order]
-        result = np.empty_like(sums)
-        result[order] = sums - np.repeat(sums[starts], np.diff(starts, append=order.size))
-        return result
-
-    return np.cumsum(x * before(y) + y * before(x) + x * y)
+def jumps(metric: Metric, blocks: TieBlocks) -> bool:
+    """Whether the threshold of a fixed coverage lies in a tie that is wider than two of its standard errors."""
+    coverage = coverage_of(metric)
+    if coverage is None or coverage >= 1.0:
+        return False
+    ends = blocks.cumulative_weight / blocks.total_weight
+    j = min(int(np.searchsorted(ends, coverage - SLACK)), len(ends) - 1)
+    return float(blocks.weight[j] / blocks.total_weight) > 2.0 * math.sqrt(coverage * (1.0 - coverage) / blocks.n)
 
 
-def spread(points: Points) -> tuple[FloatArray, FloatArray]:
-    """Return standard error and degrees of freedom per point."""
-    if points.cluster is None:
-        second, fourth = _even_moment(points, 2), _even_moment(points, 4)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            df = 2.0 / np.maximum(fourth / second**2 - 1.0 / points.loss.size, 1e-12)
-        return np.sqrt(second) / points.denominator, np.where(second > 0.0, df, 1.0)
-    x, w, R = points.weight * points.loss, points.weight, points.risk
-    squares = _within_clusters(x, x, points.cluster)[points.end]
-    if points.generalized:
-        whole = np.bincount(points.cluster, weights=w)
-        cross = np.cumsum(x * whole[points.cluster])[points.end]
-        weights = np.full_like(R, np.sum(whole**2))
-        df = np.full_like(R, points.n_units - 1.0)
-    else:
-        cross = _within_clusters(x, w, points.cluster)[points.end]
-        weights = _within_clusters(w, w, points.cluster)[points.end]
-        first = np.zeros(w.size)
-        first[np.unique(points.cluster, return_index=True)[1]] = 1.0
-        df = np.maximum(np.cumsum(first)[points.end] - 1.0, 1.0)
-    variance = np.maximum(squares - 2.0 * R * cross + R**2 * weights, 0.0)
-    return np.sqrt(variance * points.n_units / (points.n_units - 1.0)) / points.denominator, df
+def edge_of_a_tie(metric: Metric, blocks: TieBlocks) -> str | None:
+    """Warn where the asked coverage lies within two standard errors of the end of a wide tie."""
+    coverage = coverage_of(metric)
+    if coverage is None:
+        return None
+    share = blocks.weight / blocks.total_weight
+    ends = blocks.cumulative_weight / blocks.total_weight
+    reach = 2.0 * np.sqrt(coverage * (1.0 - coverage) / blocks.n)
+    wide = share >= blocks.n ** (-1.0 / 3.0)
+    near = (np.abs(ends - coverage) < reach) & (wide | np.append(wide[1:], False)) & (ends < 1.0)
+    if not near.any():
+        return None
+    return f"coverage {coverage:g} is at the edge of a wide tie, where the threshold flips: fix a threshold instead"
+
+
+def warning_light(df: float, n_clusters: int | None) -> str | None:
+    """Return what to know of an interval with so few degrees of freedom or clusters, or None."""
+    notes = []
+    if df < FEW:
+        notes.append(f"only {df:.1f} degrees of freedom: too few informative errors for a trustworthy interval")
+    if n_clusters is not None and n_clusters < FEW_CLUSTERS:
+        notes.append(f"only {n_clusters} clusters: the interval is a rough guide")
+    return joined(*notes)
+
+
+def joined(*notes: str | None) -> str | None:
+    """Return the notes as one text, or None without any."""
+    return "; ".join(note for note in notes if note) or None

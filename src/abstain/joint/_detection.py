@@ -48,7 +48,7 @@ def auroc(*, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     >>> abstain.joint.auroc(id_score=[0.9, 0.8, 0.4], ood_score=[0.6, 0.2])
     0.8333333333333334
     """
-    return metrics.auroc_f(*_columns(id_score, ood_score))
+    return metrics.get("auroc_f").of(*_columns(id_score, ood_score))
 
 
 def aupr_in(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "trapezoid") -> float:
@@ -146,7 +146,7 @@ def fpr_at_id_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float
     >>> abstain.joint.fpr_at_id_recall(id_score=[0.9, 0.8, 0.4], ood_score=[0.6, 0.2])
     0.5
     """
-    return metrics.fpr95_success(*_columns(id_score, ood_score), recall=recall)
+    return metrics.get("fpr95_success", recall=recall).of(*_columns(id_score, ood_score))
 
 
 def fpr_at_ood_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float = 0.95) -> float:
@@ -179,7 +179,7 @@ def fpr_at_ood_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: floa
     >>> round(abstain.joint.fpr_at_ood_recall(id_score=[0.9, 0.8, 0.4], ood_score=[0.6, 0.2]), 4)
     0.3333
     """
-    return metrics.fpr95_error(*_columns(id_score, ood_score), recall=recall)
+    return metrics.get("fpr95_error", recall=recall).of(*_columns(id_score, ood_score))
 
 
 def ccr_at_fpr(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike, fpr: float) -> float:

@@ -1,70 +1,40 @@
-"""Metrics of a reject option: one family per leaf, one registry for the command line, the docs and the reports."""
+"""Metrics of a reject option: one family per leaf, one registry for the command line, the docs and the reports.
+
+The functions themselves are at the top of the package; here is what describes them, and how to add one.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, Literal
 
-from abstain.metrics import (
-    _accepted,
-    _augrc,
-    _aurc,
-    _calibration,
-    _collaboration,
-    _contribution,
-    _detection,
-    _estimator_weights,
-    _excess,
-    _full,
-    _point,
-    _precision,
-    _proper,
-    _reference,
-    _retention,
-    _trust,
-    _trust_curve,
-)
-from abstain.metrics._accepted import *
-from abstain.metrics._augrc import *
-from abstain.metrics._aurc import *
-from abstain.metrics._calibration import *
-from abstain.metrics._collaboration import *
-from abstain.metrics._contribution import *
-from abstain.metrics._detection import *
-from abstain.metrics._estimator_weights import *
-from abstain.metrics._excess import *
-from abstain.metrics._full import *
-from abstain.metrics._metric import METRICS, Gradient, Metric, Predictions, Value
+from abstain._checks import one_of
+from abstain.metrics._declare import image_of, register
+from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Sums, Tail
+from abstain.metrics._full import mean_of_terms as mean_of_terms  # for the rooms above
+from abstain.metrics._gradient import Gradient, Predictions, Value
+from abstain.metrics._metric import METRICS, Metric
 from abstain.metrics._parse import parse, parse_list
-from abstain.metrics._point import *
-from abstain.metrics._precision import *
-from abstain.metrics._proper import *
-from abstain.metrics._reference import *
-from abstain.metrics._retention import *
-from abstain.metrics._trust import *
-from abstain.metrics._trust_curve import *
+from abstain.metrics._predictions import check_predictions as check_predictions  # likewise
+from abstain.metrics._trust_curve import cwsa_sweep as cwsa_sweep  # likewise
 
-#: Public names of the leaves, which the package's front repeats.
-FUNCTIONS: list[str] = []
-FUNCTIONS += _aurc.__all__
-FUNCTIONS += _augrc.__all__
-FUNCTIONS += _reference.__all__
-FUNCTIONS += _excess.__all__
-FUNCTIONS += _retention.__all__
-FUNCTIONS += _full.__all__
-FUNCTIONS += _point.__all__
-FUNCTIONS += _detection.__all__
-FUNCTIONS += _precision.__all__
-FUNCTIONS += _collaboration.__all__
-FUNCTIONS += _accepted.__all__
-FUNCTIONS += _trust.__all__
-FUNCTIONS += _trust_curve.__all__
-FUNCTIONS += _calibration.__all__
-FUNCTIONS += _proper.__all__
-FUNCTIONS += _contribution.__all__
-FUNCTIONS += _estimator_weights.__all__
+__all__ = ["Gradient", "Metric", "Predictions", "Value", "get", "image_of", "names", "parse", "parse_list", "register"]
+__all__ += ["AcceptedLoss", "FromSums", "Image", "Relative", "Sums", "Tail"]
 
-__all__ = ["Gradient", "Metric", "Predictions", "Value", "get", "names", "parse", "parse_list"]
-__all__ += FUNCTIONS
+#: The order in which tables print families; a leaf that is not named here comes after these.
+_FIRST = ("_aurc", "_augrc", "_reference", "_excess", "_retention", "_full", "_point", "_detection", "_precision",
+          "_collaboration", "_accepted", "_trust", "_trust_curve", "_calibration", "_proper")  # fmt: skip
+
+
+def _functions() -> dict[str, Any]:
+    """Load all leaves and return their public functions by name, for the front of the package."""
+    found = sorted(leaf.name for leaf in iter_modules(__path__) if leaf.name not in _FIRST)
+    leaves = [import_module(f"{__name__}.{leaf}") for leaf in (*_FIRST, *found)]
+    return {name: getattr(leaf, name) for leaf in leaves for name in getattr(leaf, "__all__", ())}
+
+
+FUNCTIONS = _functions()
 
 
 def get(name: str, **options: Any) -> Metric:
@@ -98,17 +68,32 @@ def get(name: str, **options: Any) -> Metric:
     return METRICS[name].using(**options)
 
 
-def names() -> list[str]:
+def names(input: Literal["blocks", "probabilities", "joint"] | None = None) -> list[str]:
     """Return the names of all metrics, family by family.
+
+    Parameters
+    ----------
+    input : {"blocks", "probabilities", "joint"}, optional
+        Only those that are called on this: tables of scores, class probabilities, scores of ID and OOD samples.
 
     Returns
     -------
     list of str
 
+    Raises
+    ------
+    ValueError
+        An unknown input.
+
     Examples
     --------
     >>> import abstain
-    >>> "augrc" in abstain.metrics.names()
-    True
+    >>> "augrc" in abstain.metrics.names(), "joint.ds_f1" in abstain.metrics.names("blocks")
+    (True, False)
     """
-    return [name for name in FUNCTIONS if name in METRICS]
+    if input is not None:
+        one_of(input, ("blocks", "probabilities", "joint"), "input")
+    place = {name: k for k, name in enumerate(FUNCTIONS)}
+    found = METRICS.loaded() if input in ("blocks", "probabilities") else list(METRICS)
+    chosen = [metric.name for metric in found if input in (None, metric.input)]
+    return sorted(chosen, key=lambda name: place.get(name, len(place)))

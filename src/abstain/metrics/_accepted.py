@@ -13,8 +13,8 @@ from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
 from abstain.curve import RiskCoverageCurve
 from abstain.metrics._collaboration import binary_scores
-from abstain.metrics._metric import METRICS, Metric, Predictions
-from abstain.metrics._predictions import check_predictions
+from abstain.metrics._declare import documented, register
+from abstain.metrics._gradient import Predictions
 
 __all__ = ["auroc_accepted_area", "macro_selective_risk"]
 
@@ -78,6 +78,18 @@ def _area(data: Predictions) -> float:
     return inner(width[both], concordant[ends][both] / pairs[both]) / float(width[both].sum())
 
 
+@register(
+    title="AUROC of the accepted, area",
+    value=_area,
+    input="probabilities",
+    direction="higher",
+    range=(0.0, 1.0),
+    inference="bootstrap",
+    scale="logit",
+    multi_threshold=True,
+    convention="step",
+    source="Pugnana & Ruggieri 2023",
+)
 def auroc_accepted_area(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -99,8 +111,6 @@ def auroc_accepted_area(
         Class probabilities.
     confidence : array-like of shape (n_samples,), optional
         Confidence score, higher = surer; default the larger of the two probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -129,27 +139,9 @@ def auroc_accepted_area(
     >>> round(abstain.auroc_accepted_area([0, 0, 1, 1], proba), 6)
     0.833333
     """
-    return AUROC_ACCEPTED_AREA.warned(check_predictions(y_true, y_proba, sample_weight, confidence))
 
 
-AUROC_ACCEPTED_AREA = METRICS.register(
-    Metric(
-        name="auroc_accepted_area",
-        title="AUROC of the accepted, area",
-        function=auroc_accepted_area,
-        value=_area,
-        input="probabilities",
-        direction="higher",
-        range=(0.0, 1.0),
-        inference="bootstrap",
-        scale="logit",
-        multi_threshold=True,
-        convention="step",
-        source="Pugnana & Ruggieri 2023",
-    )
-)
-
-
+@documented
 def macro_selective_risk(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -165,10 +157,6 @@ def macro_selective_risk(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     y_true : array-like of shape (n_samples,)
         True classes, numbers or strings.
     coverage : float in [0, 1], optional

@@ -18,8 +18,8 @@ from abstain._checks import UnmetNeed, fraction
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
+from abstain.metrics._gradient import Gradient
 from abstain.metrics._harmonic import harmonic_difference, mean_harmonic, mean_log
-from abstain.metrics._metric import Gradient
 
 Range = tuple[float, float]
 FULL: Range = (0.0, 1.0)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from abstain._checks import Undefined, fraction
-from abstain._typing import ArrayLike, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
 from abstain.metrics import _area as area
 from abstain.metrics._area import FULL, Range
-from abstain.metrics._metric import METRICS, Attribution, Gradient, Metric
+from abstain.metrics._declare import metric_of, register
+from abstain.metrics._facts import FromSums, Sums
+from abstain.metrics._gradient import Gradient
 
 __all__ = ["augrc", "augrc_from_auroc", "augrc_partial_derivatives", "augrc_unbiased", "error_retention_area", "sele"]
 
@@ -29,10 +31,31 @@ def augrc_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     return Gradient(gradient.weight - shrink, gradient.loss).scaled(1.0 / T**2)
 
 
-def _attribution(blocks: TieBlocks, coverage_range: Range = FULL) -> Attribution:
-    return np.zeros(len(blocks)), augrc_gradient(blocks, coverage_range).loss
+def _worst(p: float, coverage_range: Range) -> float:
+    """All errors on top: the integral of min(c, p) over the range."""
+    low, high = coverage_range
+    return (min(high, p) ** 2 - min(low, p) ** 2) / 2.0 + p * (max(high, p) - max(low, p))
 
 
+def augrc_of_sums(sums: Sums) -> FloatArray:
+    """AUGRC of many tables."""
+    return sums.generalized / sums.weight**2
+
+
+@register(
+    title="AUGRC",
+    value=augrc_value,
+    gradient=augrc_gradient,
+    direction="lower",
+    range=(0.0, 0.5),
+    scale="log",
+    attribution="losses",
+    worst=_worst,
+    from_sums=FromSums(augrc_of_sums),
+    multi_threshold=True,
+    convention="trapezoid",
+    source="Traub et al. 2024, Eq. 6",
+)
 def augrc(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -51,26 +74,13 @@ def augrc(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer; only its order counts.
     coverage_range : (float, float)
         Integrate over these coverages only; adjacent ranges add up.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, max loss / 2]; lower is better. Half the mean loss: a useless score.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns or range.
 
     See Also
     --------
@@ -91,25 +101,7 @@ def augrc(
     >>> abstain.augrc(loss=[0, 0, 1, 0], confidence=[0.9, 0.8, 0.7, 0.6])
     0.09375
     """
-    return AUGRC.using(coverage_range=coverage_range).of(loss, confidence, sample_weight, nan_policy)
 
-
-AUGRC = METRICS.register(
-    Metric(
-        name="augrc",
-        title="AUGRC",
-        function=augrc,
-        value=augrc_value,
-        gradient=augrc_gradient,
-        direction="lower",
-        range=(0.0, 0.5),
-        scale="log",
-        attribution=_attribution,
-        multi_threshold=True,
-        convention="trapezoid",
-        source="Traub et al. 2024, Eq. 6",
-    )
-)
 
 #: The error-retention area (Malinin et al. 2021) is the same number under another name.
 error_retention_area = augrc
@@ -123,30 +115,34 @@ def _unbiased(blocks: TieBlocks) -> float:
     return (n * augrc_value(blocks) - 0.5 * blocks.mean_loss) / (n - 1.0)
 
 
+def _unbiased_of_sums(sums: Sums) -> FloatArray:
+    n = sums.weight
+    value: FloatArray = (n * augrc_of_sums(sums) - 0.5 * sums.loss / n) / (n - 1.0)
+    return np.where(n >= 2.0, value, np.nan)
+
+
+@register(
+    title="AUGRC (unbiased)",
+    value=_unbiased,
+    smooth_twin=lambda metric: metric_of(augrc),
+    from_sums=FromSums(_unbiased_of_sums, counts=True),
+    direction="lower",
+    range=(0.0, 0.5),
+    scale="log",
+    multi_threshold=True,
+    convention="u-statistic",
+    source="U-statistic of Traub et al. 2024, Eq. 6",
+)
 def augrc_unbiased(loss: ArrayLike, confidence: ArrayLike, *, nan_policy: NanPolicy = "raise") -> float:
     r"""AUGRC without the pairs of a sample with itself: an unbiased estimator of the population's AUGRC.
 
     .. math:: U = \frac{n^2\,\text{AUGRC} - n\,\bar\ell/2}{n(n-1)}
               = \frac{1}{n(n-1)}\sum_{i\ne k}\ell_i\left(\mathbb 1[g_i > g_k] + \tfrac12 \mathbb 1[g_i = g_k]\right)
 
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
-
     Returns
     -------
     float
         In [0, max loss / 2] up to O(1/n); lower is better. NaN, with a warning, for a single sample.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -162,23 +158,6 @@ def augrc_unbiased(loss: ArrayLike, confidence: ArrayLike, *, nan_policy: NanPol
     >>> abstain.augrc_unbiased([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
     0.08333333333333333
     """
-    return AUGRC_UNBIASED.of(loss, confidence, None, nan_policy)
-
-
-AUGRC_UNBIASED = METRICS.register(
-    Metric(
-        name="augrc_unbiased",
-        title="AUGRC (unbiased)",
-        function=augrc_unbiased,
-        value=_unbiased,
-        direction="lower",
-        range=(0.0, 0.5),
-        scale="log",
-        multi_threshold=True,
-        convention="u-statistic",
-        source="U-statistic of Traub et al. 2024, Eq. 6",
-    )
-)
 
 
 def _sele(blocks: TieBlocks, factor: float = 1.0) -> float:
@@ -191,10 +170,19 @@ def _sele_gradient(blocks: TieBlocks, factor: float = 1.0) -> Gradient:
     return Gradient(weight, area.from_below(blocks.weight)).scaled(factor / T**2)
 
 
-def _sele_attribution(blocks: TieBlocks, factor: float = 1.0) -> Attribution:
-    return np.zeros(len(blocks)), _sele_gradient(blocks, factor).loss
-
-
+@register(
+    title="SELE",
+    value=_sele,
+    gradient=_sele_gradient,
+    direction="lower",
+    range=(0.0, 1.0),
+    scale="log",
+    attribution="losses",
+    worst=lambda p, factor: factor * p,
+    multi_threshold=True,
+    convention="max-rank",
+    source="Franc et al. 2023",
+)
 def sele(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -210,27 +198,14 @@ def sele(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     factor : float
         2 gives the "2 x SELE" that was proposed as an upper bound of AURC. It is none: with the only loss on
         the most confident of five samples AURC is H_5 = 2.283 times that loss / 5, and 2 x SELE is 2 times.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, factor * max loss]; lower is better.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -246,25 +221,6 @@ def sele(
     >>> abstain.sele([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
     0.125
     """
-    return SELE.using(factor=factor).of(loss, confidence, sample_weight, nan_policy)
-
-
-SELE = METRICS.register(
-    Metric(
-        name="sele",
-        title="SELE",
-        function=sele,
-        value=_sele,
-        gradient=_sele_gradient,
-        direction="lower",
-        range=(0.0, 1.0),
-        scale="log",
-        attribution=_sele_attribution,
-        multi_threshold=True,
-        convention="max-rank",
-        source="Franc et al. 2023",
-    )
-)
 
 
 def augrc_from_auroc(accuracy: float, auroc_f: float) -> float:

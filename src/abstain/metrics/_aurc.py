@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, get_args
 
 import numpy as np
 
 from abstain._checks import UnmetNeed, one_of
-from abstain._typing import ArrayLike, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics import _area as area
 from abstain.metrics._area import FULL, Range
-from abstain.metrics._metric import METRICS, Attribution, Gradient, Metric
+from abstain.metrics._declare import image_of, register
+from abstain.metrics._facts import FromSums, Sums
+from abstain.metrics._gradient import Attribution, Gradient
+from abstain.metrics._metric import Metric
 
 __all__ = ["accuracy_rejection_area", "aurc"]
 
@@ -68,6 +72,39 @@ def _attribution(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_ra
     return np.zeros(len(blocks)), per_loss
 
 
+def _worst(p: float, estimator: Estimator, coverage_range: Range) -> float:
+    """All errors on top: the integral of min(1, p / c) over the range."""
+    low, high = coverage_range
+    if p == 0.0:
+        return 0.0
+    return min(high, p) - min(low, p) + p * math.log(max(high, p) / max(low, p))
+
+
+def smooth(metric: Metric) -> Metric:
+    """Return the metric by an estimator with a gradient; those on ranks are asymptotically equal to it."""
+    return metric.using(estimator="plugin") if metric.settings["estimator"] in ("harmonic", "log") else metric
+
+
+def aurc_of_sums(sums: Sums) -> FloatArray:
+    """AURC of many tables."""
+    return sums.selective / sums.weight
+
+
+@register(
+    title="AURC",
+    value=aurc_value,
+    gradient=aurc_gradient,
+    direction="lower",
+    range=(0.0, 1.0),
+    scale="log",
+    attribution=_attribution,
+    worst=_worst,
+    smooth_twin=smooth,
+    from_sums=FromSums(aurc_of_sums, selective=True),
+    multi_threshold=True,
+    convention="estimator",
+    source="Geifman et al. 2019; Zhou et al. 2025, Eq. 10, 13, 18",
+)
 def aurc(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -85,10 +122,6 @@ def aurc(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer; only its order counts.
     estimator : {"plugin", "interpolated", "trapezoid", "harmonic", "log"}
         ``"plugin"``: the formula above. ``"interpolated"``: losses spread evenly inside a tie, the curve
         L(c)/c integrated exactly. ``"trapezoid"``: the trapezoidal rule over (c_j, R_j), constant to the
@@ -98,8 +131,6 @@ def aurc(
         Integrate over these coverages only; adjacent ranges add up. Not for ``"harmonic"`` and ``"log"``.
     sample_weight : array-like of shape (n_samples,), optional
         Weights >= 0, on both axes; whole numbers for ``"harmonic"`` and ``"log"``.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
@@ -134,37 +165,16 @@ def aurc(
     >>> abstain.aurc(loss=[0, 0, 1, 0], confidence=[0.9, 0.8, 0.7, 0.6])
     0.14583333333333331
     """
-    return AURC.using(estimator=estimator, coverage_range=coverage_range).of(
-        loss, confidence, sample_weight, nan_policy
-    )
 
 
-AURC = METRICS.register(
-    Metric(
-        name="aurc",
-        title="AURC",
-        function=aurc,
-        value=aurc_value,
-        gradient=aurc_gradient,
-        direction="lower",
-        range=(0.0, 1.0),
-        scale="log",
-        attribution=_attribution,
-        multi_threshold=True,
-        convention="estimator",
-        source="Geifman et al. 2019; Zhou et al. 2025, Eq. 10, 13, 18",
-    )
+@register(
+    title="Accuracy-rejection area",
+    image=image_of(aurc, 1.0, -1.0),
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"unit_loss"},
+    source="Nadeem et al. 2009",
 )
-
-
-def _accuracy_area(blocks: TieBlocks, estimator: Estimator = "plugin") -> float:
-    return 1.0 - aurc_value(blocks, estimator)
-
-
-def _accuracy_area_gradient(blocks: TieBlocks, estimator: Estimator = "plugin") -> Gradient:
-    return aurc_gradient(blocks, estimator).scaled(-1.0)
-
-
 def accuracy_rejection_area(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -179,28 +189,13 @@ def accuracy_rejection_area(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample in [0, 1]; 0 = right, 1 = wrong.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     estimator : {"plugin", "interpolated", "trapezoid", "harmonic", "log"}
         As in :func:`aurc`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, 1]; higher is better.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss above 1.
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -216,22 +211,3 @@ def accuracy_rejection_area(
     >>> abstain.accuracy_rejection_area([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
     0.8541666666666667
     """
-    return ACCURACY_REJECTION_AREA.using(estimator=estimator).of(loss, confidence, sample_weight, nan_policy)
-
-
-ACCURACY_REJECTION_AREA = METRICS.register(
-    Metric(
-        name="accuracy_rejection_area",
-        title="Accuracy-rejection area",
-        function=accuracy_rejection_area,
-        value=_accuracy_area,
-        gradient=_accuracy_area_gradient,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"unit_loss"}),
-        scale="logit",
-        multi_threshold=True,
-        convention="estimator",
-        source="Nadeem et al. 2009",
-    )
-)

@@ -11,8 +11,8 @@ from abstain._checks import one_of, whole
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
-from abstain.metrics._metric import METRICS, Gradient, Metric, Predictions
-from abstain.metrics._predictions import check_predictions
+from abstain.metrics._declare import documented, metric_of, register
+from abstain.metrics._gradient import Gradient, Predictions
 
 __all__ = ["ReliabilityCurve", "classwise_ece", "ece", "mce", "reliability_curve"]
 
@@ -79,6 +79,7 @@ def _curve(blocks: TieBlocks, bins: int, binning: Binning) -> ReliabilityCurve:
     )
 
 
+@documented
 def reliability_curve(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -92,17 +93,9 @@ def reliability_curve(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss in [0, 1]; accuracy is 1 - loss.
-    confidence : array-like of shape (n_samples,)
-        Probability of being right, in [0, 1].
     bins : int
     binning : {"equal_width", "equal_mass"}
         Right-closed bins of equal width, or bins of equal weight in which a tie goes whole to one bin.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
@@ -126,7 +119,7 @@ def reliability_curve(
     array([1. , 0.5])
     """
     blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, oracle=True)
-    ECE.require(blocks)
+    metric_of(ece).require(blocks)
     return _curve(blocks, bins, binning)
 
 
@@ -147,6 +140,17 @@ def _mce(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") ->
     return float(np.max(np.abs(_curve(blocks, bins, binning).gap)))
 
 
+@register(
+    title="ECE",
+    value=_ece,
+    gradient=_ece_gradient,
+    direction="lower",
+    range=(0.0, 1.0),
+    needs={"unit_score", "unit_loss"},
+    inference="none",
+    convention="binning",
+    source="Guo et al. 2017",
+)
 def ece(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -162,29 +166,14 @@ def ece(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss in [0, 1]; accuracy is 1 - loss.
-    confidence : array-like of shape (n_samples,)
-        Probability of being right, in [0, 1].
     bins : int
     binning : {"equal_width", "equal_mass"}
         Right-closed bins of equal width, or bins of equal weight in which a tie goes whole to one bin.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, 1]; lower is better.
-
-    Raises
-    ------
-    UnmetNeed
-        Confidences outside [0, 1]; losses above 1.
-    ValueError, TypeError
-        Bad columns or bins.
 
     Notes
     -----
@@ -202,9 +191,18 @@ def ece(
     >>> round(abstain.ece([0, 1, 0, 0], [0.9, 0.9, 0.6, 0.6], bins=10), 6)
     0.4
     """
-    return ECE.using(bins=bins, binning=binning).of(loss, confidence, sample_weight, nan_policy)
 
 
+@register(
+    title="MCE",
+    value=_mce,
+    direction="lower",
+    range=(0.0, 1.0),
+    needs={"unit_score", "unit_loss"},
+    inference="none",
+    convention="binning",
+    source="Naeini et al. 2015",
+)
 def mce(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -218,28 +216,13 @@ def mce(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss in [0, 1]; accuracy is 1 - loss.
-    confidence : array-like of shape (n_samples,)
-        Probability of being right, in [0, 1].
     bins, binning
         As in :func:`ece`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, 1]; lower is better.
-
-    Raises
-    ------
-    UnmetNeed
-        Confidences outside [0, 1]; losses above 1.
-    ValueError, TypeError
-        Bad columns or bins.
 
     Notes
     -----
@@ -255,7 +238,6 @@ def mce(
     >>> round(abstain.mce([0, 1, 0, 0], [0.9, 0.9, 0.6, 0.6], bins=10), 6)
     0.4
     """
-    return MCE.using(bins=bins, binning=binning).of(loss, confidence, sample_weight, nan_policy)
 
 
 def _classwise_ece(data: Predictions, bins: int = 15, binning: Binning = "equal_width") -> float:
@@ -266,6 +248,16 @@ def _classwise_ece(data: Predictions, bins: int = 15, binning: Binning = "equal_
     return float(np.mean(errors))
 
 
+@register(
+    title="Class-wise ECE",
+    value=_classwise_ece,
+    input="probabilities",
+    direction="lower",
+    range=(0.0, 1.0),
+    inference="none",
+    convention="binning",
+    source="Kull et al. 2019",
+)
 def classwise_ece(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -280,24 +272,13 @@ def classwise_ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0, ..., K-1.
-    y_proba : array-like of shape (n_samples, n_classes)
-        Class probabilities.
     bins, binning
         As in :func:`ece`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
     float
         In [0, 1]; lower is better. Small for many classes, because most probabilities are near 0.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns, labels or probabilities.
 
     Notes
     -----
@@ -313,49 +294,3 @@ def classwise_ece(
     >>> abstain.classwise_ece([0, 1], [[0.75, 0.25], [0.25, 0.75]])
     0.25
     """
-    return CLASSWISE_ECE.using(bins=bins, binning=binning).warned(check_predictions(y_true, y_proba, sample_weight))
-
-
-ECE = METRICS.register(
-    Metric(
-        name="ece",
-        title="ECE",
-        function=ece,
-        value=_ece,
-        gradient=_ece_gradient,
-        direction="lower",
-        range=(0.0, 1.0),
-        needs=frozenset({"unit_score", "unit_loss"}),
-        inference="none",
-        convention="binning",
-        source="Guo et al. 2017",
-    )
-)
-MCE = METRICS.register(
-    Metric(
-        name="mce",
-        title="MCE",
-        function=mce,
-        value=_mce,
-        direction="lower",
-        range=(0.0, 1.0),
-        needs=frozenset({"unit_score", "unit_loss"}),
-        inference="none",
-        convention="binning",
-        source="Naeini et al. 2015",
-    )
-)
-CLASSWISE_ECE = METRICS.register(
-    Metric(
-        name="classwise_ece",
-        title="Class-wise ECE",
-        function=classwise_ece,
-        value=_classwise_ece,
-        input="probabilities",
-        direction="lower",
-        range=(0.0, 1.0),
-        inference="none",
-        convention="binning",
-        source="Kull et al. 2019",
-    )
-)

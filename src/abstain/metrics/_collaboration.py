@@ -9,10 +9,10 @@ import numpy as np
 from abstain._checks import UnmetNeed, fraction, one_of
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.metrics._declare import register
 from abstain.metrics._detection import auroc_f_value
-from abstain.metrics._metric import METRICS, Metric, Predictions
+from abstain.metrics._gradient import Predictions
 from abstain.metrics._precision import average_precision_error_value
-from abstain.metrics._predictions import check_predictions
 
 __all__ = ["oc_auc", "oc_auc_classifier"]
 
@@ -34,6 +34,23 @@ def _oc_auc(blocks: TieBlocks, review_fraction: float = 0.005, curve: Curve = "r
     return auroc_f_value(reviewed) if curve == "roc" else average_precision_error_value(reviewed)
 
 
+def _title(review_fraction: float, curve: Curve = "roc") -> str:
+    name = "AUROC of failures" if curve == "roc" else "AP of failures"
+    return f"{name}, {100.0 * review_fraction:g} % reviewed"
+
+
+@register(
+    title=_title,
+    value=_oc_auc,
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"binary"},
+    inference="bootstrap",
+    scale="logit",
+    multi_threshold=True,
+    convention="curve",
+    source="Kivlichan et al. 2021; Traub et al. 2024, Section 2.4",
+)
 def oc_auc(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -51,18 +68,10 @@ def oc_auc(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     review_fraction : float in [0, 1]
         Share of the samples that a reviewer decides without error.
     curve : {"roc", "pr"}
         AUROC_f, or average precision of failures.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
@@ -70,13 +79,6 @@ def oc_auc(
         In [0, 1]. With ``review_fraction=0`` the plain metric; note that review removes the failures that were
         easiest to detect, so the value can fall as the reviewer does more. NaN, with a warning, if no failure
         or no correct prediction is left.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1.
-    ValueError, TypeError
-        Bad columns; a fraction outside [0, 1].
 
     Notes
     -----
@@ -92,8 +94,6 @@ def oc_auc(
     >>> abstain.oc_auc([0, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5], review_fraction=0.2)
     0.25
     """
-    metric = OC_AUC.using(review_fraction=review_fraction, curve=curve)
-    return metric.of(loss, confidence, sample_weight, nan_policy)
 
 
 def binary_scores(data: Predictions, what: str) -> tuple[FloatArray, FloatArray]:
@@ -115,6 +115,17 @@ def _oc_auc_classifier(data: Predictions, review_fraction: float = 0.005) -> flo
     return auroc_f_value(TieBlocks.from_samples(1.0 - data.labels, answered, data.weight))
 
 
+@register(
+    title=lambda review_fraction: f"AUROC of the classifier, {100.0 * review_fraction:g} % reviewed",
+    value=_oc_auc_classifier,
+    input="probabilities",
+    direction="higher",
+    range=(0.0, 1.0),
+    inference="bootstrap",
+    scale="logit",
+    convention="roc",
+    source="Kivlichan et al. 2021",
+)
 def oc_auc_classifier(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -137,8 +148,6 @@ def oc_auc_classifier(
         Confidence score, higher = surer; default the larger of the two probabilities.
     review_fraction : float in [0, 1]
         Share of the samples that the reviewer answers.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -169,43 +178,3 @@ def oc_auc_classifier(
     >>> abstain.oc_auc_classifier([0, 0, 1, 1], proba, review_fraction=0.5)
     1.0
     """
-    metric = OC_AUC_CLASSIFIER.using(review_fraction=review_fraction)
-    return metric.warned(check_predictions(y_true, y_proba, sample_weight, confidence))
-
-
-def _title(review_fraction: float, curve: Curve = "roc") -> str:
-    name = "AUROC of failures" if curve == "roc" else "AP of failures"
-    return f"{name}, {100.0 * review_fraction:g} % reviewed"
-
-
-OC_AUC = METRICS.register(
-    Metric(
-        name="oc_auc",
-        title=_title,
-        function=oc_auc,
-        value=_oc_auc,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"binary"}),
-        inference="bootstrap",
-        scale="logit",
-        multi_threshold=True,
-        convention="curve",
-        source="Kivlichan et al. 2021; Traub et al. 2024, Section 2.4",
-    )
-)
-OC_AUC_CLASSIFIER = METRICS.register(
-    Metric(
-        name="oc_auc_classifier",
-        title=lambda review_fraction: f"AUROC of the classifier, {100.0 * review_fraction:g} % reviewed",
-        function=oc_auc_classifier,
-        value=_oc_auc_classifier,
-        input="probabilities",
-        direction="higher",
-        range=(0.0, 1.0),
-        inference="bootstrap",
-        scale="logit",
-        convention="roc",
-        source="Kivlichan et al. 2021",
-    )
-)

@@ -11,11 +11,13 @@ import numpy as np
 from abstain._checks import Undefined, UndefinedMetricWarning, UnmetNeed, to_numpy
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.metrics._declare import documented
 from abstain.metrics._metric import METRICS, Metric
 
 __all__ = ["contributions", "prevalence_weights"]
 
 
+@documented
 def contributions(
     metric: str | Metric,
     loss: ArrayLike,
@@ -34,14 +36,8 @@ def contributions(
     Parameters
     ----------
     metric : str or Metric
-        ``aurc``, ``augrc``, ``sele``, ``risk``, ``selective_risk``, ``generalized_risk``, ``cwsa`` or
-        ``cwsa_plus``, or one of them with options: ``metrics.get("aurc", estimator="harmonic")``.
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
+        A sum over samples: AURC, AUGRC, SELE, risks, CWSA, and what is one minus such a sum; also with options, as
+        ``metrics.get("aurc", estimator="harmonic")``.
     nan_policy : {"raise", "reject"}
         "drop" is refused: every sample must keep its place.
 
@@ -83,7 +79,7 @@ def contributions(
     samples = blocks.samples
     assert samples is not None
     try:
-        a, b = chosen.attribution(blocks, **chosen.options)
+        a, b = chosen.attribution_of(blocks)
     except Undefined as why:
         warnings.warn(f"{chosen.name} is undefined: {why}", UndefinedMetricWarning, stacklevel=2)
         return np.full(len(samples.loss), np.nan)

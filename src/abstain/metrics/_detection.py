@@ -8,8 +8,9 @@ from abstain._checks import Undefined, fraction
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
-from abstain.metrics._area import below
-from abstain.metrics._metric import METRICS, Gradient, Metric
+from abstain.metrics._declare import image_of, register
+from abstain.metrics._excess import naugrc
+from abstain.metrics._facts import Tail
 
 __all__ = ["auroc_f", "fpr95_error", "fpr95_success"]
 
@@ -37,15 +38,16 @@ def auroc_f_value(blocks: TieBlocks) -> float:
     return inner(wrong, above) / (float(right.sum()) * float(wrong.sum()))
 
 
-def _auroc_f_gradient(blocks: TieBlocks) -> Gradient:
-    right, wrong = right_and_wrong(blocks)
-    value = auroc_f_value(blocks)
-    n_right, n_wrong = float(right.sum()), float(wrong.sum())
-    by_right = (below(wrong) + 0.5 * wrong) / (n_right * n_wrong) - value / n_right
-    by_wrong = (np.cumsum(right) - 0.5 * right) / (n_right * n_wrong) - value / n_wrong
-    return Gradient(by_right, by_wrong - by_right)
-
-
+@register(
+    title="AUROC of failures",
+    image=image_of(naugrc, 1.0, -0.5),
+    value=auroc_f_value,  # the same number, exact where the areas of the image cancel
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"binary"},
+    convention="mid-rank",
+    source="Hendrycks & Gimpel 2017; Traub et al. 2024, Eq. 8",
+)
 def auroc_f(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -57,28 +59,10 @@ def auroc_f(
 
     .. math:: \text{AUROC}_f = P(g_\text{right} > g_\text{wrong}) + \tfrac12 P(g_\text{right} = g_\text{wrong})
 
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
-
     Returns
     -------
     float
         In [0, 1]; 1/2 = uninformative; higher is better. NaN, with a warning, without a failure or a success.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1.
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -94,25 +78,6 @@ def auroc_f(
     >>> abstain.auroc_f([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
     0.6666666666666666
     """
-    return AUROC_F.of(loss, confidence, sample_weight, nan_policy)
-
-
-AUROC_F = METRICS.register(
-    Metric(
-        name="auroc_f",
-        title="AUROC of failures",
-        function=auroc_f,
-        value=auroc_f_value,
-        gradient=_auroc_f_gradient,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"binary"}),
-        scale="logit",
-        multi_threshold=True,
-        convention="mid-rank",
-        source="Hendrycks & Gimpel 2017; Traub et al. 2024, Eq. 8",
-    )
-)
 
 
 # ---------------------------------------------------------------------- FPR at a recall
@@ -136,6 +101,18 @@ def _fpr95_error(blocks: TieBlocks, recall: float = 0.95) -> float:
     return _fpr_at(wrong[::-1], right[::-1], recall)
 
 
+@register(
+    title=lambda recall: f"FPR at {100.0 * recall:g} % recall (positive = correct)",
+    value=_fpr95_success,
+    few_errors=lambda recall: Tail("right", min(recall, 1.0 - recall)),
+    direction="lower",
+    range=(0.0, 1.0),
+    needs={"binary"},
+    inference="bootstrap",
+    scale="logit",
+    convention="attainable",
+    source="Liang et al. 2018",
+)
 def fpr95_success(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -150,28 +127,13 @@ def fpr95_success(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     recall : float in [0, 1]
         Share of correct predictions that must be accepted.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, 1]; lower is better. NaN, with a warning, without a failure or a success.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1.
-    ValueError, TypeError
-        Bad columns; a recall outside [0, 1].
 
     See Also
     --------
@@ -191,9 +153,20 @@ def fpr95_success(
     >>> abstain.fpr95_success([0, 0, 1, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5])
     0.5
     """
-    return FPR95_SUCCESS.using(recall=recall).of(loss, confidence, sample_weight, nan_policy)
 
 
+@register(
+    title=lambda recall: f"FPR at {100.0 * recall:g} % recall (positive = wrong)",
+    value=_fpr95_error,
+    few_errors=lambda recall: Tail("errors", min(recall, 1.0 - recall)),
+    direction="lower",
+    range=(0.0, 1.0),
+    needs={"binary"},
+    inference="bootstrap",
+    scale="logit",
+    convention="attainable",
+    source="Liang et al. 2018",
+)
 def fpr95_error(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -208,28 +181,13 @@ def fpr95_error(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     recall : float in [0, 1]
         Share of failures that must be rejected.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, 1]; lower is better. NaN, with a warning, without a failure or a success.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1.
-    ValueError, TypeError
-        Bad columns; a recall outside [0, 1].
 
     See Also
     --------
@@ -249,38 +207,3 @@ def fpr95_error(
     >>> round(abstain.fpr95_error([0, 0, 1, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5]), 6)
     0.333333
     """
-    return FPR95_ERROR.using(recall=recall).of(loss, confidence, sample_weight, nan_policy)
-
-
-FPR95_SUCCESS = METRICS.register(
-    Metric(
-        name="fpr95_success",
-        title=lambda recall: f"FPR at {100.0 * recall:g} % recall (positive = correct)",
-        function=fpr95_success,
-        value=_fpr95_success,
-        direction="lower",
-        range=(0.0, 1.0),
-        needs=frozenset({"binary"}),
-        inference="bootstrap",
-        scale="logit",
-        convention="attainable",
-        source="Liang et al. 2018",
-    )
-)
-
-
-FPR95_ERROR = METRICS.register(
-    Metric(
-        name="fpr95_error",
-        title=lambda recall: f"FPR at {100.0 * recall:g} % recall (positive = wrong)",
-        function=fpr95_error,
-        value=_fpr95_error,
-        direction="lower",
-        range=(0.0, 1.0),
-        needs=frozenset({"binary"}),
-        inference="bootstrap",
-        scale="logit",
-        convention="attainable",
-        source="Liang et al. 2018",
-    )
-)

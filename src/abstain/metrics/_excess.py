@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from abstain._checks import Undefined
-from abstain._typing import ArrayLike, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
-from abstain.metrics._augrc import augrc_gradient, augrc_value
-from abstain.metrics._aurc import Estimator, aurc_gradient, aurc_value
-from abstain.metrics._metric import METRICS, Gradient, Metric
+from abstain.metrics._augrc import augrc_gradient, augrc_of_sums, augrc_value
+from abstain.metrics._aurc import Estimator, aurc_gradient, aurc_of_sums, aurc_value, smooth
+from abstain.metrics._declare import register
+from abstain.metrics._facts import FromSums, Relative, Sums
+from abstain.metrics._gradient import Gradient
 from abstain.metrics._reference import (
     augrc_optimal_gradient,
     augrc_optimal_value,
@@ -28,6 +32,37 @@ def _e_aurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin") -> Grad
     return aurc_gradient(blocks, estimator).plus(aurc_optimal_gradient(blocks, estimator).scaled(-1.0))
 
 
+def _worst(p: float, **_: object) -> float:
+    """All errors on top; the most for an error rate of one half."""
+    p = min(p, 0.5)
+    return -p * math.log(p) - (1.0 - p) * math.log(1.0 - p)
+
+
+def _best_aurc(sums: Sums) -> FloatArray:
+    """AURC of the best ranking of 0/1 losses: mu + (1 - mu) ln(1 - mu)."""
+    mu = sums.loss / sums.weight
+    return mu + np.where(mu < 1.0, (1.0 - mu) * np.log1p(-mu), 0.0)
+
+
+def _e_aurc_of_sums(sums: Sums) -> FloatArray:
+    return aurc_of_sums(sums) - _best_aurc(sums)
+
+
+@register(
+    title="e-AURC",
+    value=_e_aurc,
+    gradient=_e_aurc_gradient,
+    worst=_worst,
+    smooth_twin=smooth,
+    from_sums=FromSums(_e_aurc_of_sums, selective=True, binary=True),
+    direction="lower",
+    range=(-0.5, 1.0),
+    needs={"oracle"},
+    scale="log",
+    multi_threshold=True,
+    convention="estimator",
+    source="Geifman et al. 2019",
+)
 def e_aurc(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -42,27 +77,14 @@ def e_aurc(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     estimator : {"plugin", "interpolated", "trapezoid", "harmonic", "log"}
         Of both areas; see :func:`aurc` and :func:`aurc_optimal`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         >= 0; lower is better. ``"trapezoid"`` can be negative, because its optimum is of another convention:
         slightly for many distinct scores, down to -1/2 for few (a hundredth right, apart: -0.454).
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns; real weights for an estimator on counts.
 
     Notes
     -----
@@ -79,25 +101,6 @@ def e_aurc(
     >>> round(abstain.e_aurc([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), 6)
     0.111595
     """
-    return E_AURC.using(estimator=estimator).of(loss, confidence, sample_weight, nan_policy)
-
-
-E_AURC = METRICS.register(
-    Metric(
-        name="e_aurc",
-        title="e-AURC",
-        function=e_aurc,
-        value=_e_aurc,
-        gradient=_e_aurc_gradient,
-        direction="lower",
-        range=(-0.5, 1.0),
-        needs=frozenset({"oracle"}),
-        scale="log",
-        multi_threshold=True,
-        convention="estimator",
-        source="Geifman et al. 2019",
-    )
-)
 
 
 def _e_augrc(blocks: TieBlocks) -> float:
@@ -108,6 +111,30 @@ def _e_augrc_gradient(blocks: TieBlocks) -> Gradient:
     return augrc_gradient(blocks).plus(augrc_optimal_gradient(blocks).scaled(-1.0))
 
 
+def _best_augrc(sums: Sums) -> FloatArray:
+    """AUGRC of the best ranking of 0/1 losses: mu^2 / 2."""
+    result: FloatArray = 0.5 * (sums.loss / sums.weight) ** 2
+    return result
+
+
+def _e_augrc_of_sums(sums: Sums) -> FloatArray:
+    return augrc_of_sums(sums) - _best_augrc(sums)
+
+
+@register(
+    title="e-AUGRC",
+    value=_e_augrc,
+    gradient=_e_augrc_gradient,
+    worst=lambda p: min(p, 0.5) * (1.0 - min(p, 0.5)),
+    from_sums=FromSums(_e_augrc_of_sums, binary=True),
+    direction="lower",
+    range=(0.0, 0.25),
+    needs={"oracle"},
+    scale="log",
+    multi_threshold=True,
+    convention="trapezoid",
+    source="Traub et al. 2024, Eq. 7",
+)
 def e_augrc(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -121,26 +148,10 @@ def e_augrc(
 
     (the second form for a 0/1 loss).
 
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
-
     Returns
     -------
     float
         In [0, acc (1 - acc)] for a 0/1 loss; 0 for the best ranking; lower is better.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -156,25 +167,6 @@ def e_augrc(
     >>> abstain.e_augrc([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
     0.0625
     """
-    return E_AUGRC.of(loss, confidence, sample_weight, nan_policy)
-
-
-E_AUGRC = METRICS.register(
-    Metric(
-        name="e_augrc",
-        title="e-AUGRC",
-        function=e_augrc,
-        value=_e_augrc,
-        gradient=_e_augrc_gradient,
-        direction="lower",
-        range=(0.0, 0.25),
-        needs=frozenset({"oracle"}),
-        scale="log",
-        multi_threshold=True,
-        convention="trapezoid",
-        source="Traub et al. 2024, Eq. 7",
-    )
-)
 
 
 def _normalised(blocks: TieBlocks, value: float, best: float, random: float) -> float:
@@ -186,6 +178,13 @@ def _normalised(blocks: TieBlocks, value: float, best: float, random: float) -> 
 def _normalised_gradient(ratio: float, span: float, own: Gradient, best: Gradient, random: Gradient) -> Gradient:
     """Derivative of (value - best)/(random - best) by the quotient rule."""
     return own.plus(best.scaled(ratio - 1.0)).plus(random.scaled(-ratio)).scaled(1.0 / span)
+
+
+def _normalised_of_sums(sums: Sums, value: FloatArray, best: FloatArray, random: FloatArray) -> FloatArray:
+    """Return (value - best) / (random - best), undefined where all losses are equal (weights: up to rounding)."""
+    right = sums.weight - sums.loss
+    mixed = (sums.loss > 0.0) & (right > 1e-12 * sums.weight)
+    return np.where(mixed, (value - best) / (random - best), np.nan)
 
 
 def _naurc(blocks: TieBlocks, estimator: Estimator = "plugin") -> float:
@@ -200,6 +199,25 @@ def _naurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin") -> Gradi
     return _normalised_gradient(ratio, span, own, best, aurc_gradient(blocks.constant, estimator))
 
 
+def _naurc_of_sums(sums: Sums) -> FloatArray:
+    return _normalised_of_sums(sums, aurc_of_sums(sums), _best_aurc(sums), sums.loss / sums.weight)
+
+
+@register(
+    title="NAURC",
+    value=_naurc,
+    gradient=_naurc_gradient,
+    few_errors=Relative(0.5),
+    smooth_twin=smooth,
+    from_sums=FromSums(_naurc_of_sums, selective=True, binary=True),
+    direction="lower",
+    range=(-np.inf, np.inf),
+    needs={"oracle"},
+    scale="log",
+    multi_threshold=True,
+    convention="estimator",
+    source="Cattelan & Silva 2023",
+)
 def naurc(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -214,27 +232,14 @@ def naurc(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     estimator : {"plugin", "interpolated", "trapezoid", "harmonic", "log"}
         Of all three areas.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         >= 0 (``"trapezoid"``: any sign, see :func:`e_aurc`); above 1 is worse than random; lower is better. NaN,
         with a warning, if all losses are equal.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns; real weights for an estimator on counts.
 
     Notes
     -----
@@ -250,41 +255,38 @@ def naurc(
     >>> round(abstain.naurc([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), 6)
     0.517214
     """
-    return NAURC.using(estimator=estimator).of(loss, confidence, sample_weight, nan_policy)
 
 
-NAURC = METRICS.register(
-    Metric(
-        name="naurc",
-        title="NAURC",
-        function=naurc,
-        value=_naurc,
-        gradient=_naurc_gradient,
-        direction="lower",
-        range=(-np.inf, np.inf),
-        needs=frozenset({"oracle"}),
-        scale="log",
-        multi_threshold=True,
-        convention="estimator",
-        source="Cattelan & Silva 2023",
-    )
-)
-
-
-def naugrc_value(blocks: TieBlocks) -> float:
-    """Normalised AUGRC of a table."""
+def _naugrc(blocks: TieBlocks) -> float:
     return _normalised(blocks, augrc_value(blocks), augrc_optimal_value(blocks), 0.5 * blocks.mean_loss)
 
 
-def naugrc_gradient(blocks: TieBlocks) -> Gradient:
-    """Derivative of the normalised AUGRC."""
+def _naugrc_gradient(blocks: TieBlocks) -> Gradient:
     span = 0.5 * blocks.mean_loss - augrc_optimal_value(blocks)
     return _normalised_gradient(
-        naugrc_value(blocks), span, augrc_gradient(blocks), augrc_optimal_gradient(blocks),
+        _naugrc(blocks), span, augrc_gradient(blocks), augrc_optimal_gradient(blocks),
         augrc_gradient(blocks.constant),
     )  # fmt: skip
 
 
+def _naugrc_of_sums(sums: Sums) -> FloatArray:
+    return _normalised_of_sums(sums, augrc_of_sums(sums), _best_augrc(sums), 0.5 * sums.loss / sums.weight)
+
+
+@register(
+    title="nAUGRC",
+    value=_naugrc,
+    gradient=_naugrc_gradient,
+    few_errors=Relative(),
+    from_sums=FromSums(_naugrc_of_sums, binary=True),
+    direction="lower",
+    range=(0.0, 2.0),
+    needs={"oracle"},
+    scale="logit",
+    multi_threshold=True,
+    convention="trapezoid",
+    source="after Cattelan & Silva 2023",
+)
 def naugrc(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -296,26 +298,10 @@ def naugrc(
 
     .. math:: \text{nAUGRC} = \frac{\text{AUGRC} - \text{AUGRC}^*}{\bar\ell/2 - \text{AUGRC}^*}
 
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
-
     Returns
     -------
     float
         In [0, 2]; for a 0/1 loss 2 (1 - AUROC_f); lower is better. NaN, with a warning, if all losses are equal.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -331,22 +317,3 @@ def naugrc(
     >>> round(abstain.naugrc([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), 6)
     0.666667
     """
-    return NAUGRC.of(loss, confidence, sample_weight, nan_policy)
-
-
-NAUGRC = METRICS.register(
-    Metric(
-        name="naugrc",
-        title="nAUGRC",
-        function=naugrc,
-        value=naugrc_value,
-        gradient=naugrc_gradient,
-        direction="lower",
-        range=(0.0, 2.0),
-        needs=frozenset({"oracle"}),
-        scale="logit",
-        multi_threshold=True,
-        convention="trapezoid",
-        source="after Cattelan & Silva 2023",
-    )
-)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
-from abstain.metrics._metric import METRICS, Attribution, Gradient, Metric
+from abstain.metrics._declare import image_of, register
+from abstain.metrics._facts import AcceptedLoss, FromSums, Sums
+from abstain.metrics._gradient import Gradient
+from abstain.metrics._metric import Metric
 
 __all__ = ["accuracy", "risk"]
 
@@ -20,29 +25,39 @@ def _risk_gradient(blocks: TieBlocks) -> Gradient:
     return Gradient(-blocks.mean_loss * flat, flat)
 
 
-def _risk_attribution(blocks: TieBlocks) -> Attribution:
-    return np.zeros(len(blocks)), _risk_gradient(blocks).loss
+def _of_sums(sums: Sums) -> FloatArray:
+    return sums.loss / sums.weight
 
 
+def mean_of_terms(metric: Metric) -> Metric:
+    """Return a mean over predictions as the mean loss of a table that holds their terms."""
+    return replace(
+        metric, input="blocks", terms=None, options={},
+        value=_risk, gradient=_risk_gradient, from_sums=FromSums(_of_sums),
+    )  # fmt: skip
+
+
+@register(
+    title="Risk",
+    value=_risk,
+    gradient=_risk_gradient,
+    attribution="losses",
+    worst=lambda p: p,
+    accepted_loss=AcceptedLoss(),
+    from_sums=FromSums(_of_sums),
+    direction="lower",
+    range=(0.0, 1.0),
+    scale="log",
+    convention="full-coverage",
+    source="mean loss",
+)
 def risk(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Risk without rejection: the mean loss, :math:`\sum_i w_i\ell_i / \sum_i w_i`.
-
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
     float
         In [0, max loss]; lower is better.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -58,38 +73,23 @@ def risk(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     >>> abstain.risk([0, 0, 1, 0])
     0.25
     """
-    return RISK.of(loss, np.zeros(np.shape(loss)), sample_weight)
 
 
-def _accuracy(blocks: TieBlocks) -> float:
-    return 1.0 - blocks.mean_loss
-
-
-def _accuracy_gradient(blocks: TieBlocks) -> Gradient:
-    return _risk_gradient(blocks).scaled(-1.0)
-
-
+@register(
+    title="Accuracy",
+    image=image_of(risk, 1.0, -1.0),
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"unit_loss"},
+    source="mean of 1 - loss",
+)
 def accuracy(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Accuracy without rejection, :math:`1 - \sum_i w_i\ell_i / \sum_i w_i`.
-
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample in [0, 1].
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
     float
         In [0, 1]; higher is better.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss above 1.
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -105,36 +105,3 @@ def accuracy(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> floa
     >>> abstain.accuracy([0, 0, 1, 0])
     0.75
     """
-    return ACCURACY.of(loss, np.zeros(np.shape(loss)), sample_weight)
-
-
-ACCURACY = METRICS.register(
-    Metric(
-        name="accuracy",
-        title="Accuracy",
-        function=accuracy,
-        value=_accuracy,
-        gradient=_accuracy_gradient,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"unit_loss"}),
-        scale="logit",
-        convention="full-coverage",
-        source="mean of 1 - loss",
-    )
-)
-RISK = METRICS.register(
-    Metric(
-        name="risk",
-        title="Risk",
-        function=risk,
-        value=_risk,
-        gradient=_risk_gradient,
-        attribution=_risk_attribution,
-        direction="lower",
-        range=(0.0, 1.0),
-        scale="log",
-        convention="full-coverage",
-        source="mean loss",
-    )
-)

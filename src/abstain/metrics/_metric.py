@@ -1,4 +1,4 @@
-"""``Metric``: one named metric: its value, its gradient with respect to the blocks, and its description."""
+"""``Metric``: one named metric: its value, its gradient with respect to the blocks, and all that is known of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal, NamedTuple, cast
+from importlib import import_module
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -17,109 +18,39 @@ from abstain._registry import Registry
 from abstain._specs import known_options
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Tail
+from abstain.metrics._gradient import Attribution, Gradient, Predictions, Value
 
 Direction = Literal["lower", "higher"]
 Need = Literal["unit_score", "unit_loss", "binary", "oracle"]
 Inference = Literal["smooth", "quantile", "bootstrap", "none"]
 Scale = Literal["log", "logit", "identity"]
+Reads = Literal["order", "scores"]
+Fact = TypeVar("Fact")
 
 
-#: Two numbers per block, (a, b): sample i of block k contributes w_i (a_k + b_k l_i) to the value.
-Attribution = tuple[FloatArray, FloatArray]
-
-
-class Predictions(NamedTuple):
-    """Labels and class probabilities, for metrics that a table of scores and losses cannot give.
-
-    ``labels``: integers of shape (n_samples,); ``probabilities``: (n_samples, n_classes); ``confidence`` and
-    ``weight``: (n_samples,) or None.
-
-    Examples
-    --------
-    >>> import numpy as np, abstain
-    >>> data = abstain.metrics.Predictions(np.array([0]), np.array([[0.75, 0.25]]))
-    >>> abstain.metrics.get("brier_score")(data)
-    0.125
-    """
-
-    labels: Any
-    probabilities: FloatArray
-    confidence: FloatArray | None = None
-    weight: FloatArray | None = None
-
-
-class Value(NamedTuple):
-    """A metric's value, and the reason if it is NaN.
-
-    Examples
-    --------
-    >>> import abstain
-    >>> blocks = abstain.TieBlocks.from_samples([0, 0], [0.9, 0.8])
-    >>> abstain.metrics.get("auroc_f").evaluate(blocks)
-    Value(value=nan, reason='there is no failure to detect: every loss is 0')
-    """
-
-    value: float
-    reason: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Gradient:
-    r"""Derivative of a metric with respect to the table: two numbers per block.
-
-    Parameters
-    ----------
-    weight : ndarray of shape (n_blocks,)
-        :math:`\alpha_k = \partial\theta/\partial m_k`.
-    loss : ndarray of shape (n_blocks,)
-        :math:`\beta_k = \partial\theta/\partial s_k`.
-    oracle : Gradient, optional
-        Derivative with respect to ``blocks.oracle``, where a loss that is not 0/1 makes that a table of its own.
-
-    Notes
-    -----
-    A metric of degree 0 obeys :math:`\sum_k m_k\alpha_k + s_k\beta_k = 0` (own and oracle part together).
-    The influence of sample i in block k is :math:`W(\alpha_k + \beta_k\ell_i)`.
-
-    Examples
-    --------
-    >>> import abstain
-    >>> blocks = abstain.TieBlocks.from_samples([0, 1, 0], [0.9, 0.8, 0.7])
-    >>> abstain.metrics.get("augrc").gradient_of(blocks).loss  # weight of a loss at each rank
-    array([0.27777778, 0.16666667, 0.05555556])
-    """
-
-    weight: FloatArray
-    loss: FloatArray
-    oracle: Gradient | None = None
-
-    def scaled(self, factor: float) -> Gradient:
-        """Return ``factor`` times this gradient."""
-        oracle = None if self.oracle is None else self.oracle.scaled(factor)
-        return Gradient(factor * self.weight, factor * self.loss, oracle)
-
-    def plus(self, other: Gradient) -> Gradient:
-        """Return the sum of two gradients on the same table; a one-block gradient applies to every block."""
-        parts = [part for part in (self.oracle, other.oracle) if part is not None]
-        oracle = parts[0].plus(parts[1]) if len(parts) == 2 else (parts[0] if parts else None)
-        return Gradient(self.weight + other.weight, self.loss + other.loss, oracle)
+@cache
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Parameters of a function; reading a signature is slow beside a small table."""
+    return dict(inspect.signature(function).parameters)
 
 
 @cache
 def _defaults(value: Callable[..., float]) -> dict[str, Any]:
-    """Options of a leaf's value function; reading a signature is slow beside a small table."""
-    parameters = list(inspect.signature(value).parameters.values())[1:]
-    return {parameter.name: parameter.default for parameter in parameters}
+    """Options of a leaf's value function."""
+    return {parameter.name: parameter.default for parameter in list(_parameters(value).values())[1:]}
 
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A named metric with its options bound: call it on a table (or on ``Outputs``, as ``input`` says).
+    """A named metric with its options bound: call it on a table, or on predictions, as ``input`` says.
+
+    What is written as "or callable" can be a function of the options, by name, that returns it; :meth:`said` asks it.
 
     Parameters
     ----------
     name : str
-        Name of the public function.
+        Name of the public function, for that of a room with the room: ``"joint.ds_f1"``.
     title : str or callable
         How a table prints it, or a function of the options that says it.
     function : callable
@@ -134,22 +65,40 @@ class Metric:
         Paper and equation.
     gradient : callable, optional
         ``gradient(blocks, **options) -> Gradient``.
-    needs : frozenset of str
-        What it needs beyond score and loss sums.
-    input : {"blocks", "probabilities"}
-        What it is called on: :class:`~abstain.TieBlocks` or :class:`Predictions`.
+    needs : frozenset of {"unit_score", "unit_loss", "binary", "oracle"}
+        What it needs beyond score and loss sums: scores or losses in [0, 1], a 0/1 loss, the loss-ordered table.
+    input : {"blocks", "probabilities", "joint"}
+        What it is called on: :class:`~abstain.TieBlocks`, :class:`Predictions`, or scores of ID and OOD samples.
     inference : {"smooth", "quantile", "bootstrap", "none"} or callable
-        How its uncertainty can be had, or a function of the options that says it.
+        How its uncertainty can be had: from the gradient; from the gradient with a moving threshold; by resampling
+        only; not at all, because its bias does not vanish beside its spread.
     scale : {"log", "logit", "identity"}
         Scale of its interval; ``"logit"`` of its place within ``range``.
-    attribution : callable, optional
+    attribution : callable or "losses", optional
         ``attribution(blocks, **options) -> (a, b)``: sample i in block k contributes ``w_i (a_k + b_k l_i)``.
+        ``"losses"``: the metric is linear in the losses, and b is the gradient's.
     terms : callable, optional
         ``terms(predictions, **options)``: for a mean over predictions, the value >= 0 of each of them.
     multi_threshold : bool
         Whether it sums up all thresholds.
     convention : str
         Option that names the convention, or the convention's name.
+    image : Image, optional
+        The metric of which this one is an image; intervals are then images too.
+    worst : callable, optional
+        ``worst(p, **options)``: the largest value that an error rate up to p allows; bounds it where no error occurred.
+    few_errors : Relative, Tail or callable, optional
+        What few errors take from its standard error.
+    accepted_loss : AcceptedLoss or callable, optional
+        That it is the loss of what is accepted. ``inference="quantile"`` needs it.
+    from_sums : FromSums, optional
+        Closed form for a bootstrap.
+    smooth_twin : callable, optional
+        ``smooth_twin(metric)``: the metric with a gradient to which it is asymptotically equal, or itself.
+    unattained : float, optional
+        Its value in comparisons and resamples where no threshold attains what it asks for.
+    reads : {"order", "scores"} or callable
+        Whether monotone changes of the score leave it as it is; metrics that need unit scores read the scores.
     options : mapping
         Options that differ from the defaults.
 
@@ -171,13 +120,21 @@ class Metric:
     source: str
     gradient: Callable[..., Gradient] | None = None
     needs: frozenset[Need] = frozenset()
-    input: Literal["blocks", "probabilities"] = "blocks"
+    input: Literal["blocks", "probabilities", "joint"] = "blocks"
     inference: Inference | Callable[..., Inference] = "smooth"
     scale: Scale = "identity"
-    attribution: Callable[..., Attribution] | None = None
+    attribution: Callable[..., Attribution] | Literal["losses"] | None = None
     terms: Callable[..., FloatArray] | None = None
     multi_threshold: bool = False
     convention: str = "exact"
+    image: Image | None = None
+    worst: Callable[..., float] | None = None
+    few_errors: Relative | Tail | Callable[..., Relative | Tail | None] | None = None
+    accepted_loss: AcceptedLoss | Callable[..., AcceptedLoss | None] | None = None
+    from_sums: FromSums | None = None
+    smooth_twin: Callable[[Metric], Metric] | None = None
+    unattained: float | None = None
+    reads: Reads | Callable[..., Reads] = "order"
     options: Mapping[str, Any] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ identity
@@ -185,7 +142,16 @@ class Metric:
     @property
     def defaults(self) -> dict[str, Any]:
         """Options and their defaults."""
-        return dict(_defaults(self.value))
+        known = {} if self.image is None else self.image.of.defaults
+        if self.input == "joint":
+            known = {
+                name: each.default
+                for name, each in _parameters(self.function).items()
+                if each.kind == each.KEYWORD_ONLY
+            }
+        elif self.image is None:
+            return dict(_defaults(self.value))
+        return {name: value for name, value in known.items() if name in _parameters(self.function)}
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -212,9 +178,32 @@ class Metric:
     @property
     def inference_kind(self) -> Inference:
         """How the uncertainty of this metric, with its options, can be had."""
-        if callable(self.inference):
-            return self.inference(**self.settings)
-        return self.inference
+        return self.said(self.inference)
+
+    @property
+    def base(self) -> Metric:
+        """The metric of which this one is an image, with the same options; the metric itself if it is none."""
+        return self if self.image is None else self.image.of.using(**self.options)
+
+    @property
+    def smooth(self) -> Metric:
+        """The metric whose gradient serves for this one: itself, or its smooth twin."""
+        return self if self.smooth_twin is None else self.smooth_twin(self)
+
+    @property
+    def reads_order(self) -> bool:
+        """Whether only the order of the scores counts."""
+        return "unit_score" not in self.needs and self.said(self.reads) == "order"
+
+    def said(self, fact: Fact | Callable[..., Fact]) -> Fact:
+        """Return a fact, such as ``metric.few_errors``, for the options as they are."""
+        return fact(**self.base.settings) if callable(fact) else fact
+
+    @property
+    def home(self) -> str:
+        """Where the public function is found, with the module."""
+        module = self.function.__module__
+        return f"abstain.{self.name}" if module.startswith("abstain.") else f"{module}.{self.function.__name__}"
 
     @property
     def spec(self) -> str:
@@ -233,12 +222,12 @@ class Metric:
         known_options(self.name, options, known)
         bound = {**self.options, **options}
         changed = {key: bound[key] for key in known if key in bound and not _same(bound[key], known[key])}
-        return replace(self, options=changed)
+        return replace(self, options=changed) if changed or self.options else self
 
     def __reduce__(self) -> Any:
         """Pickle a registered metric by name and options: titles need not be functions that pickle can find."""
         if self.name in METRICS and METRICS[self.name].function is self.function:
-            return _registered, (self.name, dict(self.options))
+            return _registered, (self.function.__module__, self.name, dict(self.options))
         return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
     # ------------------------------------------------------------------ evaluation
@@ -261,6 +250,14 @@ class Metric:
             raise UnmetNeed(f"{self.name} has no gradient (inference: {self.inference_kind}); use a bootstrap")
         self.require(blocks)
         return self.gradient(blocks, **self.options)
+
+    def attribution_of(self, blocks: TieBlocks) -> Attribution:
+        """Return (a, b) per block: sample i in block k contributes ``w_i (a_k + b_k l_i)``."""
+        if self.attribution is None:
+            raise UnmetNeed(f"{self.name} is no sum over samples")
+        if self.attribution == "losses":
+            return np.zeros(len(blocks)), self.gradient_of(blocks).loss
+        return self.attribution(blocks, **self.options)
 
     def of(
         self,
@@ -289,10 +286,11 @@ class Metric:
     def require(self, data: Any) -> None:
         """Raise UnmetNeed, naming what is missing and the remedy, unless ``data`` holds what the metric needs."""
         wanted = TieBlocks if self.input == "blocks" else Predictions
-        if not isinstance(data, wanted):
+        if self.input == "joint" or not isinstance(data, wanted):
+            takes = "scores of ID and OOD samples" if self.input == "joint" else wanted.__name__
             raise TypeError(
-                f"{self.name} takes {wanted.__name__}, got {type(data).__name__}; "
-                f"call abstain.{self.name}{inspect.signature(self.function)} on samples"
+                f"{self.name} takes {takes}, got {type(data).__name__}; "
+                f"call {self.home}{inspect.signature(self.function)} on samples"
             )
         for need in sorted(self.needs):  # only metrics on tables have needs
             missing = _missing(need, cast(TieBlocks, data))
@@ -300,7 +298,8 @@ class Metric:
                 raise UnmetNeed(f"{self.name} needs {missing}")
 
 
-def _registered(name: str, options: Mapping[str, Any]) -> Metric:
+def _registered(module: str, name: str, options: Mapping[str, Any]) -> Metric:
+    import_module(module)  # a metric of the user's own is registered where it is written
     return METRICS[name].using(**options)
 
 
@@ -343,4 +342,4 @@ def _missing(need: Need, blocks: TieBlocks) -> str | None:
 
 
 #: All metrics, in the order in which tables print them.
-METRICS: Registry[Metric] = Registry("metric")
+METRICS: Registry[Metric] = Registry("metric", rooms=("abstain.joint",))

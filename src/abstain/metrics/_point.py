@@ -12,7 +12,10 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
 from abstain.curve import OperatingPoint, RiskCoverageCurve
-from abstain.metrics._metric import METRICS, Attribution, Gradient, Inference, Metric
+from abstain.metrics._declare import image_of, register
+from abstain.metrics._facts import AcceptedLoss
+from abstain.metrics._gradient import Attribution, Gradient
+from abstain.metrics._metric import Inference, Reads
 
 __all__ = ["coverage_at_risk", "generalized_risk", "selective_accuracy", "selective_risk"]
 
@@ -27,6 +30,10 @@ def _where(coverage: float | None, threshold: float | None) -> str:
 
 def _inference(coverage: float | None, threshold: float | None) -> Inference:
     return "quantile" if threshold is None else "smooth"
+
+
+def _reads(coverage: float | None, threshold: float | None) -> Reads:
+    return "order" if threshold is None else "scores"
 
 
 def _point(blocks: TieBlocks, coverage: float | None, threshold: float | None) -> OperatingPoint:
@@ -63,12 +70,21 @@ def _selective_risk_gradient(
     return Gradient(-risk * weight, weight)
 
 
-def _selective_risk_attribution(
-    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
-) -> Attribution:
-    return np.zeros(len(blocks)), _selective_risk_gradient(blocks, coverage, threshold).loss
-
-
+@register(
+    title=lambda coverage, threshold: f"Selective risk {_where(coverage, threshold)}",
+    value=_selective_risk,
+    gradient=_selective_risk_gradient,
+    attribution="losses",
+    given=_target,
+    accepted_loss=lambda coverage, threshold: AcceptedLoss(threshold, coverage),
+    reads=_reads,
+    direction="lower",
+    range=(0.0, 1.0),
+    inference=_inference,
+    scale="log",
+    convention="attainable",
+    source="Traub et al. 2024, Eq. 2",
+)
 def selective_risk(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -84,18 +100,10 @@ def selective_risk(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     coverage : float in [0, 1], optional
         At the attainable point of smallest coverage that is at least this.
     threshold : float, optional
         Accept scores >= threshold. Give exactly one of the two.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
@@ -123,19 +131,28 @@ def selective_risk(
     >>> abstain.selective_risk([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], coverage=0.6)
     0.3333333333333333
     """
-    return SELECTIVE_RISK.using(**_target(coverage, threshold)).of(loss, confidence, sample_weight, nan_policy)
 
 
-def _selective_accuracy(blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None) -> float:
-    return 1.0 - _selective_risk(blocks, coverage, threshold)
-
-
-def _selective_accuracy_gradient(
+def _selective_accuracy_attribution(
     blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
-) -> Gradient:
-    return _selective_risk_gradient(blocks, coverage, threshold).scaled(-1.0)
+) -> Attribution:
+    """What is rejected contributes nothing to the accuracy of what is accepted."""
+    _selective_risk(blocks, coverage, threshold)  # undefined where nothing is accepted
+    accepted = _accepted(blocks, coverage, threshold)
+    share = accepted / inner(accepted, blocks.weight)
+    return share, -share
 
 
+@register(
+    title=lambda coverage, threshold: f"Selective accuracy {_where(coverage, threshold)}",
+    image=image_of(selective_risk, 1.0, -1.0),
+    attribution=_selective_accuracy_attribution,
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"unit_loss"},
+    given=_target,
+    source="Shahnazari et al. 2025, Section 4.3",
+)
 def selective_accuracy(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -149,18 +166,10 @@ def selective_accuracy(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample in [0, 1].
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     coverage : float in [0, 1], optional
         At the attainable point of smallest coverage that is at least this.
     threshold : float, optional
         Accept scores >= threshold. Give exactly one of the two.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
@@ -190,7 +199,6 @@ def selective_accuracy(
     >>> abstain.selective_accuracy([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], threshold=0.8)
     1.0
     """
-    return SELECTIVE_ACCURACY.using(**_target(coverage, threshold)).of(loss, confidence, sample_weight, nan_policy)
 
 
 def _generalized_risk(blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None) -> float:
@@ -207,12 +215,21 @@ def _generalized_risk_gradient(
     return Gradient(np.full(len(blocks), -value / T), _accepted(blocks, coverage, threshold) / T)
 
 
-def _generalized_risk_attribution(
-    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
-) -> Attribution:
-    return np.zeros(len(blocks)), _generalized_risk_gradient(blocks, coverage, threshold).loss
-
-
+@register(
+    title=lambda coverage, threshold: f"Generalized risk {_where(coverage, threshold)}",
+    value=_generalized_risk,
+    gradient=_generalized_risk_gradient,
+    attribution="losses",
+    given=_target,
+    accepted_loss=lambda coverage, threshold: AcceptedLoss(threshold, coverage, "all"),
+    reads=_reads,
+    direction="lower",
+    range=(0.0, 1.0),
+    inference=_inference,
+    scale="log",
+    convention="attainable",
+    source="Traub et al. 2024, Eq. 3",
+)
 def generalized_risk(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -228,18 +245,10 @@ def generalized_risk(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     coverage : float in [0, 1], optional
         At the attainable point of smallest coverage that is at least this.
     threshold : float, optional
         Accept scores >= threshold. Give exactly one of the two.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
@@ -267,7 +276,6 @@ def generalized_risk(
     >>> abstain.generalized_risk([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], coverage=0.6)
     0.25
     """
-    return GENERALIZED_RISK.using(**_target(coverage, threshold)).of(loss, confidence, sample_weight, nan_policy)
 
 
 def _coverage_at_risk(blocks: TieBlocks, risk: float = 0.05) -> float:
@@ -277,6 +285,17 @@ def _coverage_at_risk(blocks: TieBlocks, risk: float = 0.05) -> float:
     return point.coverage
 
 
+@register(
+    title=lambda risk: f"Coverage at risk {_percent(risk)}",
+    value=_coverage_at_risk,
+    unattained=0.0,
+    direction="higher",
+    range=(0.0, 1.0),
+    inference="bootstrap",
+    scale="logit",
+    convention="attainable",
+    source="Geifman & El-Yaniv 2017",
+)
 def coverage_at_risk(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -289,27 +308,14 @@ def coverage_at_risk(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     risk : float >= 0
         The risk that is tolerated, as a fraction.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In (0, 1]; higher is better. NaN, with a warning that names the lowest attainable risk, if no threshold
         attains it.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns; a negative risk.
 
     Notes
     -----
@@ -325,68 +331,3 @@ def coverage_at_risk(
     >>> abstain.coverage_at_risk([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], risk=0.3)
     1.0
     """
-    return COVERAGE_AT_RISK.using(risk=risk).of(loss, confidence, sample_weight, nan_policy)
-
-
-SELECTIVE_RISK = METRICS.register(
-    Metric(
-        name="selective_risk",
-        title=lambda coverage, threshold: f"Selective risk {_where(coverage, threshold)}",
-        function=selective_risk,
-        value=_selective_risk,
-        gradient=_selective_risk_gradient,
-        attribution=_selective_risk_attribution,
-        direction="lower",
-        range=(0.0, 1.0),
-        inference=_inference,
-        scale="log",
-        convention="attainable",
-        source="Traub et al. 2024, Eq. 2",
-    )
-)
-SELECTIVE_ACCURACY = METRICS.register(
-    Metric(
-        name="selective_accuracy",
-        title=lambda coverage, threshold: f"Selective accuracy {_where(coverage, threshold)}",
-        function=selective_accuracy,
-        value=_selective_accuracy,
-        gradient=_selective_accuracy_gradient,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"unit_loss"}),
-        inference=_inference,
-        scale="logit",
-        convention="attainable",
-        source="Shahnazari et al. 2025, Section 4.3",
-    )
-)
-GENERALIZED_RISK = METRICS.register(
-    Metric(
-        name="generalized_risk",
-        title=lambda coverage, threshold: f"Generalized risk {_where(coverage, threshold)}",
-        function=generalized_risk,
-        value=_generalized_risk,
-        gradient=_generalized_risk_gradient,
-        attribution=_generalized_risk_attribution,
-        direction="lower",
-        range=(0.0, 1.0),
-        inference=_inference,
-        scale="log",
-        convention="attainable",
-        source="Traub et al. 2024, Eq. 3",
-    )
-)
-COVERAGE_AT_RISK = METRICS.register(
-    Metric(
-        name="coverage_at_risk",
-        title=lambda risk: f"Coverage at risk {_percent(risk)}",
-        function=coverage_at_risk,
-        value=_coverage_at_risk,
-        direction="higher",
-        range=(0.0, 1.0),
-        inference="bootstrap",
-        scale="logit",
-        convention="attainable",
-        source="Geifman & El-Yaniv 2017",
-    )
-)

@@ -9,7 +9,9 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
 from abstain.metrics._area import from_below
-from abstain.metrics._metric import METRICS, Gradient, Metric
+from abstain.metrics._declare import register
+from abstain.metrics._facts import Relative
+from abstain.metrics._gradient import Gradient
 
 __all__ = ["aupr_error", "aupr_success", "average_precision_error", "average_precision_success"]
 
@@ -60,6 +62,18 @@ def _ap_error_gradient(blocks: TieBlocks, zero_division: float = np.nan) -> Grad
     return Gradient(by_weight[::-1], by_positive[::-1])
 
 
+@register(
+    title="Average precision (success)",
+    value=_ap_success,
+    gradient=_ap_success_gradient,
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"binary"},
+    scale="logit",
+    multi_threshold=True,
+    convention="step",
+    source="Hendrycks & Gimpel 2017",
+)
 def average_precision_success(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -74,28 +88,13 @@ def average_precision_success(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
     zero_division : float
         Returned if there is no correct prediction; scikit-learn returns 0 there.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, 1]; a useless score gives the accuracy; higher is better. NaN, with a warning, without positives.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1.
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -111,9 +110,21 @@ def average_precision_success(
     >>> round(abstain.average_precision_success([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), 6)
     0.916667
     """
-    return AVERAGE_PRECISION_SUCCESS.using(zero_division=zero_division).of(loss, confidence, sample_weight, nan_policy)
 
 
+@register(
+    title="Average precision (error)",
+    value=average_precision_error_value,
+    few_errors=Relative(),
+    gradient=_ap_error_gradient,
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"binary"},
+    scale="logit",
+    multi_threshold=True,
+    convention="step",
+    source="Hendrycks & Gimpel 2017",
+)
 def average_precision_error(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -128,28 +139,15 @@ def average_precision_error(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer; the least confident come first.
     zero_division : float
         Returned if there is no failure; scikit-learn returns 0 there.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, 1]; a useless score gives the error rate; higher is better. NaN, with a warning, without failures.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1.
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -165,7 +163,6 @@ def average_precision_error(
     >>> abstain.average_precision_error([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
     0.5
     """
-    return AVERAGE_PRECISION_ERROR.using(zero_division=zero_division).of(loss, confidence, sample_weight, nan_policy)
 
 
 def _pr_area(positive: FloatArray, weight: FloatArray) -> float:
@@ -183,6 +180,18 @@ def _aupr_error(blocks: TieBlocks) -> float:
     return _pr_area(blocks.loss[::-1], blocks.weight[::-1])
 
 
+@register(
+    title="PR area (success)",
+    value=_aupr_success,
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"binary"},
+    inference="bootstrap",
+    scale="logit",
+    multi_threshold=True,
+    convention="trapezoid",
+    source="Davis & Goadrich 2006",
+)
 def aupr_success(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -195,28 +204,10 @@ def aupr_success(
     .. math:: \sum_j (\text{recall}_j - \text{recall}_{j-1})\,(\text{precision}_j + \text{precision}_{j-1}) / 2,
               \qquad \text{precision}_0 = 1
 
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
-
     Returns
     -------
     float
         In [0, 1]; higher is better. NaN, with a warning, without a correct prediction.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1.
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -233,9 +224,20 @@ def aupr_success(
     >>> round(abstain.aupr_success([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), 6)
     0.902778
     """
-    return AUPR_SUCCESS.of(loss, confidence, sample_weight, nan_policy)
 
 
+@register(
+    title="PR area (error)",
+    value=_aupr_error,
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"binary"},
+    inference="bootstrap",
+    scale="logit",
+    multi_threshold=True,
+    convention="trapezoid",
+    source="Davis & Goadrich 2006",
+)
 def aupr_error(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -250,26 +252,13 @@ def aupr_error(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
     confidence : array-like of shape (n_samples,)
         Confidence score, higher = surer; the least confident come first.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, 1]; higher is better. NaN, with a warning, without a failure.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1.
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -285,76 +274,3 @@ def aupr_error(
     >>> abstain.aupr_error([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
     0.25
     """
-    return AUPR_ERROR.of(loss, confidence, sample_weight, nan_policy)
-
-
-AVERAGE_PRECISION_SUCCESS = METRICS.register(
-    Metric(
-        name="average_precision_success",
-        title="Average precision (success)",
-        function=average_precision_success,
-        value=_ap_success,
-        gradient=_ap_success_gradient,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"binary"}),
-        scale="logit",
-        multi_threshold=True,
-        convention="step",
-        source="Hendrycks & Gimpel 2017",
-    )
-)
-
-
-AVERAGE_PRECISION_ERROR = METRICS.register(
-    Metric(
-        name="average_precision_error",
-        title="Average precision (error)",
-        function=average_precision_error,
-        value=average_precision_error_value,
-        gradient=_ap_error_gradient,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"binary"}),
-        scale="logit",
-        multi_threshold=True,
-        convention="step",
-        source="Hendrycks & Gimpel 2017",
-    )
-)
-
-
-AUPR_SUCCESS = METRICS.register(
-    Metric(
-        name="aupr_success",
-        title="PR area (success)",
-        function=aupr_success,
-        value=_aupr_success,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"binary"}),
-        inference="bootstrap",
-        scale="logit",
-        multi_threshold=True,
-        convention="trapezoid",
-        source="Davis & Goadrich 2006",
-    )
-)
-
-
-AUPR_ERROR = METRICS.register(
-    Metric(
-        name="aupr_error",
-        title="PR area (error)",
-        function=aupr_error,
-        value=_aupr_error,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"binary"}),
-        inference="bootstrap",
-        scale="logit",
-        multi_threshold=True,
-        convention="trapezoid",
-        source="Davis & Goadrich 2006",
-    )
-)

@@ -7,7 +7,7 @@ import numpy as np
 from abstain._checks import check_weight, refuse, same_length, to_numpy, vector
 from abstain._classes import class_labels, probabilities
 from abstain._typing import ArrayLike
-from abstain.metrics._metric import Predictions
+from abstain.metrics._gradient import Predictions
 
 
 def check_predictions(

@@ -8,8 +8,8 @@ from abstain._checks import fraction
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
-from abstain.metrics._metric import METRICS, Gradient, Metric, Predictions
-from abstain.metrics._predictions import check_predictions
+from abstain.metrics._declare import register
+from abstain.metrics._gradient import Gradient, Predictions
 
 __all__ = ["brier_confidence", "brier_score", "nll", "nll_confidence"]
 
@@ -58,6 +58,18 @@ def _nll_confidence_gradient(blocks: TieBlocks, clip: float = CLIP) -> Gradient:
     return _mean_gradient(blocks, *_logs(blocks, clip))
 
 
+@register(
+    title="Brier (confidence)",
+    value=_brier_confidence,
+    gradient=_brier_confidence_gradient,
+    direction="lower",
+    range=(0.0, 1.0),
+    needs={"unit_score", "binary"},
+    scale="log",
+    multi_threshold=True,
+    convention="mean",
+    source="Brier 1950",
+)
 def brier_confidence(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -67,28 +79,10 @@ def brier_confidence(
 ) -> float:
     r"""Brier score of the confidence as a forecast of being right: :math:`\frac1N\sum_i (g_i - (1-\ell_i))^2`.
 
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
-    confidence : array-like of shape (n_samples,)
-        Probability of being right, in [0, 1].
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
-
     Returns
     -------
     float
         In [0, 1]; lower is better.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1; confidences outside [0, 1].
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -104,9 +98,20 @@ def brier_confidence(
     >>> abstain.brier_confidence([0, 1], [0.5, 0.5])
     0.25
     """
-    return BRIER_CONFIDENCE.of(loss, confidence, sample_weight, nan_policy)
 
 
+@register(
+    title="NLL (confidence)",
+    value=_nll_confidence,
+    gradient=_nll_confidence_gradient,
+    direction="lower",
+    range=(0.0, -np.log(CLIP)),
+    needs={"unit_score", "binary"},
+    scale="log",
+    multi_threshold=True,
+    convention="mean",
+    source="Good 1952",
+)
 def nll_confidence(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -119,28 +124,13 @@ def nll_confidence(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
-    confidence : array-like of shape (n_samples,)
-        Probability of being right, in [0, 1].
     clip : float in [0, 1]
         Smallest probability that is taken at face value; 0 lets a sure failure cost infinity.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         In [0, -ln(clip)], in nats; lower is better.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1; confidences outside [0, 1].
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -156,7 +146,6 @@ def nll_confidence(
     >>> round(abstain.nll_confidence([0, 1], [0.5, 0.5]), 6)
     0.693147
     """
-    return NLL_CONFIDENCE.using(clip=clip).of(loss, confidence, sample_weight, nan_policy)
 
 
 def _true(data: Predictions) -> FloatArray:
@@ -183,27 +172,24 @@ def _nll(data: Predictions, clip: float = CLIP) -> float:
     return float(np.average(_nll_terms(data, clip), weights=data.weight))
 
 
+@register(
+    title="Brier score",
+    value=_brier_score,
+    terms=_brier_terms,
+    input="probabilities",
+    direction="lower",
+    range=(0.0, 2.0),
+    scale="log",
+    convention="sum-over-classes",
+    source="Brier 1950",
+)
 def brier_score(y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Brier score of the probability vector: :math:`\frac1N\sum_i\sum_k (p_{ik} - \mathbb 1[y_i = k])^2`.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0, ..., K-1.
-    y_proba : array-like of shape (n_samples, n_classes)
-        Class probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
     float
         In [0, 2]; lower is better.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns, labels or probabilities.
 
     Notes
     -----
@@ -219,32 +205,31 @@ def brier_score(y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLi
     >>> abstain.brier_score([0], [[0.75, 0.25]])
     0.125
     """
-    return BRIER_SCORE.warned(check_predictions(y_true, y_proba, sample_weight))
 
 
+@register(
+    title="NLL",
+    value=_nll,
+    terms=_nll_terms,
+    input="probabilities",
+    direction="lower",
+    range=(0.0, -np.log(CLIP)),
+    scale="log",
+    convention="mean",
+    source="Good 1952",
+)
 def nll(y_true: ArrayLike, y_proba: ArrayLike, *, clip: float = CLIP, sample_weight: ArrayLike | None = None) -> float:
     r"""Negative log-likelihood of the true class, :math:`-\frac1N\sum_i \ln p_{i y_i}`, in nats per sample.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0, ..., K-1.
-    y_proba : array-like of shape (n_samples, n_classes)
-        Class probabilities.
     clip : float in [0, 1]
         Smallest probability that is taken at face value.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
     float
         In [0, -ln(clip)]; lower is better. Not divided by the number of classes.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns, labels or probabilities.
 
     Notes
     -----
@@ -260,68 +245,3 @@ def nll(y_true: ArrayLike, y_proba: ArrayLike, *, clip: float = CLIP, sample_wei
     >>> round(abstain.nll([0], [[0.5, 0.5]]), 6)
     0.693147
     """
-    return NLL.using(clip=clip).warned(check_predictions(y_true, y_proba, sample_weight))
-
-
-BRIER_CONFIDENCE = METRICS.register(
-    Metric(
-        name="brier_confidence",
-        title="Brier (confidence)",
-        function=brier_confidence,
-        value=_brier_confidence,
-        gradient=_brier_confidence_gradient,
-        direction="lower",
-        range=(0.0, 1.0),
-        needs=frozenset({"unit_score", "binary"}),
-        scale="log",
-        multi_threshold=True,
-        convention="mean",
-        source="Brier 1950",
-    )
-)
-NLL_CONFIDENCE = METRICS.register(
-    Metric(
-        name="nll_confidence",
-        title="NLL (confidence)",
-        function=nll_confidence,
-        value=_nll_confidence,
-        gradient=_nll_confidence_gradient,
-        direction="lower",
-        range=(0.0, -np.log(CLIP)),
-        needs=frozenset({"unit_score", "binary"}),
-        scale="log",
-        multi_threshold=True,
-        convention="mean",
-        source="Good 1952",
-    )
-)
-BRIER_SCORE = METRICS.register(
-    Metric(
-        name="brier_score",
-        title="Brier score",
-        function=brier_score,
-        value=_brier_score,
-        terms=_brier_terms,
-        input="probabilities",
-        direction="lower",
-        range=(0.0, 2.0),
-        scale="log",
-        convention="sum-over-classes",
-        source="Brier 1950",
-    )
-)
-NLL = METRICS.register(
-    Metric(
-        name="nll",
-        title="NLL",
-        function=nll,
-        value=_nll,
-        terms=_nll_terms,
-        input="probabilities",
-        direction="lower",
-        range=(0.0, -np.log(CLIP)),
-        scale="log",
-        convention="mean",
-        source="Good 1952",
-    )
-)

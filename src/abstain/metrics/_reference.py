@@ -11,7 +11,8 @@ from abstain.curve import RiskCoverageCurve
 from abstain.metrics import _area as area
 from abstain.metrics._augrc import augrc_gradient, augrc_value
 from abstain.metrics._aurc import Estimator, aurc_gradient, aurc_value
-from abstain.metrics._metric import METRICS, Gradient, Metric
+from abstain.metrics._declare import documented, register
+from abstain.metrics._gradient import Gradient
 
 __all__ = ["augrc_achievable", "augrc_optimal", "aurc_achievable", "aurc_optimal"]
 
@@ -71,6 +72,7 @@ def augrc_optimal_gradient(blocks: TieBlocks) -> Gradient:
     return through_oracle(augrc_gradient(blocks.oracle), blocks)
 
 
+@documented
 def aurc_optimal(
     loss: ArrayLike,
     *,
@@ -84,13 +86,9 @@ def aurc_optimal(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
     estimator : {"plugin", "interpolated", "trapezoid", "harmonic", "log"}
         ``"harmonic"`` and ``"log"`` read the oracle by their own weights. ``"trapezoid"`` reproduces the mixed
         optimum of the fd-shifts code, from which the excess can come out negative.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -119,15 +117,9 @@ def aurc_optimal(
     return aurc_optimal_value(_loss_only(loss, sample_weight), estimator)
 
 
+@documented
 def augrc_optimal(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""AUGRC of the best possible ranking of these losses; :math:`\mu^2/2` for a 0/1 loss with error rate :math:`\mu`.
-
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -168,6 +160,16 @@ def _augrc_achievable(blocks: TieBlocks) -> float:
     return augrc_value(RiskCoverageCurve(blocks).hull().blocks)
 
 
+@register(
+    title="AURC (achievable)",
+    value=_aurc_achievable,
+    direction="lower",
+    range=(0.0, 1.0),
+    inference="none",
+    multi_threshold=True,
+    convention="lower-hull",
+    source="Traub et al. 2024, code",
+)
 def aurc_achievable(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -185,22 +187,11 @@ def aurc_achievable(
     ----------
     loss : array-like of shape (n_samples,)
         Loss per sample, >= 0 (any, not only 0/1).
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------
     float
         Between the optimum and the interpolated AURC; lower is better.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -216,9 +207,18 @@ def aurc_achievable(
     >>> round(abstain.aurc_achievable([1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6]), 6)
     0.356159
     """
-    return AURC_ACHIEVABLE.of(loss, confidence, sample_weight, nan_policy)
 
 
+@register(
+    title="AUGRC (achievable)",
+    value=_augrc_achievable,
+    direction="lower",
+    range=(0.0, 0.5),
+    inference="none",
+    multi_threshold=True,
+    convention="lower-hull",
+    source="after Traub et al. 2024",
+)
 def augrc_achievable(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -230,26 +230,10 @@ def augrc_achievable(
 
     .. math:: \int_0^1 \text{hull}_G(c)\,dc
 
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
-
     Returns
     -------
     float
         Between the optimum and the AUGRC; lower is better.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -265,35 +249,3 @@ def augrc_achievable(
     >>> abstain.augrc_achievable([1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6])
     0.1875
     """
-    return AUGRC_ACHIEVABLE.of(loss, confidence, sample_weight, nan_policy)
-
-
-AURC_ACHIEVABLE = METRICS.register(
-    Metric(
-        name="aurc_achievable",
-        title="AURC (achievable)",
-        function=aurc_achievable,
-        value=_aurc_achievable,
-        direction="lower",
-        range=(0.0, 1.0),
-        inference="none",
-        multi_threshold=True,
-        convention="lower-hull",
-        source="Traub et al. 2024, code",
-    )
-)
-
-AUGRC_ACHIEVABLE = METRICS.register(
-    Metric(
-        name="augrc_achievable",
-        title="AUGRC (achievable)",
-        function=augrc_achievable,
-        value=_augrc_achievable,
-        direction="lower",
-        range=(0.0, 0.5),
-        inference="none",
-        multi_threshold=True,
-        convention="lower-hull",
-        source="after Traub et al. 2024",
-    )
-)

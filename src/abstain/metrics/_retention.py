@@ -8,8 +8,9 @@ from abstain._checks import fraction
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics import _area as area
-from abstain.metrics._excess import naugrc_gradient, naugrc_value
-from abstain.metrics._metric import METRICS, Gradient, Metric
+from abstain.metrics._declare import image_of, register
+from abstain.metrics._excess import naugrc
+from abstain.metrics._gradient import Gradient
 
 __all__ = ["f1_auc", "f1_auc_optimal", "prediction_rejection_ratio"]
 
@@ -46,6 +47,17 @@ def _f1_auc_gradient(blocks: TieBlocks) -> Gradient:
     return Gradient(weight, -by_d - later - everywhere).scaled(2.0 / T)
 
 
+@register(
+    title="F1-AUC",
+    value=_f1_auc,
+    gradient=_f1_auc_gradient,
+    direction="higher",
+    range=(0.0, 0.7149),
+    needs={"binary"},
+    multi_threshold=True,
+    convention="interpolated",
+    source="Malinin et al. 2021; Traub et al. 2024, Eq. 11",
+)
 def f1_auc(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -59,29 +71,11 @@ def f1_auc(
 
     with accepted correct share :math:`\text{TA}(c)`, which grows evenly inside a tie.
 
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        0/1 loss.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
-
     Returns
     -------
     float
         In [0, 0.7149]; higher is better, but the best attainable value itself falls with accuracy above 0.56:
         do not compare classifiers by it. 0 if every prediction is wrong.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss that is not 0/1.
-    ValueError, TypeError
-        Bad columns.
 
     See Also
     --------
@@ -102,7 +96,6 @@ def f1_auc(
     >>> round(abstain.f1_auc([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), 6)
     0.607782
     """
-    return F1_AUC.of(loss, confidence, sample_weight, nan_policy)
 
 
 def f1_auc_optimal(accuracy: float) -> float:
@@ -136,31 +129,13 @@ def f1_auc_optimal(accuracy: float) -> float:
     return 2.0 * a * (1.0 + float(np.log(0.25 * (1.0 + 1.0 / a)))) if a > 0.0 else 0.0
 
 
-F1_AUC = METRICS.register(
-    Metric(
-        name="f1_auc",
-        title="F1-AUC",
-        function=f1_auc,
-        value=_f1_auc,
-        gradient=_f1_auc_gradient,
-        direction="higher",
-        range=(0.0, 0.7149),
-        needs=frozenset({"binary"}),
-        multi_threshold=True,
-        convention="interpolated",
-        source="Malinin et al. 2021; Traub et al. 2024, Eq. 11",
-    )
+@register(
+    title="Prediction-rejection ratio",
+    image=image_of(naugrc, 1.0, -1.0),
+    direction="higher",
+    range=(-1.0, 1.0),
+    source="Malinin et al. 2020",
 )
-
-
-def _prr(blocks: TieBlocks) -> float:
-    return 1.0 - naugrc_value(blocks)
-
-
-def _prr_gradient(blocks: TieBlocks) -> Gradient:
-    return naugrc_gradient(blocks).scaled(-1.0)
-
-
 def prediction_rejection_ratio(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -172,27 +147,11 @@ def prediction_rejection_ratio(
 
     .. math:: \text{PRR} = \frac{\bar\ell/2 - \text{AUGRC}}{\bar\ell/2 - \text{AUGRC}^*}
 
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0.
-    confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
-    nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
-
     Returns
     -------
     float
         In [-1, 1]; 1 = the oracle's ranking, 0 = random; higher is better. NaN, with a warning, if all losses
         are equal.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns.
 
     Notes
     -----
@@ -209,22 +168,3 @@ def prediction_rejection_ratio(
     >>> round(abstain.prediction_rejection_ratio([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), 6)
     0.333333
     """
-    return PREDICTION_REJECTION_RATIO.of(loss, confidence, sample_weight, nan_policy)
-
-
-PREDICTION_REJECTION_RATIO = METRICS.register(
-    Metric(
-        name="prediction_rejection_ratio",
-        title="Prediction-rejection ratio",
-        function=prediction_rejection_ratio,
-        value=_prr,
-        gradient=_prr_gradient,
-        direction="higher",
-        range=(-1.0, 1.0),
-        needs=frozenset({"oracle"}),
-        scale="logit",
-        multi_threshold=True,
-        convention="trapezoid",
-        source="Malinin et al. 2020",
-    )
-)

@@ -11,7 +11,8 @@ from abstain._checks import fraction, one_of
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
-from abstain.metrics._metric import METRICS, Attribution, Gradient, Metric
+from abstain.metrics._declare import register
+from abstain.metrics._gradient import Attribution, Gradient
 
 __all__ = ["cwsa", "cwsa_plus", "linear_trust"]
 
@@ -107,6 +108,17 @@ def _cwsa_attribution(
     return _contributions(blocks, 1.0, threshold, denominator, trust)
 
 
+@register(
+    title=lambda threshold, **_: f"CWSA at {threshold:g}",
+    value=_cwsa,
+    gradient=_cwsa_gradient,
+    attribution=_cwsa_attribution,
+    direction="higher",
+    range=(-1.0, 1.0),
+    needs={"unit_score", "unit_loss"},
+    convention="denominator",
+    source="Shahnazari et al. 2025, Section 3.2",
+)
 def cwsa(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -134,8 +146,6 @@ def cwsa(
         Divide by the accepted samples, as the paper's formula says, or by all, as its published tables do.
     trust : callable
         Weight function phi(confidence, threshold) in [0, 1].
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
         "reject" gives a sample the score -inf, which is no probability: use "drop" or "raise" here.
 
@@ -143,13 +153,6 @@ def cwsa(
     -------
     float
         In [-1, 1]; higher is better; 0 if nothing is accepted.
-
-    Raises
-    ------
-    UnmetNeed
-        Confidences outside [0, 1]; losses above 1.
-    ValueError, TypeError
-        Bad columns; a threshold outside [0, 1).
 
     Notes
     -----
@@ -165,8 +168,6 @@ def cwsa(
     >>> round(abstain.cwsa([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.4], threshold=0.5), 6)
     0.333333
     """
-    metric = CWSA.using(threshold=threshold, denominator=denominator, trust=trust)
-    return metric.of(loss, confidence, sample_weight, nan_policy)
 
 
 def _cwsa_plus(
@@ -187,6 +188,17 @@ def _cwsa_plus_attribution(
     return _contributions(blocks, 0.0, threshold, denominator, trust)
 
 
+@register(
+    title=lambda threshold, **_: f"CWSA+ at {threshold:g}",
+    value=_cwsa_plus,
+    gradient=_cwsa_plus_gradient,
+    attribution=_cwsa_plus_attribution,
+    direction="higher",
+    range=(0.0, 1.0),
+    needs={"unit_score", "unit_loss"},
+    convention="denominator",
+    source="Shahnazari et al. 2025, Section 3.3",
+)
 def cwsa_plus(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -213,8 +225,6 @@ def cwsa_plus(
         Divide by the accepted samples, as the paper does, or by all.
     trust : callable
         Weight function phi(confidence, threshold) in [0, 1].
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
         As in :func:`cwsa`.
 
@@ -222,13 +232,6 @@ def cwsa_plus(
     -------
     float
         In [0, 1]; higher is better; 0 if nothing is accepted.
-
-    Raises
-    ------
-    UnmetNeed
-        Confidences outside [0, 1]; losses above 1.
-    ValueError, TypeError
-        Bad columns; a threshold outside [0, 1).
 
     Notes
     -----
@@ -244,37 +247,3 @@ def cwsa_plus(
     >>> round(abstain.cwsa_plus([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.4], threshold=0.5), 6)
     0.466667
     """
-    metric = CWSA_PLUS.using(threshold=threshold, denominator=denominator, trust=trust)
-    return metric.of(loss, confidence, sample_weight, nan_policy)
-
-
-CWSA = METRICS.register(
-    Metric(
-        name="cwsa",
-        title=lambda threshold, **_: f"CWSA at {threshold:g}",
-        function=cwsa,
-        value=_cwsa,
-        gradient=_cwsa_gradient,
-        attribution=_cwsa_attribution,
-        direction="higher",
-        range=(-1.0, 1.0),
-        needs=frozenset({"unit_score", "unit_loss"}),
-        convention="denominator",
-        source="Shahnazari et al. 2025, Section 3.2",
-    )
-)
-CWSA_PLUS = METRICS.register(
-    Metric(
-        name="cwsa_plus",
-        title=lambda threshold, **_: f"CWSA+ at {threshold:g}",
-        function=cwsa_plus,
-        value=_cwsa_plus,
-        gradient=_cwsa_plus_gradient,
-        attribution=_cwsa_plus_attribution,
-        direction="higher",
-        range=(0.0, 1.0),
-        needs=frozenset({"unit_score", "unit_loss"}),
-        convention="denominator",
-        source="Shahnazari et al. 2025, Section 3.3",
-    )
-)

@@ -10,7 +10,7 @@ from abstain._checks import UnmetNeed, check_loss, check_weight, fraction, one_o
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.blocks._sums import inner
-from abstain.metrics._metric import METRICS, Metric
+from abstain.metrics._declare import documented, register
 
 __all__ = ["aumcc", "cwsa_sweep"]
 
@@ -73,6 +73,7 @@ def _ratio(numerator: FloatArray, denominator: Any, nothing: float) -> FloatArra
         return np.where(np.asarray(denominator) > 0.0, numerator / denominator, nothing)
 
 
+@documented
 def cwsa_sweep(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -96,8 +97,6 @@ def cwsa_sweep(
         In any order; default 0.50, 0.51, ..., 0.99.
     denominator : {"accepted", "all"}
         As in :func:`cwsa`; applies to CWSA, as in the published tables. CWSA+ divides by the accepted.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
 
     Returns
     -------
@@ -183,6 +182,17 @@ def _aumcc(blocks: TieBlocks, metric: TrustMetric = "cwsa_plus", grid: Literal["
     return float(np.sum((coverage[:-1] - coverage[1:]) * 0.5 * (height[:-1] + height[1:])))
 
 
+@register(
+    title=lambda metric, grid: f"Area under {metric}-coverage ({grid})",
+    value=_aumcc,
+    direction="higher",
+    range=(-1.0, 1.0),
+    needs={"unit_score", "unit_loss"},
+    inference="bootstrap",
+    multi_threshold=True,
+    convention="grid",
+    source="Shahnazari et al. 2025, Section 4.3",
+)
 def aumcc(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -207,8 +217,6 @@ def aumcc(
     grid : {"paper", "exact"}
         ``"paper"``: trapezoids over the thresholds 0.50, 0.51, ..., 0.99, so only the coverages between those
         two count. ``"exact"``: every distinct confidence is a threshold, all coverages count (steps).
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
         As in :func:`cwsa`.
 
@@ -216,13 +224,6 @@ def aumcc(
     -------
     float
         In [-1, 1] ([0, 1] for CWSA+ and accuracy); higher is better.
-
-    Raises
-    ------
-    UnmetNeed
-        Confidences outside [0, 1]; losses above 1.
-    ValueError, TypeError
-        Bad columns; an unknown metric or grid.
 
     Notes
     -----
@@ -239,21 +240,3 @@ def aumcc(
     >>> round(abstain.aumcc([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.4], metric="selective_accuracy", grid="exact"), 6)
     0.854167
     """
-    return AUMCC.using(metric=metric, grid=grid).of(loss, confidence, sample_weight, nan_policy)
-
-
-AUMCC = METRICS.register(
-    Metric(
-        name="aumcc",
-        title=lambda metric, grid: f"Area under {metric}-coverage ({grid})",
-        function=aumcc,
-        value=_aumcc,
-        direction="higher",
-        range=(-1.0, 1.0),
-        needs=frozenset({"unit_score", "unit_loss"}),
-        inference="bootstrap",
-        multi_threshold=True,
-        convention="grid",
-        source="Shahnazari et al. 2025, Section 4.3",
-    )
-)

@@ -49,7 +49,7 @@ def fit(outputs: Outputs, *, p: float | None = None) -> dict[str, Any]:
     width = np.asarray(outputs.logits).shape[1]
     if p is not None:
         return {"p": np.float64(not_negative(p, "p")), "n_classes": np.int64(width)}
-    from abstain.metrics import aurc
+    from abstain.metrics import get
 
     loss = outputs.loss_per_sample()
     choices = np.array([FALLBACK, *range(10)])
@@ -57,7 +57,7 @@ def fit(outputs: Outputs, *, p: float | None = None) -> dict[str, Any]:
     areas = []
     for choice in choices:
         parts = [max_logit_pnorm(chunk, {"p": choice}) for chunk in batch.chunks()]
-        areas.append(float(aurc(loss, np.concatenate(parts))))
+        areas.append(get("aurc").of(loss, np.concatenate(parts)))
     best = int(np.argmin(areas))  # of equals the first: the MSP
     return {"p": choices[best], "candidates": choices, "aurc": np.array(areas), "n_classes": np.int64(width)}
 

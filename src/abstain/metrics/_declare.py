@@ -1,0 +1,214 @@
+"""``register``: one declaration makes a function a metric. What all metrics say of their columns stands here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from abstain._specs import known_options
+from abstain.metrics._facts import Image
+from abstain.metrics._metric import METRICS, Metric
+from abstain.metrics._predictions import check_predictions
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: What a docstring does not say of its parameters. Braces: by what the metric needs.
+COLUMNS = {
+    "loss": ("array-like of shape (n_samples,)", "{loss}"),
+    "confidence": ("array-like of shape (n_samples,)", "{confidence}"),
+    "y_true": ("array-like of shape (n_samples,)", "Labels 0, ..., K-1."),
+    "y_proba": ("array-like of shape (n_samples, n_classes)", "Class probabilities."),
+    "sample_weight": ("array-like of shape (n_samples,), optional", "Weights >= 0, on both axes; default 1 each."),
+    "nan_policy": (
+        '{"raise", "reject", "drop"}',
+        "What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.",
+    ),
+}
+LOSS = {"binary": "0/1 loss.", "unit_loss": "Loss per sample in [0, 1]; 0 = right, 1 = wrong."}
+#: What a function raises that says nothing of it.
+UNMET = {"binary": "A loss that is not 0/1", "unit_loss": "losses above 1", "unit_score": "confidences outside [0, 1]"}
+
+
+def documented(function: Callable[P, R], needs: frozenset[str] = frozenset()) -> Callable[P, R]:
+    """Complete a docstring: the shared columns that it does not describe, and the errors that follow from the needs."""
+    if function.__doc__ is None:  # python -OO
+        return function
+    text = function.__doc__
+    own, (start, end) = _parameters(text)
+    code = getattr(function, "__wrapped__", function).__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    entries = list(dict.fromkeys(own.get(name) or _column(name, needs) for name in names))
+    text = text[:start] + "    Parameters\n    ----------\n" + "".join(entries) + text[end:]
+    if "\n    Raises\n" not in text:
+        unmet = "; ".join(words for need, words in UNMET.items() if need in needs)
+        raised = f"    UnmetNeed\n        {unmet[:1].upper()}{unmet[1:]}.\n" if unmet else ""
+        place = text.index("\n\n", text.index("    Returns\n")) + 2
+        raised += "    ValueError, TypeError\n        Bad columns or options.\n\n"
+        text = f"{text[:place]}    Raises\n    ------\n{raised}{text[place:]}"
+    function.__doc__ = text
+    return function
+
+
+def _parameters(text: str) -> tuple[dict[str, str], tuple[int, int]]:
+    """Return the entries of the section Parameters by name, and where it starts and ends (where it must stand)."""
+    head = "    Parameters\n    ----------\n"
+    start = text.find(head)
+    if start < 0:
+        return {}, (text.index("    Returns\n"),) * 2
+    end = text.index("\n\n", start) + 1
+    entries = re.findall(r"^    \S.*\n(?:     +.*\n)*", text[start + len(head) : end], re.MULTILINE)
+    named = [(re.split(r",\s*", entry.split("\n")[0].split(" :")[0].strip()), entry) for entry in entries]
+    return {name: entry for names, entry in named for name in names}, (start, end)
+
+
+def _column(name: str, needs: frozenset[str]) -> str:
+    """Return the entry of a shared column."""
+    loss = next((text for need, text in LOSS.items() if need in needs), "Loss per sample, >= 0.")
+    confidence = (
+        "Probability of being right, in [0, 1]." if "unit_score" in needs else "Confidence score, higher = surer."
+    )
+    kind, text = COLUMNS[name]
+    return f"    {name} : {kind}\n        {text.format(loss=loss, confidence=confidence)}\n"
+
+
+def register(
+    *,
+    name: str | None = None,
+    image: Image | None = None,
+    given: Callable[..., dict[str, Any]] | None = None,
+    **facts: Any,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    r"""Make a function a metric: it is then known by name to everything that takes metrics.
+
+    The function is called on samples. Its body can stay empty: the decorator writes it from ``value`` and the columns
+    (``loss`` and ``confidence``, or ``y_true`` and ``y_proba``; ``sample_weight``; ``nan_policy``). All other
+    parameters are options, those of ``value``. Columns that the docstring does not describe get the text that all
+    metrics share.
+
+    Parameters
+    ----------
+    name : str, optional
+        Default: that of the function.
+    image : Image, optional
+        From :func:`image_of`, for a metric that is offset + factor x another one: what is not given comes from there.
+    given : callable, optional
+        ``given(**options)`` returns the options that the metric has from those that the function was called with.
+    **facts
+        Fields of :class:`Metric`; at least ``title``, ``direction``, ``range``, ``source``, and ``value`` or ``image``.
+
+    Returns
+    -------
+    callable
+        A decorator; the function keeps its signature.
+
+    Raises
+    ------
+    ValueError
+        A name that is taken.
+    TypeError
+        An unknown fact, or one that is missing.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> def _value(blocks, worst_share=0.1):
+    ...     accepted = blocks.cumulative_weight <= worst_share * blocks.total_weight
+    ...     return float(blocks.loss[accepted].sum()) / blocks.total_weight
+    >>> @abstain.metrics.register(title="Early loss", value=_value, direction="lower", range=(0.0, 1.0), source="own",
+    ...                           inference="bootstrap")
+    ... def early_loss(loss, confidence, *, worst_share=0.1, sample_weight=None, nan_policy="raise"):
+    ...     "Loss among the most confident, per sample of all."
+    >>> early_loss([1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6], worst_share=0.5)
+    0.25
+    >>> abstain.metrics.get("early_loss").input
+    'blocks'
+    """
+    known = {each.name: ... for each in fields(Metric) if each.name not in ("function", "options")}
+    known_options("register", facts, known)
+
+    def declare(function: Callable[P, R]) -> Callable[P, R]:
+        described = ({} if image is None else image.facts()) | facts
+        described["needs"] = frozenset(described.get("needs", ()))
+        if described.get("input") == "joint":
+            described.setdefault("value", function)
+        documented(function, described["needs"])
+        public: Callable[..., Any] = function
+        if described.get("input") != "joint":
+            public = _on_samples(function, name or function.__name__, described.get("input", "blocks"), given)
+        METRICS.register(Metric(name=name or function.__name__, function=public, image=image, **described))
+        return public
+
+    return declare
+
+
+def image_of(function: Callable[..., Any], offset: float, factor: float) -> Image:
+    """Return that a metric is ``offset + factor`` times the one of this public function.
+
+    Parameters
+    ----------
+    function : callable
+        A registered function, such as ``abstain.risk``.
+    offset, factor : float
+        ``factor`` not 0.
+
+    Returns
+    -------
+    Image
+        For :func:`register`.
+
+    Raises
+    ------
+    ValueError
+        A function that is no metric; a factor of 0.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.metrics.image_of(abstain.risk, 1.0, -1.0)(0.25)
+    0.75
+    """
+    if factor == 0.0:
+        raise ValueError("factor is 0, so every value would have the same image")
+    return Image(metric_of(function), offset, factor)
+
+
+def metric_of(function: Callable[..., Any]) -> Metric:
+    """Return the metric of a public function."""
+    for entry in METRICS.loaded():
+        if entry.function is function:
+            return entry
+    raise ValueError(f"{getattr(function, '__name__', function)!r} is no metric; register it first")
+
+
+def _on_samples(
+    function: Callable[..., Any], name: str, input: str, given: Callable[..., dict[str, Any]] | None
+) -> Callable[..., Any]:
+    """Return the function with a body: its columns, checked and sorted, go to the metric of that name."""
+    code = function.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    usual = dict(zip(positional[::-1], (function.__defaults__ or ())[::-1], strict=False))
+    usual |= function.__kwdefaults__ or {}
+    for_all = {key: value for key, value in usual.items() if key not in COLUMNS}
+
+    @wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        own = function(*args, **kwargs)  # checks the arguments as Python does; a body that computes something is kept
+        if own is not None:
+            return own
+        columns = dict(zip(positional, args, strict=False)) | kwargs
+        options = {key: columns.pop(key, value) for key, value in for_all.items()}
+        metric = METRICS[name].using(**(options if given is None else given(**options)))
+        if input == "probabilities":
+            return metric.warned(check_predictions(**columns))
+        columns.setdefault("confidence", None)
+        if columns["confidence"] is None and "confidence" not in positional:
+            columns["confidence"] = np.zeros(np.shape(columns["loss"]))
+        return metric.of(**columns)
+
+    return public
