@@ -35,7 +35,7 @@ BETTER = {"lower": "lower is better", "higher": "higher is better"}
 
 def family_of(metric: Metric) -> tuple[str, str]:
     """Return heading and sentence of a metric's family: the first line of its leaf's docstring."""
-    sentence = (sys.modules[metric.value.__module__].__doc__ or "").strip().splitlines()[0]
+    sentence = (sys.modules[metric.function.__module__].__doc__ or "").strip().splitlines()[0]
     heading = sentence.rstrip(".").split(":")[0].split(",")[0]
     return heading, sentence
 
@@ -60,6 +60,7 @@ def facts(metric: Metric) -> list[tuple[str, str]]:
     if metric.input == "probabilities":
         needs = ["labels and class probabilities"]
     options = [f"``{name}={value!r}``" for name, value in metric.defaults.items() if not callable(value)]
+    of_base = "" if metric.image is None else f", of the {metric.base.label} whose image it is"
     default = [spec for spec in DEFAULT_METRICS if metrics.parse(spec).name == metric.name]
     return [
         ("Identifier", ", ".join(f"``{name}``" for name in identifiers(metric))),
@@ -69,7 +70,7 @@ def facts(metric: Metric) -> list[tuple[str, str]]:
         ("Options", ", ".join(options) or "none"),
         ("Thresholds", "all, in one number" if metric.multi_threshold else "one, or none"),
         ("Uncertainty", INFERENCE[metric.inference_kind]),
-        ("Interval scale", SCALES[metric.scale]),
+        ("Interval scale", SCALES[metric.scale] + of_base),
         ("Gradient", "yes" if metric.gradient is not None else "no"),
         ("Contributions per sample", "yes" if metric.attribution is not None else "no"),
         ("In ``evaluate`` by default", ", ".join(f"``{spec}``" for spec in default) or "no"),
@@ -206,9 +207,11 @@ def generate(folder: Path) -> None:
     import requirements
 
     folder.mkdir(parents=True, exist_ok=True)
-    entries = [metrics.get(name) for name in metrics.names()]
+    entries = [metrics.get(name) for name in metrics.names() if metrics.get(name).input != "joint"]
     pages = {f"{metric.name}.rst": metric_page(metric) for metric in entries}
     pages["index.rst"] = index_page(entries)
+    listed = "\n".join(f"   {metric.name}" for metric in entries)
+    pages["_names.rst"] = f".. currentmodule:: abstain\n\n.. autosummary::\n\n{listed}\n"
     pages["_scores.rst"] = scores_table()
     pages["_requirements.rst"] = requirements.as_rst(requirements.table())
     _write_all(folder, pages)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abstain._typing import FloatArray
 from abstain import aurc, rank_weights
+from abstain._typing import FloatArray
 
 ESTIMATORS = ("harmonic", "log", "SELE", "2 x SELE")
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from abstain import rank_weight_bias, rank_weights
 from abstain._files import write_file
 from abstain._typing import FloatArray
-from abstain import rank_weight_bias, rank_weights
 from experiments.finite_sample._estimates import (
     ESTIMATORS,
     batches,

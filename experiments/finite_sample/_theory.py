@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abstain._typing import FloatArray
 from abstain import rank_weights
+from abstain._typing import FloatArray
 from experiments.finite_sample._estimates import tie_averaged
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import abstain
 from abstain import inference, metrics
-from abstain.inference._interval import WORST
 from abstain.inference._spread import degrees_of_freedom, effective_losses
 
 
@@ -137,17 +138,84 @@ def test_exact_intervals_cover_at_every_risk(n):
     assert np.sum(mass * inside, axis=1).min() < 0.95
 
 
-def test_bound_without_errors_is_reached_by_the_worst_ranking():
+BOUNDED = [metrics.get(name) for name in metrics.names("blocks") if metrics.get(name).image is None]
+BOUNDED = [metric for metric in BOUNDED if metric.worst is not None]
+BOUNDED += map(
+    metrics.parse, ["sele(factor=2)", "augrc(coverage_range=(0.05, 0.7))", "aurc(coverage_range=(0.3, 0.9))"]
+)
+
+
+@pytest.mark.parametrize("metric", BOUNDED, ids=lambda metric: metric.spec)
+def test_bound_without_errors_is_reached_by_the_worst_ranking(metric):
     """The bound equals the area of a population whose errors are all ranked first; no smaller error rate exceeds it."""
     score, tied = np.linspace(1, 0, 100_000), np.zeros(100_000)
-    for name, worst in WORST.items():
-        column = tied if name == "sele" else score  # SELE charges a tie as if its errors came first
-        for mu in (0.1, 0.5):
-            table = abstain.TieBlocks.from_samples(
-                (np.arange(100_000) < mu * 100_000).astype(float), column, oracle=True
-            )
-            assert metrics.get(name)(table) == pytest.approx(worst(mu), abs=1e-4)
-        assert (np.diff([worst(p) for p in np.linspace(0.01, 0.99, 99)]) >= -1e-12).all()
+    column = tied if metric.name == "sele" else score  # SELE charges a tie as if its errors came first
+    for mu in (0.1, 0.5):
+        table = abstain.TieBlocks.from_samples((np.arange(100_000) < mu * 100_000).astype(float), column, oracle=True)
+        assert metric(table) == pytest.approx(metric.worst(mu, **metric.settings), abs=1e-4)
+    bounds = [metric.worst(p, **metric.settings) for p in np.linspace(0.01, 0.99, 99)]
+    assert (np.diff(bounds) >= -1e-12).all()
+
+
+def test_bound_without_errors_knows_the_options():
+    """Twice the SELE score has twice the bound: an error rate that a clean sample allows may not exceed it."""
+    once, twice = (abstain.confidence_interval(spec, [0] * 100, range(100)) for spec in ("sele", "sele(factor=2)"))
+    assert twice.high == pytest.approx(2 * once.high)
+    assert "at most 0.05903" in twice.warning
+    allowed = [1] * 29 + [0] * 971  # an error rate of .029 is below the bound of .0295
+    assert once.high < abstain.sele(allowed, range(0, -1000, -1), factor=2.0) < twice.high
+
+
+@pytest.mark.parametrize("name", ["naurc", "auroc_f", "fpr95_error", "selective_accuracy", "coverage_at_risk", "sele"])
+def test_an_interval_does_not_hang_on_the_name(name):
+    """A metric under another name has the same interval, the same bootstrap and the same warning."""
+    rng = np.random.default_rng(0)
+    loss = (rng.random(300) < 0.06) * 1.0
+    score = rng.random(300) - 0.5 * loss
+    one, other = metrics.get(name), replace(metrics.get(name), name="my_own")
+    assert abstain.confidence_interval(other, loss, score) == abstain.confidence_interval(one, loss, score)
+    drawn = inference.replicates([one, other], [(loss, score)], n_resamples=50)
+    np.testing.assert_array_equal(drawn[..., 0], drawn[..., 1])
+
+
+def test_degrees_of_freedom_of_a_quantile_follow_its_level():
+    """Of 16 errors four times the share behind the quantile, at most all: .8, .95 and .99 leave 12.8, 3.2 and 0.64."""
+    rng = np.random.default_rng(0)
+    loss = np.repeat([1.0, 0.0], [16, 284])
+    score = rng.random(300) - 0.3 * loss
+    found = [
+        inference.bootstrap(metrics.get("fpr95_error", recall=recall), loss, score, n_resamples=200).df
+        for recall in (0.05, 0.5, 0.8, 0.95, 0.99)
+    ]
+    np.testing.assert_allclose(found, [3.2, 16.0, 12.8, 3.2, 0.64])
+
+
+IMAGES = [metrics.get(name) for name in metrics.names("blocks") if metrics.get(name).image is not None]
+
+
+@pytest.mark.parametrize("metric", IMAGES, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("method", ["influence", "percentile"])
+def test_an_image_has_the_image_of_the_interval(metric, weighted, method):
+    """One minus a risk has one minus its interval, with the degrees of freedom and the standard error of the risk."""
+    rng = np.random.default_rng(1)
+    loss = (rng.random(200) < 0.1) * 1.0
+    score, weight = rng.random(200) - 0.5 * loss, rng.random(200) if weighted else None
+    options = {"sample_weight": weight, "method": method, "n_resamples": 100}
+    one = abstain.confidence_interval(metric, loss, score, **options)
+    base = abstain.confidence_interval(metric.base, loss, score, **options)
+    assert (one.low, one.high) == pytest.approx(metric.image.ends(base.low, base.high), abs=1e-12)
+    assert one.estimate == pytest.approx(metric.image(base.estimate), abs=1e-12)
+    assert one.standard_error == pytest.approx(abs(metric.image.factor) * base.standard_error)
+    assert (one.df, one.method) == (pytest.approx(base.df), base.method)
+
+
+def test_an_image_without_errors_is_bounded_from_the_other_side():
+    """The accuracy-rejection area of a clean sample is at least one minus what the AURC is at most."""
+    found = abstain.confidence_interval("accuracy_rejection_area", [0] * 100, range(100))
+    base = abstain.confidence_interval("aurc", [0] * 100, range(100))
+    assert (found.low, found.high) == (1.0 - base.high, 1.0)
+    assert "no error occurred: at least 0.8" in found.warning
 
 
 @pytest.mark.parametrize("name", ["auroc_f", "naurc", "aurc", "e_augrc", "average_precision_error"])

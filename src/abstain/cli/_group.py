@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from abstain.cli._plugin import Group
+
 
 def example_lines(*lines: str) -> str:
     """Text below the options; the control character keeps click from joining the lines."""
@@ -14,6 +16,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 @click.group(
+    cls=Group,
     context_settings=_SETTINGS,
     epilog=example_lines(
         "abstain demo", "abstain evaluate predictions.parquet --label y --probs 'p_*' --report report.html"

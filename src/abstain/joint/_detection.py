@@ -112,8 +112,7 @@ def aupr_out(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = 
 def _aupr(id_score: ArrayLike, ood_score: ArrayLike, interpolation: str, positive: str) -> float:
     rule = one_of(interpolation, ("trapezoid", "step"), "interpolation")
     name = f"aupr_{positive}" if rule == "trapezoid" else f"average_precision_{positive}"
-    found: float = getattr(metrics, name)(*_columns(id_score, ood_score))
-    return found
+    return metrics.get(name).of(*_columns(id_score, ood_score))
 
 
 def fpr_at_id_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float = 0.95) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from dataclasses import fields
@@ -37,44 +38,41 @@ UNMET = {"binary": "A loss that is not 0/1", "unit_loss": "losses above 1", "uni
 
 def documented(function: Callable[P, R], needs: frozenset[str] = frozenset()) -> Callable[P, R]:
     """Complete a docstring: the shared columns that it does not describe, and the errors that follow from the needs."""
-    if function.__doc__ is None:  # python -OO
+    text = inspect.getdoc(function)
+    if text is None or "\nReturns\n-------\n" not in text:  # python -OO, or no numpydoc
         return function
-    text = function.__doc__
-    own, (start, end) = _parameters(text)
-    code = getattr(function, "__wrapped__", function).__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    entries = list(dict.fromkeys(own.get(name) or _column(name, needs) for name in names))
-    text = text[:start] + "    Parameters\n    ----------\n" + "".join(entries) + text[end:]
-    if "\n    Raises\n" not in text:
+    head = "\nParameters\n----------\n"
+    before, given, after = text.partition(head)
+    if not given:
+        before, returns, after = text.partition("\nReturns\n")
+        after = f"\n{returns}{after}"
+    own, after = after.split("\n\n", 1)
+    entries = {name: entry for entry in re.findall(r"^\S.*(?:\n +.*)*", own, re.MULTILINE) for name in _names(entry)}
+    names = inspect.signature(function).parameters
+    listed = dict.fromkeys(entries.get(name) or _column(name, needs) for name in names)
+    text = "\n".join([f"{before}{head}" + "\n".join(listed), "", after.lstrip("\n")])
+    if "\nRaises\n------\n" not in text:
         unmet = "; ".join(words for need, words in UNMET.items() if need in needs)
-        raised = f"    UnmetNeed\n        {unmet[:1].upper()}{unmet[1:]}.\n" if unmet else ""
-        place = text.index("\n\n", text.index("    Returns\n")) + 2
-        raised += "    ValueError, TypeError\n        Bad columns or options.\n\n"
-        text = f"{text[:place]}    Raises\n    ------\n{raised}{text[place:]}"
+        raised = f"UnmetNeed\n    {unmet[:1].upper()}{unmet[1:]}.\n" if unmet else ""
+        place = text.find("\n\n", text.index("\nReturns\n")) + 2 or len(text)
+        raised = f"Raises\n------\n{raised}ValueError, TypeError\n    Bad columns or options.\n\n"
+        text = f"{text[:place]}{raised}{text[place:]}"
     function.__doc__ = text
     return function
 
 
-def _parameters(text: str) -> tuple[dict[str, str], tuple[int, int]]:
-    """Return the entries of the section Parameters by name, and where it starts and ends (where it must stand)."""
-    head = "    Parameters\n    ----------\n"
-    start = text.find(head)
-    if start < 0:
-        return {}, (text.index("    Returns\n"),) * 2
-    end = text.index("\n\n", start) + 1
-    entries = re.findall(r"^    \S.*\n(?:     +.*\n)*", text[start + len(head) : end], re.MULTILINE)
-    named = [(re.split(r",\s*", entry.split("\n")[0].split(" :")[0].strip()), entry) for entry in entries]
-    return {name: entry for names, entry in named for name in names}, (start, end)
+def _names(entry: str) -> list[str]:
+    """Return the parameters that an entry of a docstring describes."""
+    return re.split(r",\s*", entry.split("\n")[0].split(" :")[0])
 
 
 def _column(name: str, needs: frozenset[str]) -> str:
-    """Return the entry of a shared column."""
+    """Return the entry of a shared column, or only the name of a parameter of which nothing is known."""
     loss = next((text for need, text in LOSS.items() if need in needs), "Loss per sample, >= 0.")
-    confidence = (
-        "Probability of being right, in [0, 1]." if "unit_score" in needs else "Confidence score, higher = surer."
-    )
-    kind, text = COLUMNS[name]
-    return f"    {name} : {kind}\n        {text.format(loss=loss, confidence=confidence)}\n"
+    unit = "unit_score" in needs
+    confidence = "Probability of being right, in [0, 1]." if unit else "Confidence score, higher = surer."
+    kind, text = COLUMNS.get(name, ("option", ""))
+    return f"{name} : {kind}\n    {text.format(loss=loss, confidence=confidence)}".rstrip()
 
 
 def register(

@@ -249,7 +249,10 @@ class Metric:
         if self.gradient is None:
             raise UnmetNeed(f"{self.name} has no gradient (inference: {self.inference_kind}); use a bootstrap")
         self.require(blocks)
-        return self.gradient(blocks, **self.options)
+        try:
+            return self.gradient(blocks, **self.options)
+        except Undefined as why:  # an image has reasons of its own
+            raise Undefined(self.evaluate(blocks).reason or str(why)) from None
 
     def attribution_of(self, blocks: TieBlocks) -> Attribution:
         """Return (a, b) per block: sample i in block k contributes ``w_i (a_k + b_k l_i)``."""

@@ -1,0 +1,261 @@
+"""A metric of one's own, in the package as CONTRIBUTING says and outside of it, has all that ours have."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain import inference, metrics
+from tests.imports import ROOT
+
+LEAF = re.search(r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+assert LEAF is not None
+OUTSIDE = LEAF[1]
+for inside, instead in (
+    ("from abstain.metrics._declare import register", "from abstain.metrics import register"),
+    ("from abstain.metrics._gradient import Gradient", "from abstain.metrics import Gradient"),
+    ("from abstain._typing import ArrayLike, NanPolicy\n", "ArrayLike = NanPolicy = object\n"),
+    ("from abstain.blocks import TieBlocks", "from abstain import TieBlocks"),
+    ("abstain.confident_loss", "own_metrics.confident_loss"),
+    (">>> import abstain\n", ">>> import own_metrics\n"),
+):
+    assert inside in OUTSIDE
+    OUTSIDE = OUTSIDE.replace(inside, instead)
+
+
+def run(code: str, folder: Path, **environment: str) -> Any:
+    """Run code in a fresh interpreter and return what it prints last as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=folder, env=os.environ | environment, check=False,
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the sources with the three files of CONTRIBUTING and nothing else changed."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in ("src", "docs"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "_build", "generated"))
+    (folder / "src/abstain/metrics/_confident.py").write_text(LEAF[1], "utf-8")
+    (folder / "tests/metrics").mkdir(parents=True)
+    (folder / "tests/metrics/test_confident.py").write_text('"""Tests."""\n', "utf-8")
+    (folder / "changelog.d").mkdir()
+    (folder / "changelog.d/+confident.change.md").write_text("Confident loss.\n", "utf-8")
+    return folder
+
+
+def test_a_new_leaf_is_found_in_python(checkout: Path) -> None:
+    """At the top of the package, in its list of names, in the registry, with interval, test and contributions."""
+    code = """
+import abstain, json
+assert "confident_loss" in abstain.__all__ and "confident_loss" in dir(abstain)
+assert not hasattr(abstain.metrics, "confident_loss")
+loss, score = [0, 1, 0, 0] * 50, [k % 100 / 100 for k in range(200)]
+assert "confident_loss" in abstain.metrics.names()
+interval = abstain.confidence_interval("confident_loss", loss, score)
+compared = abstain.compare(loss, {"a": score, "b": score[::-1]}, metric="confident_loss(power=2)")
+value = abstain.confident_loss(loss, score)
+assert abs(sum(abstain.contributions("confident_loss", loss, score)) - value) < 1e-12
+print(json.dumps([value, interval.low, interval.high, interval.method, compared.metric]))
+"""
+    value, low, high, method, spec = run(code, checkout, PYTHONPATH=str(checkout / "src"))
+    assert 0.0 < low < value < high < 1.0
+    assert (method, spec) == ("log-t", "confident_loss(power=2)")
+
+
+def test_a_new_leaf_is_found_on_the_command_line_and_in_a_report(checkout: Path) -> None:
+    """``abstain metrics`` lists it, ``abstain evaluate`` has its interval, and the report names its source."""
+    rows = ["label,prediction,confidence", *(f"{k % 3},{k % 3 if k % 7 else 9},{k % 50 / 50}" for k in range(200))]
+    (checkout / "p.csv").write_text("\n".join(rows), "utf-8")
+    code = """
+import contextlib, io, json
+from pathlib import Path
+from abstain.cli._run import run
+texts = []
+for arguments in (["metrics"], ["evaluate", "p.csv", "--metrics", "confident_loss", "--report", "r.html"],
+                  ["evaluate", "p.csv", "--metrics", "confident_loss", "--json", "-"]):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert run(arguments) == 0
+    texts.append(out.getvalue())
+print(json.dumps([*texts, Path("r.html").read_text("utf-8")]))
+"""
+    listed, table, as_json, report = run(code, checkout, PYTHONPATH=str(checkout / "src"))
+    assert re.search(r"confident_loss +lower +0 to 1 +unit_score +this page", listed)
+    assert "Confident loss" in table
+    measurement = json.loads(as_json)["measurements"][0]
+    assert measurement["low"] < measurement["value"] < measurement["high"]
+    assert "Confident loss" in report
+    assert "confident_loss/mean" in report
+    assert "this page" in report
+
+
+def test_a_new_leaf_has_a_page(checkout: Path) -> None:
+    """The generated documentation has its page, its family in the index and its place in the reference."""
+    code = """
+import json, sys
+from pathlib import Path
+sys.path[:0] = ["docs", "docs/_ext"]
+import registry_pages
+registry_pages.generate(Path("generated"))
+names = "confident_loss.rst", "index.rst", "_names.rst"
+print(json.dumps([Path("generated", name).read_text("utf-8") for name in names]))
+"""
+    page, index, names = run(code, checkout, PYTHONPATH=str(checkout / "src"))
+    assert ".. autofunction:: abstain.confident_loss" in page
+    assert "smooth: standard errors follow from the gradient" in page
+    assert "<confident_loss>`" in index
+    assert "   confident_loss\n" in names
+
+
+# ---------------------------------------------------------------------- outside of the package
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the same metric in a file of the user's own."""
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "own_metrics.py").write_text(OUTSIDE, "utf-8")
+    rows = ["label,prediction,confidence", *(f"{k % 3},{k % 3 if k % 7 else 9},{k % 50 / 50}" for k in range(200))]
+    (folder / "p.csv").write_text("\n".join(rows), "utf-8")
+    return folder
+
+
+def test_a_metric_from_outside_has_all_that_ours_have(outside: Path) -> None:
+    """Interval, paired test, bootstrap, ranking, table and report of a metric that the user's module registers."""
+    code = """
+import json, pickle, numpy as np
+import abstain, own_metrics
+rng = np.random.default_rng(0)
+score = rng.random((2, 300))
+loss = (rng.random(300) > score[0]) * 1.0
+interval = abstain.confidence_interval("confident_loss", loss, score[0])
+drawn = abstain.inference.bootstrap("confident_loss", loss, score[0], n_resamples=400)
+compared = abstain.compare(loss, {"a": score[0], "b": score[1]}, metric="confident_loss")
+study = abstain.ranking_study(loss, {"a": score[0], "b": score[1]}, ["confident_loss"], n_resamples=100)
+outputs = abstain.Outputs(loss=loss, confidence=score[0])
+evaluation = abstain.evaluate(outputs, metrics=["confident_loss", "augrc"])
+evaluation.report("r.html")
+assert "Confident loss" in open("r.html", encoding="utf-8").read()
+metric = abstain.metrics.get("confident_loss", power=2.0)
+assert pickle.loads(pickle.dumps(metric)).spec == metric.spec
+print(json.dumps([interval.standard_error, drawn.standard_error, compared.differences[0].standard_error,
+                  study.rankings["confident_loss"].names, str(evaluation), own_metrics.confident_loss(loss, score[0]),
+                  interval.estimate, abstain.metrics.names("blocks")[-1]]))
+"""
+    error, drawn, paired, names, table, value, estimate, last = run(code, outside, PYTHONPATH=str(outside))
+    assert drawn == pytest.approx(error, rel=0.2)
+    assert paired > 0.0
+    assert sorted(names) == ["a", "b"]
+    assert "Confident loss" in table
+    assert value == estimate
+    assert last == "confident_loss"
+
+
+@pytest.mark.parametrize("plugin", ["own_metrics", "./own_metrics.py"])
+def test_the_command_line_takes_a_plugin(outside: Path, plugin: str) -> None:
+    """By module name or by file, before or after the command; without it the metric is not known."""
+    code = f"""
+import contextlib, io, json
+from abstain.cli._run import run
+texts = []
+before = ["evaluate", "p.csv", "--metrics", "confident_loss", "--json", "-"]
+plugin = ["--plugin", {plugin!r}]
+for arguments, expected in ((before, 2), ([*before, *plugin], 0), (["metrics", *plugin], 0)):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+        assert run(arguments) == expected, arguments
+    texts.append(out.getvalue())
+print(json.dumps(texts[1:]))
+"""
+    evaluated, listed = run(code, outside, PYTHONPATH=str(outside))
+    assert json.loads(evaluated)["measurements"][0]["metric"] == "Confident loss"
+    assert "confident_loss" in listed
+
+
+@pytest.mark.parametrize("plugin", ["not_there", "not_there.py"])
+def test_a_plugin_that_is_not_there_is_named(plugin: str) -> None:
+    """One line with the name, exit code 2."""
+    from click.testing import CliRunner
+
+    from abstain.cli._run import command
+
+    result = CliRunner().invoke(command, ["metrics", "--plugin", plugin])
+    assert result.exit_code == 2
+    assert f"--plugin {plugin}: there is no such" in result.output
+
+
+# ---------------------------------------------------------------------- the decorator
+
+
+def test_what_register_refuses() -> None:
+    """Unknown facts, missing facts and taken names are named."""
+    with pytest.raises(TypeError, match="register has no option 'titel'"):
+        metrics.register(titel="x")
+    with pytest.raises(TypeError, match=r"missing.*'title'"):
+        metrics.register(value=lambda blocks: 0.0)(lambda loss, confidence: None)
+
+    def augrc(loss: Any, confidence: Any) -> None:
+        """Return nothing.
+
+        Returns
+        -------
+        float
+        """
+
+    with pytest.raises(ValueError, match="'augrc' is registered already"):
+        metrics.register(title="x", value=lambda blocks: 0.0, direction="lower", range=(0, 1), source="x")(augrc)
+    with pytest.raises(ValueError, match="is no metric"):
+        metrics.image_of(augrc, 1.0, -1.0)
+    with pytest.raises(ValueError, match="factor is 0"):
+        metrics.image_of(abstain.risk, 1.0, 0.0)
+
+
+def test_a_quantile_metric_without_its_point_is_refused() -> None:
+    """The local term of a moving threshold is known for accepted losses only."""
+    lame = abstain.metrics.get("selective_risk").__class__(
+        name="lame", title="x", function=abstain.risk, value=lambda blocks, coverage=0.5: 0.5, direction="lower",
+        range=(0.0, 1.0), source="x", inference="quantile", gradient=lambda blocks, coverage=0.5: None,
+    )  # fmt: skip
+    with pytest.raises(abstain.UnmetNeed, match="accepted_loss"):
+        inference.influence(lame, [0, 1, 0], [0.9, 0.8, 0.7])
+
+
+def test_functions_keep_their_signature_and_refuse_as_python_does() -> None:
+    """Missing and unknown arguments are named with the function, positional columns work, bodies are filled in."""
+    with pytest.raises(TypeError, match=r"augrc\(\) missing 1 required positional argument: 'confidence'"):
+        abstain.augrc([0, 1])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weight'"):
+        abstain.augrc([0, 1], [1, 0], weight=[1, 1])  # type: ignore[call-arg]
+    assert abstain.augrc([0, 1], confidence=[1, 0]) == abstain.augrc([0, 1], [1, 0])
+    assert pickle.loads(pickle.dumps(abstain.augrc)) is abstain.augrc
+    assert np.isnan(metrics.get("auroc_f")(abstain.TieBlocks.from_samples([0, 0], [1, 0])))
+
+
+def test_docstrings_describe_every_parameter() -> None:
+    """What a leaf leaves out is filled in: each parameter of each public function is in its docstring, in order."""
+    import inspect
+
+    for name, function in metrics.FUNCTIONS.items():
+        if inspect.isfunction(function):
+            text = inspect.getdoc(function) or ""
+            section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+            described = [
+                word
+                for line in section.split("\n")
+                if line[:1].strip()
+                for word in re.split(r",\s*", line.split(" :")[0])
+            ]
+            assert described == list(inspect.signature(function).parameters), name
