@@ -27,7 +27,7 @@ FLOORS = {
     **dict.fromkeys(["metrics", "scores"], 3),
     "inference": 4,
     **dict.fromkeys(["joint", "thresholds"], 5),
-    **dict.fromkeys(["comparison", "evaluation", "selection", "tuning"], 6),
+    "evaluation": 6,
     "report": 7,
     **dict.fromkeys(["sklearn", "cli"], 9),
     "nn": 9,  # a wing of its own: may import anything below the roof
@@ -45,11 +45,9 @@ NEIGHBOURS = {
 #: Imports from a floor above, inside the method that needs them, and what for. Entries out of use must go.
 UPWARD = {
     ("curve", "report"): ".plot()",
-    ("evaluation", "report"): ".plot(), .report() and how a result prints itself",
+    ("evaluation", "report"): ".plot(), .report()",
     ("joint", "report"): ".plot() and how results and tables print themselves",
-    ("comparison", "report"): ".plot() and how a result prints itself",
-    ("inference", "report"): "the same of a ranking study",
-    ("selection", "report"): "how a result prints itself",
+    ("inference", "report"): ".plot()",
 }
 
 CORE_LIBRARIES = {"numpy", "array_api_compat"}

@@ -25,15 +25,20 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.blocks import Moments as Moments
     from abstain.blocks import Samples as Samples
     from abstain.blocks import TieBlocks as TieBlocks
-    from abstain.comparison import Comparison as Comparison
-    from abstain.comparison import compare as compare
     from abstain.curve import OperatingPoint as OperatingPoint
     from abstain.curve import RiskCoverageCurve as RiskCoverageCurve
     from abstain.curve import risk_coverage_curve as risk_coverage_curve
+    from abstain.evaluation import Candidate as Candidate
+    from abstain.evaluation import Comparison as Comparison
     from abstain.evaluation import Evaluation as Evaluation
     from abstain.evaluation import Measurement as Measurement
     from abstain.evaluation import ScoreSummary as ScoreSummary
+    from abstain.evaluation import Selection as Selection
+    from abstain.evaluation import Tuning as Tuning
+    from abstain.evaluation import compare as compare
     from abstain.evaluation import evaluate as evaluate
+    from abstain.evaluation import select as select
+    from abstain.evaluation import tune as tune
     from abstain.inference import Interval as Interval
     from abstain.inference import RankingStudy as RankingStudy
     from abstain.inference import confidence_interval as confidence_interval
@@ -60,22 +65,17 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.outputs import read_outputs as read_outputs
     from abstain.outputs import write_outputs as write_outputs
     from abstain.report import RiskCoverageDisplay as RiskCoverageDisplay
-    from abstain.selection import Selection as Selection
-    from abstain.selection import select as select
     from abstain.thresholds import CertifiedThreshold as CertifiedThreshold
     from abstain.thresholds import EmpiricalThreshold as EmpiricalThreshold
     from abstain.thresholds import choose_threshold as choose_threshold
     from abstain.thresholds import load_policy as load_policy
-    from abstain.tuning import Candidate as Candidate
-    from abstain.tuning import Tuning as Tuning
-    from abstain.tuning import tune as tune
 
 _MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores", "thresholds")
 _WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
 _HOMES = {
-    "Candidate": "tuning",
+    "Candidate": "evaluation",
     "CertifiedThreshold": "thresholds",
-    "Comparison": "comparison",
+    "Comparison": "evaluation",
     "EmpiricalThreshold": "thresholds",
     "Evaluation": "evaluation",
     "Interval": "inference",
@@ -89,23 +89,23 @@ _HOMES = {
     "RiskCoverageDisplay": "report",
     "Samples": "blocks",
     "ScoreSummary": "evaluation",
-    "Selection": "selection",
+    "Selection": "evaluation",
     "Table": "_result",
     "TieBlocks": "blocks",
-    "Tuning": "tuning",
+    "Tuning": "evaluation",
     "UndefinedMetricWarning": "_checks",
     "UnmetNeed": "_checks",
     "choose_threshold": "thresholds",
-    "compare": "comparison",
+    "compare": "evaluation",
     "confidence_interval": "inference",
     "evaluate": "evaluation",
     "load_policy": "thresholds",
     "ranking_study": "inference",
     "read_outputs": "outputs",
     "risk_coverage_curve": "curve",
-    "select": "selection",
+    "select": "evaluation",
     "standard_error": "inference",
-    "tune": "tuning",
+    "tune": "evaluation",
     "write_outputs": "outputs",
 }
 

@@ -50,12 +50,12 @@ def test_dict_and_json() -> None:
 
 
 def test_infinity_is_not_json() -> None:
-    """An infinite value becomes None with a reason of its own."""
+    """An infinite value becomes a text that ``float`` reads again."""
     infinite = abstain.Evaluation(
-        (Measurement("s", None, "M", "m", "m/x", "lower", float("inf"), None),), RESULT.summaries, RESULT.provenance
+        (Measurement("s", None, "M", "m", "m/x", "lower", float("-inf"), None),), RESULT.summaries, RESULT.provenance
     )
     row = strict(infinite.to_json())["measurements"][0]
-    assert (row["value"], row["reason"]) == (None, "the value is +infinity")
+    assert (row["value"], float(row["value"]), row["low"], row["reason"]) == ("-inf", float("-inf"), None, None)
 
 
 def test_csv() -> None:

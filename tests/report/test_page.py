@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.report import as_html_page, as_html_table, clean
-from abstain.report._tables import tables
+from abstain._result import clean
+from abstain.report import as_html_page
+from abstain.report._tables import key_figures, operating_points
 from tests.report import hostile
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -103,10 +104,11 @@ def test_the_page_says_what_is_needed(page: str) -> None:
     evaluation = result()
     text = " ".join(Walk(page).text)
     assert "Llama 3 70B on MMLU" in text
-    assert f"{evaluation.value('augrc', score='max_logit'):.4g}" in text
+    assert f"{evaluation.value('augrc', score='max_logit'):.5f}" in text
     assert all(note in text for note in evaluation.notes())
     assert repr(evaluation.curve("msp").at(coverage=0.8).threshold) in text
-    assert "In brackets: 95 % confidence interval. Best of a row in bold." in text
+    assert "In brackets: 95 % confidence interval." in text
+    assert "bold: best of its column" in text
     assert "augrc/trapezoid" in text
     assert abstain.metrics.get("aurc").source in text
     assert evaluation.provenance["fingerprint"] in text
@@ -117,14 +119,44 @@ def test_tables_are_no_wider_than_a_page() -> None:
     """At most four columns of values, each interval on a line of its own that does not break."""
     names = list("abcdefghi")
     outputs = abstain.Outputs(loss=[0, 0, 0, 1] * 10, scores={name: np.linspace(0.0, 1.0, 40) for name in names})
-    evaluation = abstain.evaluate(outputs, names, "augrc")
+    evaluation = abstain.evaluate(outputs, names, "augrc,aurc,risk,auroc_f")
     metrics = as_html_page(evaluation).partition("<h2>Risk")[0]
     heads = [part.partition("</thead>")[0] for part in metrics.split("<thead>")[1:]]
-    assert [head.count("<th ") - 1 for head in heads] == [4, 4, 1]
-    (cell,) = {row[0] for table in tables(evaluation) for row in table.rows[:1]}
-    value, interval = cell.split(" ", 1)
-    interval = interval.replace(" ", "\N{NO-BREAK SPACE}")
-    assert metrics.count(f"<td>{value} <span>{interval}</span></td>") == 9
+    assert [head.count("<th ") - 1 for head in heads] == [4, 2]
+    (table,) = evaluation.tables()
+    cell = table.shown()[0][1]
+    assert metrics.count(f"<td>{cell.value} <span>{cell.rest.strip().replace(' ', '&nbsp;')}</span></td>") == 9
+
+
+def test_key_figures() -> None:
+    """What to read first: size, accuracy, the best coverage and area with the score that reaches it."""
+    outputs = abstain.Outputs(loss=[0, 0, 0, 1], scores={"good": [4, 3, 2, 1], "bad": [1, 2, 3, 4]})
+    assert key_figures(abstain.evaluate(outputs, ["bad", "good"])) == [
+        ("Samples", "4", ""),
+        ("Accuracy", "75.0 %", "nothing rejected"),
+        ("Coverage at risk 5 %", "75.0 %", "best: good"),
+        ("AUGRC", "0.03125", "best: good"),
+    ]
+    both = abstain.Outputs(loss=[0, 0, 0, 1], scores={"a": [4, 3, 2, 1], "b": [1, 2, 3, 4], "c": [4, 3, 2, 0]})
+    assert key_figures(abstain.evaluate(both, ["a", "b", "c"], "augrc"))[1] == ("AUGRC", "0.03125", "best: a, c")
+    assert key_figures(abstain.evaluate(outputs, "bad", "augrc")) == [("Samples", "4", ""), ("AUGRC", "0.2188", "")]
+    large = abstain.evaluate(abstain.Outputs(loss=[0, 2.0], confidence=[2, 1]))
+    assert key_figures(large)[1] == ("Risk", "1", "nothing rejected")
+    few = {"all": [4, 3, 2, 1], "few": [0.9, np.nan, 0.3, 0.2]}
+    apart = abstain.evaluate(abstain.Outputs(loss=[0, 1, 0, 1], scores=few), list(few), "augrc", nan_policy="drop")
+    assert key_figures(apart) == [("Samples", "4", "")]  # no score is the best of several on other samples
+
+
+def test_thresholds_of_operating_points_are_exact() -> None:
+    """The printed threshold, read back, accepts exactly the samples that the table says."""
+    rng = np.random.default_rng(1)
+    score = rng.random(60)
+    outputs = abstain.Outputs(loss=(rng.random(60) < 0.3).astype(float), confidence=score)
+    (table,) = operating_points(abstain.evaluate(outputs, metrics="augrc"))
+    for _, threshold, accepted, coverage, *_ in table.rows:
+        assert f"{int(np.sum(score >= float(threshold)))} of 60" == accepted
+        assert coverage == np.mean(score >= float(threshold))
+    assert [row[0] for row in table.rows] == ["100 %", "95 %", "90 %", "80 %", "70 %", "50 %"]
 
 
 def test_equal_input_gives_an_identical_page(page: str) -> None:
@@ -165,7 +197,7 @@ def test_hostile_names_stay_text(part: int, page: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", hostile.NAMES)
 def test_hostile_names_stay_text_in_a_notebook(kind: str) -> None:
     """Neither here does a name become a tag."""
-    table = Walk(as_html_table(hostile.evaluation(hostile.NAMES[kind])))
+    table = Walk(hostile.evaluation(hostile.NAMES[kind]).to_html())
     assert set(table.tags) <= {"p", "table", "thead", "tbody", "tr", "th", "td", "strong", "span", "caption"}
     assert {name for _, name, _ in table.attributes} <= {"scope"}
 
@@ -182,17 +214,15 @@ def test_names_in_the_pictures() -> None:
     assert shown == ["$x_1$", "_hidden", "置信度", "x" * 26 + "…" + "x" * 13]
 
 
-def test_a_notebook_shows_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The best is bold; without jinja2 the plain text is shown, escaped."""
+def test_a_notebook_shows_tables() -> None:
+    """The best is bold, without any library; names are text."""
     evaluation = abstain.evaluate(
         abstain.Outputs(loss=[0, 1, 0], scores={"<a>": [1, 2, 3], "b": [3, 1, 2]}), ["<a>", "b"], "augrc", level=None
     )
     table = evaluation._repr_html_()
-    assert f"<strong>{evaluation.value('augrc', score='b'):.4g}</strong>" in table
+    assert f"<strong>{evaluation.value('augrc', score='b'):.5f}</strong>" in table
     assert "&lt;a&gt;" in table
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    assert evaluation._repr_html_().startswith("<pre>3 samples")
-    assert "<a>" not in evaluation._repr_html_()
+    assert "<a>" not in table
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])

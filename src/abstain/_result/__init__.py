@@ -6,9 +6,9 @@ LaTeX, JSON, CSV, data frames and flat numbers of these. :class:`Table` holds va
 
 from abstain._result._base import Result
 from abstain._result._plain import plain
-from abstain._result._table import Cell, Column, Estimate, Table, arrow
+from abstain._result._table import Column, Estimate, Row, Table, arrow
 from abstain._result._words import clean, decimals, fixed, number, short
 
 __all__ = [
-    "Cell", "Column", "Estimate", "Result", "Table", "arrow", "clean", "decimals", "fixed", "number", "plain", "short",
+    "Column", "Estimate", "Result", "Row", "Table", "arrow", "clean", "decimals", "fixed", "number", "plain", "short",
 ]  # fmt: skip

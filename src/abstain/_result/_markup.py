@@ -30,18 +30,24 @@ def legend(marks: int) -> list[str]:
     return ["bold: best of its column" + ("; shaded: the first ranks" if marks > 1 else "")]
 
 
-def html(table: Table) -> str:
-    """Return an HTML table with its notes."""
+def html(table: Table, most: int) -> str:
+    """Return an HTML table with its notes; behind the names of the rows at most so many columns in one."""
+    depth, count = table.marks(), len(table.columns)
+    parts = [range(start, min(start + most, count)) for start in range(1, count, most)]
+    tables = "".join(_html_table(table, [0, *part], depth) for part in parts)
+    return tables + paragraphs([*table.notes, *legend(depth)])
+
+
+def _html_table(table: Table, chosen: list[int], depth: int) -> str:
     title = f"<caption>{escape(clean(table.title))}</caption>" if table.title else ""
-    heads = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.headings())
-    head = f"<thead><tr>{heads}</tr></thead>" if any(table.headings()) else ""
+    headings = table.headings()
+    heads = "".join(f'<th scope="col">{escape(headings[j])}</th>' for j in chosen)
+    head = f"<thead><tr>{heads}</tr></thead>" if any(headings) else ""
     body = []
-    depth = table.marks()
-    for name, *cells in table.shown():
-        marked = (_td(cell, depth, column.left) for cell, column in zip(cells, table.columns[1:], strict=True))
-        body.append(f'<tr><th scope="row">{escape(name.value)}</th>{"".join(marked)}</tr>')
-    below = paragraphs([*table.notes, *legend(depth)])
-    return f"<table>{title}{head}<tbody>{''.join(body)}</tbody></table>{below}"
+    for row in table.shown():
+        cells = "".join(_td(row[j], depth, table.columns[j].left) for j in chosen[1:])
+        body.append(f'<tr><th scope="row">{escape(row[0].value)}</th>{cells}</tr>')
+    return f"<table>{title}{head}<tbody>{''.join(body)}</tbody></table>"
 
 
 def paragraphs(texts: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ class Estimate(NamedTuple):
 
 #: Text and whole numbers are shown as they are; a float and an estimate get digits, scale and mark.
 Cell: TypeAlias = str | int | float | Estimate
+Row: TypeAlias = tuple[Cell, ...]
 
 
 def arrow(title: str, direction: str) -> str:
@@ -177,11 +178,11 @@ class Table:
 
         return _markup.latex(self)
 
-    def to_html(self) -> str:
-        """Return an HTML table; the best is bold, ranks are shaded."""
+    def to_html(self, most: int = 1000) -> str:
+        """Return an HTML table, or several of at most so many columns; the best is bold, ranks are shaded."""
         from abstain._result import _markup
 
-        return _markup.html(self)
+        return _markup.html(self, most)
 
     def __str__(self) -> str:
         return self.to_text()

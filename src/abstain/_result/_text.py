@@ -55,7 +55,7 @@ def rich_lines(lines: Iterable[Line]) -> Iterator[Any]:
     from rich.text import Text
 
     for line in lines:
-        yield Text.assemble(*((text, STYLES.get(style, "")) for text, style in line), no_wrap=True, overflow="ignore")
+        yield Text.assemble(*((text, STYLES.get(style, "")) for text, style in line), overflow="fold")
 
 
 def _joined(parts: list[list[Line]]) -> list[Line]:
@@ -79,9 +79,9 @@ def _grid(table: Table, columns: int) -> list[Line]:
     left = [j == 0 or column.left for j, column in enumerate(table.columns)]
     cells = [[_lines(row[j], any(each[j].rank for each in rows), left[j]) for row in rows] for j in range(len(left))]
     heads: list[list[Line]] = []
-    for heading, column in zip(table.headings(), cells, strict=True):
+    for heading, column, is_left in zip(table.headings(), cells, left, strict=True):
         text = heading.replace(" %", "\u00a0%").replace(" ↓", "\u00a0↓").replace(" ↑", "\u00a0↑")
-        room = max(*map(width, text.split(" ")), _widest(column))
+        room = WORDS if is_left else max(*map(width, text.split(" ")), _widest(column))
         heads.append([[(part.replace("\u00a0", " "), "head")] for part in wrapped(text, room)])
     sizes = [_widest([head, *column]) for head, column in zip(heads, cells, strict=True)]
     result: list[Line] = []

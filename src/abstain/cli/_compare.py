@@ -60,7 +60,7 @@ def compare_command(
 
     One FILE: its scores against each other. Several: the models against each other, matched by --id or by row.
     """
-    from abstain.comparison import compare
+    from abstain.evaluation import compare
     from abstain.metrics import parse
 
     chosen = parse(metric)

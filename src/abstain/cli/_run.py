@@ -11,9 +11,9 @@ from typing import TextIO
 
 import click
 
+from abstain._result import clean
 from abstain.cli import _commands, _compare, _joint, _thresholds  # noqa: F401  (they add their commands)
 from abstain.cli._group import command
-from abstain.report import clean
 
 #: What a user can cause; anything else is a bug and keeps its traceback.
 _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PICTURES = (".png", ".svg", ".pdf")
 #: Columns of a table where nobody watches.
-WIDTH = 120
+WIDTH = 80
 
 
 def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path] = ()) -> None:
@@ -73,20 +73,9 @@ def show(
     if printed is not None:
         click.echo(printed)
     else:
-        _print(result)
+        console().print(result)
     for path in written:
         click.echo(f"wrote {path}", err=True)
-
-
-def _print(result: Evaluation) -> None:
-    from rich.text import Text
-
-    from abstain.report import as_rich
-
-    out = console()
-    for part in as_rich(result, out.width):
-        # where nobody watches, a note stays one line
-        out.print(part, soft_wrap=isinstance(part, Text) and not out.is_terminal)
 
 
 def console(width: int = WIDTH) -> Console:

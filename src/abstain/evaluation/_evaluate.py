@@ -15,7 +15,7 @@ from abstain._typing import BoolArray, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation._forms import BIASED, NEEDS_BOOTSTRAP
+from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 from abstain.inference import Interval, confidence_interval
 from abstain.inference._binomial import check_level

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from abstain._checks import closest
 from abstain._files import write_text
+from abstain._result import Result, Table, number, plain
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import _forms
+from abstain.evaluation import _notes, _tables
 
 if TYPE_CHECKING:
     from abstain.report import RiskCoverageDisplay
@@ -107,7 +108,7 @@ class ScoreSummary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Result):
     """The result of :func:`evaluate`: prints as a table; ``to_*`` and ``report`` give it in other forms.
 
     Parameters
@@ -130,11 +131,14 @@ class Evaluation:
     3 samples · 0/1 loss 0.3333
     <BLANKLINE>
                      confidence
-    AUGRC         ↓     0.05556
-    AURC          ↓      0.1111
+    AUGRC ↓             0.05556
+    AURC ↓               0.1111
     Distinct scores     100.0 %
     Largest tie               1
     """
+
+    _names = ("spec", "score", "group")
+    _values = ("value",)
 
     measurements: tuple[Measurement, ...]
     summaries: tuple[ScoreSummary, ...]
@@ -191,66 +195,32 @@ class Evaluation:
             raise KeyError(f"no group {group!r} here; {remedy}")
         return score
 
+    # ------------------------------------------------------------------ as a result
+
+    def headline(self) -> str:
+        """Return one line that says what was evaluated."""
+        facts = self.provenance
+        loss = "0/1 loss" if facts["binary_loss"] else "mean loss"
+        weighted = " · weighted" if facts["weighted"] else ""
+        return f"{facts['n']} samples · {loss} {number(facts['mean_loss'])}{weighted}"
+
+    def tables(self) -> list[Table]:
+        """Return the table of all samples, then one per score for the groups."""
+        return _tables.tables(self)
+
     def notes(self) -> list[str]:
         """Return what a reader must know beside the numbers: ties, missing scores, undefined values."""
-        return _forms.notes(self)
+        return _notes.notes(self)
 
-    # ------------------------------------------------------------------ other forms
-
-    def __str__(self) -> str:
-        from abstain.report import as_text
-
-        return as_text(self)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from abstain.report import as_html_table
-
-        return as_html_table(self)
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the measurements."""
+        return [asdict(entry) for entry in self.measurements]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values: measurements, score summaries, provenance and notes.
-
-        NaN and infinity become None (JSON has neither); ``reason`` says which and why.
-        """
-        return _forms.as_dict(self)
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return :meth:`to_dict` as JSON text, and write it to ``path`` if one is given (all of it or nothing)."""
-        import json
-
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate as its JSON escape
-        if path is not None:
-            write_text(path, text + "\n")
-        return text
-
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return one line per measurement as CSV, and write it to ``path`` if one is given (all of it or nothing).
-
-        Names come from files. One that a spreadsheet would read as a formula, because it starts with ``=``, ``+``,
-        ``-``, ``@``, a tab or a carriage return, gets an apostrophe in front, as spreadsheets do for text; the
-        other forms keep it as it is. Numbers have all digits; NaN is ``nan``, a missing text is empty.
-        """
-        text = _forms.as_csv(self)
-        if path is not None:
-            write_text(path, text)
-        return text
-
-    def to_polars(self) -> Any:
-        """Return the measurements as a polars data frame."""
-        import polars
-
-        types: dict[str, Any] = dict.fromkeys(Measurement.__dataclass_fields__, polars.String)
-        types |= dict.fromkeys(("value", "low", "high"), polars.Float64)
-        return polars.DataFrame(_forms.columns(self), schema=types)
-
-    def to_pandas(self) -> Any:
-        """Return the measurements as a pandas data frame."""
-        import pandas
-
-        return pandas.DataFrame(_forms.columns(self))
+        """Return plain Python values: measurements, score summaries, provenance and notes."""
+        scores = [{key: value for key, value in vars(entry).items() if key != "curve"} for entry in self.summaries]
+        measured = {"provenance": self.provenance, "scores": scores, "measurements": self.rows()}
+        return {**plain(measured), "notes": self.notes()}
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RiskCoverageDisplay:
         """Draw the curves of all scores with oracle and random references."""

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import closest, generator, refuse, same_length, vector, whole
+from abstain._result import Column, Result, Row, Table, arrow, plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain._version import __version__
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metrics
 from abstain.inference._estimates import defined, resampled
@@ -62,9 +64,21 @@ class Ranking:
         columns = ("estimate", "rank", "mean_rank", "median_rank", "low", "high", "share_first")
         return {"name": name} | {column: getattr(self, column)[k].item() for column in columns}
 
+    def table(self, level: float) -> Table:
+        """Return the ranking as a table; ``level`` is that of the intervals."""
+        columns = [Column("Score"), Column("Rank"), Column("Estimate", self.direction), Column("Mean rank")]
+        columns += [Column(f"{100 * level:g} % of ranks"), Column("First"), Column("Better than")]
+        rows: list[Row] = []
+        for name, better in zip(self.names, self.better, strict=True):
+            row = self.of(name)
+            ranks = f"{row['low']:.0f} to {row['high']:.0f}"
+            shares = (f"{row['mean_rank']:.2f}", ranks, f"{row['share_first']:.0%}", int(better.sum()))
+            rows.append((name, row["rank"], row["estimate"], *shares))
+        return Table(columns, rows, title=arrow(self.label, self.direction))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankingStudy:
+class RankingStudy(Result):
     """The result of :func:`ranking_study`: prints as tables; ``plot`` draws the flows between two rankings.
 
     Examples
@@ -75,6 +89,8 @@ class RankingStudy:
     >>> list(study.rankings), study.n_resamples
     (['aurc', 'augrc'], 100)
     """
+
+    _names = ("metric", "name")
 
     rankings: Mapping[str, Ranking]
     names: tuple[str, ...]
@@ -118,32 +134,37 @@ class RankingStudy:
             other = rest[0]
         return self._one(one), self._one(other)
 
+    # ------------------------------------------------------------------ as a result
+
+    def headline(self) -> str:
+        """Return one line that says what was ranked."""
+        runs = f" · {max(self.n_runs)} runs" if max(self.n_runs) > 1 else ""
+        return f"{self.n} samples{runs} · {self.n_resamples} resamples · rank, then aggregate"
+
+    def tables(self) -> list[Table]:
+        """Return one table per metric, best first."""
+        return [ranking.table(self.level) for ranking in self.rankings.values()]
+
+    def notes(self) -> list[str]:
+        """Return what the tests are, and Kendall's tau between the rankings."""
+        first, *others = self.rankings
+        tests = f"better than: how many others, by paired tests at {1.0 - self.level:.3g}, {self.adjust}"
+        return [tests, *(f"Kendall's tau of {first} and {spec}: {self.kendall(first, spec):.3f}" for spec in others)]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict per metric and score."""
+        return [
+            {"metric": spec, **ranking.of(name)} for spec, ranking in self.rankings.items() for name in ranking.names
+        ]
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values."""
-        return {
-            "n": self.n,
-            "n_runs": list(self.n_runs),
-            "n_resamples": self.n_resamples,
-            "level": self.level,
-            "adjust": self.adjust,
-            "fingerprint": self.fingerprint,
-            "rankings": {
-                spec: {
-                    "label": ranking.label,
-                    "direction": ranking.direction,
-                    "rows": [ranking.of(name) for name in ranking.names],
-                    "better": ranking.better.tolist(),
-                }
-                for spec, ranking in self.rankings.items()
-            },
-        }
-
-    def __str__(self) -> str:
-        from abstain.report._ranking import study_as_text
-
-        return study_as_text(self)
-
-    __repr__ = __str__
+        """Return plain Python values: sizes, options, and every ranking with its matrix of tests; no replicates."""
+        rankings = self.rankings.items()
+        facts = {key: value for key, value in vars(self).items() if key not in ("rankings", "replicates")}
+        return {**plain(facts), "abstain": __version__} | {"rankings": {spec: {
+            "label": ranking.label, "direction": ranking.direction, "better": ranking.better.tolist(),
+            "rows": [plain(ranking.of(name)) for name in ranking.names],
+        } for spec, ranking in rankings}}  # fmt: skip
 
     def plot(self, one: str | None = None, other: str | None = None) -> Any:
         """Draw the flows between two rankings with their significance maps; return the matplotlib figure."""

@@ -1,12 +1,7 @@
-"""Results for people: plain text, rich tables, one self-contained HTML page, and plots.
-
-A result becomes plain tables first (``_tables``); each renderer turns the same tables into its form.
-"""
+"""Pages and plots of results: above all rooms, and called by them inside ``.plot()`` and ``.report()`` only."""
 
 from abstain.report._display import RiskCoverageDisplay, quiet
 from abstain.report._extras import need
-from abstain.report._html import as_html_page, as_html_table
-from abstain.report._tables import clean
-from abstain.report._text import as_rich, as_text
+from abstain.report._html import as_html_page
 
-__all__ = ["RiskCoverageDisplay", "as_html_page", "as_html_table", "as_rich", "as_text", "clean", "need", "quiet"]
+__all__ = ["RiskCoverageDisplay", "as_html_page", "need", "quiet"]

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import one_of
+from abstain._result import short
 from abstain._typing import ArrayLike, FloatArray
 from abstain.curve import RiskCoverageCurve, risk_coverage_curve
 from abstain.report._extras import need
-from abstain.report._tables import short
 
 Kind = Literal["selective", "generalized", "both"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain._result import clean
 from abstain._typing import ArrayLike
-from abstain.report._tables import clean
 
 if TYPE_CHECKING:
     from abstain.joint import JointEvaluation, JointTable, RiskCoverageFrontier

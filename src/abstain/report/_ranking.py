@@ -1,47 +1,16 @@
-"""A ranking study as plain text, and as flows between two rankings with their significance maps."""
+"""A ranking study as flows between two rankings with their significance maps."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from abstain.report._comparison import _aligned, shown
-from abstain.report._tables import ARROW, clean, decimals, fixed
-
-if TYPE_CHECKING:
-    from abstain.inference._ranking import Ranking, RankingStudy
+from abstain.inference import Ranking, RankingStudy
+from abstain.report._comparison import shown
 
 #: Inches from one ranking to the other.
 FLOW = 2.2
-
-
-def study_as_text(study: RankingStudy) -> str:
-    """Return plain text: one table per metric, best first, then Kendall's tau between the rankings."""
-    runs = max(study.n_runs)
-    facts = f"{study.n} samples" + (f" · {runs} runs" if runs > 1 else "")
-    parts = [f"{facts} · {study.n_resamples} resamples · rank, then aggregate"]
-    for ranking in study.rankings.values():
-        rows = [["", "rank", "estimate", "mean rank", f"{100 * study.level:g} % ranks", "first", "better than"]]
-        found = [ranking.of(name) for name in ranking.names]
-        places = decimals(row["estimate"] for row in found)
-        for k, (name, row) in enumerate(zip(ranking.names, found, strict=True)):
-            rows.append(
-                [
-                    clean(name),
-                    str(row["rank"]),
-                    fixed(row["estimate"], places),
-                    f"{row['mean_rank']:.2f}",
-                    f"{row['low']:.0f} to {row['high']:.0f}",
-                    f"{row['share_first']:.0%}",
-                    str(int(ranking.better[k].sum())),
-                ]
-            )
-        parts.append(f"{clean(ranking.label)} {ARROW[ranking.direction]}\n{_aligned(rows)}")
-    specs = list(study.rankings)
-    notes = [f"better than: how many others, by paired tests at {1.0 - study.level:.3g}, {study.adjust}"]
-    notes += [f"Kendall's tau of {specs[0]} and {spec}: {study.kendall(specs[0], spec):.3f}" for spec in specs[1:]]
-    return "\n\n".join([*parts, "\n".join(f"note: {note}" for note in notes)])
 
 
 def plot_study(study: RankingStudy, left: Ranking, right: Ranking) -> Any:

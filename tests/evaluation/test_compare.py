@@ -228,7 +228,7 @@ def test_many_scores_are_listed_in_part():
     rng = np.random.default_rng(0)
     loss = (rng.random(100) < 0.3).astype(float)
     text = str(abstain.compare(loss, {f"s{k}": rng.random(100) for k in range(8)}))
-    assert "and 13 more pairs" in text
+    assert "13 more pairs are in .differences." in text
 
 
 def test_frames_pairs_tensors_and_lists_are_taken(data):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import closest
+from abstain._result import Column, Estimate, Result, Row, Table, arrow
 from abstain._typing import ArrayLike
 from abstain.inference import Interval, confidence_interval
 from abstain.inference._binomial import check_level
@@ -17,8 +18,6 @@ from abstain.inference._estimates import by_influence
 from abstain.inference._panel import Panel, panel
 from abstain.inference._ranking import min_ranks
 from abstain.metrics import Metric
-
-__all__ = ["Choice", "Selection", "select"]
 
 #: Loss and confidence of one split.
 Split = tuple[ArrayLike, ArrayLike]
@@ -52,7 +51,7 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Selection:
+class Selection(Result):
     """The result of :func:`select`: one :class:`Choice` per selecting metric; prints as a table.
 
     Examples
@@ -62,6 +61,9 @@ class Selection:
     >>> abstain.select(valid, ["augrc", "aurc"]).chosen
     'T=2'
     """
+
+    _names = ("metric",)
+    _values = ("validation", "test")
 
     choices: Mapping[str, Choice]
     validation: Mapping[str, Mapping[str, float]]
@@ -81,34 +83,52 @@ class Selection:
             raise KeyError(f"no selection by {spec!r}; {closest(spec, self.choices)}")
         return {other: choice.name for other, choice in self.choices.items() if other != spec}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values; NaN becomes None."""
+    # ------------------------------------------------------------------ as a result
 
-        def plain(value: Any) -> Any:
-            return None if isinstance(value, float) and not np.isfinite(value) else value
+    def headline(self) -> str:
+        """Return the sizes of the splits."""
+        test = "" if self.n_test is None else f" and {self.n_test} test"
+        return f"{self.n_validation} validation{test} samples"
 
-        rows = []
+    def tables(self) -> list[Table]:
+        """Return one row per selecting metric: its choice, the validation value, and the test value."""
+        columns = [Column("Selected by"), Column("Choice", left=True), Column("Validation", alike=False)]
+        rows: list[Row] = []
         for choice in self.choices.values():
-            test = None if choice.test is None else {k: plain(v) for k, v in choice.test._asdict().items()}
-            rows.append(
-                {key: value for key, value in vars(choice).items() if key not in ("test", "by_metric", "tied")}
-                | {"tied": list(choice.tied), "test": test, "others": self.others(choice.metric)}
-                | {"by_metric": {spec: plain(value) for spec, value in choice.by_metric.items()}}
-            )
-        return {
-            "choices": rows,
-            "validation": {spec: dict(values) for spec, values in self.validation.items()},
-            "level": self.level,
-            "n_validation": self.n_validation,
-            "n_test": self.n_test,
-        }
+            test = choice.test
+            row: Row = (arrow(choice.label, choice.direction), choice.name, choice.validation)
+            rows.append(row if test is None else (*row, Estimate(test.estimate, test.low, test.high)))
+        if self.n_test is None:
+            return [Table(columns, rows)]
+        notes = [f"In brackets: {100.0 * self.level:g} % confidence interval."]
+        return [Table([*columns, Column("Test", alike=False)], rows, notes=notes)]
 
-    def __str__(self) -> str:
-        from abstain.report._selection import selection_as_text
+    def notes(self) -> list[str]:
+        """Return what a reader must know beside the numbers: warnings of intervals, and ties."""
+        lines = []
+        for choice in self.choices.values():
+            if choice.test is not None and choice.test.warning:
+                lines.append(f"{choice.label}: {choice.test.warning}")
+            if choice.tied:
+                lines.append(
+                    f"{choice.label} is the same for {choice.name} and {', '.join(choice.tied)}; the first wins"
+                )
+        return lines
 
-        return selection_as_text(self)
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict per selecting metric."""
+        found = []
+        for choice in self.choices.values():
+            row = {"metric": choice.metric, "choice": choice.name, "validation": choice.validation}
+            test = choice.test
+            row |= {} if test is None else {"test": test.estimate, "low": test.low, "high": test.high}
+            found.append(row | {"tied": ", ".join(choice.tied)})
+        return found
 
-    __repr__ = __str__
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: the choices, each with what other metrics would have chosen, and all values."""
+        found = super().to_dict()
+        return {**found, "choices": [{**each, "others": self.others(spec)} for spec, each in found["choices"].items()]}
 
 
 def select(

@@ -97,8 +97,13 @@ def test_refused_candidates_stay_in_the_table():
     assert "knn needs 1 <= neighbours <= 400" in result.candidates[0].reason
     assert np.isnan(result.candidates[0].value)
     assert result.index == 1
-    assert [row["best"] for row in result.to_dicts()] == [False, True, False]
-    assert "neighbours=1000  -  knn needs" in str(result)
+    assert [row["best"] for row in result.rows()] == [False, True, False]
+    assert result.tables()[0].rows[0] == (
+        "neighbours=1000",
+        pytest.approx(np.nan, nan_ok=True),
+        result.rows()[0]["reason"],
+    )
+    assert "—  knn needs" in str(result)
     with pytest.raises(ValueError, match="no candidate of knn has a value; the first: knn needs"):
         tune("knn", VALIDATION, fit=TRAIN, grid={"neighbours": [1000]})
 

@@ -72,7 +72,7 @@ def test_it_prints_and_becomes_plain_values():
     result = abstain.select(candidates())
     json.dumps(result.to_dict(), allow_nan=False)
     assert "400 validation and 400 test samples" in str(result)
-    assert "selected by" in repr(result)
+    assert "Selected by" in repr(result)
 
 
 PAIR = ([0, 1, 0], [3, 2, 1])

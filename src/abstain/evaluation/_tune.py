@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 
 from abstain import joint, metrics, scores
 from abstain._checks import UnmetNeed, closest
+from abstain._result import Column, Result, Row, Table, plain
 from abstain._typing import FloatArray
+from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.outputs import Outputs
 from abstain.scores import FittedScore, Score
 from abstain.scores._fitted import score_each
-
-__all__ = ["Candidate", "Tuning", "tune"]
 
 #: From the scores of the validation and of the out-of-distribution samples to the value, or NaN with the reason.
 _Measure: TypeAlias = Callable[[Any, Any], tuple[float, str | None]]
@@ -43,8 +43,8 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tuning:
-    """The result of :func:`tune`: the whole table, and the fitted score of the best candidate.
+class Tuning(Result):
+    """The result of :func:`abstain.tune`: the whole table, and the fitted score of the best candidate.
 
     Examples
     --------
@@ -52,13 +52,20 @@ class Tuning:
     >>> outputs = abstain.datasets.load("cifar10_vgg16")
     >>> result = abstain.tune("gen", outputs, grid={"gamma": [0.1, 0.5, 2.0], "top": [10]})
     >>> print(result)
-    gen by augrc (lower is better)
-        gamma=0.1, top=10  0.00626067
-    *   gamma=0.5, top=10  0.00595919
-        gamma=2.0, top=10  0.00602636
+    gen by augrc: gamma=0.5, top=10 is the best of 3
+    <BLANKLINE>
+    Candidate            augrc ↓
+    gamma=0.1, top=10  0.006261
+    gamma=0.5, top=10  0.005959*
+    gamma=2.0, top=10  0.006026
+    <BLANKLINE>
+    * best of its column
     >>> result.best.score(outputs).shape
     (10000,)
     """
+
+    _names = ("candidate",)
+    _values = ("value",)
 
     score: str
     metric: str
@@ -77,23 +84,37 @@ class Tuning:
         """Its value on the validation split: the best of several, so look at another split for an estimate."""
         return self.candidates[self.index].value
 
-    def to_dicts(self) -> list[dict[str, Any]]:
+    # ------------------------------------------------------------------ as a result
+
+    def headline(self) -> str:
+        """Return what was tuned and what was chosen."""
+        return f"{self.score} by {self.metric}: {_text(self.options)} is the best of {len(self.candidates)}"
+
+    def tables(self) -> list[Table]:
+        """Return one row per candidate."""
+        columns = [Column("Candidate"), Column(self.metric, self.direction)]
+        failed = any(each.reason for each in self.candidates)
+        rows: list[Row] = [(_text(each.options), each.value, each.reason or "") for each in self.candidates]
+        if not failed:
+            rows = [row[:2] for row in rows]
+        return [Table([*columns, *([Column("Reason", left=True)] if failed else [])], rows)]
+
+    def rows(self) -> list[dict[str, Any]]:
         """Return one dict per candidate: hyper-parameters, value, reason, and whether it is the best."""
         return [
-            {**candidate.options, "value": candidate.value, "reason": candidate.reason, "best": i == self.index}
-            for i, candidate in enumerate(self.candidates)
-        ]
+            {"candidate": _text(each.options), **each.options, "value": each.value, "reason": each.reason,
+             "best": i == self.index}
+            for i, each in enumerate(self.candidates)
+        ]  # fmt: skip
 
-    def __str__(self) -> str:
-        texts = [", ".join(f"{key}={value}" for key, value in each.options.items()) for each in self.candidates]
-        width = max(map(len, texts))
-        lines = [f"{self.score} by {self.metric} ({self.direction} is better)"]
-        for i, (text, each) in enumerate(zip(texts, self.candidates, strict=True)):
-            value = f"{each.value:.6g}" if each.reason is None else f"-  {each.reason}"
-            lines.append(f"{'*' if i == self.index else ' '}   {text:<{width}}  {value}")
-        return "\n".join(lines)
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: what was tuned, every candidate, and the chosen options."""
+        facts = {"score": self.score, "metric": self.metric, "direction": self.direction, "options": self.options}
+        return {**plain(facts | {"candidates": self.candidates, "index": self.index}), "abstain": __version__}
 
-    __repr__ = __str__
+
+def _text(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in options.items())
 
 
 def tune(

@@ -1,22 +1,18 @@
-"""An evaluation as notes, plain Python values, columns and CSV."""
+"""What a reader must know beside the numbers of an evaluation."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from abstain.evaluation._result import Evaluation, Measurement
+    from abstain.evaluation._result import Evaluation
 
 #: Why a metric of its kind has no interval; other reasons lie in the data.
 BIASED = "no interval: its bias does not vanish beside its spread"
 NEEDS_BOOTSTRAP = "no interval: needs a bootstrap: n_resamples"
 #: More places than this are counted, not listed.
 PLACES = 4
-#: First characters that make a spreadsheet read a cell as a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def notes(evaluation: Evaluation) -> list[str]:
@@ -85,53 +81,3 @@ def _counted(number: int) -> str:
 
 def _was(number: int) -> str:
     return "were" if number > 1 else "was"
-
-
-def as_dict(evaluation: Evaluation) -> dict[str, Any]:
-    """Return plain Python values that strict JSON can hold."""
-    return {
-        "provenance": {key: _finite(value) for key, value in evaluation.provenance.items()},
-        "scores": [
-            {key: _finite(value) for key, value in vars(entry).items() if key != "curve"}
-            for entry in evaluation.summaries
-        ],
-        "measurements": [_measurement(entry) for entry in evaluation.measurements],
-        "notes": notes(evaluation),
-    }
-
-
-def _measurement(entry: Measurement) -> dict[str, Any]:
-    row = {key: _finite(value) for key, value in asdict(entry).items()}
-    if math.isinf(entry.value):
-        row["reason"] = f"the value is {'+' if entry.value > 0 else '-'}infinity"
-    return row
-
-
-def _finite(value: Any) -> Any:
-    """Return None for what JSON cannot hold."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def columns(evaluation: Evaluation) -> dict[str, list[Any]]:
-    """Return the measurements by column."""
-    rows = [asdict(entry) for entry in evaluation.measurements]
-    return {name: [row[name] for row in rows] for name in rows[0]}
-
-
-def as_csv(evaluation: Evaluation) -> str:
-    """Return one line per measurement, safe to open in a spreadsheet."""
-    table = columns(evaluation)
-    return "".join(map(_line, [list(table), *zip(*table.values(), strict=True)]))
-
-
-def _line(row: Iterable[Any]) -> str:
-    import csv
-    import io
-
-    stream = io.StringIO(newline="")
-    csv.writer(stream).writerow([_harmless(cell) for cell in row])  # ended by \r\n, so that it quotes both
-    return stream.getvalue().removesuffix("\r\n") + "\n"
-
-
-def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

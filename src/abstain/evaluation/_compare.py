@@ -2,137 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from abstain._checks import closest, generator, one_of
+from abstain._checks import generator, one_of
 from abstain._typing import ArrayLike
-from abstain._version import __version__
+from abstain.evaluation._comparison import Comparison
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric
 from abstain.inference._letters import letter_groups
-from abstain.inference._paired import Adjust, Difference, Method, Paired, paired
+from abstain.inference._paired import Adjust, Method, Paired, paired
 from abstain.inference._panel import Losses, Panel, Scores, panel
 from abstain.inference._ranking import min_ranks
 from abstain.inference._runs import components
 from abstain.metrics import Metric
-
-__all__ = ["Comparison", "compare"]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
-    """The result of :func:`compare`: prints as a table, best first; ``to_*`` and ``plot`` give it in other forms.
-
-    ``table``: one dict per score, best first, with name, rank, estimate, low, high, standard error and its two parts,
-    degrees of freedom, letter group and warning. ``differences``: one per pair, better score first.
-    ``groups``: letters by name; two names share a letter if and only if they do not differ significantly.
-
-    Examples
-    --------
-    >>> import abstain
-    >>> good, bad = [-(k % 5) for k in range(200)], [k * 77 % 200 for k in range(200)]
-    >>> result = abstain.compare([0, 0, 0, 1, 0] * 40, {"bad": bad, "good": good}, metric="aurc")
-    >>> result.groups
-    {'bad': 'b', 'good': 'a'}
-    >>> result.difference("good", "bad").significant
-    True
-    """
-
-    metric: str
-    identifier: str
-    label: str
-    direction: str
-    method: str
-    adjust: str
-    level: float
-    n: int
-    n_runs: tuple[int, ...]
-    paired_runs: bool
-    n_clusters: int | None
-    table: tuple[dict[str, Any], ...]
-    differences: tuple[Difference, ...]
-    groups: Mapping[str, str]
-    fingerprint: str
-
-    def difference(self, a: str, b: str) -> Difference:
-        """Return the difference ``a`` minus ``b``."""
-        for each in self.differences:
-            if (each.a, each.b) == (a, b):
-                return each
-            if (each.a, each.b) == (b, a):
-                return each.swapped()
-        names = [row["name"] for row in self.table]
-        unknown = next((name for name in (a, b) if name not in names), None)
-        if unknown is None:
-            raise KeyError(f"{a!r} cannot be compared with itself")
-        raise KeyError(f"no score {unknown!r}; {closest(unknown, names)}")
-
-    def notes(self) -> list[str]:
-        """Return what a reader must know beside the numbers."""
-        single = [row["name"] for row in self.table if row["n_runs"] == 1]
-        lines = []
-        if single:
-            whose = "" if len(single) == len(self.table) else f" of {', '.join(single)}"
-            lines.append(f"one training run{whose}: the error holds the test set only, the part of training is unknown")
-        if max(self.n_runs) > 1:
-            how = "subtracted run by run" if self.paired_runs else "taken as independent between scores"
-            lines.append(f"errors hold test set and training; runs are {how}")
-        if self.n_clusters is not None:
-            lines.append(f"samples are dependent within {self.n_clusters} clusters")
-        lines += [f"{row['name']}: {row['warning']}" for row in self.table if row["warning"]]
-        reasons: dict[str, list[str]] = {}
-        for each in self.differences:
-            if each.warning:
-                reasons.setdefault(each.warning, []).append(f"{each.a} - {each.b}")
-        return lines + [f"{', '.join(pairs)}: {reason}" for reason, pairs in reasons.items()]
-
-    # ------------------------------------------------------------------ other forms
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, with the versions; NaN becomes None."""
-
-        def plain(row: Mapping[str, Any]) -> dict[str, Any]:
-            return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()}
-
-        skipped = {"table", "differences", "groups", "n_runs"}
-        return {key: value for key, value in vars(self).items() if key not in skipped} | {
-            "n_runs": list(self.n_runs),
-            "table": [plain(row) for row in self.table],
-            "differences": [plain(each._asdict()) for each in self.differences],
-            "groups": dict(self.groups),
-            "notes": self.notes(),
-            "abstain": __version__,
-            "numpy": np.__version__,
-        }
-
-    def to_polars(self) -> Any:
-        """Return the table as a polars data frame."""
-        import polars
-
-        return polars.DataFrame(list(self.table), infer_schema_length=None)
-
-    def to_pandas(self) -> Any:
-        """Return the table as a pandas data frame."""
-        import pandas
-
-        return pandas.DataFrame(list(self.table))
-
-    def __str__(self) -> str:
-        from abstain.report._comparison import comparison_as_text
-
-        return comparison_as_text(self)
-
-    __repr__ = __str__
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw estimates with intervals and letters, best on top; return the matplotlib axes."""
-        from abstain.report._comparison import plot_comparison
-
-        return plot_comparison(self, ax)
 
 
 def compare(
@@ -227,17 +111,21 @@ def compare(
     >>> outputs = abstain.datasets.load("llama3_70b_mmlu")
     >>> result = abstain.compare(outputs.loss_per_sample(), outputs.scores, metric="augrc")
     >>> print(result)
-    AUGRC ↓  6000 samples · influence · tests at 0.05
+    AUGRC ↓ · 6000 samples · influence · tests at 0.05
     <BLANKLINE>
-               rank  estimate       95 % interval    error  group
-    msp           1   0.06042  0.05643 to 0.06469  0.00210      a
-    max_logit     2   0.07056  0.06611 to 0.07532  0.00235      b
+                                                  Standard
+    Score      Rank                   Estimate ↓     error  Letters
+    msp           1  0.06042* [0.05643, 0.06469]  0.002104  a
+    max_logit     2  0.07056  [0.06611, 0.07532]  0.002347  b
     <BLANKLINE>
-    better - worse   difference              interval         p  adjusted p
-    msp - max_logit    -0.01014  -0.01176 to -0.00853  < 0.0001    < 0.0001  *
+    Better - worse           Difference [interval]         p  differ
+    msp - max_logit  -0.01014 [-0.01176, -0.00853]  < 0.0001  yes
     <BLANKLINE>
-    note: scores that share a letter do not differ significantly
-    note: one training run: the error holds the test set only, the part of training is unknown
+    In brackets: 95 % confidence interval.
+    Scores that share a letter do not differ significantly.
+    * best of its column
+    note: one training run: the error holds the test set only, the part of training
+      is unknown
     """
     check_level(level)
     one_of(adjust, ("holm", "max-t", "none"), "adjust")

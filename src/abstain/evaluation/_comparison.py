@@ -1,0 +1,144 @@
+"""What a comparison is: estimates with letters, and every pair with its test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import closest
+from abstain._result import Column, Estimate, Result, Row, Table, arrow
+from abstain.inference import Difference
+
+#: Pairs that a printed table lists before it stops; all of them are in the result.
+PAIRS = 15
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """The result of :func:`abstain.compare`: tables of scores, best first, and of pairs; ``plot`` draws them.
+
+    ``table``: one dict per score, best first, with name, rank, estimate, low, high, standard error and its two parts,
+    degrees of freedom, letter group and warning. ``differences``: one per pair, better score first.
+    ``groups``: letters by name; two names share a letter if and only if they do not differ significantly.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> good, bad = [-(k % 5) for k in range(200)], [k * 77 % 200 for k in range(200)]
+    >>> result = abstain.compare([0, 0, 0, 1, 0] * 40, {"bad": bad, "good": good}, metric="aurc")
+    >>> result.groups
+    {'bad': 'b', 'good': 'a'}
+    >>> result.difference("good", "bad").significant
+    True
+    """
+
+    _names = ("name",)
+    _values = ("estimate", "low", "high")
+
+    metric: str
+    identifier: str
+    label: str
+    direction: str
+    method: str
+    adjust: str
+    level: float
+    n: int
+    n_runs: tuple[int, ...]
+    paired_runs: bool
+    n_clusters: int | None
+    table: tuple[dict[str, Any], ...]
+    differences: tuple[Difference, ...]
+    groups: Mapping[str, str]
+    fingerprint: str
+
+    def difference(self, a: str, b: str) -> Difference:
+        """Return the difference ``a`` minus ``b``."""
+        for each in self.differences:
+            if (each.a, each.b) == (a, b):
+                return each
+            if (each.a, each.b) == (b, a):
+                return each.swapped()
+        names = [row["name"] for row in self.table]
+        unknown = next((name for name in (a, b) if name not in names), None)
+        if unknown is None:
+            raise KeyError(f"{a!r} cannot be compared with itself")
+        raise KeyError(f"no score {unknown!r}; {closest(unknown, names)}")
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know beside the numbers."""
+        single = [row["name"] for row in self.table if row["n_runs"] == 1]
+        lines = []
+        if single:
+            whose = "" if len(single) == len(self.table) else f" of {', '.join(single)}"
+            lines.append(f"one training run{whose}: the error holds the test set only, the part of training is unknown")
+        if max(self.n_runs) > 1:
+            how = "subtracted run by run" if self.paired_runs else "taken as independent between scores"
+            lines.append(f"errors hold test set and training; runs are {how}")
+        if self.n_clusters is not None:
+            lines.append(f"samples are dependent within {self.n_clusters} clusters")
+        lines += [f"{row['name']}: {row['warning']}" for row in self.table if row["warning"]]
+        reasons: dict[str, list[str]] = {}
+        for each in self.differences:
+            if each.warning:
+                reasons.setdefault(each.warning, []).append(f"{each.a} - {each.b}")
+        return lines + [f"{', '.join(pairs)}: {reason}" for reason, pairs in reasons.items()]
+
+    # ------------------------------------------------------------------ as a result
+
+    def headline(self) -> str:
+        """Return one line that says what was compared and how."""
+        runs = f" · {max(self.n_runs)} runs" if max(self.n_runs) > 1 else ""
+        adjusted = "" if self.adjust == "none" or len(self.table) == 2 else f", {self.adjust}"
+        tests = f"tests at {1.0 - self.level:.3g}{adjusted}"
+        return f"{arrow(self.label, self.direction)} · {self.n} samples{runs} · {self.method} · {tests}"
+
+    def tables(self) -> list[Table]:
+        """Return the scores, best first, then the pairs."""
+        return [self._scores(), self._pairs()]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the scores, best first."""
+        return list(self.table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: the fields, with notes and versions."""
+        return {**super().to_dict(), "numpy": np.__version__}
+
+    def _scores(self) -> Table:
+        several = max(self.n_runs) > 1
+        columns = [Column("Score"), Column("Rank"), Column("Estimate", self.direction), Column("Standard error")]
+        columns += [Column("of test set"), Column("of training")] if several else []
+        rows: list[Row] = []
+        for row in self.table:
+            errors = [row["standard_error"], *([row["error_test"], row["error_seed"]] if several else [])]
+            estimate = Estimate(row["estimate"], row["low"], row["high"])
+            rows.append((row["name"], row["rank"], estimate, *errors, row["group"]))
+        notes = [f"In brackets: {100.0 * self.level:g} % confidence interval.",
+                 "Scores that share a letter do not differ significantly."]  # fmt: skip
+        return Table([*columns, Column("Letters", left=True)], rows, notes=notes)
+
+    def _pairs(self) -> Table:
+        simultaneous = "simultaneous " if self.adjust == "max-t" and len(self.table) > 2 else ""
+        columns = [Column("Better - worse"), Column(f"Difference [{simultaneous}interval]"), Column("p")]
+        columns += [Column("adjusted p"), Column("differ", left=True)][len(self.table) == 2 :]
+        rows: list[Row] = []
+        for each in self.differences[:PAIRS]:
+            difference = Estimate(each.difference, each.low, each.high)
+            p = [_p(each.p_value), _p(each.p_adjusted)][len(self.table) == 2 :]
+            rows.append((f"{each.a} - {each.b}", difference, *p, "yes" if each.significant else "no"))
+        hidden = len(self.differences) - PAIRS
+        return Table(columns, rows, notes=[f"{hidden} more pairs are in .differences."] if hidden > 0 else [])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw estimates with intervals and letters, best on top; return the matplotlib axes."""
+        from abstain.report._comparison import plot_comparison
+
+        return plot_comparison(self, ax)
+
+
+def _p(value: float) -> str:
+    return "—" if math.isnan(value) else "< 0.0001" if value < 1e-4 else f"{value:.4f}"

@@ -1,0 +1,83 @@
+"""An evaluation as tables: metrics below each other for one score, else scores and groups below each other."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from abstain._result import Column, Estimate, Row, Table, arrow
+
+if TYPE_CHECKING:
+    from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
+
+#: Groups that a table lists, the worst by the first metric; all of them are in the result.
+GROUPS = 20
+
+
+def tables(evaluation: Evaluation) -> list[Table]:
+    """Return the table of all samples, then one per score for the groups."""
+    groups = [_by_group(evaluation, score) for score in evaluation.scores if len(evaluation.groups) > 1]
+    return [_one(evaluation) if len(evaluation.scores) == 1 else _several(evaluation), *groups]
+
+
+def brackets(evaluation: Evaluation) -> list[str]:
+    """Return a line that says what the brackets behind a value are, if there are any."""
+    if all(math.isnan(entry.low) or math.isnan(entry.high) for entry in evaluation.measurements):
+        return []
+    return [f"In brackets: {100.0 * evaluation.provenance['level']:g} % confidence interval."]
+
+
+def _one(evaluation: Evaluation) -> Table:
+    """Return one row per metric; ties decide how fine the thresholds can be, so they are always shown."""
+    found = [entry for entry in evaluation.measurements if entry.group is None]
+    rows: list[Row] = [(arrow(entry.metric, entry.direction), _estimate(entry)) for entry in found]
+    distinct, largest = _ties(evaluation.summaries[0])
+    rows += [("Distinct scores", distinct), ("Largest tie", largest)]
+    return Table([Column(), Column(found[0].score or '""', alike=False)], rows, notes=brackets(evaluation))
+
+
+def _several(evaluation: Evaluation) -> Table:
+    whole = [entry for entry in evaluation.summaries if entry.group is None]
+    rows: list[Row] = [
+        (entry.score, *map(_estimate, _of(evaluation, entry.score, None)), *_ties(entry)) for entry in whole
+    ]
+    metrics = _metrics(_of(evaluation, whole[0].score, None))
+    columns = [Column("Score"), *metrics, Column("Distinct scores"), Column("Largest tie")]
+    same = evaluation.provenance["same_samples"]  # no score is the best of several on other samples
+    return Table(columns, rows, notes=brackets(evaluation), ranks=1 if same else 0)
+
+
+def _by_group(evaluation: Evaluation, score: str) -> Table:
+    groups = {group: _of(evaluation, score, group) for group in evaluation.groups if group is not None}
+    sizes = {entry.group: entry.n for entry in evaluation.summaries if entry.score == score}
+    metrics = next(iter(groups.values()))
+    notes = brackets(evaluation)
+    if len(groups) > GROUPS:
+        worst = sorted(groups, key=lambda group: _badness(groups[group][0]), reverse=True)[:GROUPS]
+        notes.append(f"{GROUPS} of {len(groups)} groups, the worst by {metrics[0].metric}; .measurements holds all.")
+        groups = {group: groups[group] for group in worst}
+    rows: list[Row] = [(group, sizes.get(group, 0), *map(_estimate, found)) for group, found in groups.items()]
+    columns = [Column("Group"), Column("n"), *_metrics(metrics)]
+    return Table(columns, rows, title=f"{score} by group", notes=notes, ranks=0)
+
+
+def _of(evaluation: Evaluation, score: str, group: str | None) -> list[Measurement]:
+    return [entry for entry in evaluation.measurements if (entry.score, entry.group) == (score, group)]
+
+
+def _metrics(found: list[Measurement]) -> list[Column]:
+    return [Column(entry.metric, entry.direction) for entry in found]
+
+
+def _estimate(entry: Measurement) -> Estimate:
+    return Estimate(entry.value, entry.low, entry.high)
+
+
+def _ties(summary: ScoreSummary) -> tuple[str, int]:
+    return f"{100.0 * summary.distinct_share:.1f} %", summary.largest_tie
+
+
+def _badness(entry: Measurement) -> float:
+    if math.isnan(entry.value):
+        return -math.inf
+    return entry.value if entry.direction == "lower" else -entry.value

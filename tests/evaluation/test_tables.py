@@ -1,0 +1,198 @@
+"""An evaluation as tables: one score, several, groups; the best marked; any terminal, any name."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain._result import number
+from abstain.evaluation import _tables
+from tests.report import hostile
+
+RNG = np.random.default_rng(1)
+N = 60
+OUTPUTS = abstain.Outputs(
+    loss=(RNG.random(N) < 0.3).astype(float),
+    scores={f"score_number_{k}": RNG.random(N) for k in range(9)},
+    groups={"site": RNG.choice(["a", "b"], N)},
+)
+NAMES = list(OUTPUTS.scores)
+
+
+def terminal(result: abstain.Result, width: int, colours: bool = False) -> str:
+    """Return what a terminal of this width shows."""
+    rich = pytest.importorskip("rich.console")
+    stream = io.StringIO()
+    console = rich.Console(
+        file=stream, width=width, force_terminal=colours, color_system="truecolor" if colours else None, highlight=False
+    )
+    console.print(result)
+    return stream.getvalue()
+
+
+def best(table: abstain.Table) -> set[tuple[int, int]]:
+    """Return row and column of the cells that are marked."""
+    return {(i, j) for i, row in enumerate(table.shown()) for j, cell in enumerate(row) if cell.rank == 1}
+
+
+def test_plain_text_is_exactly_this() -> None:
+    """Scores below each other, digits that can be compared, the best starred, a dash with its reason."""
+    outputs = abstain.Outputs(loss=[0, 0, 0.5], scores={"a": [0.9, 0.5, 0.5], "b": [3, 2, 1]}, sample_weight=[1, 2, 1])
+    result = abstain.evaluate(outputs, ["a", "b"], ["augrc", "coverage_at_risk(risk=0)"], level=None)
+    assert str(result) == repr(result) == result.to_text()
+    assert str(result).splitlines() == [
+        "3 samples · mean loss 0.1250 · weighted",
+        "",
+        "                 Coverage",
+        "                  at risk  Distinct  Largest",
+        "Score   AUGRC ↓     0 % ↑    scores      tie",
+        "a      0.04688    0.2500     66.7 %        2",
+        "b      0.01562*   0.7500*   100.0 %        1",
+        "",
+        "* best of its column",
+        "note: a: 66.7 % of the scores are distinct, the largest tie holds 2 of 3 samples",
+    ]
+
+
+def test_one_score_has_its_metrics_below_each_other() -> None:
+    """A single column is read faster than many; there is no best."""
+    result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc,auroc_f", level=None)
+    (table,) = result.tables()
+    assert [row[0].value for row in table.shown()] == [
+        "AUGRC ↓", "AUROC of failures ↑", "Distinct scores", "Largest tie",
+    ]  # fmt: skip
+    assert table.headings() == ["", NAMES[0]]
+    assert best(table) == set()
+
+
+def test_many_scores_are_rows() -> None:
+    """However many there are, and the best is found over all of them."""
+    (table,) = abstain.evaluate(OUTPUTS, NAMES, "augrc").tables()
+    assert [row[0] for row in table.rows] == NAMES
+    values = [abstain.augrc(OUTPUTS.loss, OUTPUTS.scores[name]) for name in NAMES]
+    assert best(table) == {(int(np.argmin(values)), 1)}
+    assert [row[-2] for row in table.rows] == ["100.0 %"] * 9
+
+
+def test_columns_that_do_not_tell_scores_apart_have_no_best() -> None:
+    """Accuracy is the same for all scores."""
+    (table,) = abstain.evaluate(OUTPUTS, NAMES[:2], "accuracy,augrc").tables()
+    assert {j for _, j in best(table)} == {2}
+
+
+def test_the_best_follows_the_direction() -> None:
+    """The largest AUROC and the smallest area are marked."""
+    outputs = abstain.Outputs(loss=[0, 0, 1], scores={"good": [3, 2, 1], "bad": [1, 2, 3]})
+    (table,) = abstain.evaluate(outputs, ["bad", "good"], "augrc,auroc_f").tables()
+    assert best(table) == {(1, 1), (1, 2)}
+
+
+def test_groups_have_their_own_table() -> None:
+    """Groups are rows with their sizes; the largest of them is no winner."""
+    _, table = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site").tables()
+    n = int(np.sum(OUTPUTS.groups["site"] == "a"))
+    assert table.title == f"{NAMES[0]} by group"
+    assert [row[:2] for row in table.rows] == [("site = a", n), ("site = b", N - n)]
+    assert best(table) == set()
+
+
+@pytest.mark.parametrize(("metric", "worst"), [("augrc", max), ("auroc_f", min)])
+def test_of_many_groups_the_worst_are_listed(metric: str, worst: object) -> None:
+    """Twenty by the first metric, those without a value last; the others are counted, and none is lost."""
+    rng = np.random.default_rng(3)
+    site = rng.integers(0, 45, 900)
+    loss = (rng.random(900) < 0.3) & (site > 2)  # three groups without an error have no AUROC of failures
+    outputs = abstain.Outputs(loss=loss, scores={"s": rng.random(900)}, groups={"site": site})
+    result = abstain.evaluate(outputs, "s", metric, groups="site", level=None)
+    table = result.tables()[1]
+    values = {entry.group: entry.value for entry in result.measurements if entry.group and entry.reason is None}
+    order = sorted(values, key=lambda group: values[group], reverse=worst is max)
+    assert [row[0] for row in table.rows] == order[: _tables.GROUPS]
+    assert "20 of 45 groups, the worst by" in str(result)
+    assert len(result.measurements) == 46
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 120, 200])
+def test_numbers_are_never_broken(width: int) -> None:
+    """Whatever the width of the terminal, every name and number stands whole in its line."""
+    result = abstain.evaluate(OUTPUTS, NAMES, groups="site")
+    shown = terminal(result, width)
+    assert max(map(len, shown.splitlines())) <= width
+    for table in result.tables():
+        for cell in (cell for row in table.shown() for cell in row):
+            assert cell.value in shown
+            assert cell.rest in shown
+
+
+def test_a_terminal_shows_the_lines_of_the_text() -> None:
+    """One aligner: without colours a console prints what ``str`` gives; with them, the best is bold."""
+    result = abstain.evaluate(OUTPUTS, NAMES[:3], "augrc")
+    assert [line.rstrip() for line in terminal(result, 80).splitlines()] == str(result).splitlines()
+    assert "\x1b[1;32m" in terminal(result, 80, colours=True)
+
+
+def test_scores_on_different_samples_have_no_best() -> None:
+    """Where each score drops other rows, a smaller value is no better one, and a note says so."""
+    few = [0.9, np.nan, 0.3, 0.2]
+    scores = {"all": [4, 3, 2, 1], "few": few, "fewer": np.where(np.isnan(few), np.nan, [1, 2, 3, 4])}
+    outputs = abstain.Outputs(loss=[0, 1, 0, 1], scores=scores)
+    for names, policy, marked in ((["all", "few"], "drop", False), (["all", "few"], "reject", True),
+                                  (["few", "fewer"], "drop", True)):  # fmt: skip
+        result = abstain.evaluate(outputs, names, "augrc", nan_policy=policy, level=None)
+        assert bool(best(result.tables()[0])) == marked
+        assert any("none is marked as best" in note for note in result.notes()) != marked
+
+
+@pytest.mark.parametrize("kind", hostile.NAMES)
+def test_hostile_names_on_a_terminal(kind: str) -> None:
+    """No control or formatting character of a name reaches the terminal, and markup is text."""
+    result = hostile.evaluation(hostile.NAMES[kind])
+    for shown in (str(result), terminal(result, 100)):
+        bad = {c for c in shown if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - {"\n"}
+        assert bad == set()
+    assert "\x1b[31m" not in terminal(result, 100, colours=True)
+
+
+def test_scores_whose_names_look_alike_keep_their_values() -> None:
+    """Two names that print alike are still two scores."""
+    outputs = abstain.Outputs(loss=[0, 1, 0, 1], scores={"a\n": [4, 1, 3, 2], "a\\x0a": [1, 1, 1, 1]})
+    (table,) = abstain.evaluate(outputs, ["a\n", "a\\x0a"], "augrc", level=None).tables()
+    assert [[cell.value for cell in row] for row in table.shown()] == [
+        ["a\\x0a", "0.1250", "100.0 %", "1"],
+        ["a\\x0a", "0.2500", "25.0 %", "4"],
+    ]
+
+
+def test_intervals_stand_beside_their_values() -> None:
+    """A value with an interval shows both, in every form; one without stands alone."""
+    result = abstain.evaluate(OUTPUTS, NAMES[0], ["augrc", "coverage_at_risk(risk=0.3)"])
+    area, coverage = result.measurements
+    shown = [row[1].value + row[1].rest for row in result.tables()[0].shown()[:2]]
+    assert shown == [f"{area.value:.4f} [{area.low:.4f}, {area.high:.4f}]", number(coverage.value)]
+    assert area.low < area.value < area.high
+    without = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", level=None)
+    for form in (lambda each: terminal(each, 100), str, abstain.Result.to_html, abstain.Result.to_markdown,
+                 abstain.Result.to_latex):  # fmt: skip
+        assert "In brackets: 95 % confidence interval." in form(result)
+        assert f"[{area.low:.4f}," in form(result)
+        assert "In brackets" not in form(without)
+
+
+@pytest.mark.parametrize(
+    ("spec", "label"),
+    [
+        ("aurc", "AURC"),
+        ("aurc(estimator=log)", "AURC (log)"),
+        ("aurc(estimator=log, coverage_range=[0.5, 1])", "AURC (log, coverage_range=(0.5, 1))"),
+        ("ece(bins=10)", "ECE (bins=10)"),
+        ("coverage_at_risk(risk=0.01)", "Coverage at risk 1 %"),
+        ("cwsa(threshold=0.9, denominator=all)", "CWSA at 0.9 (all)"),
+    ],
+)
+def test_metrics_with_options_are_told_apart(spec: str, label: str) -> None:
+    """What a title does not say of the options stands behind it."""
+    assert abstain.metrics.parse(spec).label == label
