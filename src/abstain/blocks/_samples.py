@@ -22,9 +22,9 @@ from abstain._checks import (
     to_numpy,
     vector,
 )
+from abstain._sums import cumulative_count
 from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
 from abstain.blocks._order import by_score
-from abstain.blocks._sums import cumulative_count
 from abstain.blocks._table import Moments, Samples, TieBlocks
 
 

@@ -10,8 +10,8 @@ import array_api_compat
 import numpy as np
 
 from abstain._checks import UnmetNeed, one_of
+from abstain._sums import cumulative
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
-from abstain.blocks._sums import cumulative
 
 
 @dataclass(frozen=True, eq=False)

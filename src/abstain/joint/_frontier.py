@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import fraction, one_of
+from abstain._sums import inner
 from abstain._typing import FloatArray, IntArray
-from abstain.blocks._sums import inner
 from abstain.joint._problem import Thresholds
 
 OPERATORS = ("at_least", "exact")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import fraction, one_of
+from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
-from abstain.blocks._sums import inner
 from abstain.joint._ds_f1 import F1Point, exact
 from abstain.joint._frontier import OPERATORS
 from abstain.joint._levels import single_frontier

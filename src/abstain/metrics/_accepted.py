@@ -8,9 +8,9 @@ import numpy as np
 
 from abstain._checks import Undefined, UndefinedMetricWarning, refuse, same_length, to_numpy, vector
 from abstain._classes import is_text, texts
+from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.blocks import TieBlocks
-from abstain.blocks._sums import inner
 from abstain.curve import RiskCoverageCurve
 from abstain.metrics._collaboration import binary_scores
 from abstain.metrics._declare import documented, register
@@ -91,8 +91,8 @@ def _area(data: Predictions) -> float:
     source="Pugnana & Ruggieri 2023",
 )
 def auroc_accepted_area(
-    y_true: ArrayLike,
-    y_proba: ArrayLike,
+    labels: ArrayLike,
+    probabilities: ArrayLike,
     confidence: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
@@ -105,9 +105,9 @@ def auroc_accepted_area(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    labels : array-like of shape (n_samples,)
         Labels 0 and 1.
-    y_proba : array-like of shape (n_samples, 2)
+    probabilities : array-like of shape (n_samples, 2)
         Class probabilities.
     confidence : array-like of shape (n_samples,), optional
         Confidence score, higher = surer; default the larger of the two probabilities.
@@ -135,8 +135,8 @@ def auroc_accepted_area(
     Examples
     --------
     >>> import abstain
-    >>> proba = [[0.9, 0.1], [0.4, 0.6], [0.6, 0.4], [0.2, 0.8]]
-    >>> round(abstain.auroc_accepted_area([0, 0, 1, 1], proba), 6)
+    >>> probabilities = [[0.9, 0.1], [0.4, 0.6], [0.6, 0.4], [0.2, 0.8]]
+    >>> round(abstain.auroc_accepted_area([0, 0, 1, 1], probabilities), 6)
     0.833333
     """
 
@@ -145,7 +145,7 @@ def auroc_accepted_area(
 def macro_selective_risk(
     loss: ArrayLike,
     confidence: ArrayLike,
-    y_true: ArrayLike,
+    labels: ArrayLike,
     *,
     coverage: float | None = None,
     threshold: float | None = None,
@@ -157,7 +157,7 @@ def macro_selective_risk(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    labels : array-like of shape (n_samples,)
         True classes, numbers or strings.
     coverage : float in [0, 1], optional
         At the attainable point of smallest coverage (of all samples) that is at least this.
@@ -193,18 +193,18 @@ def macro_selective_risk(
     """
     blocks = TieBlocks.from_samples(loss, confidence, keep_samples=True)
     point = RiskCoverageCurve(blocks).at(coverage=coverage, threshold=threshold)
-    labels = texts(y_true, "y_true") if is_text(y_true) else vector(y_true, "y_true", np, None)
-    if labels.dtype.kind == "f":
-        refuse(np.isnan(labels), labels, "y_true", "is missing", "leave out rows without a label", np)
+    classes = texts(labels, "labels") if is_text(labels) else vector(labels, "labels", np, None)
+    if classes.dtype.kind == "f":
+        refuse(np.isnan(classes), classes, "labels", "is missing", "leave out rows without a label", np)
     samples = blocks.samples
     assert samples is not None
     losses = to_numpy(samples.loss)
-    same_length(loss=losses, y_true=labels)
+    same_length(loss=losses, labels=classes)
     n_blocks = np.count_nonzero(np.cumsum(blocks.count) <= point.n_accepted)  # +inf reaches the threshold of none
     accepted = to_numpy(samples.block) < n_blocks
     risks = []
-    for label in np.unique(labels):
-        mine = accepted & (labels == label)
+    for label in np.unique(classes):
+        mine = accepted & (classes == label)
         if not mine.any():
             warnings.warn(
                 f"macro_selective_risk is undefined: nothing of class {label.item()!r} is accepted",

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from abstain._checks import one_of, whole
+from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
-from abstain.blocks._sums import inner
 from abstain.metrics._declare import documented, metric_of, register
 from abstain.metrics._gradient import Gradient, Predictions
 
@@ -259,8 +259,8 @@ def _classwise_ece(data: Predictions, bins: int = 15, binning: Binning = "equal_
     source="Kull et al. 2019",
 )
 def classwise_ece(
-    y_true: ArrayLike,
-    y_proba: ArrayLike,
+    labels: ArrayLike,
+    probabilities: ArrayLike,
     *,
     bins: int = 15,
     binning: Binning = "equal_width",

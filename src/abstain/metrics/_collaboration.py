@@ -99,7 +99,7 @@ def oc_auc(
 def binary_scores(data: Predictions, what: str) -> tuple[FloatArray, FloatArray]:
     """Return the probability of class 1 and the confidence (given, or the larger probability)."""
     if data.probabilities.shape[1] != 2:
-        raise UnmetNeed(f"{what} needs two classes, but y_proba has {data.probabilities.shape[1]} columns")
+        raise UnmetNeed(f"{what} needs two classes, but probabilities have {data.probabilities.shape[1]} columns")
     positive = data.probabilities[:, 1]
     larger = data.probabilities.max(axis=1)  # not 1 - p, whose rounding would break ties
     return positive, larger if data.confidence is None else data.confidence
@@ -127,8 +127,8 @@ def _oc_auc_classifier(data: Predictions, review_fraction: float = 0.005) -> flo
     source="Kivlichan et al. 2021",
 )
 def oc_auc_classifier(
-    y_true: ArrayLike,
-    y_proba: ArrayLike,
+    labels: ArrayLike,
+    probabilities: ArrayLike,
     confidence: ArrayLike | None = None,
     *,
     review_fraction: float = 0.005,
@@ -140,9 +140,9 @@ def oc_auc_classifier(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    labels : array-like of shape (n_samples,)
         Labels 0 and 1.
-    y_proba : array-like of shape (n_samples, 2)
+    probabilities : array-like of shape (n_samples, 2)
         Class probabilities.
     confidence : array-like of shape (n_samples,), optional
         Confidence score, higher = surer; default the larger of the two probabilities.
@@ -172,9 +172,9 @@ def oc_auc_classifier(
     Examples
     --------
     >>> import abstain
-    >>> proba = [[0.9, 0.1], [0.4, 0.6], [0.6, 0.4], [0.2, 0.8]]
-    >>> abstain.oc_auc_classifier([0, 0, 1, 1], proba, review_fraction=0.0)
+    >>> probabilities = [[0.9, 0.1], [0.4, 0.6], [0.6, 0.4], [0.2, 0.8]]
+    >>> abstain.oc_auc_classifier([0, 0, 1, 1], probabilities, review_fraction=0.0)
     0.75
-    >>> abstain.oc_auc_classifier([0, 0, 1, 1], proba, review_fraction=0.5)
+    >>> abstain.oc_auc_classifier([0, 0, 1, 1], probabilities, review_fraction=0.5)
     1.0
     """

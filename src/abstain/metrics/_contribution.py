@@ -90,7 +90,7 @@ def contributions(
 
 
 def prevalence_weights(
-    y_true: ArrayLike, prevalence: Literal["balanced"] | Mapping[Any, float] = "balanced"
+    labels: ArrayLike, prevalence: Literal["balanced"] | Mapping[Any, float] = "balanced"
 ) -> FloatArray:
     r"""Return sample weights that turn the empirical class shares into target shares, on both axes of a curve.
 
@@ -98,7 +98,7 @@ def prevalence_weights(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    labels : array-like of shape (n_samples,)
         Class labels, numbers or strings.
     prevalence : "balanced" or mapping of label to share
         Equal shares, or a target prior for every class; it is normalised to sum to 1.
@@ -125,10 +125,10 @@ def prevalence_weights(
     >>> abstain.prevalence_weights([0, 0, 0, 1])
     array([0.66666667, 0.66666667, 0.66666667, 2.        ])
     """
-    labels = np.asarray(to_numpy(y_true))
-    if labels.ndim != 1 or labels.size == 0:
-        raise ValueError(f"y_true must hold one label per sample, got shape {labels.shape}")
-    classes, index, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    column = np.asarray(to_numpy(labels))
+    if column.ndim != 1 or column.size == 0:
+        raise ValueError(f"labels must hold one label per sample, got shape {column.shape}")
+    classes, index, counts = np.unique(column, return_inverse=True, return_counts=True)
     if isinstance(prevalence, str):
         if prevalence != "balanced":
             raise ValueError(f'prevalence={prevalence!r} is not known; give "balanced" or a mapping of label to share')
@@ -146,5 +146,5 @@ def prevalence_weights(
         target = np.array([float(prevalence[label]) for label in classes.tolist()])
     if target.sum() == 0.0:
         raise ValueError("prevalence sums to 0; at least one class needs a positive share")
-    weights: FloatArray = (target / target.sum() * labels.size / counts)[index]
+    weights: FloatArray = (target / target.sum() * column.size / counts)[index]
     return weights

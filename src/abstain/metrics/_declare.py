@@ -23,8 +23,8 @@ R = TypeVar("R")
 COLUMNS = {
     "loss": ("array-like of shape (n_samples,)", "{loss}"),
     "confidence": ("array-like of shape (n_samples,)", "{confidence}"),
-    "y_true": ("array-like of shape (n_samples,)", "Labels 0, ..., K-1."),
-    "y_proba": ("array-like of shape (n_samples, n_classes)", "Class probabilities."),
+    "labels": ("array-like of shape (n_samples,)", "Labels 0, ..., K-1."),
+    "probabilities": ("array-like of shape (n_samples, n_classes)", "Class probabilities."),
     "sample_weight": ("array-like of shape (n_samples,), optional", "Weights >= 0, on both axes; default 1 each."),
     "nan_policy": (
         '{"raise", "reject", "drop"}',
@@ -85,7 +85,7 @@ def register(
     r"""Make a function a metric: it is then known by name to everything that takes metrics.
 
     The function is called on samples. Its body can stay empty: the decorator writes it from ``value`` and the columns
-    (``loss`` and ``confidence``, or ``y_true`` and ``y_proba``; ``sample_weight``; ``nan_policy``). All other
+    (``loss`` and ``confidence``, or ``labels`` and ``probabilities``; ``sample_weight``; ``nan_policy``). All other
     parameters are options, those of ``value``. Columns that the docstring does not describe get the text that all
     metrics share.
 

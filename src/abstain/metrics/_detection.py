@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from abstain._checks import Undefined, fraction
+from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
-from abstain.blocks._sums import inner
 from abstain.metrics._declare import image_of, register
 from abstain.metrics._excess import naugrc
 from abstain.metrics._facts import Tail

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import Undefined
+from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
-from abstain.blocks._sums import inner
 from abstain.curve import OperatingPoint, RiskCoverageCurve
 from abstain.metrics._declare import image_of, register
 from abstain.metrics._facts import AcceptedLoss

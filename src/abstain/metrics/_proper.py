@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from abstain._checks import fraction
+from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
-from abstain.blocks._sums import inner
 from abstain.metrics._declare import register
 from abstain.metrics._gradient import Gradient, Predictions
 
@@ -183,7 +183,7 @@ def _nll(data: Predictions, clip: float = CLIP) -> float:
     convention="sum-over-classes",
     source="Brier 1950",
 )
-def brier_score(y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+def brier_score(labels: ArrayLike, probabilities: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Brier score of the probability vector: :math:`\frac1N\sum_i\sum_k (p_{ik} - \mathbb 1[y_i = k])^2`.
 
     Returns
@@ -218,7 +218,9 @@ def brier_score(y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLi
     convention="mean",
     source="Good 1952",
 )
-def nll(y_true: ArrayLike, y_proba: ArrayLike, *, clip: float = CLIP, sample_weight: ArrayLike | None = None) -> float:
+def nll(
+    labels: ArrayLike, probabilities: ArrayLike, *, clip: float = CLIP, sample_weight: ArrayLike | None = None
+) -> float:
     r"""Negative log-likelihood of the true class, :math:`-\frac1N\sum_i \ln p_{i y_i}`, in nats per sample.
 
     Parameters

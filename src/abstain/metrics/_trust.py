@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from abstain._checks import fraction, one_of
+from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
-from abstain.blocks._sums import inner
 from abstain.metrics._declare import register
 from abstain.metrics._gradient import Attribution, Gradient
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from abstain._checks import UnmetNeed, check_loss, check_weight, fraction, one_of, same_length, vector
+from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
-from abstain.blocks._sums import inner
 from abstain.metrics._declare import documented, register
 
 __all__ = ["aumcc", "cwsa_sweep"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from abstain import TieBlocks
-from abstain.blocks._sums import cumulative, cumulative_count
+from abstain._sums import cumulative, cumulative_count
 
 SIZES = [1, 7, 8, 4095, 4096, 4103, 4104, 10_001]
 
