@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy as np
 
 from abstain._typing import ArrayLike, FloatArray
 
+#: The remedy where per cent may have been meant.
+FRACTION = "give a fraction, not per cent"
 #: Losses and weights up to here can be squared, multiplied and summed.
 LARGEST = 1e75
 _LARGEST_BITS = np.float64(LARGEST).view(np.uint64)
@@ -76,6 +78,22 @@ def real(value: Any, name: str, where: str, remedy: str = "") -> float:
     raise TypeError(f"{name} must be a number {where}, got {value!r}{remedy and '; ' + remedy}")
 
 
+def positive(value: Any, name: str, remedy: str = "") -> float:
+    """Return ``value`` as a finite float > 0."""
+    number = real(value, name, "> 0", remedy)
+    if not 0.0 < number < np.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}{remedy and '; ' + remedy}")
+    return number
+
+
+def not_negative(value: Any, name: str, remedy: str = "") -> float:
+    """Return ``value`` as a finite float >= 0."""
+    number = real(value, name, ">= 0", remedy)
+    if not 0.0 <= number < np.inf:
+        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}{remedy and '; ' + remedy}")
+    return number
+
+
 def whole(value: Any, name: str, least: int = 1, usual: int | None = None) -> int:
     """Return ``value`` as an int of at least ``least``."""
     with suppress(TypeError, ValueError, OverflowError):
@@ -99,7 +117,7 @@ def fraction(value: float, name: str, *, below_one: bool = False) -> float:
     interval = "[0, 1)" if below_one else "[0, 1]"
     number = real(value, name, f"in {interval}")
     if not 0.0 <= number <= 1.0 or (below_one and number == 1.0):
-        raise ValueError(f"{name} must lie in {interval}, got {number!r}; give a fraction, not per cent")
+        raise ValueError(f"{name} must lie in {interval}, got {number!r}; {FRACTION}")
     return number
 
 
@@ -193,7 +211,11 @@ def vector(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
 
 def same_length(**columns: Any) -> int:
     """Return the common length of the named columns, or raise a ValueError that lists their lengths."""
-    lengths = {name: int(column.shape[0]) for name, column in columns.items() if column is not None}
+    return same({name: int(column.shape[0]) for name, column in columns.items() if column is not None})
+
+
+def same(lengths: Mapping[str, int]) -> int:
+    """Return the one length of all columns, or raise a ValueError that lists them."""
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name}: {length}" for name, length in lengths.items())
         raise ValueError(f"lengths differ ({listed}); every column needs one value per sample")

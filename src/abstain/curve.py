@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import fraction, real
+from abstain._checks import FRACTION, fraction, not_negative, real
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 
@@ -171,9 +171,7 @@ class RiskCoverageCurve:
             largest = float(self.coverage[self._scored - 1]) if self._scored else 0.0
             return self._nowhere(f"a coverage of {target:g} is not reached: at most {largest:.4g} have scores")
         if risk is not None:
-            risk = real(risk, "risk", ">= 0")
-            if not risk >= 0.0:
-                raise ValueError(f"risk must be a number >= 0, got {risk!r}; give a fraction, not per cent")
+            risk = not_negative(risk, "risk", FRACTION)
             reached = self.selective_risk[: self._scored]
             attained = np.flatnonzero(reached <= risk * (1.0 + SLACK))
             if attained.size:

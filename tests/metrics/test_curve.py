@@ -80,8 +80,8 @@ def test_point_at_a_risk_is_the_largest_attainable(problem: Problem, target: flo
         ({"coverage": -0.1}, ValueError, "coverage must lie in"),
         ({"coverage": float("nan")}, ValueError, "coverage must lie in"),
         ({"coverage": "most"}, TypeError, "coverage must be a number"),
-        ({"risk": -0.1}, ValueError, "risk must be a number >= 0, got -0.1"),
-        ({"risk": float("nan")}, ValueError, "risk must be a number >= 0, got nan"),
+        ({"risk": -0.1}, ValueError, "risk must be a finite number >= 0, got -0.1"),
+        ({"risk": float("nan")}, ValueError, "risk must be a finite number >= 0, got nan"),
         ({"threshold": float("nan")}, ValueError, "threshold is NaN; give a score, or .inf"),
     ],
 )

@@ -12,9 +12,9 @@ torch = pytest.importorskip("torch")
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"temperature": 0}, ValueError, "temperature must be positive and finite, got 0; 0 is abstain.cwsa"),
-        ({"temperature": float("inf")}, ValueError, "temperature must be positive and finite, got inf"),
-        ({"temperature": float("nan")}, ValueError, "temperature must be positive and finite, got nan"),
+        ({"temperature": 0}, ValueError, "temperature must be a finite number > 0, got 0; 0 is abstain.cwsa"),
+        ({"temperature": float("inf")}, ValueError, "temperature must be a finite number > 0, got inf"),
+        ({"temperature": float("nan")}, ValueError, "temperature must be a finite number > 0, got nan"),
         ({"temperature": "a"}, TypeError, "temperature must be a number > 0, got 'a'"),
         ({"penalty": float("nan")}, ValueError, "penalty must be a finite number >= 0, got nan; 1 is CWSA"),
         ({"penalty": "a"}, TypeError, "penalty must be a number >= 0, got 'a'"),

@@ -350,7 +350,7 @@ def test_a_model_that_returns_no_tensor():
         (lambda: nn.mc_dropout(network(0.5), pictures(), 0), "passes must be at least 1"),
         (lambda: nn.ensemble_logits([], pictures()), "at least one member"),
         (lambda: nn.passes_confidence(torch.zeros(3, 2)), "n_passes, n_samples, n_classes"),
-        (lambda: nn.odin(network(), pictures(), temperature=0), "temperature must be positive"),
+        (lambda: nn.odin(network(), pictures(), temperature=0), "temperature must be a finite number > 0"),
         (lambda: nn.gradnorm(network(), pictures(), parameters=lambda name: False), "needs one at least"),
         (lambda: nn.fit_gram(network(), [], [], n_classes=4, layers=["x"]), r"layers \['x'\] are not modules"),
         (lambda: nn.fit_gram(network(), [(pictures(), torch.arange(23) % 3)], [], n_classes=4), r"classes \[3\]"),

@@ -347,7 +347,7 @@ def test_a_label_that_is_no_class_is_an_error(value_of, label):
         (lambda: nn.DeepGamblersLoss(1.0), "abstaining is free"),
         (lambda: nn.confidnet_loss(torch.zeros(3), torch.zeros(2, 3), torch.tensor([0, 1])), "one value per sample"),
         (lambda: nn.DeVriesLoss(hint_share=50), "not per cent"),
-        (lambda: nn.DeVriesLoss(budget=0), "must be positive"),
+        (lambda: nn.DeVriesLoss(budget=0), "budget must be a finite number > 0"),
         (lambda: nn.CorrectnessRankingLoss(0), "size of the training set"),
         (lambda: nn.crl_loss(torch.zeros(3), torch.zeros(2)), "shapes differ"),
         (lambda: nn.smooth_cwsa(torch.zeros(3), torch.zeros(3), temperature=0), "abstain.cwsa"),

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import UnmetNeed, fraction, generator, one_of, real, whole
+from abstain._checks import FRACTION, UnmetNeed, fraction, generator, not_negative, one_of, real, whole
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.curve import SLACK
 from abstain.inference._binomial import check_level
@@ -123,9 +123,7 @@ class RiskBand:
         Coverages are those of the sample. From a simultaneous band it holds for any curve; from a pointwise band for
         one that rises through ``risk``, where only the threshold of the crossing has to be covered.
         """
-        risk = real(risk, "risk", ">= 0")
-        if not risk >= 0.0:
-            raise ValueError(f"risk must be a number >= 0, got {risk!r}; give a fraction, not per cent")
+        risk = not_negative(risk, "risk", FRACTION)
 
         def largest(within: BoolArray) -> float:
             return float(self.coverage[np.flatnonzero(within)[-1]]) if within.any() else 0.0

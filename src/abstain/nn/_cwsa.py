@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from torch import Tensor, nn
 
-from abstain._checks import fraction, one_of, real
+from abstain._checks import fraction, not_negative, one_of, positive
 from abstain.nn._confidence import at_least_float32
 from abstain.nn._rank_losses import check_batch, hits
 
@@ -94,13 +94,8 @@ def _checked(
 ) -> tuple[float, float, float]:
     """Return threshold, temperature and penalty as numbers, or name the option that cannot serve."""
     one_of(denominator, get_args(Denominator), "denominator")
-    remedy = "0 is abstain.cwsa, which has no gradient"
-    width = real(temperature, "temperature", "> 0", remedy)
-    if not 0.0 < width < float("inf"):
-        raise ValueError(f"temperature must be positive and finite, got {temperature!r}; {remedy}")
-    weight = real(penalty, "penalty", ">= 0", "1 is CWSA, 0 is CWSA+")
-    if not 0.0 <= weight < float("inf"):
-        raise ValueError(f"penalty must be a finite number >= 0, got {penalty!r}; 1 is CWSA, 0 is CWSA+")
+    width = positive(temperature, "temperature", "0 is abstain.cwsa, which has no gradient")
+    weight = not_negative(penalty, "penalty", "1 is CWSA, 0 is CWSA+")
     return fraction(threshold, "threshold", below_one=True), width, weight
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from abstain._checks import fraction, positive
 from abstain.nn._confidence import at_least_float32
 from abstain.nn._confidnet import one_per_sample
 from abstain.nn._rank_losses import check_batch, nll
@@ -111,11 +112,8 @@ class DeVriesLoss(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if not budget > 0.0 or not weight > 0.0:
-            raise ValueError(f"budget and weight must be positive, got budget={budget!r}, weight={weight!r}")
-        if not 0.0 <= hint_share <= 1.0:
-            raise ValueError(f"hint_share must lie in [0, 1], got {hint_share!r}; give a fraction, not per cent")
-        self.budget, self.hint_share, self.generator = budget, hint_share, generator
+        self.budget, self.hint_share = positive(budget, "budget"), fraction(hint_share, "hint_share")
+        self.generator, weight = generator, positive(weight, "weight")
         self.register_buffer("weight", torch.tensor(float(weight), dtype=torch.float32))
 
     def forward(self, logits: Tensor, confidence_logit: Tensor, target: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from abstain._checks import positive
 from abstain.nn._confidence import at_least_float32, in_float64
 from abstain.nn._passes import evaluation_mode
 
@@ -56,8 +57,7 @@ def odin(
     >>> nn.odin(model, torch.tensor([[2.0, 0.0]]), temperature=1.0, epsilon=0.5).exp()  # logits (2.5, -0.5)
     tensor([0.9526], dtype=torch.float64)
     """
-    if not temperature > 0.0:
-        raise ValueError(f"temperature must be positive, got {temperature!r}")
+    temperature = positive(temperature, "temperature")
     with evaluation_mode(model):
         with torch.enable_grad():
             x = inputs.detach().clone().requires_grad_()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import namespace
+from abstain._checks import namespace, same
 from abstain._classes import class_labels, class_matrix, probabilities
 from abstain.outputs import Outputs
 from abstain.scores._arrays import astype, largest, log_softmax, unit_rows
@@ -64,9 +64,7 @@ class Batch:
         lengths = {name: column.shape[0] for name, column in batch._row_columns().items()}
         if batch.passes is not None:
             lengths["passes"] = batch.passes.shape[1]
-        if len(set(lengths.values())) > 1:
-            listed = ", ".join(f"{name}: {length}" for name, length in lengths.items())
-            raise ValueError(f"lengths differ ({listed}); every array needs one row per sample")
+        same(lengths)
         return batch
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import UnmetNeed
+from abstain._checks import UnmetNeed, not_negative
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores._arrays import astype
@@ -16,7 +16,6 @@ from abstain.scores._batch import Batch
 from abstain.scores._catalogue import score_of
 from abstain.scores._fitted import FittedScore
 from abstain.scores._logistic import logistic, sigmoid
-from abstain.scores._options import not_negative
 from abstain.scores._parse import parse
 from abstain.scores._score import Score
 

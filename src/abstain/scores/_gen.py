@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstain._checks import whole
+from abstain._checks import not_negative, positive, whole
 from abstain.scores._arrays import astype, largest, without_top
 from abstain.scores._batch import Batch
-from abstain.scores._options import not_negative, positive
 from abstain.scores._score import Score
 from abstain.scores._softmax import log_error
 

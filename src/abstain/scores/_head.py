@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from abstain._checks import UnmetNeed
+from abstain._checks import UnmetNeed, not_negative
 from abstain.outputs import Outputs
-from abstain.scores._options import not_negative
 
 
 def recover_head(outputs: Outputs, *, tolerance: float = 1e-3) -> Outputs:

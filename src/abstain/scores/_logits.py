@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from abstain._checks import positive
 from abstain.scores._arrays import largest, logsumexp
 from abstain.scores._batch import Batch
-from abstain.scores._options import positive
 from abstain.scores._score import Score
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from abstain._checks import not_negative
 from abstain.outputs import Outputs
 from abstain.scores._arrays import astype
 from abstain.scores._batch import Batch
-from abstain.scores._options import not_negative
 from abstain.scores._score import Score
 from abstain.scores._softmax import neg_log_error
 

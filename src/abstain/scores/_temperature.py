@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from abstain._checks import positive
 from abstain._typing import FloatArray, IntArray
 from abstain.outputs import Outputs
 from abstain.scores import _softmax
 from abstain.scores._batch import Batch
-from abstain.scores._options import positive
 from abstain.scores._score import Score
 
 #: Temperatures are looked for between exp(-4) and exp(4).

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import fraction, inside, one_of, real, same_length, vector
+from abstain._checks import FRACTION, fraction, inside, one_of, positive, real, same_length, vector
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.curve import OperatingPoint, RiskCoverageCurve
@@ -169,9 +169,7 @@ def _objective(
     if delta is not None and risk is None:
         raise TypeError("delta= belongs to risk=; a promise about another objective is not offered")
     if risk is not None:
-        risk = real(risk, "risk", "> 0")
-        if not 0.0 < risk < np.inf:
-            raise ValueError(f"risk must be a number > 0, got {risk!r}; give a fraction, not per cent")
+        risk = positive(risk, "risk", FRACTION)
         return {"risk": risk} | ({} if delta is None else {"delta": inside(delta, "delta", 0.05)})
     if coverage is not None:
         return {"coverage": fraction(coverage, "coverage")}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstain._checks import real
+from abstain._checks import FRACTION, positive
 from abstain._typing import ArrayLike, NanPolicy
 from abstain.curve import OperatingPoint
 from abstain.thresholds._points import curve_of
@@ -65,9 +65,7 @@ def conformal_threshold(
     29
     """
     sample = read(loss, confidence, None, nan_policy)
-    risk = real(risk, "risk", "> 0")
-    if not risk > 0.0:
-        raise ValueError(f"risk must be a number > 0, got {risk!r}; give a fraction, not per cent")
+    risk = positive(risk, "risk", FRACTION)
     largest = largest_loss(sample, max_loss)
     curve = curve_of(sample)
     bound = (sample.n * curve.generalized_risk + largest) / (sample.n + 1)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import real
+from abstain._checks import positive
 from abstain._typing import ArrayLike, FloatArray
 from abstain.outputs import Outputs
 
@@ -25,9 +25,7 @@ def inputs_of(
     named = {kind: [names] if isinstance(names, str) else list(names) for kind, names in given.items() if names}
     if len(named) > 1:
         raise TypeError("give logits= or probabilities=, not both: the score is computed from one of them")
-    temperature = None if temperature is None else real(temperature, "temperature", "> 0")
-    if temperature is not None and not 0.0 < temperature < np.inf:
-        raise ValueError(f"temperature must be a finite number > 0, got {temperature!r}; 1 changes nothing")
+    temperature = None if temperature is None else positive(temperature, "temperature", "1 changes nothing")
     if temperature is not None and not named:
         raise ValueError(
             f"temperature={temperature:g} applies to logits or probabilities, but the score {score!r} is a finished "

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abstain._checks import generator, real, to_numpy
+from abstain._checks import generator, positive, to_numpy
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 
@@ -102,9 +102,7 @@ def largest_loss(sample: Sample, max_loss: float | None) -> float:
             "a guarantee for a loss that is not 0/1 needs its largest possible value; give max_loss= "
             f"(the largest seen, {seen:g}, is no bound)"
         )
-    max_loss = real(max_loss, "max_loss", "> 0", "give the largest possible loss")
-    if not 0.0 < max_loss < np.inf:
-        raise ValueError(f"max_loss must be a finite number > 0, got {max_loss!r}; give the largest possible loss")
+    max_loss = positive(max_loss, "max_loss", "give the largest possible loss")
     if seen > max_loss:
         raise ValueError(f"max_loss={max_loss:g} is below a loss that occurs, {seen:g}; give a true bound")
     return max_loss

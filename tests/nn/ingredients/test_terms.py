@@ -216,8 +216,8 @@ def test_jensen_shannon_limits():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ingredients.Mixup(alpha=0.0), "alpha must be positive, got 0.0"),
-        (lambda: ingredients.CutMix(chance=50), "chance must lie in .0, 1., got 50; give a fraction"),
+        (lambda: ingredients.Mixup(alpha=0.0), "alpha must be a finite number > 0, got 0.0"),
+        (lambda: ingredients.CutMix(chance=50), "chance must lie in .0, 1., got 50.0; give a fraction"),
         (lambda: ingredients.PixMix(most=-1), "most must be a whole number >= 0, got -1"),
         (lambda: ingredients.draw([], X, Y), "terms is empty"),
         (lambda: ingredients.AugMix().mixed(X * 3 - 1), "normalise in the model instead"),

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from abstain._checks import generator
+from abstain._checks import fraction, generator, positive
 from abstain.nn._rank_losses import check_batch
 
 #: Any seed or generator of NumPy.
@@ -182,12 +182,10 @@ def check_pictures(x: Tensor, who: str) -> None:
 def check_positive(**settings: float) -> None:
     """Refuse settings that are not above 0."""
     for name, value in settings.items():
-        if not value > 0.0:
-            raise ValueError(f"{name} must be positive, got {value!r}")
+        positive(value, name)
 
 
 def check_share(**settings: float) -> None:
     """Refuse settings outside [0, 1]."""
     for name, value in settings.items():
-        if not 0.0 <= value <= 1.0:
-            raise ValueError(f"{name} must lie in [0, 1], got {value!r}; give a fraction, not per cent")
+        fraction(value, name)
