@@ -15,6 +15,8 @@ import numpy as np
 from abstain._checks import UnmetNeed
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.outputs import _columns as check
+from abstain.outputs._abstention import without_unit
+from abstain.outputs._doubts import doubts
 
 #: Opaque bytes that stay as they are, whatever the package is called: fingerprints in saved results rest on them.
 _SALT = b"recuse.Outputs/1"
@@ -62,6 +64,10 @@ class Outputs:
     class_names : sequence of str
         Names in the order of the class columns. Without class columns, text labels and predictions bring
         their own: all names that occur, sorted.
+    abstention_unit : bool
+        The last column of logits, probabilities and passes is no class but the unit by which the network abstains (Deep
+        Gamblers). It is taken off, probabilities are divided by the sum of the rest, and minus its probability becomes
+        ``scores["neg_reservation"]``. The field is False afterwards; class names and head may have the unit or not.
     unlabelled : bool
         Allow rows that have neither a loss nor labels: out-of-distribution data, data to decide on.
 
@@ -76,7 +82,10 @@ class Outputs:
     Warns
     -----
     UserWarning
-        Logits that look like probabilities: all rows lie in [0, 1] and sum to 1, and not all are one-hot.
+        Logits that look like probabilities: all rows lie in [0, 1] and sum to 1, and not all are one-hot. Columns that
+        look like another quantity: a confidence that is the probability of class 1, or rises with the loss; a loss
+        that looks like correctness; predictions that are right less often than by chance; a class that is never a
+        label but predicted, like the abstention unit of Deep Gamblers.
 
     Notes
     -----
@@ -109,6 +118,7 @@ class Outputs:
     head: Any = None
     class_names: Any = None
     unlabelled: bool = False
+    abstention_unit: bool = False
 
     def __post_init__(self) -> None:
         found: dict[str, Any] = {}
@@ -128,6 +138,8 @@ class Outputs:
             found[name] = None if value is None else convert(value)
         found["scores"] = check.named(self.scores, "scores", check.numbers)
         found["groups"] = check.named(self.groups, "groups", check.categories)
+        if self.abstention_unit:
+            self._take_off_the_unit(found)
 
         logits, probabilities = found["logits"], found["probabilities"]
         if logits is not None and probabilities is not None:
@@ -159,9 +171,26 @@ class Outputs:
         self._require_loss(found)
         for name, value in found.items():
             object.__setattr__(self, name, value)
+        self._warn_of_doubts()
+
+    def _take_off_the_unit(self, found: dict[str, Any]) -> None:
+        changed = without_unit(found)
+        found |= changed | {"scores": changed["scores"] | found["scores"], "abstention_unit": False}
+        width = next(matrix for name, matrix in changed.items() if name != "scores").shape[-1]
+        if self.class_names is not None and len(self.class_names) == width + 1:
+            object.__setattr__(self, "class_names", list(self.class_names)[:-1])
+        if self.head is not None and len(self.head) == 2 and len(self.head[0]) == width + 1:
+            object.__setattr__(self, "head", tuple(part[:-1] for part in self.head))
+
+    def _warn_of_doubts(self) -> None:
+        judged = self.loss is None and self.labels is not None
+        predicts = any(getattr(self, name) is not None for name in _PREDICTORS)
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        for doubt in doubts(columns, self.error if judged and predicts else None, self.class_names):
+            warnings.warn(doubt, stacklevel=4)  # whoever called Outputs(...)
 
     def _require_loss(self, found: dict[str, Any]) -> None:
-        predicts = [name for name in ("logits", "probabilities", "predictions", "passes") if found[name] is not None]
+        predicts = [name for name in _PREDICTORS if found[name] is not None]
         if self.unlabelled or found["loss"] is not None or (found["labels"] is not None and predicts):
             return
         if found["labels"] is None:
@@ -349,6 +378,9 @@ class Outputs:
         sizes = [f"n={self.n}"] + ([] if self.n_classes is None else [f"n_classes={self.n_classes}"])
         return f"Outputs({', '.join(sizes + names + extra)})"
 
+
+#: Fields that predict a class.
+_PREDICTORS = ("logits", "probabilities", "predictions", "passes")
 
 #: Rows whose bytes are made at once.
 _DIGEST_ROWS = 1 << 16

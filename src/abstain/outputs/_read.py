@@ -7,12 +7,13 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 from abstain._classes import is_text
 from abstain.outputs import _codes, _names
+from abstain.outputs._doubts import Doubt
 from abstain.outputs._frame import FrameColumns
 from abstain.outputs._npz import NpzColumns
 from abstain.outputs._outputs import Outputs
@@ -127,6 +128,7 @@ def read_outputs(
                 groups,
                 scores,
             )  # fmt: skip
+            _refuse_correctness(loss)
             if not unlabelled:
                 _require_loss(plan, source.columns)
             elif label is None:
@@ -137,13 +139,14 @@ def read_outputs(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             outputs = Outputs(**fields, unlabelled=unlabelled)
+        _refuse_severe(caught, plan, confidence)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise ValueError(f"{name}: cannot be read ({_line(error)}); write it again") from error
     except (ValueError, TypeError, ImportError) as error:
         kind_of = next(kind for kind in (TypeError, ImportError, ValueError) if isinstance(error, kind))
         raise kind_of(f"{name}: {with_row(_line(error))}") from error
     for each in caught:
-        warnings.warn(f"{name}: {each.message}", each.category, stacklevel=2)
+        warnings.warn(f"{name}: {each.message}", UserWarning, stacklevel=2)
     return outputs
 
 
@@ -176,6 +179,26 @@ def _require_loss(plan: _names.Plan, columns: dict[str, int]) -> None:
     else:
         missing = "no column is recognised as label or loss; give label= or loss= (or unlabelled=True)"
     raise ValueError(f"{missing}; columns: {_names.listed(columns)}")
+
+
+def _refuse_correctness(loss: str | None) -> None:
+    """Refuse a column as the loss whose name says that 1 is right."""
+    if loss is not None and re.fullmatch(
+        r"(.*[_\W])?(correct(ness)?|right|accura(cy|te)|acc|hits?|success)", loss.lower()
+    ):
+        raise ValueError(
+            f"loss={loss!r} is named like correctness, where 1 is right; a loss is 1 where the answer is wrong: "
+            f"give a column of 1 - {loss}, or rename it"
+        )
+
+
+def _refuse_severe(caught: Iterable[warnings.WarningMessage], plan: _names.Plan, confidence: str | None) -> None:
+    """Refuse a column that was taken as the confidence by its name alone, and does not look like one."""
+    for each in caught:
+        if isinstance(each.message, Doubt) and each.message.severe and confidence is None:
+            column = plan.single.get("confidence")
+            if each.message.column == "confidence" and column is not None:
+                raise ValueError(f"column {column!r}: {each.message}; confidence={column!r} takes it as it is")
 
 
 def _load(source: Any, plan: _names.Plan, class_names: Sequence[str] | None) -> dict[str, Any]:
