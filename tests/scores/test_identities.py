@@ -337,7 +337,7 @@ def test_scores_of_passes_by_their_definitions():
     close(scores.compute("pass_neg_mutual_information", TEST), expected_entropy - predictive, 1e-6)
     close(scores.compute("pass_vote_agreement", TEST), votes.max(axis=1) / 3)
     np.testing.assert_array_equal(scores.pass_predictions(TEST), mean.argmax(axis=1))
-    np.testing.assert_array_equal(scores.pass_predictions(TEST, by="votes"), (votes + mean / 9).argmax(axis=1))
+    np.testing.assert_array_equal(scores.pass_predictions(TEST, method="votes"), (votes + mean / 9).argmax(axis=1))
 
 
 def test_equal_passes_have_no_mutual_information():

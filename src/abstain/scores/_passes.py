@@ -42,14 +42,14 @@ def pass_vote_agreement(batch: Batch) -> Any:
     return batch.xp.max(_votes(batch), axis=1)
 
 
-def pass_predictions(outputs: Outputs, by: str = "mean") -> IntArray:
+def pass_predictions(outputs: Outputs, method: str = "mean") -> IntArray:
     """Return the predicted classes that belong to scores of repeated passes.
 
     Parameters
     ----------
     outputs : Outputs
         With ``passes``.
-    by : {"mean", "votes"}
+    method : {"mean", "votes"}
         Class of the largest mean probability, which belongs to all scores of passes but one; or the class with the
         most votes, of several the one with the larger mean probability, which belongs to ``pass_vote_agreement``.
 
@@ -72,18 +72,18 @@ def pass_predictions(outputs: Outputs, by: str = "mean") -> IntArray:
     >>> import abstain
     >>> passes = [[[0.9, 0.1]], [[0.4, 0.6]], [[0.4, 0.6]]]
     >>> outputs = abstain.Outputs(labels=[0], passes=passes)
-    >>> abstain.scores.pass_predictions(outputs), abstain.scores.pass_predictions(outputs, by="votes")
+    >>> abstain.scores.pass_predictions(outputs), abstain.scores.pass_predictions(outputs, method="votes")
     (array([0]), array([1]))
     """
     from abstain._checks import one_of
 
-    one_of(by, ("mean", "votes"), "by")
+    one_of(method, ("mean", "votes"), "method")
     if outputs.passes is None:
         raise UnmetNeed("these outputs have no passes; give passes= of shape (runs, n_samples, n_classes)")
     found = []
     for chunk in Batch.of(outputs).chunks():
         mean = _mean(chunk)
-        if by == "votes":  # votes come first, the mean is less than one vote
+        if method == "votes":  # votes come first, the mean is less than one vote
             mean = _votes(chunk) * 2.0 * chunk.passes.shape[0] + mean
         found.append(np.argmax(mean, axis=1))
     return np.concatenate(found)

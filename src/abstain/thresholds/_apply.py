@@ -36,15 +36,15 @@ class Applied:
 
 
 def apply_policy(
-    policy: Policy, source: str | os.PathLike[str], target: str | os.PathLike[str], *, column: str = "accepted"
+    policy: Policy, source: str | os.PathLike[str], output: str | os.PathLike[str], *, column: str = "accepted"
 ) -> Applied:
     r"""Copy a CSV or Parquet file with one more column: whether the policy accepts the row.
 
     Parameters
     ----------
     policy : Policy
-    source, target : str or path
-        ``.csv`` or ``.parquet``, each. The target appears only when it is complete.
+    source, output : str or path
+        ``.csv`` or ``.parquet``, each. The output appears only when it is complete.
     column : str
         Name of the new column of booleans.
 
@@ -81,7 +81,7 @@ def apply_policy(
         import polars as pl
     except ModuleNotFoundError as error:
         raise ImportError('deciding files needs polars: pip install "abstain[cli]"') from error
-    name, out = os.fspath(source), os.fspath(target)
+    name, out = os.fspath(source), os.fspath(output)
     kinds = [os.path.splitext(path)[1].lower() for path in (name, out)]
     for path, kind in zip((name, out), kinds, strict=True):
         if kind not in _KINDS:
