@@ -129,17 +129,6 @@ def inside(value: float, name: str, usual: float) -> float:
     return number
 
 
-def failure_probability(value: float, name: str = "delta") -> float:
-    """Return the probability that a promise may fail; above one half it is a level in the wrong place."""
-    number = inside(value, name, 0.05)
-    if number > 0.5:
-        raise ValueError(
-            f"{name} = {number:g} is the probability that the promise fails; for a promise that holds with probability "
-            f"{number:g} give {name}={1.0 - number:.6g}"
-        )
-    return number
-
-
 def namespace(*columns: ArrayLike) -> tuple[Any, Any]:
     """Return the Array API namespace and device that the columns live in (NumPy unless one is a tensor)."""
     for column in columns:
@@ -265,24 +254,6 @@ def check_loss(loss: Any, xp: Any) -> None:
         xp,
     )
     refuse(loss > LARGEST, loss, "loss", f"is above {LARGEST:g}, where sums overflow", "rescale the losses", xp)
-
-
-#: What to say where ``swapped`` holds.
-SWAPPED = (
-    "confidence holds only 0 and 1, and loss many values between: are the two swapped? The loss comes first, then the "
-    "confidence"
-)
-
-
-def swapped(loss: Any, confidence: Any) -> bool:
-    """Whether NumPy columns look like a confidence in the place of the loss, and a 0/1 loss in that of the confidence.
-
-    Most columns show at their first number that they are neither.
-    """
-    if len(loss) < 20 or confidence[0] not in (0.0, 1.0) or loss.max() > 1.0 or len(np.unique(loss[:100])) < 10:
-        return False
-    ones = int((confidence == 1.0).sum())
-    return 0 < ones < len(confidence) == ones + int((confidence == 0.0).sum())
 
 
 def check_weight(weight: Any, xp: Any) -> None:

@@ -69,7 +69,7 @@ def test_noise(abstain_: Run, tmp_path: Path, kind: str) -> None:
 def test_unknown_extension(abstain_: Run, tmp_path: Path) -> None:
     """The known ones are listed."""
     (tmp_path / "a.xlsx").write_text("x")
-    refused(abstain_("evaluate", "a.xlsx"), "a.xlsx: extension '.xlsx' is not known; use one of .npz, .parquet, .csv")
+    refused(abstain_("evaluate", "a.xlsx"), "a.xlsx: extension '.xlsx' is not known; use one of .npz, .npy")
 
 
 def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
         (["--level", "95"], ["level must lie in [0, 1], got 95.0; give a fraction, not per cent"]),
         (["--scores", "z*"], ["no column matches --scores 'z*'"]),
         (["--scores", "energy"], ["energy needs logits"]),
-        (["--confidence", "site"], ["column 'site' must hold numbers, but data row 1 holds"]),
+        (["--confidence", "site"], ["column 'site' says 'north' in data row 1, which is no word of a known scale"]),
         (["--scores", "case"], ["column 'case' must hold numbers, but data row 1 holds 'case 0'"]),
         (["--label", "site"], ["labels", "--class-names a,b,..."]),
         (["--label", "conf"], ["label"]),
@@ -131,13 +131,18 @@ def test_wrong_metrics_fail_before_the_file_is_read(abstain_: Run, files: Files,
 def test_nothing_to_tell_right_from_wrong(abstain_: Run, tmp_path: Path) -> None:
     """The message names the options that would help, and no argument of the library."""
     (tmp_path / "a.csv").write_text("yhat,conf\n0,0.5\n")
-    refused(abstain_("evaluate", "a.csv"), "a.csv: no column is recognised as label or loss; give --label or --loss;")
+    refused(
+        abstain_("evaluate", "a.csv"),
+        "a.csv: no column is recognised as label or loss; give --label, --correct or --loss;",
+    )
     (tmp_path / "b.csv").write_text("y,conf\n0,0.5\n")
     done = abstain_("evaluate", "b.csv")
-    refused(done, "b.csv: nothing predicts a class; give --logits, --probs, --prediction or --loss; columns: y, conf")
+    refused(
+        done, "b.csv: nothing predicts a class; give --logits, --probs, --prediction, --positive-probability or --loss;"
+    )
     (tmp_path / "c.csv").write_text("y,yhat\n0,0\n")
-    (tmp_path / "d.csv").write_text("y, yhat, conf\n0, 0, 0.5\n")
-    refused(abstain_("evaluate", "d.csv"), "d.csv: nothing predicts a class; ", "columns: y, ' yhat', ' conf'")
+    (tmp_path / "d.csv").write_text("y, guess, sure\n0, 0, 0.5\n")
+    refused(abstain_("evaluate", "d.csv"), "d.csv: nothing predicts a class; ", "columns: y, ' guess', ' sure'")
     (tmp_path / "e.csv").write_text("y,yhat,conf\n0,0,0.5\n")
     done = abstain_("evaluate", "e.csv", "--groups", "y")
     refused(done, "e.csv: column 'y' is taken as a group, none is left as label or loss; give --label 'y' too;")
@@ -154,7 +159,10 @@ def test_two_columns_for_one_part(abstain_: Run, tmp_path: Path) -> None:
 def test_bad_rows(abstain_: Run, tmp_path: Path) -> None:
     """Rows are counted as an editor shows the data, from 1."""
     (tmp_path / "a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,1,high\n")
-    refused(abstain_("evaluate", "a.csv"), "a.csv: column 'conf' must hold numbers, but data row 2 holds 'high'")
+    refused(
+        abstain_("evaluate", "a.csv"),
+        "a.csv: column 'conf' mixes numbers ('0.9', data row 1) and words ('high', data row 2)",
+    )
     (tmp_path / "b.csv").write_text("y,yhat,conf\n0,0,0.9\n1,1,0.8,7\n")
     refused(abstain_("evaluate", "b.csv"), "b.csv: data row 2 (line 3) has 4 fields, the header has 3")
     (tmp_path / "c.csv").write_text("loss,conf\n0,0.9\n-1,0.8\n")
@@ -250,8 +258,8 @@ def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("message", "wanted"),
     [
-        ("give label= or loss= (or unlabelled=True); columns: a", "give --label or --loss; columns: a"),
-        ("give probs=<one of them>", "give --probs <one of them>"),
+        ("give labels= or loss= (or unlabelled=True); columns: a", "give --label or --loss; columns: a"),
+        ("give probabilities=<one of them>", "give --probs <one of them>"),
         ("no column matches groups='z*'", "no column matches --groups 'z*'"),
         ('pass nan_policy="drop" (left out)', 'pass --nan-policy "drop" (left out)'),
         (

@@ -142,18 +142,23 @@ def test_without_the_extra(missing: str) -> None:
 
 
 def test_without_polars(path: Path) -> None:
-    """Archives need NumPy only; for a table the message says what to install."""
-    table = path.with_name("a.csv")
+    """Archives and text need NumPy only; for Parquet the message says what to install."""
+    table, other = path.with_name("a.csv"), path.with_name("a.parquet")
     table.write_text("y,yhat,conf\n0,0,1\n")
+    other.write_text("no matter")
     code = (
-        "import sys; sys.modules['polars'] = None; from abstain.cli._run import run\n"
+        "import sys; sys.modules['polars'] = sys.modules['pandas'] = None; from abstain.cli._run import run\n"
         "print([run(['evaluate', name, '--scores', 'conf', '--csv', '-']) for name in sys.argv[1:]])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path), str(table)], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", code, str(path), str(table), str(other)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
-    assert done.stdout.splitlines()[-1] == "[0, 2]"
-    assert done.stderr.startswith(f'abstain: {table}: reading .csv files needs polars: pip install "abstain[cli]"')
+    assert done.stdout.splitlines()[-1] == "[0, 0, 2]"
+    assert done.stderr.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install "abstain[cli]"')
 
 
 def test_a_million_rows_in_seconds(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_missing_group_is_an_error(tmp_path, missing):
 
 def test_one_column_may_be_label_and_group(tmp_path):
     path = csv(tmp_path, "y,yhat,conf", "01,1,.5", "02,1,.5")
-    outputs = read_outputs(path, groups="y", label="y")
+    outputs = read_outputs(path, groups="y", labels="y")
     assert outputs.groups["y"].tolist() == ["01", "02"]
     assert outputs.error.tolist() == [0.0, 1.0]
 

@@ -287,7 +287,7 @@ def test_spoken_confidence(said, meant):
     ("said", "message"),
     [
         (["90 %", "0.9"], "mixes per cent .* and numbers"), (["90 %", "high"], "mixes"), (["high", "sure"], "'sure'"),
-        (["high", "likely"], "not among the known scales"), (["150 %"], "more than all"), (["3/2"], "more than all"),
+        (["high", "likely"], "no word of a known scale"), (["150 %"], "more than all"), (["3/2"], "more than all"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_ordered_is_refused(said, message):
@@ -299,5 +299,5 @@ def test_what_cannot_be_ordered_is_refused(said, message):
 def test_words_of_ones_own():
     """A scale of one's own orders its words; others are refused."""
     assert spoken(["maybe", "no idea", "sure"], levels=["no idea", "maybe", "sure"]).tolist() == [2.0, 1.0, 3.0]
-    with pytest.raises(ValueError, match="'perhaps' in row 1, which is not of no, yes"):
+    with pytest.raises(ValueError, match="'perhaps' in data row 1, which is no word of no, yes"):
         spoken(["perhaps"], levels=["no", "yes"])

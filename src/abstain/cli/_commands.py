@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from abstain.cli._group import class_names_option, command, example_lines, words
+from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
+from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._show import check_destinations, show, show_list
 from abstain.evaluation import evaluate
@@ -44,17 +45,7 @@ def _metrics(text: str) -> Any:
     ),
 )
 @click.argument("file", type=Path)
-@click.option("--label", help="Column of true classes.  [found by name: label, y, y_true, target, ...]")
-@click.option("--logits", help="Columns or array of logits: a name or a pattern such as 'logit_*'.")
-@click.option("--probs", help="Columns or array of class probabilities: a name or a pattern such as 'p_*'.")
-@click.option("--features", help="Columns or array of features, for scores such as knn.")
-@click.option("--prediction", help="Column of predicted classes.")
-@click.option("--confidence", help="Column of confidence, higher = surer.")
-@click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
-@click.option("--id", "id_", help="Column of sample identifiers.")
-@click.option("--cluster", help="Column of clusters (patients, images, ...).")
-@click.option("--sample-weight", help="Column of sample weights.")
-@class_names_option
+@reads(*MODEL, *ANSWERS, *SURE, *SAMPLE)
 @click.option("--groups", help="Group columns, separated by commas: every metric also within each group.")
 @click.option("--scores", help="Scores, separated by commas: columns, or names of 'abstain scores'.")
 @click.option(
@@ -81,20 +72,16 @@ def _metrics(text: str) -> Any:
 )
 @_output_options
 def evaluate_command(
-    file: Path, label: str | None, logits: str | None, probs: str | None, features: str | None, prediction: str | None,
-    confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, sample_weight: str | None,
-    class_names: list[str] | None, groups: str | None, scores: str | None, fit_file: Path | None, metrics: str,
+    file: Path, columns: dict[str, Any], groups: str | None, scores: str | None, fit_file: Path | None, metrics: str,
     nan_policy: Any, level: float, n_resamples: int, **destinations: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions.
 
-    FILE is .npz, .parquet, .csv, .jsonl or .ndjson, with one row per sample.
+    FILE has one row per sample: .npz, .parquet, .csv, .tsv, .csv.gz, .json, .jsonl; or what lm-eval, Inspect,
+    FD-Shifts or OpenOOD write.
     """
     chosen = _metrics(metrics)
     check_destinations(destinations, [file] if fit_file is None else [file, fit_file])
-    columns = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
-               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "sample_weight": sample_weight,
-               "class_names": class_names}  # fmt: skip
     outputs, wanted, names = read(file, score_names(scores), words(groups), **columns)
     fit = read_fit(fit_file, columns)
     with about(file):

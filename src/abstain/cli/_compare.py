@@ -9,7 +9,8 @@ import click
 import numpy as np
 
 from abstain import scores as known
-from abstain.cli._group import class_names_option, command, example_lines
+from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
+from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._show import check_destinations, save_plot
 from abstain.outputs import Outputs
@@ -37,24 +38,12 @@ from abstain.outputs import Outputs
 )
 @click.option("--scores", help="Of one file: scores to compare; of several: the score to use in each.")
 @click.option("--fit", "fit_file", type=Path, help="Outputs to fit the scores of one file on; see 'abstain scores'.")
-@click.option("--label", help="Column of true classes.")
-@click.option("--logits", help="Columns or array of logits.")
-@click.option("--probs", help="Columns or array of class probabilities.")
-@click.option("--features", help="Columns or array of features, for scores such as knn.")
-@click.option("--prediction", help="Column of predicted classes.")
-@click.option("--confidence", help="Column of confidence, higher = surer.")
-@click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions.")
-@click.option("--id", "id_", help="Column of sample identifiers: files are matched by it.")
-@click.option("--cluster", help="Column of clusters (patients, images, ...).")
-@click.option("--sample-weight", help="Column of sample weights.")
-@class_names_option
+@reads(*MODEL, *ANSWERS, *SURE, *SAMPLE)
 @click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
 @click.option("--plot", "plot_path", type=Path, help="Write a picture of estimates and intervals: PNG, SVG or PDF.")
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
-    label: str | None, logits: str | None, probs: str | None, features: str | None, prediction: str | None,
-    confidence: str | None, loss: str | None, id_: str | None, cluster: str | None, sample_weight: str | None,
-    class_names: list[str] | None, json_path: Path | None, plot_path: Path | None,
+    columns: dict[str, Any], json_path: Path | None, plot_path: Path | None,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -68,18 +57,15 @@ def compare_command(
         raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
     sources = files if fit_file is None else (*files, fit_file)
     check_destinations({"json_path": json_path, "plot_path": plot_path}, sources)
-    options = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
-               "confidence": confidence, "loss": loss, "id": id_, "cluster": cluster, "sample_weight": sample_weight,
-               "class_names": class_names}  # fmt: skip
     wanted = score_names(scores)
     if len(files) == 1:
-        losses, columns, first = _scores_of(files[0], wanted, read_fit(fit_file, options), options)
+        losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
     else:
-        losses, columns, first = _models(files, wanted, options)
+        losses, candidates, first = _models(files, wanted, columns)
     with about(*files):
         result = compare(
             losses,
-            columns,
+            candidates,
             chosen,
             level=level,
             adjust=adjust,
@@ -92,17 +78,13 @@ def compare_command(
 def _scores_of(
     file: Path, wanted: list[str], fit: Outputs | None, options: dict[str, Any]
 ) -> tuple[Any, dict[str, Any], Outputs]:
-    """Several scores of one file, each under the loss of the predictions that it is about."""
+    """Several scores of one file, under its one loss."""
     outputs, names, _ = read(file, wanted, [], **options)
     names = names or known.available(outputs, fit)
     if len(names) < 2:
         raise ValueError(f"{file}: holds {len(names)} score to compare; name two with --scores, or give several files")
     with about(file):
-        columns = {name: known.compute(name, outputs, fit) for name in names}
-        judged = {name: known.judged(name, outputs) for name in names}
-    if all(each is outputs for each in judged.values()):
-        return outputs.loss_per_sample(), columns, outputs
-    return {name: each.loss_per_sample() for name, each in judged.items()}, columns, outputs
+        return outputs.loss_per_sample(), {name: known.compute(name, outputs, fit) for name in names}, outputs
 
 
 def _models(
@@ -119,10 +101,9 @@ def _models(
         first = first or outputs
         outputs = _matched(outputs, first, file, files[0])
         _require_same(outputs, first, file, files[0])
+        losses[name] = outputs.loss_per_sample()
         with about(file):
-            score = names[0] if names else known.default(outputs)
-            columns[name] = known.compute(score, outputs)
-            losses[name] = known.judged(score, outputs).loss_per_sample()
+            columns[name] = known.compute(names[0] if names else known.default(outputs), outputs)
     assert first is not None
     return losses, columns, first
 

@@ -30,11 +30,3 @@ def command() -> None:
 def words(text: str | None) -> list[str]:
     """Return the words of a comma-separated option."""
     return [word.strip() for word in (text or "").split(",") if word.strip()]
-
-
-#: Option of every command that reads classes; its value is a list, or None.
-class_names_option = click.option(
-    "--class-names",
-    callback=lambda _context, _option, text: words(text) or None,
-    help="Classes in the order of their columns, separated by commas; for labels that are text.",
-)

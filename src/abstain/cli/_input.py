@@ -10,6 +10,7 @@ from typing import Any
 
 from abstain import scores as known
 from abstain._checks import closest
+from abstain.cli._columns import MODEL, shared
 from abstain.outputs import Outputs, read_outputs
 from abstain.outputs._read import with_row
 
@@ -37,8 +38,7 @@ def read_fit(file: Path | None, options: Mapping[str, Any]) -> Outputs | None:
     """Return the outputs to fit scores on: columns of classes and features have the same names there."""
     if file is None:
         return None
-    same = options.keys() & {"label", "logits", "probs", "prediction", "features", "class_names"}
-    return read_outputs(file, **{name: options[name] for name in same})
+    return read_outputs(file, **shared(options, "predictions", *MODEL))
 
 
 def score_names(text: str | None) -> list[str]:
@@ -57,22 +57,17 @@ def about(*files: Path) -> Iterator[None]:
 
 def column_names(file: Path) -> list[str]:
     """Return the names of the columns; none if the file cannot be read, which the reader will explain better."""
-    import json
-    import zipfile
+    from abstain.outputs import readers
+    from abstain.outputs._frame import csv_header
+    from abstain.outputs._open import kind_of, open_source
 
-    suffix = file.suffix.lower()
+    name = str(file)
     try:
-        if suffix == ".npz":
-            with zipfile.ZipFile(file) as archive:
-                return [name.removesuffix(".npy") for name in archive.namelist()]
-        if suffix in (".jsonl", ".ndjson"):
-            with file.open(encoding="utf-8") as stream:
-                return list(json.loads(next(line for line in stream if line.strip())))
-        import polars
-
-        if suffix == ".csv":
-            return polars.read_csv(file, n_rows=0, infer_schema=False, glob=False).columns
-        return polars.scan_parquet(file, glob=False).collect_schema().names()
+        if readers.recognised(readers.Peek(name)) is None and kind_of(name) == "csv":
+            return csv_header(name)  # the types of its columns are of no interest
+        columns = open_source(name).columns
+        columns.close()
+        return list(columns.columns)
     except Exception:  # whatever is wrong with it
         return []
 

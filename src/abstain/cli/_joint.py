@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abstain import scores as known
-from abstain.cli._group import class_names_option, command, example_lines, words
+from abstain.cli._columns import MODEL, reads
+from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names
 from abstain.cli._show import check_destinations
 
@@ -33,7 +34,7 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
     ),
 )
 @click.argument("id_file", type=Path)
-@click.argument("ood_files", type=Path, nargs=-1, required=True)
+@click.argument("ood_files", type=Path, nargs=-1)
 @click.option("--near", help="OOD sets close to the ID data, separated by commas: file names without ending.")
 @click.option("--far", help="OOD sets far from the ID data.")
 @click.option("--also", multiple=True, help="Folder of another run, same file names; NAME=FOLDER: trained otherwise.")
@@ -52,26 +53,25 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
     type=click.IntRange(min=0),
     help="Useless scores to compare gains with; 0: none.",
 )
-@click.option("--label", help="Column of true classes.")
-@click.option("--logits", help="Columns or array of logits.")
-@click.option("--probs", help="Columns or array of class probabilities.")
-@click.option("--features", help="Columns or array of features.")
-@class_names_option
+@reads(*MODEL)
 @click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
 @click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
 def joint_command(
     id_file: Path, ood_files: tuple[Path, ...], near: str | None, far: str | None, also: tuple[str, ...],
     confidence: str | None, scores: str | None, fit_file: Path | None, prevalence: float | None, layout: str,
-    metric: str | None, group: str | None, n_permutations: int, label: str | None, logits: str | None,
-    probs: str | None, features: str | None, class_names: list[str] | None, json_path: Path | None,
+    metric: str | None, group: str | None, n_permutations: int, columns: dict[str, Any], json_path: Path | None,
     table_path: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
+
+    Without OOD_FILES, the rows of ID_FILE that its column is_ood (or the label -1) marks are the OOD set.
 
     Every detector score alone, and paired with the confidence; values per set, then means of groups, then of runs.
     """
     from abstain.joint import protocol
 
+    if not ood_files:
+        ood_files, columns = (id_file,), _marked(id_file, columns)
     shape = {name: given for name, given in (("metric", metric), ("group", group)) if given is not None}
     for name in shape:
         if layout not in _SHAPED[name]:
@@ -83,8 +83,6 @@ def joint_command(
     sources = [*files, *(Path(folder) / file.name for _, folder in others for file in files)]
     check_destinations({"json_path": json_path, "table_path": table_path}, sources)
     groups = _groups([file.stem for file in ood_files], words(near), words(far))
-    columns: dict[str, Any] = {"label": label, "logits": logits, "probs": probs, "features": features,
-                               "class_names": class_names}  # fmt: skip
     first_run = _scored((id_file, *ood_files), fit_file, confidence, score_names(scores), columns)
     first, *rest = first_run.id_scores
     own = id_file.resolve().parent.name
@@ -110,6 +108,14 @@ def joint_command(
     for path in (json_path, table_path):
         if path is not None and str(path) != "-":
             click.echo(f"wrote {path}", err=True)
+
+
+def _marked(file: Path, columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a file that holds both: rows out of distribution are marked, or their label is -1."""
+    from abstain.outputs._names import SINGLE, plain
+
+    marked = columns["is_ood"] or any(plain(name) in SINGLE["is_ood"] for name in column_names(file))
+    return columns if marked or columns["ood_label"] is not None else columns | {"ood_label": -1}
 
 
 def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[str]]:
@@ -141,12 +147,11 @@ def _scored(
     fits: dict[str, FittedScore | None] = {}
     found: list[dict[str, Any]] = []
     for file in files:
-        outputs = inside if not found else _outside(file, inside, confidence, wanted, columns)
+        outputs = inside if not found else _outside(file, inside, confidence, wanted, columns, both=file == files[0])
         found.append({})
         for name in names:
             try:
                 with about(file):
-                    _loss_of(inside, name, first)
                     if name not in fits:
                         fits[name] = _fitted(name, inside, fit)
                     found[-1][name] = known.compute(name, outputs, fits[name])
@@ -157,18 +162,7 @@ def _scored(
         names = list(found[-1])
     id_scores, *ood_scores = [{name: each[name] for name in names} for each in found]
     sets = (file.stem for file in files[1:])
-    return ScoredRun(_loss_of(inside, first, first), id_scores, dict(zip(sets, ood_scores, strict=True)))
-
-
-def _loss_of(outputs: Outputs, name: str, first: str) -> Any:
-    """Return the loss of the predictions that both scores are about."""
-    loss, own = (known.judged(score, outputs).loss_per_sample() for score in (first, name))
-    if (loss != own).any():
-        raise ValueError(
-            f"{first} and {name} are about different predictions, those of the network and those of its repeated "
-            "passes; name scores of one kind with --confidence and --scores"
-        )
-    return loss
+    return ScoredRun(inside.loss_per_sample(), id_scores, dict(zip(sets, ood_scores, strict=True)))
 
 
 def _asked(file: Path, confidence: str | None, wanted: list[str]) -> list[str]:
@@ -183,13 +177,15 @@ def _score_columns(file: Path) -> list[str]:
 
 
 def _outside(
-    file: Path, inside: Outputs, confidence: str | None, wanted: list[str], columns: dict[str, Any]
+    file: Path, inside: Outputs, confidence: str | None, wanted: list[str], columns: dict[str, Any], *, both: bool
 ) -> Outputs:  # fmt: skip
-    """Return the outputs on an OOD set, whose labels are none of the network's."""
+    """Return the outputs on an OOD set, whose labels are none of the network's; ``both``: a part of the ID file."""
     if sys.stderr is not None and sys.stderr.isatty():
         click.echo(f"scoring {file}", err=True)
-    outputs, _, _ = read(file, _asked(file, confidence, wanted), [], unlabelled=True, **{**columns, "label": None})
-    if outputs.n_classes != inside.n_classes:
+    own = columns if both else columns | {"labels": None, "is_ood": None, "ood_label": None, "where": None}
+    outputs, _, _ = read(file, _asked(file, confidence, wanted), [], unlabelled=True, part="ood", **own)
+    predicting = [each.logits is not None or each.probabilities is not None for each in (outputs, inside)]
+    if all(predicting) and outputs.n_classes != inside.n_classes:
         raise ValueError(f"{file}: {outputs.n_classes} classes, but the ID set has {inside.n_classes}; one network?")
     return outputs
 

@@ -13,6 +13,7 @@ import click
 
 from abstain._result import clean
 from abstain.cli import _commands, _compare, _joint, _thresholds  # noqa: F401  (they add their commands)
+from abstain.cli._columns import COLUMNS
 from abstain.cli._group import command
 
 #: What a user can cause; anything else is a bug and keeps its traceback.
@@ -20,9 +21,8 @@ _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 
 #: Arguments of the library as options of the command.
 _OPTIONS = {
-    **{name: f"--{name}" for name in ("label", "logits", "probs", "prediction", "confidence", "loss")},
-    **{name: f"--{name}" for name in ("id", "cluster", "groups", "scores", "metrics", "features")},
-    "sample_weight": "--sample-weight",
+    **{name: option for name, (option, _) in COLUMNS.items()},
+    **{name: f"--{name}" for name in ("groups", "scores", "metrics")},
     "nan_policy": "--nan-policy",
 }
 _PHRASES = {
@@ -34,10 +34,10 @@ _PHRASES = {
     "abstain.scores.names() lists": "'abstain scores' lists",
 }
 _ARGUMENT = re.compile(rf"(?<![\w(-])({'|'.join(_OPTIONS)})=(?=(<|['\"])|[\s,;:)]|$)")
-
-
-#: What this run has said.
-_noted: set[str] = set()
+#: Numbers, lists and dicts as the command line writes them.
+_LIST = re.compile(r"\b(class_names|confidence_levels)=\[([^\]]*)\]")
+_NUMBER = re.compile(r"\b(ood_label|abstain_class)=(-?\d+)")
+_DICT = re.compile(r"\bwhere=\{'([^']*)': '([^']*)'\}")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -45,7 +45,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks
-    _noted.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _note
@@ -93,10 +92,7 @@ def _note(
 ) -> None:
     """Show a warning to users as one line; those to developers as Python does."""
     if issubclass(category, UserWarning):
-        note = as_options(_line(str(message)))
-        if note not in _noted:  # what was said of a file need not be said of its table
-            click.echo(f"note: {note}", err=True)
-        _noted.add(note)
+        click.echo(f"note: {as_options(_line(str(message)))}", err=True)
     else:
         click.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
 
@@ -105,6 +101,11 @@ def as_options(message: str) -> str:
     """Return a message of the library in the words of the command line: ``label=`` becomes ``--label``."""
     for words, ours in _PHRASES.items():
         message = message.replace(words, ours)
+    message = _LIST.sub(
+        lambda found: f"{_OPTIONS[found[1]]} {found[2].replace(chr(39), '').replace(', ', ',')}", message
+    )
+    message = _NUMBER.sub(lambda found: f"{_OPTIONS[found[1]]} {found[2]}", message)
+    message = _DICT.sub(lambda found: f"--where {found[1]}={found[2]}", message)
     return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + (" " if found[2] else ""), message)
 
 

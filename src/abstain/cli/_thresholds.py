@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from abstain.cli._group import class_names_option, command, example_lines, words
+from abstain.cli._columns import ANSWERS, MODEL, ROWS, SURE, reads
+from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read
 from abstain.cli._show import check_destinations
-from abstain.outputs import Outputs
+from abstain.outputs import Origin, Outputs
 from abstain.outputs._names import listed
 
 if TYPE_CHECKING:
@@ -24,18 +25,6 @@ if TYPE_CHECKING:
 
 #: What a threshold can be chosen for; each is an option of its own.
 _OBJECTIVES = ("risk", "coverage", "capacity", "cost")
-
-
-def _labels(function: Any) -> Any:
-    for option in (
-        click.option("--loss", help="Column of losses >= 0; default: 0/1 from labels and predictions."),
-        click.option("--prediction", help="Column of predicted classes."),
-        click.option("--label", help="Column of true classes."),
-        click.option("--features", help="Columns or array of features, to choose one of several that a file holds."),
-        class_names_option,
-    ):
-        function = option(function)
-    return function
 
 
 def _finite(value: Any) -> Any:
@@ -50,14 +39,15 @@ def _finite(value: Any) -> Any:
 
 
 def _scored(
-    file: Path, outputs: Outputs, score: str | None, temperature: float | None, given: dict[str, Any]
+    outputs: Outputs, score: str | None, temperature: float | None, given: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     """Return the confidence of each row, and how a policy comes by it in new files."""
     from abstain.thresholds._inputs import compute, inputs_of
 
-    columns = _plan(file, given)
+    origin = outputs.origin
+    assert origin is not None
     if score is None and temperature is None and outputs.confidence is not None:
-        return outputs.confidence, {"score": columns.single["confidence"]}
+        return outputs.confidence, {"score": _finished(origin)}
     if given["confidence"]:
         raise click.UsageError(
             "--score and --temperature compute a confidence from --logits or --probs; leave --confidence out"
@@ -65,14 +55,26 @@ def _scored(
     if outputs.logits is None and outputs.probabilities is None:
         raise ValueError(
             f"{score or 'msp'!r} is computed from logits or probabilities, which the file does not hold, and a "
-            "finished column cannot be scaled; give logits= or probs=, or confidence= alone"
+            "finished column cannot be scaled; give logits= or probabilities=, or confidence= alone"
         )
-    probabilities = outputs.logits is None or (given["probs"] and not given["logits"])
+    probabilities = outputs.logits is None or (given["probabilities"] and not given["logits"])
     kind: Any = "probabilities" if probabilities else "logits"
-    how = {"score": score or "msp", kind: columns.matrix[kind], "temperature": temperature}
+    names = origin.matrix.get(kind) or [origin.single["positive_probability"]]
+    how: dict[str, Any] = {"score": score or "msp", kind: names, "temperature": temperature}
     inputs_of(how["score"], how.get("logits"), how.get("probabilities"), temperature)
     with _noted():
         return compute(how["score"], kind, getattr(outputs, kind), temperature), how
+
+
+def _finished(origin: Origin) -> str:
+    """Return the column that new files have the confidence in."""
+    if "confidence" in origin.single:
+        return origin.single["confidence"]
+    name = next(name for part, name in origin.single.items() if part in ("uncertainty", "positive_probability"))
+    raise ValueError(
+        f"a policy compares a column of confidence with its threshold, but this confidence is "
+        f"{origin.columns['confidence']}; write it into a column of its own, here and in new files, not {name!r}"
+    )
 
 
 @contextmanager
@@ -83,22 +85,6 @@ def _noted() -> Iterator[None]:
         yield
 
 
-def _plan(file: Path, given: dict[str, Any]) -> Any:
-    """Return which column of the file plays which part."""
-    from abstain.outputs import _names
-    from abstain.outputs._frame import FrameColumns
-    from abstain.outputs._npz import NpzColumns
-
-    kind = file.suffix.lower().lstrip(".").replace("ndjson", "jsonl")
-    source: Any = NpzColumns(str(file)) if kind == "npz" else FrameColumns(str(file), kind)
-    try:
-        single = {name: given.get(option) for name, (option, _) in _names.SINGLE.items()}
-        matrix = {name: given.get(option) for name, (option, *_) in _names.MATRIX.items()}
-        return _names.plan(source.columns, single, matrix, (), ())
-    finally:
-        source.close()
-
-
 @command.command(
     "threshold",
     epilog=example_lines(
@@ -107,10 +93,7 @@ def _plan(file: Path, given: dict[str, Any]) -> Any:
     ),
 )
 @click.argument("file", type=Path)
-@_labels
-@click.option("--confidence", help="Column of confidence, higher = surer.")
-@click.option("--logits", help="Columns of logits: a name or a pattern such as 'z_*'.")
-@click.option("--probs", help="Columns of class probabilities: a name or a pattern such as 'p_*'.")
+@reads(*MODEL, *ANSWERS, *SURE)
 @click.option("--score", help="Score to compute from logits or probabilities, in new files too.  [default: msp]")
 @click.option("--temperature", type=float, help="Divides the logits first; it must not come from these rows.")
 @click.option("--risk", type=float, help="Largest selective risk; with --delta it is certified.")
@@ -124,9 +107,8 @@ def _plan(file: Path, given: dict[str, Any]) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def threshold_command(
-    context: click.Context, /, file: Path, label: str | None, logits: str | None, probs: str | None,
-    prediction: str | None, confidence: str | None, loss: str | None, score: str | None, temperature: float | None,
-    features: str | None, class_names: list[str] | None, groups: str | None, output: Path | None, as_json: bool,
+    context: click.Context, /, file: Path, columns: dict[str, Any], score: str | None,
+    temperature: float | None, groups: str | None, output: Path | None, as_json: bool,
     **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
@@ -141,12 +123,10 @@ def threshold_command(
     by = words(groups)
     if len(by) > 1:
         raise click.UsageError("--groups takes one group column here")
-    given = {"label": label, "logits": logits, "probs": probs, "features": features, "prediction": prediction,
-             "confidence": confidence, "loss": loss}  # fmt: skip
     check_destinations({"output": output}, [file])
-    outputs, _, names = read(file, [], by, class_names=class_names, **given)
+    outputs, _, names = read(file, [], by, **columns)
     with about(file):
-        column, how = _scored(file, outputs, score, temperature, given)
+        column, how = _scored(outputs, score, temperature, columns)
         chosen = None if not by else (outputs.groups or {})[names[0]]
         found = choose_threshold(outputs.loss_per_sample(), column, groups=chosen, nan_policy="reject", **wanted)
     each = found.groups if isinstance(found, GroupThresholds) else {"": found}
@@ -181,16 +161,15 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
 @command.command("monitor", epilog=example_lines("abstain monitor policy.json audited.parquet --loss err"))
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path)
-@_labels
+@reads("labels", "features", *ROWS, *ANSWERS)
 @click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage cannot be told.")
 @click.option("--max-loss", type=float, help="Largest possible loss; default that of the promise.")
 @click.option("--delta", type=float, help="False-alarm probability; default that of the promise.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def monitor_command(
-    context: click.Context, /, policy: Path, file: Path, label: str | None, prediction: str | None, loss: str | None,
-    features: str | None, class_names: list[str] | None, accepted_only: bool, max_loss: float | None,
-    delta: float | None, as_json: bool,
+    context: click.Context, /, policy: Path, file: Path, columns: dict[str, Any], accepted_only: bool,
+    max_loss: float | None, delta: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
 
@@ -200,11 +179,9 @@ def monitor_command(
 
     known = load_policy(policy)
     inputs = dict(known.inputs or {})
-    outputs, _, names = read(
-        file, [], [known.group] if known.group else [], label=label, logits=inputs.get("logits"),
-        probs=inputs.get("probabilities"), features=features, prediction=prediction,
-        confidence=None if inputs else known.score, loss=loss, class_names=class_names,
-    )  # fmt: skip
+    columns |= {"logits": inputs.get("logits"), "probabilities": inputs.get("probabilities")}
+    columns["confidence"] = None if inputs else known.score
+    outputs, _, names = read(file, [], [known.group] if known.group else [], **columns)
     with about(file):
         with _noted():
             score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence

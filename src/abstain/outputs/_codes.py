@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
+
+from abstain._classes import is_text
+from abstain.outputs._names import Plan
 
 
 def category(column: Any, written: Any | None) -> Any:
@@ -44,3 +48,37 @@ def _word(value: Any) -> Any:
     if isinstance(value, str):
         return str(int(value)) if value.isdecimal() else value
     return f"{value:g}" if value % 1 else str(int(value))
+
+
+def read_classes(fields: dict[str, Any], plan: Plan, written_as: Mapping[str, Any]) -> None:
+    """Decide whether labels and predictions are names of classes or indices, where the file leaves this open."""
+    names = fields["class_names"]
+    columns = {field: name for field, name in plan.single.items() if field in ("labels", "predictions")}
+    if names is plan.class_names and names is not None and all(name.lstrip("-").isdecimal() for name in names):
+        for field in columns:  # labels are these numbers, not positions
+            fields[field] = as_words(fields[field])
+        return
+    written = {field: written_as[name] for field, name in columns.items() if name in written_as}
+    if are_codes(written.values(), names, indices=bool(plan.matrix.keys() & {"logits", "probabilities"})):
+        fields |= written
+    if names is None:
+        _read_numerals(fields, plan)
+
+
+def _read_numerals(fields: dict[str, Any], plan: Plan) -> None:
+    """Where class indices are due, read quoted numbers; name the row of a word among them."""
+    due = plan.matrix.keys() & {"logits", "probabilities"}
+    columns = {field: fields[field] for field in ("labels", "predictions") if field in fields}
+    text = {field: column for field, column in columns.items() if is_text(column)}
+    if not text or not (due or len(text) < len(columns)):
+        return
+    for field, column in text.items():
+        values = [str(value) for value in column]
+        bad = [row for row, value in enumerate(values) if not re.fullmatch(r"\s*-?\d+(\.0*)?\s*", value)]
+        if not bad:
+            fields[field] = [float(value) for value in values]
+        elif len(bad) < len(values):
+            raise ValueError(
+                f"column {plan.single[field]!r} must hold class indices, but data row {bad[0] + 1} holds "
+                f"{values[bad[0]]!r} ({len(bad)} such); repair these rows"
+            )

@@ -13,6 +13,9 @@ from abstain._checks import closest, refuse, same_length, to_numpy, vector
 from abstain._classes import SUM_TOLERANCE, class_labels, class_matrix, host, is_text, probabilities, texts
 from abstain._typing import ArrayLike, FloatArray, IntArray
 
+#: Names of two classes that are written as -1 and +1.
+SIGNS = ("-1", "1")
+
 #: Logits and probabilities of one model may differ by this much after a softmax (float16 files do).
 AGREEMENT = 1e-2
 
@@ -59,7 +62,7 @@ def suspect_logits(values: FloatArray) -> None:
     if (values.max(axis=1) < 1.0).any():
         warnings.warn(
             "logits look like probabilities: every row lies in [0, 1] and sums to 1; if they are, give them as "
-            "probabilities (of a file: probs=), or their softmax is taken once more",
+            "probabilities=, or their softmax is taken once more",
             UserWarning,
             stacklevel=4,  # whoever called Outputs(...)
         )
@@ -160,16 +163,20 @@ def classes(
     """Return labels and predictions as class indices, and the class names that text has brought along."""
     if width is not None and names is not None and len(names) != width:
         raise ValueError(f"class_names has {len(names)} names for {width} classes; give one per column")
+    labels, predictions = _signs(labels, predictions)
     columns = {"labels": _truth(labels, names), "predictions": _truth(predictions, names)}
     given = {name: column for name, column in columns.items() if column is not None}
     text = [name for name, column in given.items() if is_text(column)]
     if text and names is None:
-        if width is not None:
+        if width == 2 and all(set(texts(given[name], name)) <= set(SIGNS) for name in text):
+            names = SIGNS
+        elif width is not None:
             raise ValueError(f"{text[0]} holds text; give class_names=[...] in the order of the class columns")
-        if len(text) < len(given):
+        elif len(text) < len(given):
             other = next(name for name in given if name not in text)
             raise TypeError(f"{text[0]} holds text but {other} numbers; give class_names=[...]")
-        names = tuple(np.unique(np.concatenate([texts(given[name], name) for name in text])).tolist())
+        else:
+            names = tuple(np.unique(np.concatenate([texts(given[name], name) for name in text])).tolist())
     count = width if names is None else len(names)
     indices = {
         name: _indices(column, name, names or ())
@@ -179,6 +186,32 @@ def classes(
     }
     found = [indices.get(name) for name in columns]
     return *[None if column is None else frozen(column) for column in found], names  # type: ignore[return-value]
+
+
+def _signs(*columns: ArrayLike | None) -> tuple[ArrayLike | None, ...]:
+    """Return columns of -1 and +1 as words: beside +1 alone, -1 is a class and no missing label."""
+    values = [None if column is None or is_text(column) else _numbers_of(column) for column in columns]
+    found = set().union(*(set(np.unique(each).tolist()) for each in values if each is not None))
+    if found != {-1.0, 1.0} or any(
+        each is None and column is not None for each, column in zip(values, columns, strict=True)
+    ):
+        return columns
+    return tuple(None if each is None else np.where(each < 0, *SIGNS) for each in values)
+
+
+def _numbers_of(column: ArrayLike) -> Any:
+    """Return a column as floats, an empty one where it is none: the checks say what is wrong."""
+    values = _to_host(column)
+    try:
+        array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.zeros(1)
+    return array if array.ndim == 1 else np.zeros(1)
+
+
+def places(column: ArrayLike, name: str) -> IntArray:
+    """Return class indices."""
+    return np.asarray(frozen(class_labels(_to_host(column), name, np, None)))
 
 
 def _truth(column: ArrayLike | None, names: tuple[str, ...] | None) -> ArrayLike | None:

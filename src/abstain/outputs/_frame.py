@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from abstain.outputs._text_files import SEPARATORS, decimal_comma, open_text, separator_of
+
 
 def polars(purpose: str) -> Any:
     """Import polars, or say how to get it."""
@@ -29,7 +31,9 @@ class FrameColumns:
             if kind == "parquet":
                 self._lazy = pl.scan_parquet(path, glob=False)
             elif kind == "csv":
-                self._lazy = pl.scan_csv(path, glob=False, infer_schema_length=None)
+                sign = separator_of(path)
+                self._dialect = {"separator": sign, "decimal_comma": decimal_comma(path, sign), "glob": False}
+                self._lazy = pl.scan_csv(path, infer_schema_length=None, **self._dialect)
             else:
                 self._lazy = pl.read_ndjson(path, infer_schema_length=None).lazy()
             self._schema = self._lazy.collect_schema()
@@ -37,6 +41,10 @@ class FrameColumns:
             raise ValueError(self._broken(error)) from error
         self._header = csv_header(path) if kind == "csv" else []
         nested = (pl.List, pl.Array)
+        #: whether columns hold objects with fields of their own
+        self.nested = any(_has_fields(pl, dtype) for dtype in self._schema.values())
+        #: columns of words
+        self.words = {name for name, dtype in self._schema.items() if dtype == pl.String}
         #: columns of a CSV as the file has them, where they were read as numbers
         self.written: dict[str, Any] = {}
         #: number of dimensions by column
@@ -44,6 +52,10 @@ class FrameColumns:
 
     def close(self) -> None:
         """Nothing stays open."""
+
+    def collected(self) -> Any:
+        """Return the whole file as a data frame."""
+        return self._lazy.collect()
 
     def load(self, names: list[str], numeric: set[str]) -> dict[str, Any]:
         """Return polars columns by name; those in ``numeric`` as Float64."""
@@ -55,7 +67,7 @@ class FrameColumns:
             lazy = self._lazy
             if coded:
                 schema = {**self._schema, **dict.fromkeys(coded, pl.String)}
-                lazy = pl.scan_csv(self._path, glob=False, schema=schema)
+                lazy = pl.scan_csv(self._path, schema=schema, **self._dialect)
             frame = lazy.select(names).collect()
             if not frame.height:
                 raise ValueError("has no rows; at least one sample is needed")
@@ -133,14 +145,18 @@ class FrameColumns:
         return f"{row}; repair it" if row else f"cannot be read: {reason}; write it again as UTF-8 text"
 
 
-def csv_header(path: str) -> list[str]:
+def _has_fields(pl: Any, dtype: Any) -> bool:
+    inner = getattr(dtype, "inner", None)
+    return isinstance(dtype, pl.Struct) or (inner is not None and _has_fields(pl, inner))
+
+
+def csv_header(path: str, separator: str | None = None) -> list[str]:
     """Return the names as the file has them: polars renames those that occur again."""
-    with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
-        names = next(csv.reader(file), [])
-    if any("\0" in name for name in names):
-        raise ValueError("is no UTF-8 text (UTF-16?); write it again as UTF-8")
-    if len(names) == 1 and (sign := next((each for each in ";\t|" if each in names[0]), None)):
-        raise ValueError(f"has a single column, {names[0]!r}: it is separated by {sign!r}; write commas")
+    sign = separator_of(path) if separator is None else separator
+    with open_text(path) as file:
+        names = next(csv.reader(file, delimiter=sign), [])
+    if len(names) == 1 and (other := next((each for each in SEPARATORS if each in names[0]), None)):
+        raise ValueError(f"has a single column, {names[0]!r}: it is separated by {other!r}; write commas")
     return names
 
 
@@ -153,8 +169,8 @@ def each_once(names: list[str], header: list[str]) -> None:
 
 def bad_csv_row(path: str) -> str | None:
     """Return what is wrong with the first row that has more fields than the header."""
-    with open(path, newline="", encoding="utf-8", errors="replace") as file:
-        rows = csv.reader(file)
+    with open_text(path) as file:
+        rows = csv.reader(file, delimiter=separator_of(path))
         width = len(next(rows, []))
         for number, row in enumerate(rows, start=1):
             if len(row) > width:

@@ -9,47 +9,91 @@ from fnmatch import fnmatchcase
 
 from abstain._checks import closest
 
-#: field of Outputs -> (option of read_outputs, names that are recognised, in lower case)
-SINGLE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "labels": ("label", ("label", "labels", "y", "y_true", "target", "targets", "true_label")),
-    "predictions": (
-        "prediction",
-        ("prediction", "predictions", "pred", "preds", "y_pred", "yhat", "y_hat", "pred_label"),
+#: Part (and the argument that names its column) -> names that are recognised, in lower case, words parted by "_".
+SINGLE: dict[str, tuple[str, ...]] = {
+    "labels": (
+        "label", "labels", "y", "y_true", "target", "targets", "true_label", "true_labels", "true_class", "truth",
+        "true", "gt", "gt_label", "ground_truth", "groundtruth", "gold", "gold_label", "reference", "references",
+        "actual", "actual_label", "y_test", "expected", "label_true",
     ),
-    "confidence": ("confidence", ("confidence", "conf", "score", "msp")),
-    "loss": ("loss", ("loss", "error")),
-    "sample_weight": ("sample_weight", ("weight", "weights", "sample_weight")),
-    "ids": ("id", ("id", "ids", "sample_id")),
-    "clusters": ("cluster", ("cluster", "clusters")),
-}
+    "predictions": (
+        "prediction", "predictions", "pred", "preds", "y_pred", "yhat", "y_hat", "pred_label", "pred_labels",
+        "predicted", "predicted_label", "predicted_labels", "predicted_class", "pred_class", "prediction_label",
+        "model_prediction", "label_pred",
+    ),
+    "confidence": (
+        "confidence", "confidences", "conf", "conf_score", "confidence_score", "score", "msp", "max_prob",
+        "max_probability", "max_softmax", "max_softmax_prob", "max_softmax_probability", "certainty",
+        "prediction_confidence", "verbal_confidence", "verbalized_confidence",
+    ),
+    "uncertainty": (
+        "uncertainty", "uncertainties", "uncertainty_score", "predictive_uncertainty", "predictive_entropy", "entropy",
+    ),
+    "positive_probability": ("positive_probability", "positive_prob", "prob_positive", "p_positive", "prob_pos"),
+    "either": (
+        "y_prob", "y_proba", "y_score", "y_scores", "prob", "proba", "probability", "p", "pred_prob", "pred_proba",
+        "y_pred_prob", "y_pred_proba", "prediction_prob", "prediction_probability", "predicted_probability",
+    ),
+    "loss": ("loss", "error"),
+    "correct": (
+        "correct", "is_correct", "correctness", "acc", "accuracy", "right", "is_right", "em", "exact_match", "grade",
+        "graded", "passed", "verdict", "response_correct", "answer_correct",
+    ),
+    "quality": ("quality",),
+    "abstained": ("abstained", "is_abstained", "abstain", "refused", "is_refusal"),
+    "should_abstain": ("should_abstain", "unanswerable", "is_unanswerable", "is_impossible"),
+    "is_ood": ("is_ood", "ood"),
+    "sample_weight": ("weight", "weights", "sample_weight", "sample_weights"),
+    "ids": ("id", "ids", "sample_id"),
+    "clusters": ("cluster", "clusters"),
+}  # fmt: skip
 
-#: field of Outputs -> (option, names of a whole matrix, prefixes of one column per class)
-MATRIX: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
-    "logits": ("logits", ("logits", "logit"), ("logit_", "logits_")),
+#: Part -> names of a whole matrix, prefixes of one column per class.
+MATRIX: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "logits": (("logits", "logit"), ("logit_", "logits_")),
     "probabilities": (
-        "probs",
-        ("probabilities", "probability", "probs", "prob", "proba", "softmax"),
+        ("probabilities", "probability", "probs", "prob", "proba", "softmax", "y_proba", "y_prob"),
         ("prob_", "probs_", "proba_", "probability_", "probabilities_", "p_"),
     ),
-    "features": ("features", ("features",), ("feature_", "features_")),
+    "features": (("features",), ("feature_", "features_")),
 }
+
+#: A single column of this kind is the probability of the second of two classes: nobody writes it for the first alone.
+_SECOND = re.compile(r"(?:y_)?(?:p|prob|probs|proba|probability)_1")
+
+#: Columns that hold a finished score of a method, known by its name.
+EXTERNAL = ("odin", "gram", "confidnet", "tcp", "devries", "reservation", "deep_gamblers")
+
+#: Columns that often name what rows belong to, and are worth a word where they are not used.
+_UNITS = re.compile(
+    r"(?:patient|subject|participant|person|user|document|doc|study|scan|slide|session|question)(?:_?id)?"
+)
 
 
 @dataclass
 class Plan:
-    """The columns to load: one per field, several per matrix, and dicts of name -> column."""
+    """The columns to load: one per part, several per matrix, and dicts of name -> column."""
 
     single: dict[str, str] = field(default_factory=dict)
     matrix: dict[str, list[str]] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)
     scores: dict[str, str] = field(default_factory=dict)
     class_names: list[str] | None = None
+    #: Parts whose column the caller has named.
+    told: frozenset[str] = frozenset()
 
     def columns(self) -> list[str]:
         """All columns, each once."""
         inner = [name for names in self.matrix.values() for name in names]
         every = [*self.single.values(), *inner, *self.groups.values(), *self.scores.values()]
         return list(dict.fromkeys(every))
+
+    def drop(self, *parts: str) -> None:
+        """Leave out what was found by name alone."""
+        for part in parts:
+            if part not in self.told:
+                self.single.pop(part, None)
+                self.matrix.pop(part, None)
 
 
 def plan(
@@ -63,28 +107,68 @@ def plan(
     result = Plan()
     for name, column in single.items():
         if column is not None:
-            result.single[name] = _exact(column, columns, SINGLE[name][0])
+            result.single[name] = exact(column, columns, name)
     for name, pattern in matrix.items():
         if pattern is not None:
-            result.matrix[name] = _matches(pattern, columns, MATRIX[name][0])
+            result.matrix[name] = _matches(pattern, columns, name)
+    one = result.matrix.get("probabilities", [])
+    if len(one) == 1 and columns[one[0]] == 1 and "positive_probability" not in result.single:
+        result.single["positive_probability"] = result.matrix.pop("probabilities")[0]
+    result.told = frozenset({*result.single, *result.matrix})
     result.groups = _family(groups, columns, "group", "groups")
     result.scores = _family(scores, columns, "score", "scores")
 
-    told = result.single.keys() & {"predictions", "loss"}
+    told = result.single.keys() & {"predictions", "loss", "correct", "quality"}
     taken = set(result.columns())
     free = {name: ndim for name, ndim in columns.items() if name not in taken}
-    for name in SINGLE:
-        if name not in result.single:
-            _automatic_single(result, name, free)
     for name in MATRIX:
         if name not in result.matrix:
             _automatic_matrix(result, name, free, needed=not told)
+    for name in SINGLE:
+        if name not in result.single:
+            _automatic_single(result, name, free)
+    _settle(result)
     if not groups:
         result.groups = _automatic_family(free, "group")
     if not scores:
         result.scores = _automatic_family(free, "score", whole=False)
+        used = set(result.columns())
+        result.scores |= {name: name for name in free if plain(name) in EXTERNAL and name not in used}
     _order_classes(result, columns)
     return result
+
+
+def _settle(result: Plan) -> None:
+    """Of several columns that say how sure the model is, keep the one that says it best; told ones stay."""
+    told, single = result.told, result.single
+    if told & {"positive_probability", "confidence", "uncertainty"}:
+        result.drop("positive_probability", "confidence", "uncertainty", "either")
+    if result.matrix.keys() & {"logits", "probabilities"}:
+        result.drop("positive_probability", "either")
+    if "confidence" in single:
+        result.drop("uncertainty", "either")
+        if "positive_probability" in single:
+            result.drop("positive_probability")
+    elif "positive_probability" in single:
+        result.drop("uncertainty", "either")
+    elif "uncertainty" in single:
+        result.drop("either")
+    if told & {"loss", "correct", "quality"}:
+        result.drop("loss", "correct", "quality")
+    elif "predictions" in told or told & {"logits", "probabilities"}:
+        result.drop("correct", "quality")
+
+
+def unused(columns: dict[str, int], used: Iterable[str]) -> list[str]:
+    """Return the columns that are not used but look as if they meant something here."""
+    known = {name for names in SINGLE.values() for name in names}
+    rest = [name for name, ndim in columns.items() if ndim == 1 and name not in set(used)]
+    return [name for name in rest if plain(name) in known or _UNITS.fullmatch(plain(name))]
+
+
+def plain(name: str) -> str:
+    """Return a name in lower case, its words parted by "_": "True Label" is true_label."""
+    return re.sub(r"[^0-9a-z]+", "_", name.lower()).strip("_")
 
 
 def listed(names: Iterable[str], limit: int = 12) -> str:
@@ -94,7 +178,8 @@ def listed(names: Iterable[str], limit: int = 12) -> str:
     return (", ".join(names[:limit]) or "none") + more
 
 
-def _exact(name: str, columns: Iterable[str], option: str) -> str:
+def exact(name: str, columns: Iterable[str], option: str) -> str:
+    """Return the name of a column if there is one; else raise, with the nearest."""
     if not isinstance(name, str):
         raise TypeError(f"{option} must be the name of a column, got {name!r}")
     if name in columns:
@@ -119,7 +204,7 @@ def _matches(pattern: str | Sequence[str], columns: dict[str, int], option: str)
                 raise ValueError(f"no column matches {option}={part!r}; columns: {listed(columns)}")
             found += fitting
         else:
-            _exact(part, columns, option)
+            exact(part, columns, option)
     whole = [name for name in found if columns[name] > 1]
     if whole and len(found) > 1:
         raise ValueError(
@@ -129,17 +214,27 @@ def _matches(pattern: str | Sequence[str], columns: dict[str, int], option: str)
 
 
 def _automatic_single(result: Plan, name: str, free: dict[str, int]) -> None:
-    option, known = SINGLE[name]
-    found = [column for column, ndim in free.items() if ndim == 1 and column.lower() in known]
+    taken = set(result.columns())
+    singles = [column for column, ndim in free.items() if ndim == 1 and column not in taken]
+    found = [column for column in singles if plain(column) in SINGLE[name]]
+    pairs = {"predictions": ".label", "confidence": ".score"}  # a nested {"label": ..., "score": ...}
+    if not found and name in pairs:
+        stems = {column.rpartition(".")[0] for column in singles if column.endswith((".label", ".score"))}
+        both = [stem for stem in stems if {f"{stem}.label", f"{stem}.score"} <= free.keys()]
+        found = [f"{stem}{pairs[name]}" for stem in sorted(both)]
+    if not found and name == "positive_probability":
+        found = [column for column in singles if _SECOND.fullmatch(plain(column))]
     if len(found) > 1:
-        raise ValueError(f"{name} could be {' or '.join(map(repr, found))}; give {option}=<one of them>")
+        if name == "either":
+            return
+        raise ValueError(f"{name} could be {' or '.join(map(repr, found))}; give {name}=<one of them>")
     if found:
         result.single[name] = found[0]
 
 
 def _automatic_matrix(result: Plan, name: str, free: dict[str, int], *, needed: bool) -> None:
     """Find the one matrix of this name; of several none, where predictions or a loss were named and stand alone."""
-    option, known, prefixes = MATRIX[name]
+    known, prefixes = MATRIX[name]
     found = [
         [column]
         for column, ndim in free.items()
@@ -152,14 +247,14 @@ def _automatic_matrix(result: Plan, name: str, free: dict[str, int], *, needed: 
         return
     if len(found) > 1:
         names = " or ".join(repr(family[0]) + (" …" if len(family) > 1 else "") for family in found)
-        raise ValueError(f"{name} could be {names}; give {option}=<one of them>")
+        raise ValueError(f"{name} could be {names}; give {name}=<one of them>")
     if found:
         result.matrix[name] = found[0]
 
 
 def _per_class(free: dict[str, int], prefix: str) -> list[str]:
     family = [column for column, ndim in free.items() if ndim == 1 and column.lower().startswith(prefix)]
-    numbered = [column for column in family if column[len(prefix) :].isdecimal()]
+    numbered = [column for column in family if column[len(prefix) :].removeprefix("-").isdecimal()]
     # p_value, p_adjusted, … are no classes: the short prefix counts only before a number
     return numbered or ([] if prefix == "p_" else family)
 
@@ -189,9 +284,9 @@ def _order_classes(result: Plan, columns: dict[str, int]) -> None:
     for name, family in result.matrix.items():
         if len(family) == 1 and columns[family[0]] > 1:
             continue
-        suffixes = _suffixes(family, MATRIX[name][2])
+        suffixes = _suffixes(family, MATRIX[name][1])
         numbered = all(any(sign.isdecimal() for sign in suffix) for suffix in suffixes)
-        if numbered:  # else the order of the file
+        if numbered and not any(suffix.startswith("-") for suffix in suffixes):  # else the order of the file
             order = sorted(range(len(family)), key=lambda index: natural(suffixes[index]))
             family[:] = [family[index] for index in order]
             suffixes = [suffixes[index] for index in order]

@@ -15,8 +15,11 @@ import numpy as np
 from abstain._checks import UnmetNeed
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.outputs import _columns as check
-from abstain.outputs._abstention import without_unit
-from abstain.outputs._doubts import doubts
+from abstain.outputs._states import States
+from abstain.outputs._understood import Origin, understood
+
+#: Fields that are dicts of columns.
+_NAMED = ("scores", "groups", "score_predictions")
 
 #: Opaque bytes that stay as they are, whatever the package is called: fingerprints in saved results rest on them.
 _SALT = b"recuse.Outputs/1"
@@ -64,10 +67,13 @@ class Outputs:
     class_names : sequence of str
         Names in the order of the class columns. Without class columns, text labels and predictions bring
         their own: all names that occur, sorted.
-    abstention_unit : bool
-        The last column of logits, probabilities and passes is no class but the unit by which the network abstains (Deep
-        Gamblers). It is taken off, probabilities are divided by the sum of the rest, and minus its probability becomes
-        ``scores["neg_reservation"]``. The field is False afterwards; class names and head may have the unit or not.
+    score_predictions : dict of str to array-like of shape (n_samples,)
+        Predictions that belong to a score, by its name, if they are not those of the model: class indices. The score
+        is then judged on them. Scores of ``passes`` have theirs without being told.
+    states : States, optional
+        What became of all questions, where some have no answer or no verdict; :func:`read_outputs` fills it in.
+    origin : Origin, optional
+        Which columns these are, for :meth:`understood`; :func:`read_outputs` fills it in.
     unlabelled : bool
         Allow rows that have neither a loss nor labels: out-of-distribution data, data to decide on.
 
@@ -82,10 +88,7 @@ class Outputs:
     Warns
     -----
     UserWarning
-        Logits that look like probabilities: all rows lie in [0, 1] and sum to 1, and not all are one-hot. Columns that
-        look like another quantity: a confidence that is the probability of class 1, or rises with the loss; a loss
-        that looks like correctness; predictions that are right less often than by chance; a class that is never a
-        label but predicted, like the abstention unit of Deep Gamblers.
+        Logits that look like probabilities: all rows lie in [0, 1] and sum to 1, and not all are one-hot.
 
     Notes
     -----
@@ -117,8 +120,10 @@ class Outputs:
     passes: ArrayLike = None
     head: Any = None
     class_names: Any = None
+    score_predictions: Any = None
+    states: States | None = None
+    origin: Origin | None = None
     unlabelled: bool = False
-    abstention_unit: bool = False
 
     def __post_init__(self) -> None:
         found: dict[str, Any] = {}
@@ -138,8 +143,7 @@ class Outputs:
             found[name] = None if value is None else convert(value)
         found["scores"] = check.named(self.scores, "scores", check.numbers)
         found["groups"] = check.named(self.groups, "groups", check.categories)
-        if self.abstention_unit:
-            self._take_off_the_unit(found)
+        found["score_predictions"] = check.named(self.score_predictions, "score_predictions", check.places)
 
         logits, probabilities = found["logits"], found["probabilities"]
         if logits is not None and probabilities is not None:
@@ -161,7 +165,7 @@ class Outputs:
             found["head"] = check.head(self.head, width, n_features)
 
         columns = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
-        for field in ("scores", "groups"):
+        for field in _NAMED:
             columns |= {f"{field}[{name!r}]": value for name, value in found[field].items()}
         if not columns:
             raise ValueError(
@@ -171,26 +175,9 @@ class Outputs:
         self._require_loss(found)
         for name, value in found.items():
             object.__setattr__(self, name, value)
-        self._warn_of_doubts()
-
-    def _take_off_the_unit(self, found: dict[str, Any]) -> None:
-        changed = without_unit(found)
-        found |= changed | {"scores": changed["scores"] | found["scores"], "abstention_unit": False}
-        width = next(matrix for name, matrix in changed.items() if name != "scores").shape[-1]
-        if self.class_names is not None and len(self.class_names) == width + 1:
-            object.__setattr__(self, "class_names", list(self.class_names)[:-1])
-        if self.head is not None and len(self.head) == 2 and len(self.head[0]) == width + 1:
-            object.__setattr__(self, "head", tuple(part[:-1] for part in self.head))
-
-    def _warn_of_doubts(self) -> None:
-        judged = self.loss is None and self.labels is not None
-        predicts = any(getattr(self, name) is not None for name in _PREDICTORS)
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        for doubt in doubts(columns, self.error if judged and predicts else None, self.class_names):
-            warnings.warn(doubt, stacklevel=4)  # whoever called Outputs(...)
 
     def _require_loss(self, found: dict[str, Any]) -> None:
-        predicts = [name for name in _PREDICTORS if found[name] is not None]
+        predicts = [name for name in ("logits", "probabilities", "predictions", "passes") if found[name] is not None]
         if self.unlabelled or found["loss"] is not None or (found["labels"] is not None and predicts):
             return
         if found["labels"] is None:
@@ -317,8 +304,9 @@ class Outputs:
         for name, value in self._arrays():
             if "[" not in name:
                 changed[name] = value[:, index] if name == "passes" else value[index]
-        for field in ("scores", "groups"):
+        for field in _NAMED:
             changed[field] = {name: column[index] for name, column in getattr(self, field).items()}
+        changed["states"] = None  # counts of all questions, not of these
         with warnings.catch_warnings():  # what is odd about all samples has been said of them
             warnings.simplefilter("ignore")
             return replace(self, **changed)
@@ -340,6 +328,22 @@ class Outputs:
         if outside[refuse_at]:
             raise ValueError(f"rows[{refuse_at}] = {int(index[refuse_at])} is out of range for {self.n} samples")
         return index
+
+    def understood(self, default: str = "") -> dict[str, str]:
+        """Return which part each column plays, in words; ``default`` names the score where no confidence is given.
+
+        Examples
+        --------
+        >>> import abstain
+        >>> outputs = abstain.Outputs(labels=["yes", "no"], predictions=["yes", "yes"], confidence=[0.9, 0.6])
+        >>> for part, words in outputs.understood().items():
+        ...     print(part, words)
+        labels as given (2 classes: no, yes)
+        prediction as given
+        confidence as given
+        loss 0/1, the prediction is not the label
+        """
+        return understood(self, default)
 
     # ------------------------------------------------------------------ identity
 
@@ -365,11 +369,7 @@ class Outputs:
         """All columns by name, those in dicts as ``scores['energy']``."""
         columns = [(field.name, getattr(self, field.name)) for field in fields(self)]
         plain = [(name, value) for name, value in columns if isinstance(value, np.ndarray)]
-        inner = [
-            (f"{field}[{name!r}]", value)
-            for field in ("scores", "groups")
-            for name, value in getattr(self, field).items()
-        ]
+        inner = [(f"{field}[{name!r}]", value) for field in _NAMED for name, value in getattr(self, field).items()]
         return plain + inner
 
     def __repr__(self) -> str:
@@ -378,9 +378,6 @@ class Outputs:
         sizes = [f"n={self.n}"] + ([] if self.n_classes is None else [f"n_classes={self.n_classes}"])
         return f"Outputs({', '.join(sizes + names + extra)})"
 
-
-#: Fields that predict a class.
-_PREDICTORS = ("logits", "probabilities", "predictions", "passes")
 
 #: Rows whose bytes are made at once.
 _DIGEST_ROWS = 1 << 16

@@ -118,7 +118,7 @@ def apply_policy(
 def _check_header(name: str) -> None:
     """Refuse a column that occurs twice, whichever it is: the copy would name the second otherwise."""
     try:
-        header = csv_header(name)
+        header = csv_header(name, ",")
         each_once(header, header)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
@@ -201,7 +201,7 @@ def _computed(pl: Any, name: str, schema: Any, policy: Policy) -> Any:
                 f"{name}: column {wanted!r} is missing: the policy's score {policy.score!r} is computed from "
                 f"{listed(columns, 4)}{scaled}{finished}; write these columns, or choose a threshold on a column"
             )
-    if len(columns) == 1:
+    if len(columns) == 1 and not _is_single_probability(policy, schema[columns[0]]):
         if not isinstance(schema[columns[0]], pl.List | pl.Array):
             raise ValueError(f"{name}: column {columns[0]!r} must hold lists, one number per class; convert it first")
         source, matrix = pl.col(columns[0]), _lists
@@ -212,6 +212,11 @@ def _computed(pl: Any, name: str, schema: Any, policy: Policy) -> Any:
         lambda rows: pl.Series(policy.confidence(matrix(rows)), dtype=pl.Float64),
         return_dtype=pl.Float64, is_elementwise=True,
     )  # fmt: skip
+
+
+def _is_single_probability(policy: Policy, dtype: Any) -> bool:
+    """Whether the one column of the policy is the probability of the second of two classes."""
+    return "probabilities" in (policy.inputs or {}) and not dtype.is_nested()
 
 
 def _struct(rows: Any) -> Any:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstain._checks import failure_probability, vector
+from abstain._checks import inside, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.inference import clopper_pearson
 from abstain.thresholds._p_values import hoeffding_bentkus
@@ -121,7 +121,7 @@ def certified_band(
     >>> abstain.thresholds.certified_band(score < 100, score, delta=0.05).n_pilot
     32
     """
-    delta = failure_probability(delta)
+    delta = inside(delta, "delta", 0.05)
     sample = read(loss, confidence, None, nan_policy)
     largest = largest_loss(sample, max_loss)
     pilot, _ = draw(sample, rng)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import FRACTION, failure_probability, fraction, inside, one_of, positive, real, same_length, vector
+from abstain._checks import FRACTION, fraction, inside, one_of, positive, real, same_length, vector
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.curve import OperatingPoint, RiskCoverageCurve
@@ -170,7 +170,7 @@ def _objective(
         raise TypeError("delta= belongs to risk=; a promise about another objective is not offered")
     if risk is not None:
         risk = positive(risk, "risk", FRACTION)
-        return {"risk": risk} | ({} if delta is None else {"delta": failure_probability(delta)})
+        return {"risk": risk} | ({} if delta is None else {"delta": inside(delta, "delta", 0.05)})
     if coverage is not None:
         return {"coverage": fraction(coverage, "coverage")}
     if capacity is not None:

@@ -41,6 +41,8 @@ def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None
     from abstain import scores
 
     values = np.asarray(matrix, dtype=np.float64)
+    if kind == "probabilities" and values.ndim == 2 and values.shape[1] == 1:  # that of the second of two classes
+        values = np.column_stack([1.0 - values, values])
     whole = np.isfinite(values).all(axis=1)
     result = np.full(len(values), np.nan)
     if not whole.any():

@@ -6,7 +6,7 @@ from abstain.outputs.readers import _fd_shifts, _inspect, _lm_eval, _openood
 from abstain.outputs.readers._reader import Peek, Reader, Table
 from abstain.outputs.readers._verbal import spoken
 
-__all__ = ["READERS", "Reader", "Table", "find", "spoken"]
+__all__ = ["READERS", "Peek", "Reader", "Table", "find", "recognised", "spoken"]
 
 #: Every reader, in the order in which they are asked.
 READERS: tuple[Reader, ...] = tuple(leaf.READER for leaf in (_lm_eval, _inspect, _fd_shifts, _openood))
@@ -40,5 +40,10 @@ def find(path: str) -> tuple[Reader, Table] | None:
     ('OpenOOD', array([False,  True]))
     """
     peek = Peek(path)
-    reader = next((each for each in READERS if each.recognises(peek)), None)
+    reader = recognised(peek)
     return None if reader is None else (reader, reader.read(peek))
+
+
+def recognised(peek: Peek) -> Reader | None:
+    """Return the reader that recognises a file, without reading more than it takes to tell."""
+    return next((each for each in READERS if each.recognises(peek)), None)

@@ -74,13 +74,13 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
     if len(kinds) > 1:
         (first, at), (second, there) = list(kinds.items())[:2]
         raise ValueError(
-            f"{name} mixes {first} ({values[at]!r}, row {at + 1}) and {second} ({values[there]!r}, row {there + 1}); "
-            "write one of them throughout"
+            f"{name} mixes {first} ({values[at]!r}, data row {at + 1}) and {second} ({values[there]!r}, data row "
+            f"{there + 1}); write one of them throughout"
         )
     above = found > 1.0
     if above.any() and set(kinds) != {"numbers"}:
         row = int(np.argmax(above))
-        raise ValueError(f"{name} says {values[row]!r} in row {row + 1}, which is more than all; repair this row")
+        raise ValueError(f"{name} says {values[row]!r} in data row {row + 1}, which is more than all; repair this row")
     return found
 
 
@@ -108,5 +108,9 @@ def _ranked(
     known = {word for scale in scales for words in scale for word in words}
     row = next((row for row in rows if said[row] not in known), rows[0])
     words = list(dict.fromkeys(str(said[each]) for each in rows))
-    ours = f"of {listed}" if listed else f"among the known scales; give the words from least to most sure ({words[:6]})"
-    raise ValueError(f"{name} says {said[row]!r} in row {row + 1}, which is not {ours}")
+    ours = f"of {listed}"
+    if not listed:
+        ours = (
+            f"of a known scale; give the words from least to most sure, confidence_levels={words[:6]}, or other numbers"
+        )
+    raise ValueError(f"{name} says {said[row]!r} in data row {row + 1}, which is no word {ours}")

@@ -1,0 +1,98 @@
+"""From planned columns to the fields of ``Outputs``: loaded, and cut to the rows that count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from abstain.outputs import _codes, _names, _rows
+from abstain.outputs._answers import Answers
+from abstain.outputs._open import Source
+
+#: Columns whose values may be words.
+_WORDS = ("labels", "predictions", "ids", "clusters", "correct", "abstained", "should_abstain", "is_ood")
+
+
+class Reading:
+    """The columns that are planned, loaded, with the rows that count."""
+
+    def __init__(self, opened: Source, plan: _names.Plan, where: Mapping[str, Any], part: _rows.Part) -> None:
+        self.source, self.plan, self.part = opened.columns, plan, part
+        self.notes, self.said = list(opened.notes), ""
+        words = {plan.single.get(name) for name in _WORDS} | set(plan.groups.values())
+        extra = [*(_names.exact(name, self.source.columns, "where") for name in where), *opened.one_of]
+        names = list(dict.fromkeys([*plan.columns(), *extra]))
+        texts = words | set(extra) | (set(getattr(self.source, "words", ())) & {plan.single.get("confidence")})
+        self.loaded = self.source.load(names, set(names) - texts)
+        self.written = dict(self.source.written)
+        self.rows = _rows.chosen(self.loaded, where, self.source.columns)
+        _rows.one_value(self.loaded, opened.one_of, self.rows)
+        self.unused = _names.unused(self.source.columns, [*names, "class_names", "passes", *plan.scores])
+        if self.rows is not None:
+            listed = " and ".join(f"{name} = {value}" for name, value in where.items())
+            self.said = f"{int(self.rows.sum())} of {len(self.rows)} rows, {listed}"
+            self._keep(self.rows)
+
+    def _keep(self, rows: Any) -> None:
+        self.loaded = {name: _rows.taken(column, rows) for name, column in self.loaded.items()}
+        self.written = {name: _rows.taken(column, rows) for name, column in self.written.items()}
+
+    def answers(self, class_names: Sequence[str] | None, ood_label: Any) -> Answers:
+        """Return the fields, for the rows of the part."""
+        passes = self.source.passes()
+        if passes is not None and self.rows is not None:
+            passes = _rows.taken(passes, self.rows, axis=1)
+        inside = self._inside(ood_label)
+        if inside is not None:
+            self._keep(inside)
+            passes = None if passes is None else _rows.taken(passes, inside, axis=1)
+        return Answers(_fields(self, passes, class_names), self.plan, self.notes)
+
+    def _inside(self, ood_label: Any) -> Any:
+        """Return the rows of the part that is read; None for all."""
+        plan, word = self.plan, {"id": "out of distribution", "ood": "in distribution"}[self.part]
+        if "is_ood" in plan.single:
+            name = plan.single.pop("is_ood")
+            column, name = self.loaded[name], f"`{name}`"
+        elif ood_label is not None and "labels" in plan.single:
+            values = _rows.listed(self.loaded[plan.single["labels"]])
+            column, name = np.array([_rows.same(value, ood_label) for value in values]), f"label {ood_label}"
+        else:
+            return self._minus_one()
+        rows, others = _rows.inside(column, name, self.part)
+        if others:
+            self.notes.append(f"{others} rows are {word} ({name}) and left out here")
+        if self.part == "ood":
+            plan.single.pop("labels", None)
+        return rows if others else None
+
+    def _minus_one(self) -> None:
+        """Refuse a label of -1 that nothing explains."""
+        name = self.plan.single.get("labels")
+        hit = None if name is None else _rows.minus_one(self.loaded[name])
+        if hit is not None:
+            raise ValueError(
+                f"column {name!r} holds -1 in {int(hit.sum())} of {len(hit)} rows: if these are out of distribution "
+                "give ood_label=-1 (or a column is_ood); if their label is missing, leave these rows out"
+            )
+
+
+def _fields(read: Reading, passes: Any, class_names: Sequence[str] | None) -> dict[str, Any]:
+    source, plan, loaded = read.source, read.plan, read.loaded
+    fields: dict[str, Any] = {field: loaded[name] for field, name in plan.single.items()}
+    fields |= {field: source.stack(loaded, columns) for field, columns in plan.matrix.items()}
+    fields["groups"] = {name: _category(read, column) for name, column in plan.groups.items()}
+    fields["scores"] = {name: loaded[column] for name, column in plan.scores.items()}
+    fields["head"], fields["passes"] = source.head(), passes
+    found = source.class_names(loaded) or plan.class_names
+    fields["class_names"] = found if class_names is None else class_names
+    for field in fields.keys() & {"ids", "clusters"}:
+        fields[field] = _category(read, plan.single[field])
+    _codes.read_classes(fields, plan, read.written)
+    return fields
+
+
+def _category(read: Reading, name: str) -> Any:
+    return _codes.category(read.loaded[name], read.written.get(name))

@@ -1,0 +1,123 @@
+"""From what the caller has - a file, a data frame, arrays by name - to columns by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from abstain.outputs import _memory, readers
+from abstain.outputs._frame import FrameColumns
+from abstain.outputs._memory import MemoryColumns
+from abstain.outputs._npz import NpzColumns
+
+KINDS = {
+    ".npz": "npz", ".npy": "npy", ".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "ndjson",
+    ".ndjson": "ndjson", ".json": "json",
+}  # fmt: skip
+
+
+@dataclass
+class Source:
+    """Columns by name, what to call where they come from, and what a reader says about them."""
+
+    name: str
+    columns: Any
+    notes: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+
+
+def name_of(source: Any) -> str:
+    """Return what messages call a source: the path of a file, nothing for what is in memory."""
+    return os.fspath(source) if isinstance(source, str | os.PathLike) else ""
+
+
+def open_source(source: Any) -> Source:
+    """Open a file, or take a data frame or a dict of arrays."""
+    if isinstance(source, Mapping):
+        return Source("", MemoryColumns(_arrays(source)))
+    if not isinstance(source, str | os.PathLike):
+        return Source("", _memory.of_frame(source))
+    name = os.fspath(source)
+    found = readers.find(name)
+    if found is not None:
+        reader, table = found
+        return Source(name, MemoryColumns(table.columns), (f"read as {reader.title}", *table.notes), table.one_of)
+    return Source(name, _columns(name, kind_of(name)))
+
+
+def _arrays(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a dict; lists of anything become columns, arrays and tensors stay what they are."""
+    from abstain.outputs import _cells
+
+    found: dict[str, Any] = {}
+    for name, values in source.items():
+        found |= _cells.columns(str(name), values) if isinstance(values, list | tuple) else {str(name): values}
+    return found
+
+
+def _columns(name: str, kind: str) -> Any:
+    if kind == "npz":
+        return NpzColumns(name)
+    if kind == "npy":
+        return _of_npy(name)
+    if kind == "json":
+        return _memory.of_json(name)
+    try:
+        import polars  # noqa: F401  (whether it is there)
+    except ImportError:
+        if kind != "parquet":
+            return _memory.of_csv(name) if kind == "csv" else _memory.of_json_lines(name)
+        return _by_pandas(name)
+    frame = FrameColumns(name, kind)
+    return frame if not frame.nested else _memory.of_frame(frame.collected())
+
+
+def _by_pandas(name: str) -> Any:
+    """Return the columns of a Parquet file that pandas reads, where polars is missing."""
+    try:
+        import pandas as pd
+
+        frame = pd.read_parquet(name)
+    except ImportError:
+        from abstain.outputs._frame import polars
+
+        return polars(f"reading {os.path.splitext(name)[1]} files")
+    return _memory.of_frame(frame)
+
+
+def _of_npy(name: str) -> MemoryColumns:
+    import numpy as np
+
+    try:
+        array = np.load(name, allow_pickle=False)
+    except ValueError as error:
+        raise ValueError(f"cannot be read ({error}); save numbers, not Python objects") from None
+    if array.dtype.names:
+        return MemoryColumns({field: array[field] for field in array.dtype.names})
+    raise ValueError(
+        f"is one array of shape {array.shape} without names; save it with its labels: "
+        'np.savez("outputs.npz", labels=y, logits=z), or probabilities=p'
+    )
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of a file by its ending, or raise what is wrong with the path."""
+    if os.path.isdir(name):
+        raise IsADirectoryError(f"{name}: is a folder; give one file of it")
+    if not os.path.exists(name):
+        folder = os.path.dirname(name) or "."
+        files = os.listdir(folder) if os.path.isdir(folder) else []
+        near = get_close_matches(os.path.basename(name), files, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "check the path"
+        raise FileNotFoundError(f"{name}: no such file; {hint}")
+    plain = name.lower()
+    suffix = os.path.splitext(plain.removesuffix(".gz"))[1]
+    if suffix not in KINDS or (plain.endswith(".gz") and KINDS[suffix] != "csv"):
+        shown = os.path.splitext(plain)[1]
+        raise ValueError(f"{name}: extension {shown!r} is not known; use one of {', '.join(KINDS)} or .csv.gz")
+    if os.path.getsize(name) == 0:
+        raise ValueError(f"{name}: is empty (0 bytes); write it again")
+    return KINDS[suffix]
