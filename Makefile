@@ -48,7 +48,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf .venv demo-output docs/_build docs/metrics/generated docs/scores/generated dist build
+	rm -rf .venv demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated dist build
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests docs benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 

@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "registry_pages",
+    "recipe_pages",
 ]
 html_math_renderer = "mathml" if find_spec("latex2mathml") else "mathjax"
 extensions.append("mathml" if html_math_renderer == "mathml" else "sphinx.ext.mathjax")

@@ -12,7 +12,7 @@ from typing import TextIO
 import click
 
 from abstain._result import clean
-from abstain.cli import _commands, _compare, _joint, _thresholds  # noqa: F401  (they add their commands)
+from abstain.cli import _commands, _compare, _joint, _thresholds, _train  # noqa: F401  (they add their commands)
 from abstain.cli._columns import COLUMNS
 from abstain.cli._group import command
 
@@ -30,6 +30,7 @@ _PHRASES = {
     "class_names=[...]": "--class-names a,b,...",
     "n_resamples": "--bootstrap",
     "edited=True": "'abstain apply --edited'",
+    "overwrite=True": "--overwrite",
     "abstain.metrics.names() lists": "'abstain metrics' lists",
     "abstain.scores.names() lists": "'abstain scores' lists",
 }

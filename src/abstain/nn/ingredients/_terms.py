@@ -49,7 +49,10 @@ class Part:
 class Term(Protocol):
     """Draws what it adds to a batch; the same draw serves every pass of a sharpness-aware step."""
 
-    weight: float
+    @property
+    def weight(self) -> float:
+        """In the sum of all terms."""
+        ...
 
     def draw(self, x: Tensor, y: Tensor, rng: Seed = None) -> tuple[Part, ...]:
         """Return the parts of a batch x (n, ...) with labels y (n,)."""

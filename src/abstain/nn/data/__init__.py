@@ -1,0 +1,11 @@
+"""Pictures to train and test on: readers without pickle, splits that are declared, and shifts."""
+
+from abstain.nn.data._corruptions import corrupt, corrupted
+from abstain.nn.data._images import Files, Images
+from abstain.nn.data._load import known, load
+from abstain.nn.data._shifts import foreign, hold_out
+from abstain.nn.data._synthetic import synthetic
+from abstain.nn.data._task import Task, TestSet, task
+
+__all__ = ["Files", "Images", "Task", "TestSet", "corrupt", "corrupted", "foreign", "hold_out", "known", "load"]
+__all__ += ["synthetic", "task"]

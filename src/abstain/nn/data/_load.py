@@ -1,0 +1,168 @@
+"""From a name or a folder to training and test pictures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from abstain._checks import closest
+from abstain.nn.data import _readers as readers
+from abstain.nn.data._images import Images
+from abstain.nn.data._synthetic import synthetic
+
+#: Where named data sets lie.
+SETTING = "ABSTAIN_DATA"
+
+#: name -> what to look for below the setting: files or folders of which the first that is there is read.
+KNOWN: dict[str, tuple[str, ...]] = {
+    "mnist": ("mnist.npz", "MNIST/raw", "mnist"),
+    "fashion_mnist": ("fashion_mnist.npz", "FashionMNIST/raw", "fashion_mnist"),
+    "kmnist": ("kmnist.npz", "KMNIST/raw", "kmnist", "kmnist_test5k.npz"),
+    "notmnist": ("notmnist.npz", "notmnist", "notmnist_test5k.npz"),
+    "cifar10": ("cifar-10-batches-bin", "cifar10_train_jpeg90.npz", "cifar10.npz", "cifar10"),
+    "cifar100": ("cifar-100-binary", "cifar100.npz", "cifar100", "cifar100_test5k_jpeg90.npz"),
+    "svhn": ("svhn.npz", "svhn"),
+    "tiny_imagenet": ("tiny-imagenet-200", "tiny_imagenet.npz", "tinyimagenet_val3k_32px_jpeg90.npz"),
+    "textures": ("textures.npz", "dtd10_textures_32px_jpeg90.npz", "dtd"),
+}
+
+
+def known() -> list[str]:
+    """Return the names that :func:`load` knows.
+
+    Examples
+    --------
+    >>> from abstain.nn import data
+    >>> "cifar10" in data.known()
+    True
+    """
+    return ["synthetic", *KNOWN]
+
+
+def load(name: str, *, size: int | None = None) -> tuple[Images | None, Images]:
+    """Return training and test pictures of a data set; the first is None where only test pictures are there.
+
+    Parameters
+    ----------
+    name : str
+        A name (``"mnist"``, ``"fashion_mnist"``, ``"cifar10"``, ``"cifar100"``, ...), looked up below the folder that
+        the environment variable ``ABSTAIN_DATA`` names; ``"synthetic"``; a file or a folder; ``"hf:NAME"`` with the
+        library ``datasets``; ``"torchvision:NAME"`` with torchvision, which opens CIFAR's pickle itself.
+    size : int, optional
+        Height and width of pictures from folders; default the shorter side of the first.
+
+    Returns
+    -------
+    train, test : Images or None, Images
+
+    Raises
+    ------
+    FileNotFoundError
+        Nothing of that name.
+    ValueError
+        Files that cannot be understood. A pickle, such as the Python version of CIFAR, is never opened.
+
+    Notes
+    -----
+    Read are: ``.npz`` files (see the guide), idx files of the MNIST family, the binary version of CIFAR, folders
+    ``train`` and ``test`` (or ``val``) with a folder per class, and OpenOOD's lists (``train.txt``, ``test.txt``).
+
+    Examples
+    --------
+    >>> from abstain.nn import data
+    >>> train, test = data.load("synthetic")
+    >>> train
+    Images(synthetic train: 600 x 3 x 16 x 16, 4 classes)
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "synthetic":
+        return synthetic(**_sizes(rest, name))
+    if rest and kind == "hf":
+        return readers.read_hugging_face(rest, size)
+    if rest and kind == "torchvision":
+        return readers.read_torchvision(rest, _root(name))
+    if name in KNOWN:
+        return _read(_first(name, _root(name)), size)
+    path = Path(name)
+    if not path.exists():
+        raise FileNotFoundError(f"{name}: no such file or folder, and no known data set; {closest(name, known())}")
+    return _read(path, size)
+
+
+def _sizes(text: str, name: str) -> dict[str, int]:
+    """``synthetic:n=60,classes=10`` as numbers."""
+    allowed = ("n", "classes", "size", "channels", "seed")
+    sizes: dict[str, int] = {}
+    for part in filter(None, text.split(",")):
+        key, _, value = part.partition("=")
+        if key not in allowed or not value.isdecimal():
+            raise ValueError(f"data {name!r} cannot be read at {part!r}; write synthetic:n=600,classes=4,size=16")
+        sizes[key] = int(value)
+    return sizes
+
+
+def _root(name: str) -> Path:
+    root = os.environ.get(SETTING)
+    if not root:
+        raise FileNotFoundError(
+            f"data {name!r}: {SETTING} is not set, so it is not known where data lie; "
+            f"set it to their folder, or give a file or a folder in place of the name"
+        )
+    return Path(root)
+
+
+def _first(name: str, root: Path) -> Path:
+    for base in (root, root / "images"):
+        for entry in KNOWN[name]:
+            if (base / entry).exists():
+                return base / entry
+    wanted = ", ".join(KNOWN[name])
+    raise FileNotFoundError(f"data {name!r}: none of {wanted} lies in {root} ({SETTING}); put one there")
+
+
+def _read(path: Path, size: int | None) -> tuple[Images | None, Images]:
+    if path.is_dir():
+        return _read_directory(path, size)
+    if path.suffix == ".npz":
+        found = readers.read_npz(path)
+        if not isinstance(found, Images):
+            return found
+        partner = path.with_name(path.name.replace("_train_", "_test_"))
+        if "_train_" in path.name and partner.exists():
+            test = readers.read_npz(partner)
+            assert isinstance(test, Images)
+            return found, test
+        return None, found
+    if path.suffix == ".txt":
+        return None, readers.read_list(path, path.parent, size)
+    raise ValueError(f"{path}: extension {path.suffix!r} is not known; give .npz, a list .txt, or a folder")
+
+
+def _read_directory(path: Path, size: int | None) -> tuple[Images | None, Images]:
+    inside = {entry.name for entry in path.iterdir()}
+    if any(name.startswith("train-images-idx3") for name in inside):
+        return readers.read_mnist(path)
+    if inside & {"data_batch_1.bin", "train.bin"}:
+        return readers.read_cifar(path)
+    if inside & {"data_batch_1", "batches.meta", "meta"} and not inside & {"train.txt"}:
+        raise ValueError(f"{path}: is the Python version of CIFAR, a pickle, which is never opened; use the binary one")
+    test = _one_of(path, inside, ("test", "val", "validation", "test.txt", "val.txt"))
+    train = _one_of(path, inside, ("train", "train.txt"))
+    if test is None:
+        return None, readers.read_folder(path, size)
+    parts = [None if part is None else _part(part, path, size) for part in (train, test)]
+    assert parts[1] is not None
+    if parts[0] is not None and parts[0].class_names != parts[1].class_names:
+        raise ValueError(
+            f"{path}: the folders of {train} and {test} are not the same classes; give both the same names"
+        )
+    return parts[0], parts[1]
+
+
+def _one_of(path: Path, inside: Iterable[str], names: tuple[str, ...]) -> Path | None:
+    return next((path / name for name in names if name in set(inside)), None)
+
+
+def _part(path: Path, root: Path, size: int | None) -> Images:
+    return readers.read_list(path, root, size) if path.suffix == ".txt" else readers.read_folder(path, size)

@@ -1,0 +1,215 @@
+"""What a model is trained and tested on: all splits, each declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from abstain.nn.data._corruptions import CORRUPTIONS, LEVELS, corrupted
+from abstain.nn.data._images import Images
+from abstain.nn.data._load import load
+from abstain.nn.data._shifts import SUPER_CLASSES, foreign, hold_out, named, statistics_of
+
+#: The split is one for all runs, so that they can be compared: its seed is not theirs.
+_SPLIT_SEED = 20
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """A set to extract outputs on; made when it is needed.
+
+    Parameters
+    ----------
+    name : str
+    role : str
+        See :class:`abstain.study.SavedSet`.
+    n : int
+    make : callable
+        Returns the pictures, and groups of them by name (the corruption of each).
+    shift : dict
+        See :class:`abstain.study.SavedSet`.
+
+    Examples
+    --------
+    >>> from abstain.nn import data
+    >>> [each.name for each in data.task("synthetic").sets]
+    ['validation', 'test']
+    """
+
+    name: str
+    role: str
+    n: int
+    make: Callable[[], tuple[Images, dict[str, list[str]]]]
+    shift: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Training pictures, validation pictures and all sets to test on.
+
+    Parameters
+    ----------
+    name : str
+    train, validation : Images
+    sets : tuple of TestSet
+        Validation and test first.
+    splits : dict
+        How the data were divided, in words, for the manifest.
+
+    Examples
+    --------
+    >>> from abstain.nn import data
+    >>> data.task("synthetic", validation="train:0.25").train
+    Images(synthetic train: 450 x 3 x 16 x 16, 4 classes)
+    """
+
+    name: str
+    train: Images
+    validation: Images
+    sets: tuple[TestSet, ...]
+    splits: Mapping[str, str]
+
+    def statistics(self) -> tuple[list[float], list[float]]:
+        """Mean and deviation per channel of the training pictures in [0, 1]."""
+        mean, std = statistics_of(self.train)
+        return (mean / 255.0).tolist(), (std / 255.0).tolist()
+
+
+def task(
+    data: str,
+    *,
+    validation: str = "test:0.1",
+    corruptions: Sequence[str] = (),
+    foreign_data: Sequence[str] = (),
+    sub_classes: Sequence[str] = (),
+    statistics: str = "id",
+    size: int | None = None,
+) -> Task:
+    """Load a data set and make its splits and shifts.
+
+    Parameters
+    ----------
+    data : str
+        See :func:`load`.
+    validation : str
+        Where the validation set is carved from. ``"test:0.1"``: a tenth of the test set, drawn, the same for every run;
+        the rest is the test set. ``"first:1000"``: the first pictures of the test set, as FD-Shifts does.
+        ``"train:0.1"``: of the training set, as SURE does. A share below 1, or a number.
+    corruptions : sequence of str
+        Of :func:`corrupt`; ``("all",)`` for the fifteen. Five sets, one per level; at most 1,000 pictures per
+        corruption and level, the same ones everywhere.
+    foreign_data : sequence of str
+        Data sets of other classes; their test pictures are used. ``"name:semantic"`` or ``"name:non-semantic"`` notes
+        which kind of new-class shift it is.
+    sub_classes : sequence of str
+        Classes to hold out: the model learns the super-classes of the data set (CIFAR-10: animals and vehicles;
+        Fashion-MNIST: tops, shoes, other).
+    statistics : {"id", "own"}
+        Of foreign data, see :func:`foreign`.
+    size : int, optional
+        See :func:`load`.
+
+    Returns
+    -------
+    Task
+
+    Raises
+    ------
+    ValueError
+        Settings that cannot be read; data without a training part.
+    FileNotFoundError
+        See :func:`load`.
+
+    Examples
+    --------
+    >>> from abstain.nn import data
+    >>> shifted = data.task("synthetic", corruptions=["fog"], foreign_data=["synthetic:n=50,seed=9"])
+    >>> [(each.name, each.n) for each in shifted.sets][2:4]
+    [('corruption-1', 540), ('corruption-2', 540)]
+    """
+    train, test = load(data, size=size)
+    if train is None:
+        raise ValueError(f"data {data!r} has test pictures only; give data with a training part")
+    train, test = named(train, data), named(test, data)
+    splits = {"normalisation": "mean and deviation per channel of the training pictures, inside the network"}
+    held: Images | None = None
+    if sub_classes:
+        if data not in SUPER_CLASSES:
+            raise ValueError(f"data {data!r} has no named super-classes; known: {', '.join(SUPER_CLASSES)}")
+        train, test, held = hold_out(train, test, SUPER_CLASSES[data], sub_classes)
+        splits["sub-classes"] = f"held out of training: {', '.join(sub_classes)}; labels are super-classes"
+    train, test, chosen, splits["validation"] = _carve(train, test, validation)
+    sets = [_fixed("validation", "validation", chosen), _fixed("test", "test", test)]
+    if held is not None:
+        sets.append(_fixed("sub-class", "shift", held, {"kind": "sub-class", "held_out": list(sub_classes)}))
+    if corruptions:
+        sets += _corrupted_sets(test, corruptions)
+        splits["corruptions"] = (
+            "made in code from the test pictures; one set per level, compute a metric per level first"
+        )
+    for entry in foreign_data:
+        sets.append(_foreign_set(entry, train, statistics, size))
+        splits["foreign"] = f"test pictures of other data, normalised by their {statistics} statistics"
+    return Task(data, train, chosen, tuple(sets), splits)
+
+
+def _carve(train: Images, test: Images, how: str) -> tuple[Images, Images, Images, str]:
+    source, _, size = how.partition(":")
+    try:
+        amount = float(size)
+    except ValueError:
+        amount = -1.0
+    if source not in ("test", "train", "first") or amount <= 0.0:
+        raise ValueError(f"validation={how!r} cannot be read; write test:0.1, first:1000 or train:0.1")
+    whole = train if source == "train" else test
+    n = round(amount * len(whole)) if amount < 1.0 else int(amount)
+    if not 0 < n < len(whole):
+        raise ValueError(f"validation={how!r} takes {n} of {len(whole)} pictures; leave some, and take at least one")
+    if source == "first":
+        order = torch.arange(len(whole))
+    else:
+        order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(_SPLIT_SEED))
+    words = {"test": "drawn from the test pictures", "train": "drawn from the training pictures"}
+    said = f"{n} of {len(whole)}, {words.get(source, 'the first of the test pictures')}"
+    chosen, rest = whole.select(order[:n].sort().values, "validation"), whole.select(order[n:].sort().values)
+    return (rest, test, chosen, said) if source == "train" else (train, rest, chosen, said)
+
+
+def _fixed(name: str, role: str, images: Images, shift: Mapping[str, Any] | None = None) -> TestSet:
+    return TestSet(name, role, len(images), lambda: (images, {}), shift or {})
+
+
+def _corrupted_sets(test: Images, names: Sequence[str]) -> list[TestSet]:
+    chosen = list(CORRUPTIONS) if list(names) == ["all"] else list(names)
+    unknown = next((name for name in chosen if name not in CORRUPTIONS), None)
+    if unknown is not None:
+        raise ValueError(f"corruption {unknown!r} is not known; known: all, {', '.join(CORRUPTIONS)}")
+    per = min(len(test), 1000)
+
+    def make(level: int) -> Callable[[], tuple[Images, dict[str, list[str]]]]:
+        def made() -> tuple[Images, dict[str, list[str]]]:
+            images, which = corrupted(test, level, chosen, per=per)
+            return images, {"corruption": which}
+
+        return made
+
+    return [
+        TestSet(f"corruption-{level}", "shift", per * len(chosen), make(level), {"kind": "corruption", "level": level})
+        for level in LEVELS
+    ]
+
+
+def _foreign_set(entry: str, train: Images, statistics: str, size: int | None) -> TestSet:
+    name, kind = entry, None
+    for ending in ("semantic", "non-semantic"):
+        if entry.endswith(f":{ending}"):
+            name, kind = entry.removesuffix(f":{ending}"), ending
+    images = foreign(load(name, size=size)[1], train, statistics)
+    label = "".join(sign if sign.isalnum() or sign in "._-=" else "-" for sign in name.rsplit("/", 1)[-1])
+    shift: dict[str, Any] = {"kind": "new-class", "statistics": statistics}
+    return _fixed(
+        f"foreign-{label}", "foreign", images, shift | ({} if kind is None else {"semantic": kind == "semantic"})
+    )

@@ -1,0 +1,165 @@
+"""What every network of a recipe is: normalisation, a body that gives features, and a head."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from abstain.nn.ingredients import CosineClassifier
+
+
+class Normalise(nn.Module):
+    """Subtract a mean and divide by a standard deviation, per channel: a part of the model, as it has to be in use.
+
+    Parameters
+    ----------
+    mean, std : sequence of float
+        Of pictures in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        A standard deviation that is not positive.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain.nn.networks import Normalise
+    >>> Normalise([0.5], [0.25])(torch.ones(1, 1, 1, 1)).item()
+    2.0
+    """
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
+        super().__init__()
+        if not all(each > 0.0 for each in std):
+            raise ValueError(f"std must be positive, got {list(std)!r}; a constant channel has none: give 1")
+        self.register_buffer("mean", torch.tensor(mean)[:, None, None])
+        self.register_buffer("std", torch.tensor(std)[:, None, None])
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return normalised pictures."""
+        return (x - self.mean) / self.std
+
+
+class Network(nn.Module):
+    """Normalisation, a body from pictures to features, and a head from features to logits.
+
+    Parameters
+    ----------
+    body : nn.Module
+        From pictures (n, channels, height, width) to features (n, n_features).
+    n_features, n_classes : int
+    head : {"linear", "cosine"} or nn.Module
+        :class:`abstain.nn.ingredients.CosineClassifier` for ``"cosine"``; or any module from features to logits.
+    scale : float
+        Of the cosine head.
+    before : nn.Module, optional
+        What comes first, such as :class:`Normalise`.
+
+    Raises
+    ------
+    ValueError
+        An unknown head.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain.nn.networks import Network
+    >>> network = Network(torch.nn.Flatten(), 12, 3)
+    >>> network(torch.zeros(2, 3, 2, 2)).shape, network.features(torch.zeros(2, 3, 2, 2)).shape
+    (torch.Size([2, 3]), torch.Size([2, 12]))
+    """
+
+    def __init__(
+        self,
+        body: nn.Module,
+        n_features: int,
+        n_classes: int,
+        *,
+        head: str | nn.Module = "linear",
+        scale: float = 8.0,
+        before: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.before = nn.Identity() if before is None else before
+        self.body, self.n_features, self.n_classes = body, n_features, n_classes
+        if isinstance(head, nn.Module):
+            self.head = head
+        elif head == "linear":
+            self.head = nn.Linear(n_features, n_classes)
+        elif head == "cosine":
+            self.head = CosineClassifier(n_features, n_classes, scale)
+        else:
+            raise ValueError(f"head={head!r} is not known; known: cosine, linear")
+
+    def features(self, x: Tensor) -> Tensor:
+        """Return features (n, n_features)."""
+        found: Tensor = self.body(self.before(x))
+        return found
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return logits (n, n_classes)."""
+        logits: Tensor = self.head(self.features(x))
+        return logits
+
+    def plain(self) -> Network:
+        """Return a copy whose head is a linear layer on its inputs: what scores of the last layer need."""
+        network = copy.deepcopy(self)
+        if isinstance(network.head, CosineClassifier):
+            network.head = network.head.plain()
+        return network
+
+
+def adapt(model: nn.Module, sample: Tensor, before: nn.Module | None = None) -> Network:
+    """Return any classifier that ends in a linear layer as a :class:`Network`; the layer becomes the head.
+
+    Parameters
+    ----------
+    model : nn.Module
+        From pictures to logits, for instance of torchvision or timm. Its final linear layer is replaced in place.
+    sample : Tensor
+        A batch to find that layer with.
+    before : nn.Module, optional
+        See :class:`Network`.
+
+    Returns
+    -------
+    Network
+
+    Raises
+    ------
+    ValueError
+        The output of the model is not that of a linear layer.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain.nn.networks import adapt
+    >>> model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    >>> network = adapt(model, torch.zeros(1, 3, 2, 2))
+    >>> network.n_features, network.head
+    (8, Linear(in_features=8, out_features=3, bias=True))
+    """
+    from abstain.nn._extract import final_linear
+
+    inputs = sample if before is None else before(sample)
+    last = final_linear(model, inputs)
+    if last is None:
+        raise ValueError(
+            f"{type(model).__name__} does not end in a linear layer, so features and head cannot be told apart; "
+            "build a Network(body, n_features, n_classes, head=...)"
+        )
+    names = [name for name, module in model.named_modules() if module is last]
+    if names[0] == "":
+        return Network(nn.Identity(), last.in_features, last.out_features, head=last, before=before)
+    *path, name = names[0].split(".")
+    parent: Any = model.get_submodule(".".join(path))
+    setattr(parent, name, nn.Identity())
+    return Network(model, last.in_features, last.out_features, head=last, before=before)

@@ -1,0 +1,105 @@
+"""What is kept of every set: logits, features, head, passes and columns of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from abstain.nn._gram import GramStatistics, fit_gram, gram_score
+from abstain.nn._odin import odin
+from abstain.nn._passes import evaluation_mode, mc_dropout
+from abstain.nn.data import Images
+from abstain.nn.networks import Network
+from abstain.nn.train._learner import Learner
+from abstain.nn.train._settings import Extract
+from abstain.outputs import Outputs
+
+BATCH = 250
+
+
+def batches(images: Images, device: torch.device, size: int = BATCH) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield pictures in [0, 1] and labels, in order."""
+    for start in range(0, len(images), size):
+        rows = torch.arange(start, min(start + size, len(images)))
+        yield images.take(rows).to(device).float() / 255.0, images.labels[rows].to(device)
+
+
+class Extractor:
+    """Extracts outputs of a trained learner; Gram statistics are fitted once."""
+
+    def __init__(self, learner: Learner, settings: Extract, train: Images, validation: Images, seed: int) -> None:
+        self.learner, self.settings, self.seed = learner.eval(), settings, seed
+        self.device = next(learner.parameters()).device
+        self.plain: Network = learner.network.plain().eval()
+        self.linear = self._head()
+        self.gram: GramStatistics | None = None
+        if settings.gram:
+            fitted, scaled = batches(train, self.device), batches(validation, self.device)
+            self.gram = fit_gram(learner.network, fitted, scaled, n_classes=train.n_classes)
+
+    def _head(self) -> torch.nn.Linear | None:
+        """The linear layer at the end of the plain network."""
+        head = self.plain.head
+        last = head[-1] if isinstance(head, torch.nn.Sequential) else head
+        return last if isinstance(last, torch.nn.Linear) else None
+
+    def outputs(
+        self, images: Images, groups: Mapping[str, Any] | None = None, tick: Callable[[int], None] | None = None
+    ) -> Outputs:
+        """Return the outputs of a set; foreign pictures come without labels."""
+        parts: list[dict[str, Any]] = []
+        for number, (x, _) in enumerate(batches(images, self.device)):
+            parts.append(self._batch(x, number))
+            if tick is not None:
+                tick(len(x))
+        columns: dict[str, Any] = {
+            name: np.concatenate([part[name] for part in parts], axis=1 if name == "passes" else 0) for name in parts[0]
+        }
+        scores = {name.removeprefix("score "): columns.pop(name) for name in list(columns) if name[:6] == "score "}
+        head = None
+        if self.linear is not None:
+            bias = self.linear.bias
+            head = (_host(self.linear.weight), np.zeros(len(self.linear.weight)) if bias is None else _host(bias))
+        foreign = bool((images.labels < 0).all())
+        return Outputs(
+            labels=None if foreign else images.labels.numpy(), unlabelled=foreign, head=head, scores=scores,
+            groups=dict(groups or {}), class_names=images.class_names, **columns,
+        )  # fmt: skip
+
+    def _batch(self, x: Tensor, number: int) -> dict[str, Any]:
+        settings, network = self.settings, self.learner.network
+        with torch.no_grad(), evaluation_mode(self.learner):
+            features = network.features(x)
+            logits = network.head(features)
+            head = self.plain.head
+            shown = head[0](features) if isinstance(head, torch.nn.Sequential) else features
+            row = {"logits": _host(logits), "features": _host(shown)}
+            for name, column in self.learner.columns(x, features, logits):
+                row[f"score {name}"] = _host(column)
+        if settings.passes:
+            many = mc_dropout(network, x, settings.passes, seed=self.seed + number)
+            row["passes"] = _host(many.softmax(dim=-1))
+        if settings.odin:
+            scores = odin(network, x, temperature=settings.odin_temperature, epsilon=settings.odin_epsilon)
+            row["score odin"] = scores.cpu().numpy()
+        if self.gram is not None:
+            row["score gram"] = gram_score(network, x, self.gram).cpu().numpy()
+        return row
+
+    def judged_on(self) -> dict[str, dict[str, str]]:
+        """Return which predictions each kind of score is judged on."""
+        named = [name for name, wanted in (("odin", self.settings.odin), ("gram", self.settings.gram)) if wanted]
+        named += ["reservation"] if self.learner.reservation is not None else []
+        named += ["learned_confidence"] if self.learner.branch is not None else []
+        table = {name: {"judged_on": "logits"} for name in ["scores of logits, features and head", *named]}
+        if self.settings.passes:
+            table["scores of passes"] = {"judged_on": "passes: the largest mean probability"}
+        return table
+
+
+def _host(tensor: Tensor) -> Any:
+    return tensor.detach().float().cpu().numpy()

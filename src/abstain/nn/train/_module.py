@@ -1,0 +1,192 @@
+"""One stage of a recipe as a Lightning module."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import lightning.pytorch as pl
+import numpy as np
+import torch
+from torch import Tensor
+
+from abstain.nn._crl import CorrectnessRankingLoss
+from abstain.nn.data import Images
+from abstain.nn.ingredients import EMA, SAM, SWA, Clean, Draw, FriendlySAM, MixedSAM, PixMix, draw, mixing_set
+from abstain.nn.ingredients._terms import Term
+from abstain.nn.train._batches import Order, Pictures, augmented
+from abstain.nn.train._learner import Learner
+from abstain.nn.train._objectives import Criterion
+from abstain.nn.train._settings import DataSettings, PixMixSettings, Stage
+
+
+def terms_of(stage: Stage, shape: tuple[int, int, int], cache: Any = None) -> list[Term]:
+    """Return the terms of a stage; PixMix gets its mixing set, an eighth larger than the pictures."""
+    terms: list[Term] = []
+    for settings in stage.terms.values():
+        if isinstance(settings, PixMixSettings):
+            size = max(shape[1:])
+            pictures = mixing_set(
+                settings.pictures, size=size + size // 8, channels=shape[0], kind=settings.kind, seed=settings.seed,
+                cache=cache,
+            )  # fmt: skip
+            s = settings
+            terms.append(PixMix(pictures, s.least, s.most, s.beta, s.severity, s.weight))
+        else:
+            terms.append(settings)
+    return terms or [Clean()]
+
+
+class StageModule(pl.LightningModule):
+    """Draws the terms of every batch, sums their losses, and keeps the average of the weights."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        stage: Stage,
+        images: Images,
+        data: DataSettings,
+        *,
+        seed: int,
+        number: int,
+        terms: list[Term],
+    ) -> None:
+        super().__init__()
+        self.learner, self.stage, self.images, self.data = learner, stage, images, data
+        self.key = (seed, number)
+        self.terms = terms
+        self.criterion = Criterion(stage.objective)
+        self.ranking = CorrectnessRankingLoss(len(images)) if stage.crl else None
+        self.average: EMA | SWA | None = None
+        learner.start(stage)
+        if stage.average.kind == "ema":
+            self.average = EMA(learner, stage.average.tau, warm_up=stage.average.warm_up)
+        elif stage.average.kind == "swa":
+            self.average = SWA(learner)
+        self._held: tuple[Any, Tensor, Draw] | None = None
+        self._calls = 0
+        self._first: tuple[Tensor, Tensor, Tensor] | None = None
+        self._losses: list[Tensor] = []
+
+    # ------------------------------------------------------------------ data
+
+    def train_dataloader(self) -> Any:
+        """Return batches of this process."""
+        order = Order(len(self.images), self.data.batch, self.key, self.trainer.global_rank, self.trainer.world_size)
+        pictures = Pictures(self.images)
+        return torch.utils.data.DataLoader(
+            pictures, sampler=order, batch_size=None, num_workers=self.data.workers,
+            persistent_workers=self.data.workers > 0,
+        )  # fmt: skip
+
+    def _rng(self, *more: int) -> np.random.Generator:
+        """Draws that depend on seed, stage, epoch, step and process alone."""
+        return np.random.default_rng([*self.key, self.current_epoch, self.global_rank, *more])
+
+    def _drawn(self, batch: Any, step: int) -> Draw:
+        """Draw a batch once; the second pass of a sharpness-aware step sees the same, unless it shall not."""
+        place = (self.current_epoch, step)
+        if self._held is None or self._held[0] != place:
+            x = augmented(batch["pixels"], self.data, self._rng(step, 0))
+            self._held, self._calls = (place, x, draw(self.terms, x, batch["labels"], self._rng(step, 1))), 1
+        else:
+            self._calls += 1
+            if not self.stage.sharpness.same_batch:
+                x = self._held[1]
+                return draw(self.terms, x, batch["labels"], self._rng(step, self._calls))
+        return self._held[2]
+
+    # ------------------------------------------------------------------ steps
+
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:
+        """Return the weighted sum of the losses of all terms."""
+        drawn = self._drawn(batch, batch_idx)
+        torch.manual_seed(int(self._rng(batch_idx, 1000).integers(2**62)))  # dropout: the same masks in both passes
+        losses = []
+        for part in drawn.parts:
+            features, seen = self.learner.features(part.inputs, self.stage)
+            logits = self.learner.network.head(features)
+            value = self._clean(seen, logits, batch) if part.clean else part.loss(logits)
+            losses.append(part.weight * value)
+        total = torch.stack(losses).sum()
+        if self._calls == 1:
+            self._losses.append(total.detach())
+        return total
+
+    def _clean(self, features: Tensor, logits: Tensor, batch: Any) -> Tensor:
+        value: Tensor = self.criterion(self.learner, features, logits, batch["labels"])
+        if self.ranking is not None:
+            value = value + self.stage.crl * self.ranking(logits, batch["index"])
+            if self._calls == 1:
+                self._first = (logits.detach(), batch["labels"], batch["index"])
+        return value
+
+    def on_train_epoch_start(self) -> None:
+        """Set modes and the epoch of the objective."""
+        self.learner.mode(self.stage)
+        self.criterion.set_epoch(self.current_epoch)
+        self._losses = []
+
+    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
+        """Remember who was right; move the average."""
+        if self.ranking is not None and self._first is not None:
+            self.ranking.update(*self._first)
+            self._first = None
+        if isinstance(self.average, EMA):
+            self.average.update(self.learner)
+
+    def on_train_epoch_end(self) -> None:
+        """Average once per epoch, from the first one that counts; log the mean loss."""
+        if isinstance(self.average, SWA) and self.current_epoch >= self.stage.average.start:
+            self.average.update(self.learner)
+        self.log("loss", torch.stack(self._losses).mean(), prog_bar=True, sync_dist=True)
+
+    # ------------------------------------------------------------------ optimizer
+
+    def configure_optimizers(self) -> Any:
+        """Return base optimizer, wrapper and schedule."""
+        stage, learning = self.stage, [each for each in self.learner.parameters() if each.requires_grad]
+        base: torch.optim.Optimizer
+        if stage.optimizer == "adam":
+            base = torch.optim.Adam(learning, lr=stage.rate, weight_decay=stage.weight_decay)
+        else:
+            base = torch.optim.SGD(
+                learning, lr=stage.rate, momentum=stage.momentum, nesterov=stage.nesterov,
+                weight_decay=stage.weight_decay,
+            )  # fmt: skip
+        optimizer = _wrapped(base, self.learner, stage)
+        per_epoch = len(Order(len(self.images), self.data.batch, self.key))
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: rate_at(stage, step / per_epoch) / stage.rate
+        )
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+def _wrapped(base: torch.optim.Optimizer, model: torch.nn.Module, stage: Stage) -> torch.optim.Optimizer:
+    sharp = stage.sharpness
+    frozen = model if sharp.freeze else None
+    if sharp.kind == "sam":
+        return SAM(base, frozen, rho=sharp.rho)
+    if sharp.kind == "friendly":
+        return FriendlySAM(base, frozen, rho=sharp.rho, sigma=sharp.sigma, lam=sharp.lam)
+    if sharp.kind == "mixed":
+        return MixedSAM(base, frozen, rho=sharp.rho, gamma=sharp.gamma)
+    return base
+
+
+def rate_at(stage: Stage, epoch: float) -> float:
+    """Return the learning rate at a (broken) number of epochs since the start of the stage."""
+    average = stage.average
+    if average.kind == "swa" and epoch >= average.start:
+        done = min((math.floor(epoch) - average.start) / max(average.anneal, 1), 1.0)
+        share = 0.5 * (1.0 - math.cos(math.pi * done))
+        return (1.0 - share) * _cosine(stage, average.start) + share * average.rate
+    return _cosine(stage, epoch)
+
+
+def _cosine(stage: Stage, epoch: float) -> float:
+    if stage.schedule == "constant":
+        return stage.rate
+    place = math.floor(epoch) if stage.schedule == "cosine_epochs" else epoch
+    share = 0.5 * (1.0 + math.cos(math.pi * min(place / stage.epochs, 1.0)))
+    return stage.final_rate + (stage.rate - stage.final_rate) * share

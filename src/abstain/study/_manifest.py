@@ -1,0 +1,200 @@
+"""``study.json``: which models, runs and sets a folder holds, and how each came about."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from abstain._checks import closest, one_of
+from abstain.outputs import Outputs, read_outputs
+
+#: Raised when older readers would misunderstand a file.
+SCHEMA = "abstain.study/1"
+ROLES = ("train", "validation", "test", "shift", "foreign")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,+-]*")
+
+
+@dataclass(frozen=True)
+class SavedSet:
+    """One file of outputs of a run.
+
+    Parameters
+    ----------
+    name : str
+        Its file is ``<model>/<run>/<name>.npz``.
+    role : {"train", "validation", "test", "shift", "foreign"}
+        ``"shift"`` keeps the classes; ``"foreign"`` has none of them, so it has no labels.
+    n : int
+        Number of samples.
+    shift : dict
+        What changed: ``{"kind": "corruption", "level": 3}``, ``{"kind": "sub-class", ...}``,
+        ``{"kind": "new-class", "semantic": True}``; empty for data like the training set.
+
+    Raises
+    ------
+    ValueError
+        A name that is no file name; an unknown role.
+
+    Examples
+    --------
+    >>> from abstain.study import SavedSet
+    >>> SavedSet("corruption-3", "shift", 900, {"kind": "corruption", "level": 3}).role
+    'shift'
+    """
+
+    name: str
+    role: str
+    n: int
+    shift: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "set")
+        one_of(self.role, ROLES, "role")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One trained model: its sets, and all that tells how it was made.
+
+    Parameters
+    ----------
+    model, name : str
+        Folder of the run: ``<model>/<name>``.
+    data : str
+        Data set that it was trained on.
+    seed : int
+    sets : tuple of SavedSet
+    recipe : str
+        Name of the recipe.
+    settings : dict
+        All settings of the recipe, with defaults filled in.
+    scores : dict
+        Columns of scores beside the logits: ``{name: {"judged_on": "logits" or "passes", ...}}``, which predictions
+        each is judged on.
+    splits : dict
+        How the data were divided, in words.
+    versions : dict
+        Of the libraries.
+    notes : tuple of str
+        What a reader has to know.
+
+    Examples
+    --------
+    >>> from abstain.study import Run, SavedSet
+    >>> Run("ce", "seed0", "cifar10", 0, (SavedSet("test", "test", 9000),)).folder
+    'ce/seed0'
+    """
+
+    model: str
+    name: str
+    data: str
+    seed: int
+    sets: tuple[SavedSet, ...]
+    recipe: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    scores: Mapping[str, Any] = field(default_factory=dict)
+    splits: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_name(self.model, "model")
+        check_name(self.name, "run")
+        twice = {each.name for each in self.sets if sum(other.name == each.name for other in self.sets) > 1}
+        if twice:
+            raise ValueError(f"run {self.folder} has two sets named {sorted(twice)[0]!r}; give each its own name")
+
+    @property
+    def folder(self) -> str:
+        """Folder below the study."""
+        return f"{self.model}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A folder of runs.
+
+    Parameters
+    ----------
+    path : Path
+    runs : tuple of Run
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, abstain
+    >>> from abstain import study
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> run = study.Run("ce", "seed0", "toy", 0, (study.SavedSet("test", "test", 2),))
+    >>> (folder / run.folder).mkdir(parents=True)
+    >>> abstain.write_outputs(abstain.Outputs(labels=[0, 1], predictions=[0, 0]), folder / "ce/seed0/test.npz")
+    >>> study.add_run(folder, run)
+    >>> found = study.read_study(folder)
+    >>> found.models(), found.outputs("ce", "seed0", "test").error
+    (['ce'], array([0., 1.]))
+    """
+
+    path: Path
+    runs: tuple[Run, ...]
+
+    def models(self) -> list[str]:
+        """Return the names of the models."""
+        return list(dict.fromkeys(run.model for run in self.runs))
+
+    def run(self, model: str, name: str) -> Run:
+        """Return one run."""
+        known = {run.folder: run for run in self.runs}
+        if f"{model}/{name}" not in known:
+            raise ValueError(f"{self.path} has no run '{model}/{name}'; {closest(f'{model}/{name}', known)}")
+        return known[f"{model}/{name}"]
+
+    def outputs(self, model: str, name: str, set_name: str) -> Outputs:
+        """Read the outputs of one set of one run; foreign ones come without labels."""
+        run = self.run(model, name)
+        sets = {each.name: each for each in run.sets}
+        if set_name not in sets:
+            raise ValueError(f"run {run.folder} has no set {set_name!r}; {closest(set_name, sets)}")
+        outputs = read_outputs(self.path / run.folder / f"{set_name}.npz", unlabelled=sets[set_name].role == "foreign")
+        if outputs.n != sets[set_name].n:
+            raise ValueError(
+                f"{self.path / run.folder / set_name}.npz has {outputs.n} rows, but study.json says "
+                f"{sets[set_name].n}; one of them belongs to another training: run it again"
+            )
+        return outputs
+
+
+def check_name(name: str, what: str) -> None:
+    """Refuse a name that cannot be a folder or a file everywhere."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"{what} {name!r} is no file name; use letters, digits and . _ = , + -")
+
+
+def to_json(runs: tuple[Run, ...]) -> str:
+    """Return the manifest as text."""
+    return json.dumps({"schema": SCHEMA, "runs": [asdict(run) for run in runs]}, indent=1, ensure_ascii=False) + "\n"
+
+
+def from_json(text: str, where: str) -> tuple[Run, ...]:
+    """Return the runs of a manifest; what is wrong is said with its place."""
+    try:
+        table = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{where}: is no JSON ({error}); restore it, or remove it and train again") from None
+    if not isinstance(table, dict) or table.get("schema") != SCHEMA:
+        found = table.get("schema") if isinstance(table, dict) else type(table).__name__
+        raise ValueError(f"{where}: schema {found!r} is not {SCHEMA!r}; read it with the version that wrote it")
+    try:
+        return tuple(_run(entry) for entry in table["runs"])
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise ValueError(f"{where}: a run cannot be read ({error}); restore the file") from None
+
+
+def _run(entry: dict[str, Any]) -> Run:
+    known = {each.name for each in fields(Run)}
+    values = {name: value for name, value in entry.items() if name in known}  # later versions may say more
+    values["sets"] = tuple(SavedSet(**each) for each in entry["sets"])
+    values["notes"] = tuple(entry.get("notes", ()))
+    return Run(**values)

@@ -1,0 +1,1 @@
+"""Tests of recipes and of their training."""

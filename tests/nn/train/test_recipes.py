@@ -1,0 +1,170 @@
+"""Every recipe trains at smoke size and writes a study; settings are read, changed and explained."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    pytest.importorskip("lightning.pytorch")
+
+import abstain
+from abstain.nn import data, train
+from abstain.nn.train import _recipes as recipes
+from abstain.nn.train import _settings as settings
+from abstain.study import read_study
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+#: What makes a recipe small; each holds where the recipe has the setting.
+SMALL = {
+    "network.width": 4, "data.batch": 32, "epochs": 2, "pictures": 8, "warm_up": 1, "average.start": 1,
+    "extract.passes": 3,
+}  # fmt: skip
+QUIET = {"enable_progress_bar": False, "accelerator": "cpu"}
+TASK = data.task("synthetic:n=64,size=16")
+
+
+def small(name):
+    """A recipe at smoke size."""
+    recipe = train.recipe(name)
+    keys = recipes.flat(recipe)
+    for key, value in SMALL.items():
+        for full in [each for each in keys if each == key or each.endswith(f".{key}")]:
+            if full.endswith("warm_up") and "objective" not in full:
+                continue  # that of EMA is yes or no
+            if full == "extract.passes" and not recipe.extract.passes:
+                continue
+            recipe = recipes.change(recipe, full, value)
+    return recipe
+
+
+@pytest.mark.parametrize("name", train.names())
+def test_every_recipe_trains(name, tmp_path):
+    """Two epochs per stage on made-up pictures: finite outputs of all sets, columns and head as declared."""
+    recipe = small(name)
+    run = train.fit(recipe, TASK, tmp_path, seed=1, **QUIET)
+    study = read_study(tmp_path)
+    assert [each.name for each in run.sets] == ["validation", "test", "train"]
+    outputs = study.outputs(name, "seed1", "test")
+    assert outputs.n == 58
+    assert np.isfinite(outputs.logits).all()
+    weights, bias = outputs.head
+    assert outputs.features @ weights.T + bias == pytest.approx(outputs.logits, abs=1e-4)
+    expected = {
+        "deep_gamblers": {"reservation"},
+        "confidnet": {"learned_confidence"},
+        "devries": {"learned_confidence"},
+    }
+    assert set(outputs.scores) == expected.get(name, set())
+    assert (outputs.passes is not None) == (name == "mc_dropout")
+    assert 0.0 <= abstain.evaluate(outputs, ["msp"], ["augrc"]).measurements[0].value <= 0.5
+    assert not (tmp_path / name / "seed1" / "checkpoints").exists()
+    assert (tmp_path / name / "seed1" / "weights.pt").exists()
+
+
+def test_passes_as_the_reference_counts_them():
+    """CE 1, RegMixup 2, SURE 4, SURE+ 6; Mixup and its like 1, SAM doubles, AugMix with its loss 3."""
+    passes = {name: train.recipe(name).passes()["main"] for name in train.names()}
+    assert {name: passes[name] for name in ("ce", "regmixup", "sure", "sure_plus")} == {
+        "ce": 1, "regmixup": 2, "sure": 4, "sure_plus": 6,
+    }  # fmt: skip
+    assert {passes[name] for name in ("mixup", "cutmix", "augmix", "pixmix", "deep_gamblers", "devries")} == {1}
+    assert train.recipe("augmix", ["jsd=true"]).passes()["main"] == 3
+    assert {passes[f"sure_{row}"] for row in ("linear", "no_crl", "ema", "fsam")} == {4}
+
+
+def test_the_ladder_changes_one_thing_at_a_time():
+    """From SURE to SURE+: head, ranking, average (with its schedule), optimizer, PixMix (with the training set)."""
+    rows = ["sure", "sure_linear", "sure_no_crl", "sure_ema", "sure_fsam", "sure_plus"]
+    tables = [recipes.flat(train.recipe(row)) for row in rows]
+    changed = []
+    for before, after in pairwise(tables):
+        keys = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
+        changed.append({key.split(".")[-1] for key in keys} - {"name", "about", "source"})
+    assert changed[0] == {"head"}
+    assert changed[1] == {"crl"}
+    assert changed[2] == {"kind", "start", "schedule"} - ({"start"} if "start" not in changed[2] else set())
+    assert changed[3] == {"kind", "rho", "freeze", "same_batch"}
+    assert "validation" in changed[4]
+    assert "pictures" in changed[4]
+
+
+def test_every_setting_has_a_reason_and_every_recipe_a_source():
+    """A default without a reason would be a guess that nobody can check."""
+    sections = [settings.NetworkSettings, settings.DataSettings, settings.PixMixSettings, settings.Objective]
+    sections += [settings.Sharpness, settings.Average, settings.Stage, settings.Extract]
+    bare = [
+        f"{section.__name__}.{each.name}"
+        for section in sections
+        for each in dataclasses.fields(section)
+        if each.default is not dataclasses.MISSING and not each.metadata.get("why")
+    ]
+    assert bare == []
+    for name in train.names():
+        recipe = train.recipe(name)
+        assert recipe.about
+        assert recipe.source
+        assert recipe.name == name
+
+
+def test_own_study_says_who_lost():
+    """Recipes that lost to cross-entropy in our study say so; those that were not in it say nothing."""
+    found = {name for name in train.names() if train.recipe(name).found}
+    assert found == {
+        "deep_gamblers", "confidnet", "devries", "finetune_aurc", "finetune_sele", "finetune_augrc", "finetune_cwsa",
+    }  # fmt: skip
+
+
+def test_recipes_of_ones_own(tmp_path):
+    """A file that is based on a recipe lists what differs; false takes a term away."""
+    file = tmp_path / "mine.toml"
+    file.write_text('base = "sure_plus"\nabout = "mine"\n[stage.main]\nepochs = 7\n[stage.main.terms]\nmixup = false\n')
+    recipe = train.recipe(str(file), ["network.width=16", "stage.main.sharpness.kind=sam"])
+    assert (recipe.name, recipe.stage["main"].epochs, recipe.network.width) == ("mine", 7, 16)
+    assert list(recipe.stage["main"].terms) == ["clean", "pixmix"]
+    assert recipe.passes() == {"main": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("sureplus", [], "recipe 'sureplus' is not known; did you mean 'sure_plus'"),
+        ("ce", ["epoch=3"], "recipe 'ce' has no setting 'epoch'; did you mean .*'epochs'"),
+        ("ce", ["epochs"], "setting 'epochs' cannot be read; write key=value"),
+        ("ce", ["epochs=many"], "stage.main.epochs must be a whole number, got 'many'"),
+        ("ce", ["kind=sam"], "setting 'kind' could be .*sharpness.kind or .*average.kind"),
+        ("ce", ["sharpness.kind=sma"], "sharpness.kind='sma' is not known; did you mean 'sam'"),
+        ("mixup", ["alpha=-1"], "alpha must be a finite number > 0, got -1.0"),
+        ("mixup", ["crl=1.0"], "need the clean batch as a pass of its own; add terms.clean"),
+        ("nowhere.toml", [], "nowhere.toml: no such file"),
+    ],
+)
+def test_errors_of_settings(name, changes, message):
+    """Each names the key, the value and what is known."""
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        train.recipe(name, changes)
+
+
+def test_a_file_with_mistakes_says_where(tmp_path):
+    """The place of an unknown key, and what is no TOML."""
+    file = tmp_path / "bad.toml"
+    for text, message in (
+        ('base = "ce"\n[stage.main]\nepocs = 3\n', "stage.main: setting 'epocs' is not known; did you mean 'epochs'"),
+        ("[stage.main.terms.mixups]\n", "term 'mixups' is not known; did you mean 'mixup'"),
+        ("epochs = = 3\n", "is no TOML"),
+    ):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            train.recipe(str(file))
+
+
+def test_swa_that_would_never_start_is_refused(tmp_path):
+    """SURE starts averaging at epoch 120: five epochs would average nothing."""
+    with pytest.raises(ValueError, match=r"average.start=120 lies beyond its 5 epochs.*set start=3"):
+        train.fit(train.recipe("sure", ["epochs=5"]), TASK, tmp_path, **QUIET)

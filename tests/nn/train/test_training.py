@@ -1,0 +1,325 @@
+"""The loop: what goes through the network, what is kept, and that a training that was ended goes on unharmed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    lightning = pytest.importorskip("lightning.pytorch")
+
+from abstain.nn import data, train
+from abstain.nn.ingredients import frozen_statistics
+from abstain.nn.train import _module as module
+from abstain.study import read_study
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+QUIET = {"enable_progress_bar": False, "accelerator": "cpu"}
+
+
+class Stop(lightning.Callback):
+    """Ends a training in the middle of an epoch of a stage."""
+
+    def __init__(self, epoch, stage_epochs=None):
+        self.epoch = epoch
+
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        """Raise as a killed process would end."""
+        if trainer.current_epoch == self.epoch and batch_idx == 1:
+            raise RuntimeError("killed")
+
+
+def weights(folder):
+    """What a run has learnt."""
+    return torch.load(folder / "weights.pt", weights_only=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("sure_plus", []), ("sure", []), ("deep_gamblers", ["dropout=true", "warm_up=1"]), ("devries", []),
+        ("ce", ["network.name=resnet18", "optimizer=adam", "main.rate=0.01"]),
+    ],
+)  # fmt: skip
+def test_killed_and_restarted_equals_to_the_bit(name, changes, task, tiny, tmp_path):
+    """Ended in the last epoch and started again: the same weights and outputs as without an end, bit by bit."""
+    changes = [change for change in changes if change != "warm_up=1"]
+    if name == "deep_gamblers":
+        changes.append("objective.warm_up=1")
+    recipe = tiny(name, *changes)
+    train.fit(recipe, task, tmp_path / "whole", **QUIET)
+    with pytest.raises(RuntimeError, match="killed"):
+        train.fit(recipe, task, tmp_path / "ended", callbacks=[Stop(epoch=2)], **QUIET)
+    assert not (tmp_path / "ended" / "study.json").exists()
+    train.fit(recipe, task, tmp_path / "ended", **QUIET)
+    one, other = (weights(tmp_path / which / name / "seed0") for which in ("whole", "ended"))
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[key], other[key]) for key in one)
+    outputs = [read_study(tmp_path / which).outputs(name, "seed0", "test") for which in ("whole", "ended")]
+    assert outputs[0].fingerprint == outputs[1].fingerprint
+
+
+def test_a_process_that_is_killed_goes_on(task, tiny, tmp_path):
+    """The same with SIGKILL, in a later stage: the stages before are not trained again."""
+    script = """
+import os, signal, sys, warnings
+warnings.simplefilter("ignore")
+import lightning.pytorch as pl
+from abstain.nn import data, train
+class Kill(pl.Callback):
+    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):
+        if module.stage.objective.name == "aurc" and trainer.current_epoch == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+recipe = train.recipe("finetune_aurc", ["network.name=small", "network.width=4", "data.batch=16", "epochs=3"])
+train.fit(recipe, data.task("synthetic:n=64,size=12"), sys.argv[1], callbacks=[Kill()], enable_progress_bar=False,
+          accelerator="cpu")
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "ended")], capture_output=True, check=False,
+                          env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=120)  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    recipe, said = tiny("finetune_aurc"), []
+    train.fit(recipe, task, tmp_path / "ended", say=said.append, **QUIET)
+    assert [line for line in said if "stage" in line] == ["finetune_aurc/seed0: stage tune, 3 epochs"]
+    train.fit(recipe, task, tmp_path / "whole", **QUIET)
+    one, other = (weights(tmp_path / which / "finetune_aurc" / "seed0") for which in ("whole", "ended"))
+    assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+@pytest.mark.parametrize("name", ["ce", "mixup", "regmixup", "augmix", "sure", "sure_plus"])
+def test_passes_as_counted(name, task, tiny, tmp_path):
+    """Rows that go forward with gradient, per step and batch, are as many as the recipe says."""
+    recipe, rows = tiny(name, "epochs=2"), []
+
+    class Count(lightning.Callback):
+        def on_train_start(self, trainer, pl_module):
+            pl_module.learner.network.body.register_forward_pre_hook(
+                lambda _, given: rows.append(len(given[0])) if torch.is_grad_enabled() else None
+            )
+
+    train.fit(recipe, task, tmp_path, callbacks=[Count()], **QUIET)
+    assert sum(rows) / 16 / (2 * 4) == recipe.passes()["main"]
+
+
+def test_both_passes_see_the_same_batch_and_batch_norm_moves_once(task, tiny, tmp_path):
+    """F-SAM in the trainer: equal inputs in both passes; running statistics count one pass of three terms."""
+    recipe, seen, counts = tiny("sure_plus", "network.name=resnet18", "epochs=1"), [], []
+
+    class Watch(lightning.Callback):
+        def on_train_start(self, trainer, pl_module):
+            pl_module.learner.network.body.register_forward_pre_hook(lambda _, given: seen.append(given[0].clone()))
+
+        def on_train_batch_end(self, trainer, pl_module, *rest):
+            counts.append(int(pl_module.learner.network.body[1].num_batches_tracked))
+
+    train.fit(recipe, task, tmp_path, callbacks=[Watch()], **QUIET)
+    for step in range(4):
+        first, second = seen[6 * step : 6 * step + 3], seen[6 * step + 3 : 6 * step + 6]
+        assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+    assert counts == [3, 6, 9, 12]
+
+
+def test_sure_draws_anew_and_moves_batch_norm_twice(task, tiny, tmp_path):
+    """SURE as its repository has it: other mixed pictures in the second pass, statistics of both."""
+    recipe, seen, counts = tiny("sure", "network.name=resnet18", "epochs=2"), [], []
+
+    class Watch(lightning.Callback):
+        def on_train_start(self, trainer, pl_module):
+            pl_module.learner.network.body.register_forward_pre_hook(lambda _, given: seen.append(given[0].clone()))
+
+        def on_train_batch_end(self, trainer, pl_module, *rest):
+            counts.append(int(pl_module.learner.network.body[1].num_batches_tracked))
+
+    train.fit(recipe, task, tmp_path, callbacks=[Watch()], **QUIET)
+    clean, mixed, clean_again, mixed_again = seen[:4]
+    assert torch.equal(clean, clean_again)
+    assert not torch.equal(mixed, mixed_again)
+    assert counts[:2] == [4, 8]
+
+
+def test_the_average_is_extracted_with_its_own_batch_norm(task, tiny, tmp_path):
+    """Outputs are those of the averaged weights, whose statistics are those of the whole training set."""
+    recipe = tiny("sure_plus", "network.name=resnet18", "epochs=1", "crop=0", "flip=false")
+    held = []
+
+    class Keep(lightning.Callback):
+        def on_train_end(self, trainer, pl_module):
+            held.append({key: value.clone() for key, value in pl_module.average.model.state_dict().items()})
+            held.append({key: value.clone() for key, value in pl_module.learner.state_dict().items()})
+
+    train.fit(recipe, task, tmp_path, callbacks=[Keep()], **QUIET)
+    kept = weights(tmp_path / "sure_plus" / "seed0")
+    average, raw = held
+    assert torch.equal(kept["network.head.weight"], average["network.head.weight"])
+    assert not torch.equal(kept["network.head.weight"], raw["network.head.weight"])
+    learner = train._run.learner_of(recipe, task, 0)
+    learner.load_state_dict(kept)
+    x = task.train.take(torch.arange(len(task.train))).float() / 255
+    with torch.no_grad():
+        first = learner.network.body[0](learner.network.before(x)).transpose(0, 1).flatten(1)
+    assert torch.allclose(kept["network.body.1.running_mean"], first.mean(dim=1), atol=1e-5)
+    assert torch.allclose(kept["network.body.1.running_var"], first.var(dim=1), rtol=1e-4)
+
+
+def test_schedules_by_hand(tiny):
+    """Cosine per step and per epoch; SWA's ramp to its constant rate by half a cosine over ten epochs."""
+    stage = tiny("ce", "epochs=10").stage["main"]
+    assert module.rate_at(stage, 2.5) == pytest.approx(0.1 * 0.5 * (1 + np.cos(np.pi * 0.25)))
+    stage = tiny("ce", "epochs=10", "schedule=cosine_epochs").stage["main"]
+    assert module.rate_at(stage, 2.9) == pytest.approx(0.1 * 0.5 * (1 + np.cos(np.pi * 0.2)))
+    stage = train.recipe("sure").stage["main"]
+    start = 0.1 * 0.5 * (1 + np.cos(np.pi * 0.6))
+    assert start == pytest.approx(0.0345, abs=1e-4)  # so the rate rises to .05, as the reference notes
+    assert module.rate_at(stage, 120.0) == pytest.approx(start)
+    assert module.rate_at(stage, 125.3) == pytest.approx((start + 0.05) / 2)
+    assert module.rate_at(stage, 199.0) == pytest.approx(0.05)
+
+
+def test_recipes_learn(tmp_path):
+    """Cross-entropy on easy pictures classifies most of them; corruption makes it worse, level by level on the mean."""
+    task = data.task("synthetic:n=600,size=16,classes=3", corruptions=["gaussian_noise", "contrast", "fog"])
+    recipe = train.recipe(
+        "ce", ["network.name=small", "epochs=12", "data.batch=32", "main.rate=0.05", "crop=0", "flip=false"]
+    )
+    train.fit(recipe, task, tmp_path, **QUIET)
+    study = read_study(tmp_path)
+    errors = [
+        study.outputs("ce", "seed0", name).error.mean() for name in ("test", *(f"corruption-{k}" for k in (1, 3, 5)))
+    ]
+    assert errors[0] < 0.3
+    assert errors[0] <= errors[1] + 0.02 < errors[2] + 0.04
+    assert errors[2] < errors[3]
+    groups = study.outputs("ce", "seed0", "corruption-1").groups["corruption"]
+    assert set(groups) == {"gaussian_noise", "contrast", "fog"}
+
+
+def test_seeds_differ_and_repeat(task, tiny, tmp_path):
+    """The same seed gives the same fingerprint, another seed another one; splits stay."""
+    prints = []
+    for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
+        train.fit(tiny("ce", "epochs=1"), task, tmp_path / folder, seed=seed, **QUIET)
+        outputs = read_study(tmp_path / folder).outputs("ce", f"seed{seed}", "validation")
+        prints.append((outputs.fingerprint, tuple(outputs.labels)))
+    assert prints[0] == prints[1]
+    assert prints[0][0] != prints[2][0]
+    assert prints[0][1] == prints[2][1]
+
+
+def test_odin_and_gram_columns(task, tiny, tmp_path):
+    """Both are written for every set, and the manifest says which predictions they are judged on."""
+    recipe = tiny("ce", "epochs=1", "extract.odin=true", "extract.gram=true")
+    run = train.fit(recipe, task, tmp_path, **QUIET)
+    outputs = read_study(tmp_path).outputs("ce", "seed0", "test")
+    assert set(outputs.scores) == {"odin", "gram"}
+    assert run.scores["odin"] == {"judged_on": "logits"}
+    passes = train.fit(tiny("mc_dropout", "epochs=1", "passes=2"), task, tmp_path, **QUIET)
+    assert passes.scores["scores of passes"]["judged_on"].startswith("passes")
+
+
+def test_confidnet_leaves_the_classifier_and_trains_a_copy(task, tiny, tmp_path):
+    """After stage one the network does not move; the copy of its body does, in the last stage only."""
+    recipe = tiny("confidnet", "network.name=vgg13bn", "copy.rate=0.01")
+    states = []
+
+    class Keep(lightning.Callback):
+        def on_train_end(self, trainer, pl_module):
+            states.append({key: value.clone() for key, value in pl_module.learner.state_dict().items()})
+
+    train.fit(recipe, task, tmp_path, callbacks=[Keep()], **QUIET)
+    main, branch, last = states
+
+    def moved(a, b, prefix):
+        return any(not torch.equal(a[key], b[key]) for key in a if key.startswith(prefix))
+
+    assert not moved(main, branch, "network.")
+    assert not moved(main, last, "network.")
+    assert moved(main, branch, "branch.")
+    assert moved(branch, last, "body.")
+    frozen = [key for key in last if key.startswith("body.") and "running" in key]
+    assert all(torch.equal(last[key], last["network." + key]) for key in frozen)
+
+
+# ---------------------------------------------------------------------- what goes wrong
+
+
+def test_a_checkpoint_that_is_broken(task, tiny, tmp_path):
+    """One line that names the file and the remedy; after it was removed the training goes on."""
+    recipe = tiny("ce")
+    with pytest.raises(RuntimeError, match="killed"):
+        train.fit(recipe, task, tmp_path, callbacks=[Stop(epoch=1)], **QUIET)
+    last = tmp_path / "ce" / "seed0" / "checkpoints" / "main" / "last.ckpt"
+    last.write_bytes(last.read_bytes()[:1000])
+    with pytest.raises(ValueError, match=r"last.ckpt: is no readable checkpoint .*; remove it"):
+        train.fit(recipe, task, tmp_path, **QUIET)
+    last.unlink()
+    assert train.fit(recipe, task, tmp_path, **QUIET).sets
+
+
+def test_another_training_lies_there(task, tiny, tmp_path):
+    """Other settings are refused, finished or not; the same ones are found finished; overwrite trains again."""
+    with pytest.raises(RuntimeError, match="killed"):
+        train.fit(tiny("ce"), task, tmp_path, callbacks=[Stop(epoch=1)], **QUIET)
+    with pytest.raises(ValueError, match="an interrupted training with other settings"):
+        train.fit(tiny("ce", "main.rate=0.2"), task, tmp_path, **QUIET)
+    train.fit(tiny("ce"), task, tmp_path, **QUIET)
+    said = []
+    train.fit(tiny("ce"), task, tmp_path, say=said.append, **QUIET)
+    assert said == ["ce/seed0: is finished already"]
+    with pytest.raises(ValueError, match="holds a run with other settings"):
+        train.fit(tiny("ce", "main.rate=0.2"), task, tmp_path, **QUIET)
+    train.fit(tiny("ce", "main.rate=0.2"), task, tmp_path, overwrite=True, **QUIET)
+    assert json.loads((tmp_path / "study.json").read_text())["runs"][0]["settings"]["stage"]["main"]["rate"] == 0.2
+
+
+def test_two_processes_equal_one(tmp_path):
+    """DDP with SAM on a net without norm, equal global batches: the weights of one process, to 1e-5."""
+    script = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import torch
+torch.set_num_threads(1)
+from abstain.nn import data, train
+recipe = train.recipe("ce", ["network.name=small", "network.width=4", "data.batch=16", "epochs=2", "crop=0",
+                             "flip=false", "sharpness.kind=sam"])
+train.fit(recipe, data.task("synthetic:n=64,size=12"), sys.argv[1], accelerator="cpu", devices=int(sys.argv[2]),
+          strategy="ddp" if sys.argv[2] == "2" else "auto", enable_progress_bar=False)
+"""
+    file = tmp_path / "two.py"
+    file.write_text(script)
+    local = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1"}
+    for devices in ("1", "2"):
+        done = subprocess.run([sys.executable, str(file), str(tmp_path / devices), devices], capture_output=True,
+                              text=True, env=local, check=False, timeout=180)  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+    one, two = (weights(tmp_path / devices / "ce" / "seed0") for devices in ("1", "2"))
+    assert max(float((one[key] - two[key]).abs().max()) for key in one) < 1e-5
+
+
+def test_the_plan_counts_what_is_written(task, tiny, tmp_path):
+    """Bytes of outputs are estimated within a factor of two; steps are those that are taken."""
+    recipe = tiny("ce", "network.name=resnet18", "network.width=8")
+    plan = train.plan(recipe, task)
+    steps = []
+
+    class Count(lightning.Callback):
+        def on_train_end(self, trainer, pl_module):
+            steps.append(trainer.global_step)
+
+    train.fit(recipe, task, tmp_path, callbacks=[Count()], **QUIET)
+    written = sum(file.stat().st_size for file in (tmp_path / "ce" / "seed0").iterdir())
+    assert 0.5 < plan.output_bytes / written < 2.0
+    assert plan.steps == {"main": steps[0]}
+
+
+def test_frozen_statistics_of_nothing():
+    """Without a model nothing is frozen."""
+    with frozen_statistics(None):
+        pass
