@@ -130,7 +130,7 @@ def metrics_command(as_json: bool) -> None:
     """List all metrics: direction, range, needs, source."""
     from abstain import metrics
 
-    needs = {"probabilities": "labels, probabilities"}
+    needs = {"probabilities": "labels, probabilities", "joint": "ID and OOD scores"}
     show_list(
         ("name", "better", "range (0/1 loss)", "needs", "source"),
         [

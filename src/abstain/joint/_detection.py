@@ -8,6 +8,7 @@ from abstain import metrics
 from abstain._checks import fraction, one_of
 from abstain._typing import ArrayLike, FloatArray
 from abstain.joint._problem import CORRECT, OOD, score_column, single
+from abstain.metrics import register
 
 
 def _columns(id_score: ArrayLike, ood_score: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -22,6 +23,15 @@ def _require_ood(n: int) -> None:
         raise ValueError("ood_score is empty; detection needs at least one OOD sample")
 
 
+@register(
+    name="joint.auroc",
+    input="joint",
+    title="AUROC",
+    direction="higher",
+    range=(0.0, 1.0),
+    convention="mid-rank",
+    source="Hendrycks & Gimpel 2017",
+)
 def auroc(*, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     r"""AUROC of OOD detection: the chance that an ID sample has the higher score.
 
@@ -51,6 +61,15 @@ def auroc(*, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     return metrics.get("auroc_f").of(*_columns(id_score, ood_score))
 
 
+@register(
+    name="joint.aupr_in",
+    input="joint",
+    title="AUPR-in",
+    direction="higher",
+    range=(0.0, 1.0),
+    convention="interpolation",
+    source="Hendrycks & Gimpel 2017",
+)
 def aupr_in(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "trapezoid") -> float:
     """Area under the precision-recall curve with ID samples as positives.
 
@@ -80,6 +99,15 @@ def aupr_in(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "
     return _aupr(id_score, ood_score, interpolation, "success")
 
 
+@register(
+    name="joint.aupr_out",
+    input="joint",
+    title="AUPR-out",
+    direction="higher",
+    range=(0.0, 1.0),
+    convention="interpolation",
+    source="Hendrycks & Gimpel 2017",
+)
 def aupr_out(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "trapezoid") -> float:
     """Area under the precision-recall curve with OOD samples as positives, the lowest scores first.
 
@@ -115,6 +143,15 @@ def _aupr(id_score: ArrayLike, ood_score: ArrayLike, interpolation: str, positiv
     return metrics.get(name).of(*_columns(id_score, ood_score))
 
 
+@register(
+    name="joint.fpr_at_id_recall",
+    input="joint",
+    title=lambda recall: f"FPR@{100.0 * recall:g} % ID recall",
+    direction="lower",
+    range=(0.0, 1.0),
+    convention="attainable",
+    source="Liang et al. 2018",
+)
 def fpr_at_id_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float = 0.95) -> float:
     """Share of OOD samples that are accepted when 95 % of the ID samples are: what most papers call FPR@95.
 
@@ -148,6 +185,15 @@ def fpr_at_id_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float
     return metrics.get("fpr95_success", recall=recall).of(*_columns(id_score, ood_score))
 
 
+@register(
+    name="joint.fpr_at_ood_recall",
+    input="joint",
+    title=lambda recall: f"FPR@{100.0 * recall:g} % OOD recall",
+    direction="lower",
+    range=(0.0, 1.0),
+    convention="attainable",
+    source="Liang et al. 2018",
+)
 def fpr_at_ood_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float = 0.95) -> float:
     """Share of ID samples that are rejected when 95 % of the OOD samples are: FPR@95 of OpenOOD 1.5.
 
@@ -226,6 +272,15 @@ def ccr_at_fpr(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike,
     return float(right[rate <= fraction(fpr, "fpr") + 1e-12].max())
 
 
+@register(
+    name="joint.oscr",
+    input="joint",
+    title="OSCR",
+    direction="higher",
+    range=(0.0, 1.0),
+    convention="mid-rank",
+    source="Dhamija et al. 2018; Vaze et al. 2022",
+)
 def oscr(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     r"""Area under the open-set classification rate: correct classification rate over false positive rate.
 

@@ -9,6 +9,7 @@ from abstain._typing import ArrayLike
 from abstain.joint._frontier import OPERATORS, RiskCoverageFrontier
 from abstain.joint._levels import frontier
 from abstain.joint._problem import Problem, problem
+from abstain.metrics import register
 
 #: Thresholds per score of the near-exact method, unless given.
 SEMI = 1000
@@ -64,6 +65,15 @@ class AreaResult:
         return self.value
 
 
+@register(
+    name="joint.ds_aurc",
+    input="joint",
+    title="DS-AURC",
+    direction="lower",
+    range=(0.0, 1.0),
+    convention="operator",
+    source="From Misclassifications to Outliers, Eq. 3 to 7",
+)
 def ds_aurc(
     id_loss: ArrayLike,
     *,
@@ -164,6 +174,15 @@ def ds_aurc(
     return area(data, operator, _thresholds(method, T, K))
 
 
+@register(
+    name="joint.ds_augrc",
+    input="joint",
+    title="DS-AUGRC",
+    direction="lower",
+    range=(0.0, 1.0),
+    convention="operator",
+    source="after Traub et al. 2024",
+)
 def ds_augrc(
     id_loss: ArrayLike,
     *,

@@ -12,6 +12,7 @@ from abstain._checks import one_of, real
 from abstain._typing import ArrayLike, BoolArray
 from abstain.joint._problem import CORRECT, OOD, Problem, Thresholds, problem
 from abstain.joint._quadrants import Sweep, sweep_over
+from abstain.metrics import register
 
 #: Real weights: an iteration that gains less than this, relatively, is rounding.
 SLACK = 1e-12
@@ -74,6 +75,15 @@ class F1Point:
         return self.value
 
 
+@register(
+    name="joint.ds_f1",
+    input="joint",
+    title="DS-F1",
+    direction="higher",
+    range=(0.0, 1.0),
+    convention="method",
+    source="From Misclassifications to Outliers, Eq. 2",
+)
 def ds_f1(
     id_loss: ArrayLike,
     *,

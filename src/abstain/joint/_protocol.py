@@ -18,24 +18,17 @@ from abstain.joint._levels import single_frontier
 from abstain.joint._problem import Problem, errors, problem
 from abstain.joint._single import aurc as single_aurc
 from abstain.joint._tables import LAYOUTS, JointTable
+from abstain.metrics import get
 
-#: Direction of every metric that a protocol records.
-DIRECTION = {
-    "f1": "higher",
-    "aurc": "lower",
-    "augrc": "lower",
-    "ds_f1": "higher",
-    "ds_aurc": "lower",
-    "ds_augrc": "lower",
-    "auroc": "higher",
-    "fpr_at_id_recall95": "lower",
-    "fpr_at_ood_recall95": "lower",
-    "aupr_in": "higher",
-    "aupr_out": "higher",
-    "oscr": "higher",
-    "accuracy": "higher",
-    "id_aurc": "lower",
-}
+#: What a protocol records, by name: the joint metrics, and two of the ID samples alone.
+RECORDED = {name.removeprefix("joint."): get(name) for name in (
+    "joint.f1", "joint.aurc", "joint.augrc", "joint.ds_f1", "joint.ds_aurc", "joint.ds_augrc", "joint.auroc",
+    "joint.aupr_in", "joint.aupr_out", "joint.oscr", "accuracy",
+)} | {
+    "fpr_at_id_recall95": get("joint.fpr_at_id_recall"),
+    "fpr_at_ood_recall95": get("joint.fpr_at_ood_recall"),
+    "id_aurc": get("aurc"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +174,7 @@ class ProtocolResult:
             and (record.set in sets or not record.set)
         ]
         if not chosen:
-            for name, known in ((metric, list(DIRECTION)), (score, self.scores), (strategy, self.strategies)):
+            for name, known in ((metric, list(RECORDED)), (score, self.scores), (strategy, self.strategies)):
                 if name not in known:
                     raise ValueError(f"{name!r} is not known; {closest(name, known)}")
             raise ValueError(f"there is no {metric!r} of {score!r}")

@@ -15,10 +15,20 @@ from abstain.joint._ds_f1 import F1Point, exact
 from abstain.joint._frontier import OPERATORS
 from abstain.joint._levels import single_frontier
 from abstain.joint._problem import Problem, Thresholds, errors, single
+from abstain.metrics import register
 
 COVERAGES = ("id", "all")
 
 
+@register(
+    name="joint.f1",
+    input="joint",
+    title="F1",
+    direction="higher",
+    range=(0.0, 1.0),
+    convention="exact",
+    source="From Misclassifications to Outliers, Section 3.1",
+)
 def f1(
     id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None
 ) -> F1Point:  # fmt: skip
@@ -74,6 +84,15 @@ def of_single(found: F1Point) -> F1Point:
     return replace(found, thresholds=pair)
 
 
+@register(
+    name="joint.aurc",
+    input="joint",
+    title="AURC",
+    direction="lower",
+    range=(0.0, 1.0),
+    convention="operator",
+    source="From Misclassifications to Outliers, Eq. 3 to 5",
+)
 def aurc(
     id_loss: ArrayLike,
     *,
@@ -140,6 +159,15 @@ def aurc(
     return _steps(share, risk, operator)
 
 
+@register(
+    name="joint.augrc",
+    input="joint",
+    title="AUGRC",
+    direction="lower",
+    range=(0.0, 1.0),
+    convention="operator",
+    source="after Traub et al. 2024",
+)
 def augrc(
     id_loss: ArrayLike,
     *,

@@ -8,25 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain._checks import closest
+
 if TYPE_CHECKING:
     from abstain.joint._protocol import ProtocolResult
 
-TITLES = {
-    "f1": "F1",
-    "aurc": "AURC",
-    "augrc": "AUGRC",
-    "ds_f1": "DS-F1",
-    "ds_aurc": "DS-AURC",
-    "ds_augrc": "DS-AUGRC",
-    "auroc": "AUROC",
-    "fpr_at_id_recall95": "FPR@95 % ID recall",
-    "fpr_at_ood_recall95": "FPR@95 % OOD recall",
-    "aupr_in": "AUPR-in",
-    "aupr_out": "AUPR-out",
-    "oscr": "OSCR",
-    "accuracy": "Acc.",
-    "id_aurc": "ID-only AURC",
-}
+#: Shorter than the registry has it, for the two of the ID samples alone.
+SHORT = {"accuracy": "Acc.", "id_aurc": "ID-only AURC"}
 
 
 @dataclass(frozen=True)
@@ -134,9 +122,12 @@ LAYOUTS: dict[str, Callable[..., JointTable]] = {
 
 
 def _title(metric: str) -> str:
-    from abstain.joint._protocol import DIRECTION
+    from abstain.joint._protocol import RECORDED
 
-    return f"{TITLES.get(metric, metric)} {'↑' if DIRECTION.get(metric) == 'higher' else '↓'}"
+    if metric not in RECORDED:
+        raise ValueError(f"metric={metric!r} is not known; {closest(metric, RECORDED)}")
+    found = RECORDED[metric]
+    return f"{SHORT.get(metric, found.label)} {'↑' if found.direction == 'higher' else '↓'}"
 
 
 def _scale(metric: str) -> float:
@@ -152,7 +143,7 @@ def _build(
     *,
     by_set: bool = False,
 ) -> JointTable:
-    from abstain.joint._protocol import DIRECTION
+    from abstain.joint._protocol import RECORDED
 
     by_score = corner == "Score"
     texts: list[list[str]] = [[] for _ in rows]
@@ -175,7 +166,7 @@ def _build(
         ]
         values = np.array([[mean for mean, _ in pair] for pair in pairs])
         scale = _scale(metric)
-        ranked = _ranks(scale * values, DIRECTION[metric])
+        ranked = _ranks(scale * values, RECORDED[metric].direction)
         for i, pair in enumerate(pairs):
             texts[i].append(" / ".join(_number(scale * mean, scale * sd) for mean, sd in pair))
             ranks[i].append(tuple(ranked[i]))

@@ -134,7 +134,7 @@ def register(
         described = ({} if image is None else image.facts()) | facts
         described["needs"] = frozenset(described.get("needs", ()))
         if described.get("input") == "joint":
-            described.setdefault("value", function)
+            described = {"value": function, "inference": "bootstrap"} | described
         documented(function, described["needs"])
         public: Callable[..., Any] = function
         if described.get("input") != "joint":

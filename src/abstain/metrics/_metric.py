@@ -144,11 +144,8 @@ class Metric:
         """Options and their defaults."""
         known = {} if self.image is None else self.image.of.defaults
         if self.input == "joint":
-            known = {
-                name: each.default
-                for name, each in _parameters(self.function).items()
-                if each.kind == each.KEYWORD_ONLY
-            }
+            own = _parameters(self.function).values()
+            known = {each.name: each.default for each in own if each.default is not each.empty}
         elif self.image is None:
             return dict(_defaults(self.value))
         return {name: value for name, value in known.items() if name in _parameters(self.function)}
