@@ -234,7 +234,7 @@ CHECKS = {"R1": sensitive, "R2": monotone, "R3": like_auroc, "R4": any_score, "R
 @cache
 def table() -> dict[str, dict[str, str | None]]:
     """Return for every metric over all thresholds the counter-example of each requirement, or None."""
-    entries = [metrics.get(name) for name in metrics.names()]
+    entries = [metrics.get(name) for name in metrics.names("blocks", "probabilities")]
     return {
         metric.name: {rule: check(metric) for rule, check in CHECKS.items()}
         for metric in entries

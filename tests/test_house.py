@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import json
@@ -114,6 +115,44 @@ def test_there_are_no_circles() -> None:
     assert circle(rooms) == []
 
 
+@pytest.mark.parametrize("room_name", ["inference", "metrics"])
+def test_a_room_holds_no_ring(room_name: str) -> None:
+    """Imports inside functions count: the modules of a room depend on each other in one direction."""
+    edges: dict[str, set[str]] = {}
+    for each in IMPORTS:
+        if room(each.module) == room_name == room(each.target) and each.target != each.module:
+            edges.setdefault(each.module, set()).add(each.target)
+    assert len(edges) > 15
+    assert circle(edges) == []
+
+
+#: Strings in inference that are spelled like a metric and name none.
+WORDS = {
+    "inference/_bands.py": {"risk"},  # the axis of the curve
+    "inference/_ranking.py": {"aurc", "augrc"},  # default of an argument
+}
+
+
+def test_no_name_of_a_metric_decides_in_inference() -> None:
+    """Inference asks a metric, never its name, which stands there only as a default, or in a text for the reader."""
+    names = {name.rpartition(".")[2] for name in abstain.metrics.names()}
+    found = []
+    for path in sorted((ROOT / "src/abstain/inference").glob("*.py")):
+        where_ = f"inference/{path.name}"
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        arguments = [node for node in ast.walk(tree) if isinstance(node, ast.arguments)]
+        usual = {id(value) for node in arguments for value in (*node.defaults, *node.kw_defaults)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in usual:
+                if node.value.partition("(")[0] in names - WORDS.get(where_, set()):
+                    found.append(f"{where_}:{node.lineno} {node.value!r}")
+            elif isinstance(node, ast.Compare | ast.Subscript | ast.Match):  # metric.name == ..., TABLE[metric.name]
+                inner = ast.walk(node.subject if isinstance(node, ast.Match) else node)
+                if any(isinstance(part, ast.Attribute) and ast.unparse(part) == "metric.name" for part in inner):
+                    found.append(f"{where_}:{node.lineno} {ast.unparse(node)[:60]}")
+    assert found == []
+
+
 def test_optional_libraries_are_imported_where_they_are_used() -> None:
     """The top of a core module needs NumPy, array-api-compat and the standard library, nothing else."""
 
@@ -221,11 +260,26 @@ def test_every_public_name_is_in_the_documentation(module: str) -> None:
     docs = ROOT / "docs"
     if not any(docs.glob("index.*")):
         return  # tolerated only until there is a documentation
-    generated = set(abstain.metrics.names()) if (docs / "_ext" / "registry_pages.py").exists() else set()
+    generated = (
+        set(abstain.metrics.names("blocks", "probabilities"))
+        if (docs / "_ext" / "registry_pages.py").exists()
+        else set()
+    )
     pages = [path for suffix in ("rst", "md") for path in docs.rglob(f"*.{suffix}") if "_build" not in path.parts]
     text = "\n".join(path.read_text(encoding="utf-8") for path in pages)
     names = public_things(module).keys() - generated
     assert sorted(name for name in names if not _is_mentioned(name, text)) == []
+
+
+def test_no_public_object_has_two_homes() -> None:
+    """Each function and class has one public spelling, and the top of the package at most 110 names."""
+    homes: dict[int, list[str]] = {}
+    for module in public_modules():
+        for name, thing in public_things(module).items():
+            if callable(thing):
+                homes.setdefault(id(thing), []).append(f"{module}.{name}")
+    assert [names for names in homes.values() if len(names) > 1] == []
+    assert len(abstain.__all__) <= 110
 
 
 def _is_mentioned(name: str, text: str) -> bool:

@@ -141,6 +141,18 @@ def index_page(entries: list[Metric]) -> str:
         ]  # fmt: skip
         header = ("Metric", "Identifier", "Range, 0/1 loss", "Needs", "Source")
         parts += [heading(title, "-"), sentence + "\n", list_table(header, rows, "26 26 12 14 22", "metrics")]
+    rows = [
+        (
+            f":func:`{metric.label} <{metric.home}>` {'↓' if metric.direction == 'lower' else '↑'}",
+            f"``{metric.identifier}``",
+            f"{number(metric.range[0])} to {number(metric.range[1])}",
+            metric.source,
+        )
+        for metric in map(metrics.get, metrics.names("joint"))
+    ]
+    sentence = "Failures and out-of-distribution inputs together; :doc:`/joint` says how.\n"
+    header = ("Metric", "Identifier", "Range, 0/1 loss", "Source")
+    parts += [heading("Joint metrics", "-"), sentence, list_table(header, rows, "30 30 12 28", "metrics")]
     pages = "\n".join(f"   {metric.name}" for metric in entries)
     return "\n".join([*parts, ".. toctree::\n   :hidden:\n", pages, ""])
 
@@ -207,7 +219,7 @@ def generate(folder: Path) -> None:
     import requirements
 
     folder.mkdir(parents=True, exist_ok=True)
-    entries = [metrics.get(name) for name in metrics.names() if metrics.get(name).input != "joint"]
+    entries = [metrics.get(name) for name in metrics.names("blocks", "probabilities")]
     pages = {f"{metric.name}.rst": metric_page(metric) for metric in entries}
     pages["index.rst"] = index_page(entries)
     listed = "\n".join(f"   {metric.name}" for metric in entries)

@@ -153,7 +153,7 @@ def test_metrics(abstain_: Run, files: Files) -> None:
     assert done.value("coverage_at_risk(risk=0.2)") == abstain.coverage_at_risk(LOSS, COLUMNS["conf"], risk=0.2)
     everything = abstain_("evaluate", files["csv"], "--metrics", "all", "--json", "-")
     shown = {row["identifier"].split("/")[0] for row in everything.json["measurements"]}
-    assert shown == set(abstain.metrics.names())
+    assert shown == set(abstain.metrics.names("blocks", "probabilities"))
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])

@@ -113,7 +113,7 @@ def test_default_and_all_list_what_the_data_do_not_allow() -> None:
         assert "needs confidence scores that are probabilities" in str(reasons["ece"])
         assert reasons["augrc"] is None
     shown = {entry.identifier.partition("/")[0] for entry in result.measurements}
-    assert shown == set(abstain.metrics.names())
+    assert shown == set(abstain.metrics.names("blocks", "probabilities"))
 
 
 def test_a_metric_asked_for_by_name_must_be_possible() -> None:

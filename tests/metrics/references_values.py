@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from tests.metrics import references as rank
@@ -239,3 +242,8 @@ PREDICTION_REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]
     "oc_auc_classifier": (together.oc_auc_classifier, [{}, {"review_fraction": 0.3}, {"review_fraction": 1.0}]),
     "auroc_accepted_area": (together.auroc_accepted_area, [{}]),
 }
+
+# A test of a single metric brings its reference along: REFERENCES = {name: (slow definition, [options, ...])}.
+for path in sorted(Path(__file__).parent.glob("test_*.py")):
+    if re.search(r"^REFERENCES\b.*=", path.read_text("utf-8"), re.MULTILINE):
+        REFERENCES |= import_module(f"{__package__}.{path.stem}").REFERENCES

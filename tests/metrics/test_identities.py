@@ -341,11 +341,6 @@ def test_augrc_unbiased_is_unbiased() -> None:
     assert abs(np.mean(plain) - population) > 1e-3
 
 
-def test_error_retention_area_is_augrc() -> None:
-    """The alias is the same function, so it cannot drift."""
-    assert abstain.error_retention_area is abstain.augrc
-
-
 def test_equal_tables_give_equal_values_whatever_built_them() -> None:
     """Block sums alone decide: (.5, .5) tied equals (0, 1) tied in AURC, but only 0/1 losses allow AUROC_f."""
     halves, ends = (TieBlocks.from_samples(loss, [1, 1]) for loss in ([0.5, 0.5], [0, 1]))

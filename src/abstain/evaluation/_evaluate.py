@@ -17,10 +17,7 @@ from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
-from abstain.inference import Interval, confidence_interval
-from abstain.inference._binomial import check_level
-from abstain.inference._columns import as_risk
-from abstain.inference._interval import of_samples
+from abstain.inference import Interval, as_risk, check_level, confidence_interval, of_samples
 from abstain.metrics import Metric, Predictions
 from abstain.outputs import Outputs
 
@@ -151,7 +148,7 @@ def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[
     if isinstance(metrics, str) and metrics == "all":
         defaults = [metrics_.parse(spec) for spec in DEFAULT_METRICS]
         shown = {metric.spec for metric in defaults}
-        rest = [metrics_.get(name) for name in metrics_.names()]
+        rest = [metrics_.get(name) for name in metrics_.names("blocks", "probabilities")]
         return defaults + [metric for metric in rest if metric.spec not in shown], True
     if isinstance(metrics, str | Metric):
         metrics = [metrics]

@@ -11,12 +11,19 @@ import numpy as np
 from abstain._checks import closest
 from abstain._result import Column, Estimate, Result, Row, Table, arrow
 from abstain._typing import ArrayLike
-from abstain.inference import Interval, confidence_interval
-from abstain.inference._binomial import check_level
-from abstain.inference._columns import as_metrics, check_scored, evaluated, tables
-from abstain.inference._estimates import by_influence
-from abstain.inference._panel import Panel, panel
-from abstain.inference._ranking import min_ranks
+from abstain.inference import (
+    Interval,
+    Panel,
+    as_metrics,
+    by_influence,
+    check_level,
+    check_scored,
+    confidence_interval,
+    evaluated,
+    min_ranks,
+    panel,
+    tables,
+)  # fmt: skip
 from abstain.metrics import Metric
 
 #: Loss and confidence of one split.

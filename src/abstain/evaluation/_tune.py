@@ -21,8 +21,8 @@ from abstain.scores._fitted import score_each
 #: From the scores of the validation and of the out-of-distribution samples to the value, or NaN with the reason.
 _Measure: TypeAlias = Callable[[Any, Any], tuple[float, str | None]]
 
-#: Criteria that need out-of-distribution data, and whether more is better.
-_JOINT = {"auroc": "higher", "ds_f1": "higher", "ds_aurc": "lower", "ds_augrc": "lower"}
+#: Criteria that need out-of-distribution data: joint metrics.
+_JOINT = ("auroc", "ds_f1", "ds_aurc", "ds_augrc")
 
 
 @dataclass(frozen=True)
@@ -220,10 +220,11 @@ def _criterion(
     if metric in _JOINT:
         if ood is None:
             raise UnmetNeed(f"metric={metric!r} needs out-of-distribution data; give ood=outputs")
-        return _with_ood(metric, validation, ood, confidence), _JOINT[metric]
+        return _with_ood(metric, validation, ood, confidence), metrics.get(f"joint.{metric}").direction
     name = metric.split("(")[0].strip()
-    if name not in metrics.names():
-        raise ValueError(f"metric {metric!r} is not known; {closest(name, [*metrics.names(), *_JOINT])}")
+    known = metrics.names("blocks", "probabilities")
+    if name not in known:
+        raise ValueError(f"metric {metric!r} is not known; {closest(name, [*known, *_JOINT])}")
     chosen = metrics.parse(metric)
     if chosen.input == "probabilities":
         raise ValueError(f"{metric} does not depend on the score, so it cannot choose one; use augrc, aurc or auroc_f")

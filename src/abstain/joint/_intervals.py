@@ -112,7 +112,7 @@ def confidence_intervals(
 
 def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Generator) -> dict[str, Interval]:
     """Return the intervals for a checked problem."""
-    from abstain.inference._binomial import check_level
+    from abstain.inference import check_level
 
     check_level(level)
     whole(n_splits, "n_splits", 2, usual=50)
@@ -133,7 +133,7 @@ def _interval(
     name: str, estimate: float, whole: float, halves: FloatArray, level: float, few: str | None
 ) -> Interval:  # fmt: skip
     """Return one interval; ``whole`` and ``halves`` (n_splits, 2) are calculated alike, ``estimate`` exactly."""
-    from abstain.inference._quantiles import normal_quantile
+    from abstain.inference import normal_quantile
 
     gain = " - " in name
     logarithmic = name.endswith("rc") and not gain and estimate > 0.0 and bool((halves > 0.0).all())

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Literal
+from typing import Any, get_args
 
 from abstain._checks import one_of
 from abstain.metrics._declare import image_of, register
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Sums, Tail
 from abstain.metrics._full import mean_of_terms as mean_of_terms  # for the rooms above
 from abstain.metrics._gradient import Gradient, Predictions, Value
-from abstain.metrics._metric import METRICS, Metric
+from abstain.metrics._metric import METRICS, Input, Metric
 from abstain.metrics._parse import parse, parse_list
 from abstain.metrics._predictions import check_predictions as check_predictions  # likewise
 from abstain.metrics._trust_curve import cwsa_sweep as cwsa_sweep  # likewise
@@ -68,13 +68,13 @@ def get(name: str, **options: Any) -> Metric:
     return METRICS[name].using(**options)
 
 
-def names(input: Literal["blocks", "probabilities", "joint"] | None = None) -> list[str]:
+def names(*inputs: Input) -> list[str]:
     """Return the names of all metrics, family by family.
 
     Parameters
     ----------
-    input : {"blocks", "probabilities", "joint"}, optional
-        Only those that are called on this: tables of scores, class probabilities, scores of ID and OOD samples.
+    *inputs : {"blocks", "probabilities", "joint"}
+        Only those that are called on these: tables of scores, class probabilities, scores of ID and OOD samples.
 
     Returns
     -------
@@ -91,9 +91,9 @@ def names(input: Literal["blocks", "probabilities", "joint"] | None = None) -> l
     >>> "augrc" in abstain.metrics.names(), "joint.ds_f1" in abstain.metrics.names("blocks")
     (True, False)
     """
-    if input is not None:
-        one_of(input, ("blocks", "probabilities", "joint"), "input")
+    for input in inputs:
+        one_of(input, get_args(Input), "inputs")
     place = {name: k for k, name in enumerate(FUNCTIONS)}
-    found = METRICS.loaded() if input in ("blocks", "probabilities") else list(METRICS)
-    chosen = [metric.name for metric in found if input in (None, metric.input)]
+    found = METRICS.loaded() if inputs and "joint" not in inputs else list(METRICS)
+    chosen = [metric.name for metric in found if not inputs or metric.input in inputs]
     return sorted(chosen, key=lambda name: place.get(name, len(place)))

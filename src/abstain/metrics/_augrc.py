@@ -14,7 +14,7 @@ from abstain.metrics._declare import metric_of, register
 from abstain.metrics._facts import FromSums, Sums
 from abstain.metrics._gradient import Gradient
 
-__all__ = ["augrc", "augrc_from_auroc", "augrc_partial_derivatives", "augrc_unbiased", "error_retention_area", "sele"]
+__all__ = ["augrc", "augrc_from_auroc", "augrc_partial_derivatives", "augrc_unbiased", "sele"]
 
 
 def augrc_value(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
@@ -93,7 +93,7 @@ def augrc(
 
     References
     ----------
-    Traub et al. (2024), NeurIPS: Eq. 6 and 7.
+    Traub et al. (2024), NeurIPS: Eq. 6 and 7. Malinin et al. (2021) call the same number error-retention area.
 
     Examples
     --------
@@ -101,10 +101,6 @@ def augrc(
     >>> abstain.augrc(loss=[0, 0, 1, 0], confidence=[0.9, 0.8, 0.7, 0.6])
     0.09375
     """
-
-
-#: The error-retention area (Malinin et al. 2021) is the same number under another name.
-error_retention_area = augrc
 
 
 def _unbiased(blocks: TieBlocks) -> float:

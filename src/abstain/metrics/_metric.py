@@ -25,6 +25,7 @@ Direction = Literal["lower", "higher"]
 Need = Literal["unit_score", "unit_loss", "binary", "oracle"]
 Inference = Literal["smooth", "quantile", "bootstrap", "none"]
 Scale = Literal["log", "logit", "identity"]
+Input = Literal["blocks", "probabilities", "joint"]
 Reads = Literal["order", "scores"]
 Fact = TypeVar("Fact")
 
@@ -120,7 +121,7 @@ class Metric:
     source: str
     gradient: Callable[..., Gradient] | None = None
     needs: frozenset[Need] = frozenset()
-    input: Literal["blocks", "probabilities", "joint"] = "blocks"
+    input: Input = "blocks"
     inference: Inference | Callable[..., Inference] = "smooth"
     scale: Scale = "identity"
     attribution: Callable[..., Attribution] | Literal["losses"] | None = None

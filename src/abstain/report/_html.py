@@ -50,7 +50,7 @@ def _conventions(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     """Printed name, identifier and source of every metric shown; a metric of the user's own has no source."""
     from abstain import metrics
 
-    sources = {name: metrics.get(name).source for name in metrics.names()}
+    sources = {name: metrics.get(name).source for name in metrics.names("blocks", "probabilities")}
     return [
         (clean(entry.metric), clean(entry.identifier), sources.get(entry.spec.partition("(")[0], ""))
         for entry in {measurement.spec: measurement for measurement in evaluation.measurements}.values()

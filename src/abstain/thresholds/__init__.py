@@ -2,15 +2,18 @@
 
 from abstain.thresholds._apply import Applied, apply_policy
 from abstain.thresholds._band import CertifiedBand, certified_band
-from abstain.thresholds._choose import choose_threshold
+from abstain.thresholds._choose import choose_threshold as choose_threshold
 from abstain.thresholds._conformal import conformal_threshold
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._monitor import Monitoring, monitor
-from abstain.thresholds._policy import Policy, load_policy
+from abstain.thresholds._policy import Policy
+from abstain.thresholds._policy import load_policy as load_policy
 from abstain.thresholds._report import Audit, audit
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
+from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
 from abstain.thresholds._reuse import ReusedCalibrationWarning
 
-__all__ = ["Applied", "Audit", "CertifiedBand", "CertifiedThreshold", "EmpiricalThreshold", "GroupThresholds"]
+# What is imported under its own name is public at the top of the package.
+__all__ = ["Applied", "Audit", "CertifiedBand", "GroupThresholds"]
 __all__ += ["Monitoring", "Policy", "ReusedCalibrationWarning", "apply_policy", "audit", "certified_band"]
-__all__ += ["choose_threshold", "conformal_threshold", "load_policy", "monitor"]
+__all__ += ["conformal_threshold", "monitor"]

@@ -10,8 +10,7 @@ import numpy as np
 
 from abstain._typing import FloatArray
 from abstain.curve import SLACK
-from abstain.inference import clopper_pearson
-from abstain.inference._quantiles import t_quantile
+from abstain.inference import clopper_pearson, t_quantile
 from abstain.thresholds._sample import Sample
 
 Ends = tuple[float, float]
