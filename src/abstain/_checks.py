@@ -129,6 +129,17 @@ def inside(value: float, name: str, usual: float) -> float:
     return number
 
 
+def failure_probability(value: float, name: str = "delta") -> float:
+    """Return the probability that a promise may fail; above one half it is a level in the wrong place."""
+    number = inside(value, name, 0.05)
+    if number > 0.5:
+        raise ValueError(
+            f"{name} = {number:g} is the probability that the promise fails; for a promise that holds with probability "
+            f"{number:g} give {name}={1.0 - number:.6g}"
+        )
+    return number
+
+
 def namespace(*columns: ArrayLike) -> tuple[Any, Any]:
     """Return the Array API namespace and device that the columns live in (NumPy unless one is a tensor)."""
     for column in columns:

@@ -163,7 +163,6 @@ def test_one_group_of_two_attains(tmp_path: Path, capsys: pytest.CaptureFixture[
     shown = capsys.readouterr()
     assert "not attainable for a: their rows are rejected" in shown.err
     assert "of 1500 rows, 5 of them without a score" in shown.out
-    assert "nearest: score >= " in shown.out
     assert run(["apply", str(policy), str(val), "-o", str(decided)]) == 0
     found = pl.read_parquet(decided).filter(pl.col("accepted"))
     assert found.height > 500

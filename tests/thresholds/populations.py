@@ -20,13 +20,17 @@ MAX_WEIGHT = 1.5
 
 @dataclass(frozen=True)
 class Population:
-    """Error probability by u, the risk limit that suits it, and how many distinct scores there are (0: no ties)."""
+    """Error probability by u, the risk limit that suits it, and how many distinct scores there are (0: no ties).
+
+    ``edges`` are the values of u at which tied scores end, where they are not equally wide.
+    """
 
     name: str
     error: Callable[[Any], Any]
     limit: float
     levels: int = 0
     graded: bool = False
+    edges: tuple[float, ...] = ()
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
         """Return losses and scores of n rows; a graded loss has the same mean and is not 0/1."""
@@ -43,7 +47,9 @@ class Population:
         loss = (
             rng.beta(2.0 * p + 1e-9, 2.0 * (1.0 - p) + 1e-9) if self.graded else (rng.random(len(u)) < p).astype(float)
         )
-        if self.levels:
+        if self.edges:
+            u = np.array(self.edges)[np.searchsorted(self.edges, u)]
+        elif self.levels:
             u = np.ceil(u * self.levels) / self.levels
         return loss, -u
 
@@ -56,6 +62,8 @@ class Population:
     def coverage(self, threshold: Any) -> Any:
         """Return the coverage of score >= threshold."""
         share = np.clip(-np.asarray(threshold, dtype=float), 0.0, 1.0)
+        if self.edges:
+            return np.append(0.0, self.edges)[np.searchsorted(self.edges, share + 1e-9, side="right")]
         return np.floor(share * self.levels + 1e-9) / self.levels if self.levels else share
 
     def violated(self, threshold: Any) -> Any:
@@ -89,4 +97,25 @@ GRADED = (
 CONSTANT = (
     Population("constant", lambda u: 0.0501 + 0.0 * u, 0.05, levels=1),
     Population("graded, constant", lambda u: 0.1001 + 0.0 * u, 0.1, levels=1, graded=True),
+)
+#: Smooth, unimodal and overconfident scores, and scores as language models say them: few words, heavily tied.
+SMOOTH_AND_TIED = (
+    Population("smooth", lambda u: 0.4 * u**1.5, 0.05),
+    Population("smooth, 10 % limit", lambda u: 0.5 * u**1.2, 0.1),
+    Population("unimodal", lambda u: 0.03 + 0.35 * np.abs(u - 0.3) ** 1.5, 0.05),
+    Population("overconfident top", lambda u: 0.02 + 0.1 * np.exp(-u / 0.03) + 0.25 * u**2, 0.05),
+    Population(
+        "four words",
+        lambda u: np.select([u < 0.4, u < 0.6, u < 0.8], [0.01, 0.04, 0.3], 0.5),
+        0.05,
+        edges=(0.4, 0.6, 0.8, 1.0),
+    ),
+    Population("twenty words", lambda u: 0.02 + 0.3 * (np.ceil(20.0 * u) / 20.0) ** 4, 0.05, levels=20),
+    Population(
+        "half at the top",
+        lambda u: np.where(u < 0.5, 0.12, 0.12 + 0.8 * (np.ceil(20.0 * u) / 20.0 - 0.5)),
+        0.15,
+        edges=tuple(k / 20 for k in range(10, 21)),
+    ),
+    Population("flat below", lambda u: 0.03 + 0.0 * u, 0.05),
 )

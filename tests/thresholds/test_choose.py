@@ -133,13 +133,15 @@ def test_groups_share_delta() -> None:
     assert found.accept([1e9, 1e9], ["a", "c"]).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("options", [{}, {"bound": "hoeffding-bentkus"}, {"max_loss": 1e308}])
+@pytest.mark.parametrize(
+    "options", [{}, {"bound": "hoeffding-bentkus", "procedure": "bonferroni"}, {"max_loss": 1e308}]
+)
 @pytest.mark.parametrize("scale", [0.5, 1.0])
 def test_a_risk_near_zero_is_not_attainable(scale: float, options: dict[str, object]) -> None:
     """An answer, not an OverflowError or a warning of a division by zero."""
     options = {"max_loss": 1.0, **options}
     found = abstain.choose_threshold(scale * np.eye(1, 100)[0], np.arange(100.0), risk=1e-320, delta=0.05, **options)
-    assert "are too few: even without an error 2.99573227355399e+300 accepted rows" in str(found.reason)
+    assert "are too few: even without an error 2.99573227355399e+300 of them" in str(found.reason)
     assert "at least 99999 are needed" in str(abstain.thresholds.conformal_threshold(LOSS, SCORE, 1e-5).reason)
     assert "are needed" in str(abstain.thresholds.conformal_threshold(LOSS, SCORE, 1e-320).reason)
 
@@ -193,6 +195,9 @@ def test_a_largest_weight_of_a_wrong_type_is_named() -> None:
         ({"coverage": 0.5, "delta": 0.1}, "delta= belongs to risk="),
         ({"risk": 5}, None),
         ({"risk": 0.1, "delta": 5}, r"delta must lie in \[0, 1\], got 5.0; give a fraction"),
+        ({"risk": 0.1, "delta": 0.95}, "is the probability that the promise fails.*give delta=0.05"),
+        ({"risk": 0.1, "delta": 0.05, "bound": "hoeffding-bentkus"}, "needs procedure='bonferroni', or thresholds="),
+        ({"risk": 0.1, "delta": 0.05, "bound": "betting", "procedure": "bonferroni"}, "tests all at once"),
         ({"risk": 0.1, "delta": 0.05, "procedure": "best"}, "procedure='best' is not known"),
         ({"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6)}, "give max_weight="),
         ({"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6), "max_weight": 0.5}, "give a true bound"),
@@ -270,7 +275,7 @@ def test_given_thresholds_are_the_only_ones() -> None:
         found = abstain.choose_threshold(
             loss, score, risk=0.1, delta=0.05, thresholds=[0.9, 0.7, 0.5, 0.3], procedure=procedure
         )
-        assert (found.threshold, found.n_pilot) == (0.5, 0)
+        assert found.threshold == 0.5
 
 
 def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:

@@ -1,27 +1,32 @@
 r"""An upper band for the selective risk that holds at all thresholds at once, so that any may be picked afterwards.
 
-The scores of the pilot rows fix J thresholds :math:`\tau_1 > \dots > \tau_J`. On the other rows each has the exact
-upper bound :math:`U_j` of its risk at level :math:`\delta/(2J)` (Clopper-Pearson for a 0/1 loss, else the
-Hoeffding-Bentkus test turned into a limit), and each step the exact lower bound :math:`\rho_j` of
-:math:`C(\tau_{j-1})/C(\tau_j)` at the same level. Accepted loss and coverage only grow as the threshold falls, hence
+Pins are ranks :math:`m_1 < \dots < m_J` that depend on n only. Pin j is the set of all scores above
+:math:`s_j`, the score of the row of rank :math:`m_j + 1`. Given that score the k rows above it are an independent
+sample of all scores above it, so that each pin has an exact upper bound :math:`U_j` of its risk at level
+:math:`\delta/(2J)` (Clopper-Pearson for a 0/1 loss, else the Hoeffding-Bentkus test turned into a limit). With ties
+split by lots the share of scores above rank :math:`m + 1` is a uniform order statistic, hence
+:math:`C(s_{j-1}) / C(s_j)`, ties at :math:`s_{j-1}` included, is at least :math:`\rho_j`, the quantile of
+:math:`\mathrm{Beta}(m_{j-1} + 1, m_j - m_{j-1})` at the same level. Accepted loss and coverage only grow as the
+threshold falls:
 
-.. math:: R(\tau) = \frac{G(\tau)}{C(\tau)} \le \frac{G(\tau_j)}{C(\tau_{j-1})} \le \frac{U_j}{\rho_j}
-          \quad\text{for } \tau_j \le \tau \le \tau_{j-1}
+.. math:: R(\tau) = \frac{G(\tau)}{C(\tau)} \le \frac{U_j}{\rho_j} \quad\text{for } s_j < \tau \le s_{j-1}
 
-and all of this holds together with probability :math:`1 - \delta`, by the union bound.
+and all of this holds together with probability :math:`1 - \delta`, by the union bound. No row is set aside, no lot is
+drawn, and neither ties nor the order of the rows matter.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
-from abstain._checks import inside, vector
+from abstain._checks import failure_probability, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.inference import clopper_pearson
 from abstain.thresholds._p_values import hoeffding_bentkus
-from abstain.thresholds._sample import draw, largest_loss, read
+from abstain.thresholds._sample import Sample, largest_loss, read
 
 #: Coverages at which the band is pinned; chosen in advance.
 COVERAGES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
@@ -34,16 +39,18 @@ class CertifiedBand:
     Parameters
     ----------
     threshold : ndarray
-        The thresholds at which the band is pinned, descending.
+        The thresholds at which the band is pinned, descending: each accepts all scores above that of some row.
+    coverage : ndarray
+        Share of the calibration rows that each accepts.
     upper : ndarray
-        Upper limit at each of them.
+        Upper limit of the risk at each of them.
     between : ndarray
         Upper limit at every threshold from this one up to the one before.
     largest : float
         Largest possible loss: the limit above the first threshold and below the last.
     delta : float
-    n, n_pilot : int
-        Rows, and those of them that only fixed the thresholds.
+    n : int
+        Calibration rows.
 
     Examples
     --------
@@ -55,12 +62,12 @@ class CertifiedBand:
     """
 
     threshold: FloatArray
+    coverage: FloatArray
     upper: FloatArray
     between: FloatArray
     largest: float
     delta: float
     n: int
-    n_pilot: int
 
     def upper_at(self, threshold: ArrayLike) -> FloatArray:
         """Return the upper limit of the selective risk at any thresholds, chosen in any way."""
@@ -78,7 +85,6 @@ def certified_band(
     delta: float = 0.05,
     max_loss: float | None = None,
     nan_policy: NanPolicy = "raise",
-    rng: int | np.random.Generator = 0,
 ) -> CertifiedBand:
     r"""Return an upper limit of the selective risk at every threshold at once, valid at every sample size.
 
@@ -94,8 +100,6 @@ def certified_band(
         Largest possible loss; needed if the loss is not 0/1.
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
-    rng : int or numpy.random.Generator
-        Draws the pilot rows.
 
     Returns
     -------
@@ -118,32 +122,38 @@ def certified_band(
     --------
     >>> import numpy as np, abstain
     >>> score = np.arange(1000.0)
-    >>> abstain.thresholds.certified_band(score < 100, score, delta=0.05).n_pilot
-    32
+    >>> abstain.thresholds.certified_band(score < 100, score, delta=0.05).upper.round(3)[::4]
+    array([0.119, 0.021, 0.009, 0.077])
     """
-    delta = inside(delta, "delta", 0.05)
+    delta = failure_probability(delta)
     sample = read(loss, confidence, None, nan_policy)
     largest = largest_loss(sample, max_loss)
-    pilot, _ = draw(sample, rng)
-    grid = _grid(sample.score[pilot])
-    rest = sample.rows(~pilot)
-    count = np.searchsorted(-rest.score, -grid, side="right")
-    total = np.concatenate([[0.0], np.cumsum(rest.loss / largest)])[count]
-    each = delta / (2 * max(1, len(grid)))
-    upper = largest * _limits(count, total, each, sample.binary and largest == 1.0)
-    between = np.full(len(grid), largest)
-    for j in range(1, len(grid)):
-        share = clopper_pearson(int(count[j - 1]), int(count[j]), 1.0 - each, side="lower")[0] if count[j] else 0.0
-        between[j] = min(largest, upper[j] / share) if share > 0.0 else largest
-    return CertifiedBand(grid, upper, between, largest, delta, sample.n, int(pilot.sum()))
+    return band_of(sample, delta, largest)
 
 
-def _grid(pilot: FloatArray) -> FloatArray:
-    """Return the thresholds at which the pilot rows have about the pinned coverages, descending."""
-    scores = np.sort(pilot)[::-1]
-    ranks = np.clip(np.ceil(np.array(COVERAGES) * (len(scores) + 1)).astype(int) - 1, 0, len(scores) - 1)
-    grid = np.unique(scores[ranks])[::-1]
-    return np.asarray(grid[grid > -np.inf])
+def band_of(sample: Sample, delta: float, largest: float) -> CertifiedBand:
+    """Return the band of a sample."""
+    from scipy.special import betaincinv
+
+    n = sample.n
+    rank = np.unique([max(1, min(n - 1, ceil(each * n))) for each in COVERAGES] + [n]) if n > 1 else np.array([n])
+    each = delta / (2 * len(rank))
+    threshold, count, upper = pins(sample, rank, each, largest)
+    share = betaincinv(rank[:-1] + 1.0, np.diff(rank), each)
+    between = np.append(largest, np.minimum(largest, upper[1:] / share))
+    first = np.unique(-threshold, return_index=True)[1]  # ranks that end in one tie are one pin
+    return CertifiedBand(threshold[first], count[first] / n, upper[first], between[first], largest, delta, n)
+
+
+def pins(sample: Sample, rank: IntArray, level: float, largest: float) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return thresholds above the rows after these ranks, the rows they accept, and their risks' limits at a level.
+
+    The last one of rank n, if there is, accepts all that have a score.
+    """
+    edge = np.append(sample.score, -np.inf)[rank]  # a row that the pin leaves out, with all that tie with it
+    count = np.searchsorted(-sample.score, -edge, side="left")
+    total = np.concatenate([[0.0], np.cumsum(sample.loss / largest)])[count]
+    return np.nextafter(edge, np.inf), count, largest * _limits(count, total, level, sample.binary and largest == 1.0)
 
 
 def _limits(count: IntArray, total: FloatArray, level: float, binary: bool) -> FloatArray:

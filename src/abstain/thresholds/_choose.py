@@ -6,15 +6,31 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import FRACTION, fraction, inside, one_of, positive, real, same_length, vector
+from abstain._checks import (
+    FRACTION,
+    failure_probability,
+    fraction,
+    generator,
+    inside,
+    one_of,
+    positive,
+    real,
+    same_length,
+    to_numpy,
+    vector,
+)
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.curve import OperatingPoint, RiskCoverageCurve
-from abstain.thresholds._certify import Bound, Procedure, search
+from abstain.thresholds._attained import attained, rows_needed
+from abstain.thresholds._certify import Bound, Found, Procedure, fixed_thresholds, search
+from abstain.thresholds._clusters import cluster_means, search_clusters
+from abstain.thresholds._copies import warn_of_copies
 from abstain.thresholds._groups import GroupThresholds, group_column
-from abstain.thresholds._intervals import coverage_interval, risk_interval
+from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._points import at_cost, at_trust, curve_of, nearest
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
+from abstain.thresholds._reuse import warn_if_selected
 from abstain.thresholds._sample import Sample, largest_loss, read
 
 Metric = Literal["cwsa", "cwsa_plus"]
@@ -37,10 +53,11 @@ def choose_threshold(
     max_weight: float | None = None,
     thresholds: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
     multiplicity: Literal["all", "each"] = "all",
     level: float = 0.95,
     nan_policy: NanPolicy = "raise",
-    rng: int | np.random.Generator = 0,
+    rng: int | np.random.Generator | None = None,
 ) -> EmpiricalThreshold | CertifiedThreshold | GroupThresholds:
     r"""Choose the threshold to deploy from calibration rows; give exactly one objective.
 
@@ -65,7 +82,7 @@ def choose_threshold(
         How multiplicity is controlled. Choosing it after a look at the data voids the promise; the default was fixed
         by simulation.
     bound : {"binomial", "betting", "hoeffding-bentkus"}, optional
-        Default: exact binomial for 0/1 losses without weights, else betting.
+        Default: exact binomial for 0/1 losses without weights, else betting, which tests all thresholds at once.
     max_loss : float
         Largest possible loss; needed for certificates of a loss that is not 0/1.
     sample_weight : array-like of shape (n_samples,), optional
@@ -73,10 +90,12 @@ def choose_threshold(
     max_weight : float
         Largest possible weight; needed for certificates with weights.
     thresholds : array-like, optional
-        Thresholds fixed before the data were seen, for certificates: one of them is the answer, and no pilot rows are
-        drawn.
+        Thresholds fixed before the data were seen, for certificates: one of them is the answer.
     groups : array-like of shape (n_samples,), optional
         One threshold per value: predicted classes, sites, …
+    clusters : array-like of shape (n_samples,), optional
+        What rows depend on each other: patients, documents, prompts. Certificates are then about an accepted row of a
+        new cluster, and intervals are those of sums of clusters.
     multiplicity : {"all", "each"}
         Whether ``delta`` is the probability that *any* group's promise fails (delta / number of groups each), or that
         of each group.
@@ -84,13 +103,15 @@ def choose_threshold(
         Of the pointwise intervals that are reported.
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
-    rng : int or numpy.random.Generator
-        Draws the pilot rows. The same seed and rows, in the same order, give the same certificate.
+    rng : int or numpy.random.Generator, optional
+        Only a certificate with ``clusters`` draws lots: for the clusters that fix its starts. Default: from the system;
+        the seed is in ``calibration``, and gives the same answer again. Trying seeds voids the promise.
 
     Returns
     -------
     EmpiricalThreshold, CertifiedThreshold or GroupThresholds
-        What is not attainable has threshold +inf, a reason, and the nearest point that is.
+        What is not attainable has threshold +inf and a reason; without a promise the nearest point, with one the risks
+        that these rows do certify.
 
     Raises
     ------
@@ -99,14 +120,24 @@ def choose_threshold(
         ``delta``.
     ValueError
         Bad columns or options; a score of +inf, above which no threshold lies; ``max_loss`` or ``max_weight`` missing
-        or below what occurs; ``bound="binomial"`` for weights or real losses; ``thresholds`` for SGR, which
-        has its own.
+        or below what occurs; ``delta`` above 1/2; ``bound="binomial"`` for weights or real losses; ``thresholds`` for
+        SGR, which has its own; a procedure with a bound for which it is not valid; ``clusters`` with weights or a
+        procedure of rows.
+
+    Warns
+    -----
+    CopiedRowsWarning
+        Rows are exact copies of others where scores hardly tie otherwise, and no ``clusters`` are given.
+    ReusedSelectionWarning
+        The rows of a certificate are those on which a score or a temperature was selected.
 
     Notes
     -----
     Ties are accepted or rejected together. A score of -inf is never accepted. "Pointwise" intervals ignore that the
-    threshold was chosen on the same rows. The certificates assume that calibration rows and new rows are independent
-    draws from one population (with weights: from the two that the weights connect).
+    threshold was chosen on the same rows. The certificates assume that calibration rows and new rows (with
+    ``clusters``: clusters) are independent draws from one population (with weights: from the two that the weights
+    connect). Nothing else matters: not the order of the rows, ties, or the shape of the risk; no row is set aside and,
+    but for clusters, no lot drawn.
 
     References
     ----------
@@ -123,7 +154,7 @@ def choose_threshold(
     >>> type(found).__name__, found.attainable
     ('CertifiedThreshold', True)
     >>> abstain.choose_threshold(loss[:40], confidence[:40], risk=0.03, delta=0.05).reason
-    '40 calibration rows, 7 of them to fix the tests, are too few: even without an error 99 accepted rows are needed'
+    '40 calibration rows are too few: even without an error 99 of them must be accepted'
     """
     objective = _objective(risk, coverage, capacity, cost, metric, delta)
     of_certificates = {"bound": bound, "max_weight": max_weight, "thresholds": thresholds}
@@ -135,14 +166,17 @@ def choose_threshold(
         "procedure": procedure, "bound": bound, "max_loss": max_loss, "max_weight": max_weight,
         "thresholds": thresholds,
     }  # fmt: skip
+    whole = read(loss, confidence, sample_weight, nan_policy, clusters)  # an error names the row of the whole column
+    if delta is not None:
+        warn_if_selected(whole)
+        if clusters is None:
+            warn_of_copies(whole)
     if groups is None:
-        sample = read(loss, confidence, sample_weight, nan_policy)
-        return _one(sample, objective, level, rng, options)
+        return _one(whole, objective, level, rng, options)
     one_of(multiplicity, ("all", "each"), "multiplicity")
-    whole = read(loss, confidence, sample_weight, nan_policy)  # an error then names the row of the file, not of a group
     column = group_column(groups)
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
-    weights = None if sample_weight is None else vector(sample_weight, "sample_weight", np, None)
+    others = [None if each is None else np.asarray(to_numpy(each)) for each in (sample_weight, clusters)]
     same_length(loss=losses, groups=column)
     values = np.unique(column)
     if delta is not None and multiplicity == "all":
@@ -150,8 +184,9 @@ def choose_threshold(
     found = {}
     for value in values:
         rows = column == value
+        weight, cluster = (None if each is None else each[rows] for each in others)
         try:
-            sample = read(losses[rows], scores[rows], None if weights is None else weights[rows], nan_policy)
+            sample = read(losses[rows], scores[rows], weight, nan_policy, cluster)
             found[str(value)] = _one(sample, objective, level, rng, options)
         except ValueError as error:
             raise type(error)(f"group {str(value)!r}: {error}") from None
@@ -170,7 +205,7 @@ def _objective(
         raise TypeError("delta= belongs to risk=; a promise about another objective is not offered")
     if risk is not None:
         risk = positive(risk, "risk", FRACTION)
-        return {"risk": risk} | ({} if delta is None else {"delta": inside(delta, "delta", 0.05)})
+        return {"risk": risk} | ({} if delta is None else {"delta": failure_probability(delta)})
     if coverage is not None:
         return {"coverage": fraction(coverage, "coverage")}
     if capacity is not None:
@@ -199,7 +234,7 @@ def _one(
 ) -> EmpiricalThreshold | CertifiedThreshold:
     curve = curve_of(sample)
     if "delta" in objective:
-        return _certified(sample, curve, objective, level, rng, options)
+        return _certified(sample, objective, level, rng, options)
     point, kind = _point(sample, curve, objective), next(iter(objective))
     attained = not np.isnan(point.threshold)
     return EmpiricalThreshold(
@@ -220,21 +255,45 @@ def _point(sample: Sample, curve: RiskCoverageCurve, objective: dict[str, Any]) 
 
 
 def _certified(
-    sample: Sample, curve: RiskCoverageCurve, objective: dict[str, Any], level: float, rng: Any, options: dict[str, Any]
+    sample: Sample, objective: dict[str, Any], level: float, rng: Any, options: dict[str, Any]
 ) -> CertifiedThreshold:
     risk, delta = objective["risk"], objective["delta"]
-    found = search(sample, risk, delta, rng=rng, **options)
-    population = "" if sample.weight is None else " in the weighted population"
-    statement = (
-        f"with probability at least {1.0 - delta:g} over the draw of the calibration rows, the mean loss of what "
-        f"is accepted{population} is at most {risk:g}"
-    )
+    largest, seed = largest_loss(sample, options["max_loss"]), None
+    if sample.cluster is None:
+        found = search(sample, risk, delta, **options)
+    else:
+        seed = int(generator(rng).integers(2**63))
+        found = _of_clusters(sample, risk, delta, largest, seed, options)
+    shared = _shared(sample, found.threshold, level)
+    answer: dict[str, Any] = {}
+    if sample.cluster is not None:
+        accepted = sample.score >= found.threshold
+        means = cluster_means(sample.loss, accepted, sample.cluster)
+        shared |= {"risk": float(means.mean()) if means.size else np.nan, "risk_interval": mean_interval(means, level)}
+        shared["calibration"] |= {"seed": seed}
+    elif found.reason is not None and sample.weight is None:
+        needed = rows_needed(sample, risk, delta) if found.bound == "binomial" else None
+        answer = {"attained": attained(sample, delta, largest), "rows_needed": needed}
     return CertifiedThreshold(
-        **_shared(sample, found.threshold, level), procedure=options["procedure"], objective=objective,
-        reason=found.reason, best=None if found.reason is None else curve.at(threshold=found.nearest),
-        risk_limit=risk, delta=delta, max_loss=largest_loss(sample, options["max_loss"]), bound=found.bound,
-        n_pilot=found.n_pilot, statement=statement,
+        **shared, procedure=found.procedure, objective=objective, reason=found.reason, best=None, risk_limit=risk,
+        delta=delta, max_loss=largest, bound=found.bound, **answer,
+        statement=statement(risk, delta, weighted=sample.weight is not None, clustered=sample.cluster is not None),
     )  # fmt: skip
+
+
+def _of_clusters(
+    sample: Sample, risk: float, delta: float, largest: float, seed: int, options: dict[str, Any]
+) -> Found:
+    """Run the one procedure that is valid for clusters."""
+    if sample.weight is not None or sample.cluster is None:
+        raise ValueError("a certificate with clusters= and sample_weight= is not offered; give one of them")
+    if options["procedure"] != "fallback" or options["bound"] not in (None, "betting"):
+        raise ValueError(
+            "procedure= and bound= of independent rows are not valid for clusters; leave them out: the certificate "
+            "bets on the means of clusters"
+        )
+    fixed = None if options["thresholds"] is None else fixed_thresholds(options["thresholds"])
+    return search_clusters(sample, sample.cluster, risk, delta, largest, fixed, seed)
 
 
 def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
@@ -256,6 +315,7 @@ def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
             "n_unscored": sample.blocks.n_rejected, "n_dropped": sample.blocks.n_dropped,
             "fingerprint": sample.fingerprint, "bins": _bins(sample), "weighted": sample.weight is not None,
             "abstain": __version__, "numpy": np.__version__,
+            **({} if sample.cluster is None else {"n_clusters": int(sample.cluster.max()) + 1}),
         },
     }  # fmt: skip
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from abstain._checks import same_length, to_numpy, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
 
 if TYPE_CHECKING:
     from abstain.thresholds._policy import Policy
@@ -101,12 +101,11 @@ class GroupThresholds:
         if promised is None or self.delta is None:
             return None
         together = "for all groups at once" if self.multiplicity == "all" else "for each group by itself"
-        population = " of the weighted population" if self.calibration["weighted"] else ""
-        statement = (
-            f"with probability at least {1.0 - self.delta:g} {together}, the mean loss of what is accepted in a group"
-            f"{population} is at most {promised['risk']:g}"
-        )
-        return promised | {"delta": self.delta, "multiplicity": self.multiplicity, "statement": statement}
+        words = statement(
+            promised["risk"], self.delta, weighted=self.calibration["weighted"], together=f" {together}",
+            clustered="n_clusters" in next(iter(self.groups.values())).calibration, group=True,
+        )  # fmt: skip
+        return promised | {"delta": self.delta, "multiplicity": self.multiplicity, "statement": words}
 
     def policy(self, *, score: str, group: str, **options: Any) -> Policy:
         """Return the policy that a deployment needs; ``group`` names the column of the groups.

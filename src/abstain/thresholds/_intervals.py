@@ -1,4 +1,4 @@
-"""Intervals of an operating point: exact for counts, from the influence function otherwise.
+"""Intervals of an operating point: exact for counts, from the influence function otherwise, of clusters where given.
 
 They are *pointwise*: they hold for a threshold that was fixed before the data were seen. At a threshold that was chosen
 on the same rows they are optimistic, which is why a certificate is something else.
@@ -18,6 +18,10 @@ Ends = tuple[float, float]
 
 def coverage_interval(sample: Sample, accepted: FloatArray, level: float) -> Ends:
     """Return the interval of the coverage: exact without weights, else of the ratio of two means."""
+    if sample.cluster is not None:  # sums of clusters are independent, rows are not
+        size = np.bincount(sample.cluster, sample.weight).astype(np.float64)
+        mine = np.bincount(sample.cluster, accepted if sample.weight is None else accepted * sample.weight)
+        return _ratio(size, mine / np.where(size > 0.0, size, 1.0), level, 1.0)
     if sample.weight is None:
         return clopper_pearson(int(accepted.sum()), sample.n, level)
     return _ratio(sample.weight, accepted, level, 1.0)
@@ -29,10 +33,20 @@ def risk_interval(sample: Sample, accepted: FloatArray, level: float) -> Ends:
     loss = sample.loss[rows]
     if loss.size == 0:
         return np.nan, np.nan
+    if sample.cluster is not None:
+        weight = accepted if sample.weight is None else accepted * sample.weight
+        size = np.bincount(sample.cluster, weight).astype(np.float64)
+        total = np.bincount(sample.cluster, weight * sample.loss)
+        return _ratio(size, total / np.where(size > 0.0, size, 1.0), level, np.inf)
     if sample.binary and sample.weight is None:
         return clopper_pearson(int(loss.sum()), loss.size, level)
     weight = np.ones(loss.size) if sample.weight is None else sample.weight[rows]
     return _ratio(weight, loss, level, np.inf)
+
+
+def mean_interval(values: FloatArray, level: float) -> Ends:
+    """Return the interval of the mean of independent values, each of which counts once."""
+    return _ratio(np.ones(len(values)), values, level, np.inf)
 
 
 def _ratio(weight: FloatArray, value: FloatArray, level: float, largest: float) -> Ends:

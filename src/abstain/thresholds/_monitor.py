@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstain._checks import check_loss, inside, real, same_length, vector
+from abstain._checks import check_loss, failure_probability, real, same_length, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.inference import clopper_pearson
 from abstain.thresholds._groups import group_column
@@ -170,7 +170,7 @@ def monitor(
     largest = real(bound, "max_loss", "> 0", "give the largest possible loss")
     if losses.max() > largest:
         raise ValueError(f"max_loss={largest:g} is below a loss that occurs, {losses.max():g}; give a true bound")
-    alarm = inside(delta if delta is not None else promise["delta"] if promise is not None else 0.05, "delta", 0.05)
+    alarm = failure_probability(delta if delta is not None else 0.05 if promise is None else promise["delta"])
     parts = _parts(policy, groups, len(losses))
     share = alarm / max(1, len(parts))
     evidence, first = {}, []

@@ -42,9 +42,24 @@ def hoeffding_bentkus(count: FloatArray, total: FloatArray, limit: float | Float
     return np.where(count > 0, np.minimum(np.minimum(hoeffding, bentkus), 1.0), 1.0)
 
 
-def fewest(limit: float, level: float) -> int:
-    r"""Return how many flawless samples a certificate needs at least: :math:`\ln\delta / \ln(1 - m)`, rounded up.
+def fewest(limit: float, level: float, errors: int = 0) -> int:
+    r"""Return how many rows a certificate needs at least: :math:`\ln\delta / \ln(1 - m)` without an error, rounded up.
 
-    59 at 5 % risk and 5 % error probability.
+    59 at 5 % risk and 5 % error probability; 93 with one error among them.
     """
-    return ceil(log(level) / log1p(-limit) - _ROUNDING) if limit < 1.0 else 1
+    if limit >= 1.0:
+        return errors + 1
+    least = ceil(log(level) / log1p(-limit) - _ROUNDING)
+    if errors == 0:
+        return least
+    from scipy.special import bdtr
+
+    if least > 1e12:  # beyond any sample, and beyond the binomial of SciPy
+        return least
+    low, high = least, 2 * least + 10 * errors
+    while bdtr(errors, high, limit) > level:
+        high *= 2
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bdtr(errors, middle, limit) <= level else (middle + 1, high)
+    return low

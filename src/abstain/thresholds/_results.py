@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
 
 if TYPE_CHECKING:
+    from abstain.thresholds._attained import Attained
     from abstain.thresholds._policy import Policy
 
 
@@ -81,20 +83,27 @@ class Threshold:
                          for name, value in self.objective.items())  # fmt: skip
         head = f"{type(self).__name__} ({self.procedure}): {goal}"
         unscored = self.calibration["n_unscored"]
-        rows = f"{self.n} rows" + (f", {unscored} of them without a score" if unscored else "")
+        clusters = self.calibration.get("n_clusters")
+        rows = f"{self.n} rows" + (f" in {clusters} clusters" if clusters is not None else "")
+        rows += f", {unscored} of them without a score" if unscored else ""
         if not self.attainable:
-            best = self.best
-            nearest = "" if best is None or not best.n_accepted else (
-                f"\n  nearest: score >= {best.threshold!r}, coverage {best.coverage:.4g}, "
-                f"risk {best.selective_risk:.4g}, {best.n_accepted} of {rows}"
-            )  # fmt: skip
-            return f"{head}\n  not attainable: {self.reason}{nearest}"
+            return f"{head}\n  not attainable: {self.reason}{self._instead(rows)}"
         low, high = self.coverage_interval
         low_risk, high_risk = self.risk_interval
         return (
             f"{head}\n  accept if score >= {self.threshold!r}\n"
             f"  coverage {self.coverage:.4g} [{low:.4g}, {high:.4g}], {self.n_accepted} of {rows}\n"
             f"  risk {self.risk:.4g} [{low_risk:.4g}, {high_risk:.4g}] (pointwise {self.level:g} intervals)"
+        )
+
+    def _instead(self, rows: str) -> str:
+        """Return what comes nearest to an objective that is not attainable, in words."""
+        best = self.best
+        if best is None or not best.n_accepted:
+            return ""
+        return (
+            f"\n  nearest: score >= {best.threshold!r}, coverage {best.coverage:.4g}, "
+            f"risk {best.selective_risk:.4g}, {best.n_accepted} of {rows}"
         )
 
 
@@ -154,10 +163,13 @@ class CertifiedThreshold(Threshold):
         Largest possible loss.
     bound : str
         ``"binomial"``, ``"betting"`` or ``"hoeffding-bentkus"``.
-    n_pilot : int
-        Rows whose scores fixed the order of tests, and whose losses were not used.
     statement : str
-        The promise in words.
+        The promise in words, with the population it speaks of.
+    attained : tuple of Attained
+        If the limit is not attainable: the smallest risk that these rows do certify, and the largest coverage at a few
+        larger ones. All of them hold together with probability 1 - delta, beside the promise that was asked for.
+    rows_needed : int or None
+        Then also: how many rows with errors like these would certify it; a plan, no promise.
 
     Examples
     --------
@@ -174,8 +186,9 @@ class CertifiedThreshold(Threshold):
     delta: float
     max_loss: float
     bound: str
-    n_pilot: int
     statement: str
+    attained: tuple[Attained, ...] = ()
+    rows_needed: int | None = None
 
     def guarantee(self) -> dict[str, Any] | None:
         """Return what is promised."""
@@ -187,4 +200,37 @@ class CertifiedThreshold(Threshold):
         }  # fmt: skip
 
     def __str__(self) -> str:
-        return super().__str__() + (f"\n  promise: {self.statement}" if self.attainable else "")
+        return super().__str__() + (f"\n{_filled('promise: ' + self.statement)}" if self.attainable else "")
+
+    def _instead(self, rows: str) -> str:
+        """Return what these rows do certify, in words."""
+        lines = []
+        if self.attained:
+            sure = f"with probability at least {1.0 - self.delta:g}, all of this together"
+            lines.append(f"  what these rows do certify ({sure}):")
+            for one in self.attained:
+                where = f"score >= {one.threshold!r}" if one.threshold > -1e300 else "all that have a score"
+                lines.append(f"    risk at most {one.risk:.4g} at coverage {one.coverage:.4g}: {where}")
+        if self.rows_needed is not None:
+            lines.append(f"  about {self.rows_needed} rows with errors like these would do (a plan, no promise)")
+        return "".join(f"\n{line}" for line in lines)
+
+
+def _filled(text: str) -> str:
+    return fill(text, 80, initial_indent="  ", subsequent_indent="    ")
+
+
+def statement(
+    risk: float, delta: float, *, weighted: bool, clustered: bool, together: str = "", group: bool = False
+) -> str:
+    """Return a promise in words, with the population it speaks of."""
+    drawn = "clusters" if clustered else "rows"
+    what = "what is accepted"
+    if clustered:
+        what = "an accepted row of a new cluster, each cluster that has one counting once,"
+    what += " in a group" if group else ""
+    population = " in the weighted population" if weighted else ""
+    return (
+        f"with probability at least {1.0 - delta:g}{together} over the draw of the calibration {drawn}, the mean loss "
+        f"of {what}{population} is at most {risk:g}"
+    )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from abstain._typing import ArrayLike, IntArray
 from abstain.thresholds._sample import Sample
 
 
@@ -22,6 +26,58 @@ class ReusedCalibrationWarning(UserWarning):
     >>> caught[0].category.__name__
     'ReusedCalibrationWarning'
     """
+
+
+class ReusedSelectionWarning(UserWarning):
+    """The rows of a certificate are those on which a score or its options were selected, which voids the promise.
+
+    Only what was selected in this process is known, and only by equal scores and losses.
+
+    Examples
+    --------
+    >>> from abstain.thresholds import ReusedSelectionWarning
+    >>> issubclass(ReusedSelectionWarning, UserWarning)
+    True
+    """
+
+
+#: Hashed rows, score with loss, of what was selected in this process: the latest selections.
+_SELECTED: deque[IntArray] = deque(maxlen=64)
+#: Part of the rows of a certificate that must be known from a selection before anything is said.
+_PART = 0.2
+
+
+def row_hashes(loss: ArrayLike, confidence: ArrayLike) -> IntArray:
+    """Return a number for each row that only the same score with the same loss has, sorted."""
+    columns = [np.ascontiguousarray(column, dtype=np.float64) + 0.0 for column in (confidence, loss)]
+    score, losses = (column.view(np.uint64) for column in columns)
+    mixed = score * np.uint64(0x9E3779B97F4A7C15) ^ (losses * np.uint64(0xC2B2AE3D27D4EB4F) >> np.uint64(7))
+    mixed ^= mixed >> np.uint64(29)
+    return np.unique(mixed * np.uint64(0xBF58476D1CE4E5B9))
+
+
+def remember_selection(loss: ArrayLike, confidence: ArrayLike) -> IntArray:
+    """Remember that a score was selected on these rows, for certificates of this process; return the hashed rows."""
+    hashes = row_hashes(loss, confidence)
+    _SELECTED.append(hashes)
+    return hashes
+
+
+def warn_if_selected(sample: Sample) -> None:
+    """Warn the caller's caller if many rows are known from a selection; scores that tie say nothing."""
+    if not _SELECTED:
+        return
+    hashes = row_hashes(sample.loss, sample.score)
+    if len(hashes) < 0.5 * sample.n and len(hashes) < 20:
+        return
+    known = max(np.isin(hashes, each, assume_unique=True).mean() for each in _SELECTED)
+    if known >= _PART:
+        warnings.warn(
+            f"{100.0 * known:.0f} % of these rows were used to select a score or its options; the promise does not "
+            "hold for what was selected on the same rows: certify on others, or use thresholds.choose_among",
+            ReusedSelectionWarning,
+            stacklevel=3,
+        )
 
 
 def warn_if_reused(calibration: Mapping[str, Any], sample: Sample) -> None:

@@ -1,26 +1,18 @@
-"""The calibration sample of a certificate: checked columns, scaled losses, and the split into pilot and rest.
-
-Lots are drawn for the rows as they were given, never for their ranks: the lowest losses among tied scores have the same
-ranks in every sample, so a fixed seed would keep the same part of the errors out of sight each time. Rows of a random
-sample come in an order that says nothing about them, and are drawn at random whatever the seed. For rows that come
-sorted the seed is mixed with their fingerprint, so that another sample has other lots.
-"""
+"""The calibration sample of a threshold: the table of its scores, and its rows in an order that is theirs alone."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from math import ceil, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
-from abstain._checks import generator, positive, to_numpy
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy
+from abstain._checks import positive, to_numpy, vector
+from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 
-#: Opaque bytes that stay as they are, whatever the package is called: they seed the lots of certificates, and other
-#: bytes would move every certified threshold.
+#: Opaque bytes that stay as they are, whatever the package is called: policies carry fingerprints, and other
+#: bytes would change them all.
 _SALT = b"recuse.calibration/1"
 
 
@@ -28,7 +20,7 @@ _SALT = b"recuse.calibration/1"
 class Sample:
     """The table of a sample, its rows by descending score and rising loss, and the place where each was given.
 
-    NaN scores became -inf, which is never accepted.
+    NaN scores became -inf, which is never accepted. Clusters are numbered from 0.
     """
 
     blocks: TieBlocks
@@ -36,6 +28,7 @@ class Sample:
     loss: FloatArray
     weight: FloatArray | None
     place: IntArray
+    cluster: IntArray | None = None
 
     @property
     def n(self) -> int:
@@ -55,26 +48,13 @@ class Sample:
             digest.update(np.ascontiguousarray(column + 0.0, dtype="<f8").tobytes())
         return digest.hexdigest()
 
-    def rows(self, index: BoolArray) -> Rows:
-        """Return some rows, in their order."""
-        return Rows(self.score[index], self.loss[index], None if self.weight is None else self.weight[index])
-
-
-class Rows(NamedTuple):
-    """Some rows of a sample, in its order."""
-
-    score: FloatArray
-    loss: FloatArray
-    weight: FloatArray | None
-
-    @property
-    def n(self) -> int:
-        """How many."""
-        return len(self.score)
-
 
 def read(
-    loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+    clusters: ArrayLike | None = None,
 ) -> Sample:
     """Check the columns and sort them; the caller's arrays are never changed."""
     blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, keep_samples=True)
@@ -89,7 +69,19 @@ def read(
         block = to_numpy(sorted_block)
         keys = (order, losses[order]) if weights is None else (order, weights[order], losses[order])
         order = order[np.lexsort((*keys, block))]
-    return Sample(blocks, distinct[block], losses[order], None if weights is None else weights[order], order)
+    weight = None if weights is None else weights[order]
+    cluster = None if clusters is None else _numbered(clusters, confidence, blocks.n_dropped > 0)[order]
+    return Sample(blocks, distinct[block], losses[order], weight, order, cluster)
+
+
+def _numbered(clusters: ArrayLike, confidence: ArrayLike, drop: bool) -> IntArray:
+    """Return clusters as numbers from 0, without rows that were left out for want of a score."""
+    from abstain.inference._resample import codes
+
+    scores = vector(confidence, "confidence", np, None)
+    numbers = codes(clusters, "clusters", len(scores))
+    kept = numbers[~np.isnan(scores)] if drop else numbers
+    return np.asarray(np.unique(kept, return_inverse=True)[1])
 
 
 def largest_loss(sample: Sample, max_loss: float | None) -> float:
@@ -106,14 +98,3 @@ def largest_loss(sample: Sample, max_loss: float | None) -> float:
     if seen > max_loss:
         raise ValueError(f"max_loss={max_loss:g} is below a loss that occurs, {seen:g}; give a true bound")
     return max_loss
-
-
-def draw(sample: Sample, rng: int | np.random.Generator, *, pilot: bool = True) -> tuple[BoolArray, IntArray]:
-    r"""Return :math:`\lceil\sqrt n\rceil` random pilot rows as a mask (or none), and a random order of the others.
-
-    The scores of the pilot rows fix the tests.
-    """
-    seed = int(generator(rng).integers(2**63))
-    lot = np.random.default_rng([seed, int(sample.fingerprint, 16)]).permutation(sample.n)[sample.place]
-    mask = lot < (ceil(sqrt(sample.n)) if pilot else 0)
-    return mask, np.argsort(lot[~mask])

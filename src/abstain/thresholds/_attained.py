@@ -1,0 +1,98 @@
+"""What calibration rows do certify where they do not certify what was asked for, and how many rows would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from abstain.thresholds._band import pins
+from abstain.thresholds._certify import LEAST, Tests, walk
+from abstain.thresholds._p_values import fewest
+from abstain.thresholds._sample import Sample
+
+#: Ranks of which the answer chooses: this many, in geometric steps, from this one on.
+PINS, HIGHEST = 12, 20
+#: The answer names the largest coverage at these multiples of the smallest risk.
+MULTIPLES = (1.5, 2.0, 4.0)
+#: No plan looks further than this many times the rows at hand.
+FURTHEST = 1024
+#: Nor at more rows.
+MOST = 2e6
+
+
+@dataclass(frozen=True)
+class Attained:
+    """A limit of the risk that the calibration rows do certify; all of one answer hold together.
+
+    Parameters
+    ----------
+    risk : float
+        Upper limit of the risk of what is accepted.
+    threshold : float
+        Accept if score >= threshold.
+    coverage : float
+        Accepted share of the calibration rows.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> score = np.arange(300.0)
+    >>> found = abstain.choose_threshold(score < 60, score, risk=0.001, delta=0.05)
+    >>> found.attainable, [(round(one.risk, 3), round(one.coverage, 3)) for one in found.attained]
+    (False, [(0.023, 0.783)])
+    """
+
+    risk: float
+    threshold: float
+    coverage: float
+
+
+def attained(sample: Sample, delta: float, largest: float) -> tuple[Attained, ...]:
+    r"""Return the smallest risk that is certified, and the largest coverage at a few larger ones; jointly valid.
+
+    Each of 12 ranks, fixed by n, has an exact upper limit at level :math:`\delta/12`; see :mod:`._band`.
+    """
+    n = sample.n
+    rank = np.unique(np.round(np.geomspace(min(HIGHEST, n), n, PINS)).astype(np.int64))
+    threshold, count, upper = pins(sample, rank, delta / len(rank), largest)
+    if not np.isfinite(upper).all() or upper.min() >= largest:
+        return ()
+    found = []
+    for multiple in (1.0, *MULTIPLES):
+        last = int(np.flatnonzero(upper <= multiple * upper.min())[-1])
+        found.append(Attained(float(upper[last]), float(threshold[last]), float(count[last]) / n))
+    return tuple(dict.fromkeys(found))
+
+
+def rows_needed(sample: Sample, limit: float, delta: float) -> int | None:
+    """Return how many rows like these a certificate takes, by repeating their table; None if no number would do.
+
+    A plan, not a promise: it takes the errors of these rows for those of the population.
+    """
+    blocks, limit = sample.blocks, max(limit, LEAST)
+    if fewest(limit, delta) > FURTHEST * sample.n:
+        return None
+    scored = blocks.score > -np.inf
+    count, loss = np.cumsum(blocks.count)[scored], np.cumsum(blocks.loss)[scored]
+    if not scored.any() or not (loss < limit * count).any():
+        return None
+
+    def passes(times: float) -> bool:
+        rows, errors = times * count, times * loss
+        if blocks.largest_tie == 1:  # no ties now, none later
+            every = np.arange(1.0, rows[-1] + 0.5)
+            rows, errors = every, np.interp(every, np.append(0.0, rows), np.append(0.0, errors))
+        tests = Tests(np.floor(rows + 0.5), np.floor(errors + 0.5), limit, "binomial")
+        return walk(tests, round(times * sample.n), delta) >= 0
+
+    high = 1.0
+    while not passes(high):
+        high *= 2.0
+        if high > FURTHEST or high * sample.n > MOST:
+            return None
+    low = high / 2.0
+    while high - low > 0.02 * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return int(np.ceil(high * sample.n))
