@@ -18,9 +18,6 @@ pytest.importorskip("click")
 ROOMS = ("metrics", "scores", "losses", "datasets", "inference", "joint", "thresholds", "nn", "sklearn", "outputs")
 ROOMS += ("blocks", "curve", "evaluation", "report")
 
-#: Words of files and commands that the new door of the package replaces.
-PENDING = {"probs", "prediction", "cluster", "id"}
-
 
 def tables() -> tuple[dict[str, str], dict[str, set[str]]]:
     """Return the words that are not said with what is said instead, and the words that a room keeps."""
@@ -91,9 +88,7 @@ def test_nobody_says_another_word() -> None:
     found = [
         f"{label}({word}=): say {instead[word]}"
         for room, label, word in said
-        if word in instead
-        and word not in kept.get(room, set()) | kept.get(f"abstain.{label.split('.')[0]}", set())
-        and not (word in PENDING and (label == "read_outputs" or room == label))
+        if word in instead and word not in kept.get(room, set()) | kept.get(f"abstain.{label.split('.')[0]}", set())
     ]
     assert found == []
 

@@ -81,11 +81,11 @@ def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (["--label", "yy"], ["column 'yy' is not in the file; did you mean 'y'?", "give --label <column>"]),
+        (["--labels", "yy"], ["column 'yy' is not in the file; did you mean 'y'?", "give --labels <column>"]),
         (["--confidence", "cnf"], ["column 'cnf' is not in the file; did you mean 'conf'?", "--confidence"]),
         (["--groups", "sit"], ["column 'sit' is not in the file; did you mean 'site'?", "--groups <column>"]),
         (["--groups", "z*"], ["no column matches --groups 'z*'"]),
-        (["--probs", "q_*"], ["no column matches --probs 'q_*'; columns: y, yhat"]),
+        (["--probabilities", "q_*"], ["no column matches --probabilities 'q_*'; columns: y, yhat"]),
         (["--scores", "vage"], ["'vage' is neither a score nor a column; did you mean 'vague'", "abstain scores"]),
         (["--scores", "mps"], ["'mps' is neither a score nor a column; did you mean 'msp'"]),
         (["--scores", "zzzzzz"], ["'zzzzzz' is neither a score nor a column; columns: y, yhat, conf, votes"]),
@@ -95,8 +95,8 @@ def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
         (["--scores", "energy"], ["energy needs logits"]),
         (["--confidence", "site"], ["column 'site' says 'north' in data row 1, which is no word of a known scale"]),
         (["--scores", "case"], ["column 'case' must hold numbers, but data row 1 holds 'case 0'"]),
-        (["--label", "site"], ["labels", "--class-names a,b,..."]),
-        (["--label", "conf"], ["label"]),
+        (["--labels", "site"], ["labels", "--class-names a,b,..."]),
+        (["--labels", "conf"], ["label"]),
         (["--sample-weight", "site"], ["column 'site' must hold numbers"]),
         (["--metrics", "ece", "--scores", "votes"], ["ece needs confidence scores that are probabilities in [0, 1]"]),
         (["--metrics", "aurc(estimator=lg)"], ["estimator='lg' is not known; did you mean 'log'?"]),
@@ -133,27 +133,29 @@ def test_nothing_to_tell_right_from_wrong(abstain_: Run, tmp_path: Path) -> None
     (tmp_path / "a.csv").write_text("yhat,conf\n0,0.5\n")
     refused(
         abstain_("evaluate", "a.csv"),
-        "a.csv: no column is recognised as label or loss; give --label, --correct or --loss;",
+        "a.csv: no column is recognised as label or loss; give --labels, --correct or --loss;",
     )
     (tmp_path / "b.csv").write_text("y,conf\n0,0.5\n")
     done = abstain_("evaluate", "b.csv")
     refused(
-        done, "b.csv: nothing predicts a class; give --logits, --probs, --prediction, --positive-probability or --loss;"
+        done,
+        "b.csv: nothing predicts a class; give --logits, --probabilities, --predictions, "
+        "--positive-probability or --loss;",
     )
     (tmp_path / "c.csv").write_text("y,yhat\n0,0\n")
     (tmp_path / "d.csv").write_text("y, guess, sure\n0, 0, 0.5\n")
     refused(abstain_("evaluate", "d.csv"), "d.csv: nothing predicts a class; ", "columns: y, ' guess', ' sure'")
     (tmp_path / "e.csv").write_text("y,yhat,conf\n0,0,0.5\n")
     done = abstain_("evaluate", "e.csv", "--groups", "y")
-    refused(done, "e.csv: column 'y' is taken as a group, none is left as label or loss; give --label 'y' too;")
-    assert abstain_("evaluate", "e.csv", "--groups", "y", "--label", "y").code == 0
+    refused(done, "e.csv: column 'y' is taken as a group, none is left as label or loss; give --labels 'y' too;")
+    assert abstain_("evaluate", "e.csv", "--groups", "y", "--labels", "y").code == 0
     refused(abstain_("evaluate", "c.csv"), "c.csv: these outputs have no confidence")
 
 
 def test_two_columns_for_one_part(abstain_: Run, tmp_path: Path) -> None:
     """The option that decides is named."""
     (tmp_path / "a.csv").write_text("y,label,yhat,conf\n0,0,0,1\n")
-    refused(abstain_("evaluate", "a.csv"), "a.csv: labels could be 'y' or 'label'; give --label <one of them>")
+    refused(abstain_("evaluate", "a.csv"), "a.csv: labels could be 'y' or 'label'; give --labels <one of them>")
 
 
 def test_bad_rows(abstain_: Run, tmp_path: Path) -> None:
@@ -225,8 +227,8 @@ def test_demo_in_a_bad_place(abstain_: Run, files: Files) -> None:
         (["evalute"], ["No such command 'evalute'", "See 'abstain --help'"]),
         (["evaluate"], ["Missing argument 'FILE'", "See 'abstain evaluate --help'"]),
         (["evaluate", "a.csv", "b.csv"], ["unexpected extra argument"]),
-        (["evaluate", "a.csv", "--lable", "y"], ["No such option", "--lable", "--label"]),
-        (["evaluate", "a.csv", "--label"], ["--label", "requires an argument"]),
+        (["evaluate", "a.csv", "--lable", "y"], ["No such option", "--lable", "--labels"]),
+        (["evaluate", "a.csv", "--labels"], ["--labels", "requires an argument"]),
         (["evaluate", "a.csv", "--nan-policy", "ignore"], ["--nan-policy", "'ignore'", "reject"]),
         (["metrics", "x"], ["unexpected extra argument"]),
     ],
@@ -258,8 +260,8 @@ def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("message", "wanted"),
     [
-        ("give labels= or loss= (or unlabelled=True); columns: a", "give --label or --loss; columns: a"),
-        ("give probabilities=<one of them>", "give --probs <one of them>"),
+        ("give labels= or loss= (or unlabelled=True); columns: a", "give --labels or --loss; columns: a"),
+        ("give probabilities=<one of them>", "give --probabilities <one of them>"),
         ("no column matches groups='z*'", "no column matches --groups 'z*'"),
         ('pass nan_policy="drop" (left out)', 'pass --nan-policy "drop" (left out)'),
         (

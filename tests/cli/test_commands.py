@@ -57,17 +57,17 @@ def test_named_columns(abstain_: Run, tmp_path: Path) -> None:
     names = {"y": "A", "yhat": "B", "conf": "C", "w": "D", "case": "E", "site": "F"}
     polars.DataFrame({names[key]: COLUMNS[key] for key in names}).write_parquet(path)
     options = [
-        "--label",
+        "--labels",
         "A",
-        "--prediction",
+        "--predictions",
         "B",
         "--confidence",
         "C",
         "--sample-weight",
         "D",
-        "--id",
+        "--ids",
         "E",
-        "--cluster",
+        "--clusters",
         "F",
     ]
     done = abstain_("evaluate", path, *options, "--metrics", "augrc", "--json", "-")
@@ -77,12 +77,21 @@ def test_named_columns(abstain_: Run, tmp_path: Path) -> None:
 
 
 def test_losses_probabilities_and_logits_by_name(abstain_: Run, files: Files, tmp_path: Path) -> None:
-    """--loss takes the place of the 0/1 loss; --probs and --logits take patterns."""
+    """--loss takes the place of the 0/1 loss; --probabilities and --logits take patterns."""
     np.savez(tmp_path / "a.npz", loss_of_mine=LOSS * 0.5, conf=COLUMNS["conf"])
     done = abstain_("evaluate", "a.npz", "--loss", "loss_of_mine", "--metrics", "augrc", "--json", "-")
     assert done.value("augrc") == abstain.augrc(LOSS * 0.5, COLUMNS["conf"])
     done = abstain_(
-        "evaluate", files["csv"], "--probs", "p_*", "--scores", "neg_entropy", "--metrics", "augrc", "--json", "-"
+        "evaluate",
+        files["csv"],
+        "--probabilities",
+        "p_*",
+        "--scores",
+        "neg_entropy",
+        "--metrics",
+        "augrc",
+        "--json",
+        "-",
     )
     entropy = abstain.scores.compute("neg_entropy", abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES))
     assert done.value("augrc") == pytest.approx(abstain.augrc(LOSS, entropy), rel=1e-9)
@@ -97,10 +106,10 @@ def test_class_names_for_text_labels(abstain_: Run, tmp_path: Path) -> None:
     words = np.array(["ant", "bee", "cat"])[COLUMNS["y"]]
     columns = {"y": words, **{f"q{k}": PROBABILITIES[:, k] for k in range(3)}}
     polars.DataFrame(columns).write_csv(tmp_path / "text.csv")
-    missing = abstain_("evaluate", "text.csv", "--probs", "q*")
+    missing = abstain_("evaluate", "text.csv", "--probabilities", "q*")
     assert missing.code == 2
     assert "--class-names" in missing.err
-    done = abstain_("evaluate", "text.csv", "--probs", "q*", "--class-names", "ant,bee,cat", "--json", "-")
+    done = abstain_("evaluate", "text.csv", "--probabilities", "q*", "--class-names", "ant,bee,cat", "--json", "-")
     assert done.value("accuracy") == 1 - LOSS.mean()
 
 
@@ -110,13 +119,22 @@ def test_of_several_models_in_one_file_one_is_chosen(abstain_: Run, tmp_path: Pa
     arrays = {"y": COLUMNS["y"], "probs_a": PROBABILITIES, "probs_b": wrong, "feature_a": LOGITS, "feature_b": -LOGITS}
     np.savez(tmp_path / "a.npz", **arrays, pred_c=COLUMNS["yhat"], conf_c=COLUMNS["vague"])
     done = abstain_("evaluate", "a.npz", "--features", "feature_a", "--metrics", "augrc")
-    assert "probabilities could be 'probs_a' or 'probs_b'; give --probs <one of them>" in done.err
-    done = abstain_("evaluate", "a.npz", "--probs", "probs_b", "--metrics", "augrc")
+    assert "probabilities could be 'probs_a' or 'probs_b'; give --probabilities <one of them>" in done.err
+    done = abstain_("evaluate", "a.npz", "--probabilities", "probs_b", "--metrics", "augrc")
     assert "features could be 'feature_a' or 'feature_b'; give --features <one of them>" in done.err
-    named = ["--prediction", "pred_c", "--confidence", "conf_c"]
+    named = ["--predictions", "pred_c", "--confidence", "conf_c"]
     done = abstain_("evaluate", "a.npz", *named, "--metrics", "augrc", "--json", "-")
     assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["vague"])
-    chosen = ["--probs", "probs_a", "--features", "feature_a", "--scores", "knn(neighbours=3)", "--fit", "a.npz"]
+    chosen = [
+        "--probabilities",
+        "probs_a",
+        "--features",
+        "feature_a",
+        "--scores",
+        "knn(neighbours=3)",
+        "--fit",
+        "a.npz",
+    ]
     done = abstain_("evaluate", "a.npz", *chosen, "--metrics", "augrc", "--json", "-")
     outputs = abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES, features=LOGITS)
     assert done.value("augrc") == abstain.augrc(LOSS, abstain.scores.compute("knn(neighbours=3)", outputs, outputs))
@@ -309,4 +327,4 @@ def test_probabilities_given_as_logits_are_noted(abstain_: Run, files: Files, co
     assert done.err.count("\n") == 1
     file = "other.csv" if command == "monitor" else "preds.csv"
     assert done.err.startswith(f"note: {file}: logits look like probabilities")
-    assert "--probs" in done.err
+    assert "--probabilities" in done.err

@@ -67,7 +67,7 @@ def test_scores_of_one_file(models, capsys, tmp_path):
         (["sharp.npz", "dull.npz", "--level", "95"], "level"),
         (["sharp.npz", "short.npz"], "is not on the samples of"),
         (["bare.npz", "shorter.npz"], "models need the same samples"),
-        (["bare.npz", "other.npz"], "matched by --id"),
+        (["bare.npz", "other.npz"], "matched by --ids"),
         (["sharp.npz", "mixed.npz"], "mixed.npz: label "),
         (["sharp.npz", "heavy.npz"], "heavy.npz: sample_weight is not that of sharp.npz"),
         (["sharp.npz", "dull.npz", "--fit", "sharp.npz"], "--fit holds outputs of one model"),

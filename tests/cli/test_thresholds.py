@@ -108,7 +108,7 @@ def test_a_temperature_from_calibration_to_monitoring(tmp_path: Path, capsys: py
     frame = pl.DataFrame({"y": label, **{f"z_{k}": z[:, k] for k in range(3)}, "z_note": ["x"] * 3000})
     val, policy, decided = tmp_path / "val.csv", tmp_path / "policy.json", tmp_path / "decided.parquet"
     frame.write_csv(val)
-    logits = ["--label", "y", "--logits", "z_[0-9]"]
+    logits = ["--labels", "y", "--logits", "z_[0-9]"]
     chosen = ["threshold", str(val), *logits, "--temperature", "2.5", "--coverage", "0.5", "-o", str(policy)]
     assert run(chosen) == 0
     saved = json.loads(policy.read_text())
@@ -119,7 +119,7 @@ def test_a_temperature_from_calibration_to_monitoring(tmp_path: Path, capsys: py
     accepted = pl.read_parquet(decided)["accepted"].to_numpy()
     assert accepted[order][:1499].all()
     assert not accepted[order][1501:].any()
-    assert run(["monitor", str(policy), str(val), "--label", "y"]) == 0
+    assert run(["monitor", str(policy), str(val), "--labels", "y"]) == 0
     assert "coverage 0.5 of 3000" in capsys.readouterr().out
     finished = tmp_path / "finished.csv"
     pl.DataFrame({"msp": [0.5]}).write_csv(finished)
@@ -134,7 +134,7 @@ def test_a_finished_column_has_no_temperature(tmp_path: Path, capsys: pytest.Cap
     val = write(tmp_path / "val.csv", 100, 0.05)
     options = ["threshold", str(val), "--loss", "err", "--coverage", "0.5", "--temperature", "2"]
     assert run(options) == 2
-    assert "a finished column cannot be scaled; give --logits or --probs" in capsys.readouterr().err
+    assert "a finished column cannot be scaled; give --logits or --probabilities" in capsys.readouterr().err
     assert run([*options, "--confidence", "msp"]) == 2
     assert "leave --confidence out" in capsys.readouterr().err
 

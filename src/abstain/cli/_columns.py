@@ -8,31 +8,31 @@ from typing import Any
 
 import click
 
-#: Argument of ``read_outputs`` -> option of the commands, and its help.
-COLUMNS: dict[str, tuple[str, str]] = {
-    "labels": ("--label", "Column of true classes.  [found by name: label, y, y_true, target, ...]"),
-    "logits": ("--logits", "Columns or array of logits: a name or a pattern such as 'logit_*'."),
-    "probabilities": ("--probs", "Columns or array of class probabilities: a name or a pattern such as 'p_*'."),
-    "predictions": ("--prediction", "Column of predicted classes."),
-    "confidence": ("--confidence", "Column of confidence, higher = surer; numbers, per cent or words."),
-    "uncertainty": ("--uncertainty", "Column of uncertainty, higher = less sure: its negative is the confidence."),
-    "positive_probability": ("--positive-probability", "Column of the probability of the second of two classes."),
-    "loss": ("--loss", "Column of losses >= 0; default: 0/1 from labels and predictions."),
-    "correct": ("--correct", "Column of verdicts: 1 and 0, or words such as correct, wrong, abstained."),
-    "quality": ("--quality", "Column of qualities in [0, 1]: the loss is 1 minus it."),
-    "abstained": ("--abstained", "Column that says which questions the model itself did not answer."),
-    "should_abstain": ("--should-abstain", "Column that says which questions have no answer."),
-    "unscored": ("--unscored", "What answers without a verdict are: wrong, or dropped."),
-    "is_ood": ("--is-ood", "Column that marks rows out of distribution; they are left out here."),
-    "ood_label": ("--ood-label", "Label that marks rows out of distribution, such as -1."),
-    "abstain_class": ("--abstain-class", "Class column that means 'I abstain' (Deep Gamblers): its place or name."),
-    "features": ("--features", "Columns or array of features, for scores such as knn."),
-    "ids": ("--id", "Column of sample identifiers."),
-    "clusters": ("--cluster", "Column of clusters (patients, images, ...)."),
-    "sample_weight": ("--sample-weight", "Column of sample weights."),
-    "class_names": ("--class-names", "Classes in the order of their columns, by commas; for labels that are text."),
-    "confidence_levels": ("--confidence-levels", "Words of confidence from least to most sure, by commas."),
-    "where": ("--where", "Only rows whose column has this value, as COLUMN=VALUE; may be repeated."),
+#: Arguments of ``read_outputs`` that are options of the commands, each with its help.
+COLUMNS = {
+    "labels": "Column of true classes.  [found by name: label, y, y_true, target, ...]",
+    "logits": "Columns or array of logits: a name or a pattern such as 'logit_*'.",
+    "probabilities": "Columns or array of class probabilities: a name or a pattern such as 'p_*'.",
+    "predictions": "Column of predicted classes.",
+    "confidence": "Column of confidence, higher = surer; numbers, per cent or words.",
+    "uncertainty": "Column of uncertainty, higher = less sure: its negative is the confidence.",
+    "positive_probability": "Column of the probability of the second of two classes.",
+    "loss": "Column of losses >= 0; default: 0/1 from labels and predictions.",
+    "correct": "Column of verdicts: 1 and 0, or words such as correct, wrong, abstained.",
+    "quality": "Column of qualities in [0, 1]: the loss is 1 minus it.",
+    "abstained": "Column that says which questions the model itself did not answer.",
+    "should_abstain": "Column that says which questions have no answer.",
+    "unscored": "What answers without a verdict are: wrong, or dropped.",
+    "is_ood": "Column that marks rows out of distribution; they are left out here.",
+    "ood_label": "Label that marks rows out of distribution, such as -1.",
+    "abstain_class": "Class column that means 'I abstain' (Deep Gamblers): its place or name.",
+    "features": "Columns or array of features, for scores such as knn.",
+    "ids": "Column of sample identifiers.",
+    "clusters": "Column of clusters (patients, images, ...).",
+    "sample_weight": "Column of sample weights.",
+    "class_names": "Classes in the order of their columns, by commas; for labels that are text.",
+    "confidence_levels": "Words of confidence from least to most sure, by commas.",
+    "where": "Only rows whose column has this value, as COLUMN=VALUE; may be repeated.",
 }
 
 #: Arguments that say which rows and classes count: they hold for every file of a call.
@@ -68,8 +68,13 @@ def reads(*arguments: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return decorate
 
 
+def as_option(argument: str) -> str:
+    """Return an argument of the library as an option of the command."""
+    return f"--{argument.replace('_', '-')}"
+
+
 def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    option, text = COLUMNS[name]
+    option, text = as_option(name), COLUMNS[name]
     if name == "where":
         return click.option(option, name, multiple=True, callback=_where, help=text)
     if name == "unscored":

@@ -39,9 +39,9 @@ def _metrics(text: str) -> Any:
 @command.command(
     "evaluate",
     epilog=example_lines(
-        "abstain evaluate preds.parquet --label y --logits 'logit_*' --scores msp,energy",
+        "abstain evaluate preds.parquet --labels y --logits 'logit_*' --scores msp,energy",
         "abstain evaluate test.npz --scores 'msp,energy,knn(neighbours=10)' --fit train.npz",
-        "abstain evaluate preds.csv --prediction yhat --confidence conf --groups site --report report.html",
+        "abstain evaluate preds.csv --predictions yhat --confidence conf --groups site --report report.html",
     ),
 )
 @click.argument("file", type=Path)

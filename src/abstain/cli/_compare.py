@@ -47,7 +47,7 @@ def compare_command(
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
-    One FILE: its scores against each other. Several: the models against each other, matched by --id or by row.
+    One FILE: its scores against each other. Several: the models against each other, matched by --ids or by row.
     """
     from abstain.evaluation import compare
     from abstain.metrics import parse
@@ -153,7 +153,7 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
             row = int(np.argmax(labels != others))
             raise ValueError(
                 f"{file}: label {labels[row]} is {others[row]} in {reference} [data row {row + 1} there]; "
-                "rows must be the same samples in the same order, or be matched by --id"
+                "rows must be the same samples in the same order, or be matched by --ids"
             )
     for name in ("sample_weight", "clusters"):
         ours, theirs = getattr(outputs, name), getattr(first, name)

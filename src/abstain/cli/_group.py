@@ -19,7 +19,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
     cls=Group,
     context_settings=_SETTINGS,
     epilog=example_lines(
-        "abstain demo", "abstain evaluate predictions.parquet --label y --probs 'p_*' --report report.html"
+        "abstain demo", "abstain evaluate predictions.parquet --labels y --probabilities 'p_*' --report report.html"
     ),
 )
 @click.version_option(package_name="abstain", message="%(prog)s %(version)s")

@@ -13,18 +13,14 @@ import click
 
 from abstain._result import clean
 from abstain.cli import _commands, _compare, _joint, _thresholds, _train  # noqa: F401  (they add their commands)
-from abstain.cli._columns import COLUMNS
+from abstain.cli._columns import COLUMNS, as_option
 from abstain.cli._group import command
 
 #: What a user can cause; anything else is a bug and keeps its traceback.
 _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 
 #: Arguments of the library as options of the command.
-_OPTIONS = {
-    **{name: option for name, (option, _) in COLUMNS.items()},
-    **{name: f"--{name}" for name in ("groups", "scores", "metrics")},
-    "nan_policy": "--nan-policy",
-}
+_OPTIONS = (*COLUMNS, "groups", "scores", "metrics", "nan_policy")
 _PHRASES = {
     " (or unlabelled=True)": "",
     "class_names=[...]": "--class-names a,b,...",
@@ -99,15 +95,15 @@ def _note(
 
 
 def as_options(message: str) -> str:
-    """Return a message of the library in the words of the command line: ``label=`` becomes ``--label``."""
+    """Return a message of the library in the words of the command line: ``labels=`` becomes ``--labels``."""
     for words, ours in _PHRASES.items():
         message = message.replace(words, ours)
     message = _LIST.sub(
-        lambda found: f"{_OPTIONS[found[1]]} {found[2].replace(chr(39), '').replace(', ', ',')}", message
+        lambda found: f"{as_option(found[1])} {found[2].replace(chr(39), '').replace(', ', ',')}", message
     )
-    message = _NUMBER.sub(lambda found: f"{_OPTIONS[found[1]]} {found[2]}", message)
+    message = _NUMBER.sub(lambda found: f"{as_option(found[1])} {found[2]}", message)
     message = _DICT.sub(lambda found: f"--where {found[1]}={found[2]}", message)
-    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + (" " if found[2] else ""), message)
+    return _ARGUMENT.sub(lambda found: as_option(found[1]) + (" " if found[2] else ""), message)
 
 
 def _words(error: Exception) -> str:

@@ -50,7 +50,7 @@ def _scored(
         return outputs.confidence, {"score": _finished(origin)}
     if given["confidence"]:
         raise click.UsageError(
-            "--score and --temperature compute a confidence from --logits or --probs; leave --confidence out"
+            "--score and --temperature compute a confidence from --logits or --probabilities; leave --confidence out"
         )
     if outputs.logits is None and outputs.probabilities is None:
         raise ValueError(
@@ -89,7 +89,7 @@ def _noted() -> Iterator[None]:
     "threshold",
     epilog=example_lines(
         "abstain threshold val.csv --loss err --confidence conf --risk 0.05 --delta 0.05 -o policy.json",
-        "abstain threshold val.parquet --label y --logits 'z_*' --temperature 1.5 --capacity 0.2 -o policy.json",
+        "abstain threshold val.parquet --labels y --logits 'z_*' --temperature 1.5 --capacity 0.2 -o policy.json",
     ),
 )
 @click.argument("file", type=Path)
