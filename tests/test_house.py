@@ -341,7 +341,7 @@ FORMER = "rec" + "use"
 SAYS_FORMER = {
     "changelog.d/12.breaking.md": 1,  # the change itself; CHANGELOG.md after a release
     "src/abstain/inference/_panel.py": 1,  # three salts, whose bytes stay
-    "src/abstain/outputs/_outputs.py": 1,
+    "src/abstain/outputs/_fingerprint.py": 1,
     "src/abstain/thresholds/_sample.py": 1,
     "src/abstain/scores/_file.py": 2,  # two refusals of old files
     "src/abstain/thresholds/_policy.py": 2,

@@ -267,6 +267,24 @@ def check_loss(loss: Any, xp: Any) -> None:
     refuse(loss > LARGEST, loss, "loss", f"is above {LARGEST:g}, where sums overflow", "rescale the losses", xp)
 
 
+#: What to say where ``swapped`` holds.
+SWAPPED = (
+    "confidence holds only 0 and 1, and loss many values between: are the two swapped? The loss comes first, then the "
+    "confidence"
+)
+
+
+def swapped(loss: Any, confidence: Any) -> bool:
+    """Whether NumPy columns look like a confidence in the place of the loss, and a 0/1 loss in that of the confidence.
+
+    Most columns show at their first number that they are neither.
+    """
+    if len(loss) < 20 or confidence[0] not in (0.0, 1.0) or loss.max() > 1.0 or len(np.unique(loss[:100])) < 10:
+        return False
+    ones = int((confidence == 1.0).sum())
+    return 0 < ones < len(confidence) == ones + int((confidence == 0.0).sum())
+
+
 def check_weight(weight: Any, xp: Any) -> None:
     """Refuse NaN, infinite and negative weights, and weights that sum to zero."""
     refuse(~xp.isfinite(weight), weight, "sample_weight", "is not finite", "give finite weights >= 0", xp)

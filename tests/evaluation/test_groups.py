@@ -220,7 +220,7 @@ def test_provenance_identifies_the_input() -> None:
     assert (again["n"], again["binary_loss"], again["weighted"]) == (N, True, False)
     assert again["mean_loss"] == pytest.approx(LOSS.mean())
     others = [
-        outputs(loss=1 - LOSS),
+        outputs(loss=np.roll(LOSS, 1)),
         outputs(confidence=np.nextafter(SCORE, 1)),
         outputs(groups={"site": SITE}),
         outputs(sample_weight=WEIGHT),

@@ -121,9 +121,10 @@ def test_platt_keeps_the_order_where_nothing_saturates():
 
 def test_platt_warns_when_it_changes_the_order():
     """Turned around, without errors, tied by saturation: a warning each."""
-    flipped = Outputs(
-        labels=VALIDATION.labels, logits=VALIDATION.logits, scores={"bad": -VALIDATION.logits.max(axis=1)}
-    )
+    with pytest.warns(UserWarning, match="is higher where the prediction is wrong"):
+        flipped = Outputs(
+            labels=VALIDATION.labels, logits=VALIDATION.logits, scores={"bad": -VALIDATION.logits.max(axis=1)}
+        )
     with pytest.warns(UserWarning, match=r"platt: column\(column=bad\) turns around"):
         scores.get("platt", score="bad").fit(flipped)
     right = Outputs(labels=[0, 1, 0], logits=[[3.0, 0], [0, 1], [2, 0]])

@@ -6,6 +6,7 @@ are added up block by block, because differences of cumulative sums lose small l
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +14,14 @@ import array_api_compat
 import numpy as np
 
 from abstain._checks import (
+    SWAPPED,
     UnmetNeed,
     check_loss,
     check_weight,
     namespace,
     refuse,
     same_length,
+    swapped,
     to_numpy,
     vector,
 )
@@ -46,6 +49,8 @@ def build(
     failed = _failures(losses, xp)
     if failed is None:  # every row, as in a frame; after "drop" the positions would no longer be the caller's
         check_loss(losses, xp)
+        if xp is np and swapped(losses, scores):
+            warnings.warn(SWAPPED, UserWarning, stacklevel=4)  # whoever called the metric
     if weights is not None:
         check_weight(weights, xp)
 

@@ -78,13 +78,17 @@ def compare_command(
 def _scores_of(
     file: Path, wanted: list[str], fit: Outputs | None, options: dict[str, Any]
 ) -> tuple[Any, dict[str, Any], Outputs]:
-    """Several scores of one file, under its one loss."""
+    """Several scores of one file, each under the loss of the predictions that it is about."""
     outputs, names, _ = read(file, wanted, [], **options)
     names = names or known.available(outputs, fit)
     if len(names) < 2:
         raise ValueError(f"{file}: holds {len(names)} score to compare; name two with --scores, or give several files")
     with about(file):
-        return outputs.loss_per_sample(), {name: known.compute(name, outputs, fit) for name in names}, outputs
+        columns = {name: known.compute(name, outputs, fit) for name in names}
+        judged = {name: known.judged(name, outputs) for name in names}
+    if all(each is outputs for each in judged.values()):
+        return outputs.loss_per_sample(), columns, outputs
+    return {name: each.loss_per_sample() for name, each in judged.items()}, columns, outputs
 
 
 def _models(
@@ -101,9 +105,10 @@ def _models(
         first = first or outputs
         outputs = _matched(outputs, first, file, files[0])
         _require_same(outputs, first, file, files[0])
-        losses[name] = outputs.loss_per_sample()
         with about(file):
-            columns[name] = known.compute(names[0] if names else known.default(outputs), outputs)
+            score = names[0] if names else known.default(outputs)
+            columns[name] = known.compute(score, outputs)
+            losses[name] = known.judged(score, outputs).loss_per_sample()
     assert first is not None
     return losses, columns, first
 

@@ -152,6 +152,7 @@ def _scored(
         for name in names:
             try:
                 with about(file):
+                    _loss_of(inside, name, first)
                     if name not in fits:
                         fits[name] = _fitted(name, inside, fit)
                     found[-1][name] = known.compute(name, outputs, fits[name])
@@ -162,7 +163,18 @@ def _scored(
         names = list(found[-1])
     id_scores, *ood_scores = [{name: each[name] for name in names} for each in found]
     sets = (file.stem for file in files[1:])
-    return ScoredRun(inside.loss_per_sample(), id_scores, dict(zip(sets, ood_scores, strict=True)))
+    return ScoredRun(_loss_of(inside, first, first), id_scores, dict(zip(sets, ood_scores, strict=True)))
+
+
+def _loss_of(outputs: Outputs, name: str, first: str) -> Any:
+    """Return the loss of the predictions that both scores are about."""
+    loss, own = (known.judged(score, outputs).loss_per_sample() for score in (first, name))
+    if (loss != own).any():
+        raise ValueError(
+            f"{first} and {name} are about different predictions, those of the network and those of its repeated "
+            "passes; name scores of one kind with --confidence and --scores"
+        )
+    return loss
 
 
 def _asked(file: Path, confidence: str | None, wanted: list[str]) -> list[str]:

@@ -37,11 +37,16 @@ _NUMBER = re.compile(r"\b(ood_label|abstain_class)=(-?\d+)")
 _DICT = re.compile(r"\bwhere=\{'([^']*)': '([^']*)'\}")
 
 
+#: What this run has said.
+_noted: set[str] = set()
+
+
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0 (done), 1 (a check failed) or 2 (wrong usage or bad input, one line on stderr)."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks
+    _noted.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _note
@@ -89,7 +94,10 @@ def _note(
 ) -> None:
     """Show a warning to users as one line; those to developers as Python does."""
     if issubclass(category, UserWarning):
-        click.echo(f"note: {as_options(_line(str(message)))}", err=True)
+        note = as_options(_line(str(message)))
+        if note not in _noted:  # what was said of a file need not be said of its table
+            click.echo(f"note: {note}", err=True)
+        _noted.add(note)
     else:
         click.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
 

@@ -107,10 +107,11 @@ def evaluate(
     if n_resamples != 0:
         n_resamples = whole(n_resamples, "n_resamples", least=2, usual=1000)
     names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
-    loss = outputs.loss_per_sample()
-    chosen, forgiving = _choose(metrics, loss)
+    chosen, forgiving = _choose(metrics, outputs.loss_per_sample())
     columns = {name: scores_.compute(name, outputs, fit) for name in names}
-    probabilities = _probabilities(outputs, chosen)
+    judged = {name: scores_.judged(name, outputs) for name in names}
+    losses = {name: each.loss_per_sample() for name, each in judged.items()}
+    probabilities = {name: _probabilities(each, chosen) for name, each in judged.items()}
     measurements: list[Measurement] = []
     summaries: list[ScoreSummary] = []
     everything: tuple[None, Any] = None, slice(None)
@@ -120,7 +121,7 @@ def evaluate(
             if group is not None and _nothing_counts(column[rows], weights, nan_policy):
                 measurements += [_nothing(metric, name, group) for metric in chosen]
                 continue
-            blocks = _table(name, loss[rows], column[rows], weights, nan_policy, level is not None)
+            blocks = _table(name, losses[name][rows], column[rows], weights, nan_policy, level is not None)
             summaries.append(_summary(name, group, blocks))
             clusters = None if outputs.clusters is None else np.asarray(outputs.clusters)[rows]
             scored = ~np.isnan(column[rows]) if nan_policy == "drop" else slice(None)
@@ -128,13 +129,17 @@ def evaluate(
                 data: TieBlocks | Predictions | None = blocks
                 members = None if clusters is None else clusters[scored]
                 if metric.input == "probabilities":  # do not depend on the score, so nothing is dropped
-                    data, members = None if probabilities is None else _rows(probabilities, rows), clusters
+                    whole_vectors = probabilities[name]
+                    data, members = None if whole_vectors is None else _rows(whole_vectors, rows), clusters
                 found = _measure(metric, data, name, group, forgiving)
                 if level is not None and data is not None and found.reason is None:
                     found = _with_interval(found, metric, data, level, members, n_resamples)
                 measurements.append(found)
     provenance = _provenance(outputs, fit, nan_policy, level, n_resamples)
     provenance["same_samples"] = nan_policy != "drop" or _alike(columns.values())
+    others = {name: int((losses[name] != outputs.loss_per_sample()).sum()) for name in names}
+    if any(each is not outputs for each in judged.values()):
+        provenance["judged_by_passes"] = {name: others[name] for name in names if judged[name] is not outputs}
     return Evaluation(tuple(measurements), tuple(summaries), provenance)
 
 

@@ -31,6 +31,11 @@ def notes(evaluation: Evaluation) -> list[str]:
                 lines.append(f"{entry.score}: {_counted(number)} without a score {_was(number)} {fate}")
     if not evaluation.provenance["same_samples"]:
         lines.append("each score was measured on other samples, so none is marked as best: keep the rows that have all")
+    for score, number in evaluation.provenance.get("judged_by_passes", {}).items():
+        lines.append(
+            f"{score} is judged by the predictions of its passes, of which {number} are right where the others are "
+            "wrong, or wrong where they are right"
+        )
     return lines + _undefined(evaluation) + _doubtful(evaluation)
 
 

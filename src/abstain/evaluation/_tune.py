@@ -240,7 +240,7 @@ def _with_ood(metric: str, validation: Outputs, ood: Outputs, confidence: str | 
     function = getattr(joint, metric)
     if metric == "auroc":
         return lambda inside, outside: (function(id_score=inside, ood_score=outside), None)
-    loss = validation.loss_per_sample()
+    loss = scores.judged(confidence if isinstance(confidence, str) else confidence.name, validation).loss_per_sample()
     first = {"id_confidence": _compute(confidence, validation), "ood_confidence": _compute(confidence, ood)}
     return lambda inside, outside: (float(function(loss, **first, id_detector=inside, ood_detector=outside)), None)
 

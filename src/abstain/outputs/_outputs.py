@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -15,16 +13,14 @@ import numpy as np
 from abstain._checks import UnmetNeed
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.outputs import _columns as check
+from abstain.outputs._abstention import without_unit
+from abstain.outputs._doubts import doubts
+from abstain.outputs._fingerprint import fingerprint
 from abstain.outputs._states import States
 from abstain.outputs._understood import Origin, understood
 
 #: Fields that are dicts of columns.
 _NAMED = ("scores", "groups", "score_predictions")
-
-#: Opaque bytes that stay as they are, whatever the package is called: fingerprints in saved results rest on them.
-_SALT = b"recuse.Outputs/1"
-#: What the fingerprint calls a column whose word has changed since, for the same reason.
-_DIGEST_NAMES = {"sample_weight": "weights"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -74,6 +70,10 @@ class Outputs:
         What became of all questions, where some have no answer or no verdict; :func:`read_outputs` fills it in.
     origin : Origin, optional
         Which columns these are, for :meth:`understood`; :func:`read_outputs` fills it in.
+    abstention_unit : bool
+        The last column of logits, probabilities and passes is no class but the unit by which the network abstains (Deep
+        Gamblers). It is taken off, probabilities are divided by the sum of the rest, and minus its probability becomes
+        ``scores["neg_reservation"]``. The field is False afterwards; class names and head may have the unit or not.
     unlabelled : bool
         Allow rows that have neither a loss nor labels: out-of-distribution data, data to decide on.
 
@@ -88,7 +88,10 @@ class Outputs:
     Warns
     -----
     UserWarning
-        Logits that look like probabilities: all rows lie in [0, 1] and sum to 1, and not all are one-hot.
+        Logits that look like probabilities: all rows lie in [0, 1] and sum to 1, and not all are one-hot. Columns that
+        look like another quantity: a confidence that is the probability of class 1, or rises with the loss; a loss
+        that looks like correctness; predictions that are right less often than by chance; a class that is never a
+        label but predicted, like the abstention unit of Deep Gamblers.
 
     Notes
     -----
@@ -124,6 +127,7 @@ class Outputs:
     states: States | None = None
     origin: Origin | None = None
     unlabelled: bool = False
+    abstention_unit: bool = False
 
     def __post_init__(self) -> None:
         found: dict[str, Any] = {}
@@ -144,6 +148,8 @@ class Outputs:
         found["scores"] = check.named(self.scores, "scores", check.numbers)
         found["groups"] = check.named(self.groups, "groups", check.categories)
         found["score_predictions"] = check.named(self.score_predictions, "score_predictions", check.places)
+        if self.abstention_unit:
+            self._take_off_the_unit(found)
 
         logits, probabilities = found["logits"], found["probabilities"]
         if logits is not None and probabilities is not None:
@@ -175,9 +181,26 @@ class Outputs:
         self._require_loss(found)
         for name, value in found.items():
             object.__setattr__(self, name, value)
+        self._warn_of_doubts()
+
+    def _take_off_the_unit(self, found: dict[str, Any]) -> None:
+        changed = without_unit(found)
+        found |= changed | {"scores": changed["scores"] | found["scores"], "abstention_unit": False}
+        width = next(matrix for name, matrix in changed.items() if name != "scores").shape[-1]
+        if self.class_names is not None and len(self.class_names) == width + 1:
+            object.__setattr__(self, "class_names", list(self.class_names)[:-1])
+        if self.head is not None and len(self.head) == 2 and len(self.head[0]) == width + 1:
+            object.__setattr__(self, "head", tuple(part[:-1] for part in self.head))
+
+    def _warn_of_doubts(self) -> None:
+        judged = self.loss is None and self.labels is not None
+        predicts = any(getattr(self, name) is not None for name in _PREDICTORS)
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        for doubt in doubts(columns, self.error if judged and predicts else None, self.class_names):
+            warnings.warn(doubt, stacklevel=4)  # whoever called Outputs(...)
 
     def _require_loss(self, found: dict[str, Any]) -> None:
-        predicts = [name for name in ("logits", "probabilities", "predictions", "passes") if found[name] is not None]
+        predicts = [name for name in _PREDICTORS if found[name] is not None]
         if self.unlabelled or found["loss"] is not None or (found["labels"] is not None and predicts):
             return
         if found["labels"] is None:
@@ -353,17 +376,7 @@ class Outputs:
 
         Independent of the precision and container in which a column was given, as long as its values are equal.
         """
-        digest = hashlib.sha256(_SALT)
-        arrays = [(_DIGEST_NAMES.get(name, name), value) for name, value in self._arrays()]
-        columns = [*arrays, *zip(("head[W]", "head[b]"), self.head or (), strict=False)]
-        for name, value in sorted(columns, key=lambda item: item[0]):
-            kind = "i" if value.dtype.kind in "bu" else value.dtype.kind
-            digest.update(json.dumps([name, kind, list(value.shape)]).encode())
-            rows = len(value) if kind == "U" else _DIGEST_ROWS  # numbers in pieces: features can be large
-            for start in range(0, len(value), rows):
-                digest.update(_canonical_bytes(value[start : start + rows]))
-        digest.update(json.dumps(["class_names", self.class_names]).encode())
-        return digest.hexdigest()
+        return fingerprint(self._arrays(), self.head, self.class_names)
 
     def _arrays(self) -> list[tuple[str, Any]]:
         """All columns by name, those in dicts as ``scores['energy']``."""
@@ -379,14 +392,5 @@ class Outputs:
         return f"Outputs({', '.join(sizes + names + extra)})"
 
 
-#: Rows whose bytes are made at once.
-_DIGEST_ROWS = 1 << 16
-
-
-def _canonical_bytes(array: Any) -> bytes:
-    """Little-endian, eight bytes a number, one zero; text as JSON."""
-    if array.dtype.kind == "U":
-        return json.dumps(array.tolist()).encode()
-    if array.dtype.kind == "f":
-        return np.ascontiguousarray(array + 0.0, dtype="<f8").tobytes()
-    return np.ascontiguousarray(array, dtype="<u8" if array.dtype.kind == "u" else "<i8").tobytes()
+#: Fields that predict a class.
+_PREDICTORS = ("logits", "probabilities", "predictions", "passes")

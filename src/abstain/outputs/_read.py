@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain.outputs import _names, _suspect
-from abstain.outputs._abstain_class import without_class
+from abstain.outputs._abstention import put_last
 from abstain.outputs._answers import Answers
 from abstain.outputs._load import Reading
 from abstain.outputs._open import name_of, open_source
@@ -92,7 +92,7 @@ def read_outputs(
         The label that marks rows out of distribution, such as -1.
     abstain_class : int or str, optional
         The class column, by its place or name, that means "I abstain" (Deep Gamblers): it is removed from logits,
-        probabilities and passes, and one minus its probability is kept as the score ``reservation``.
+        probabilities and passes, and kept as a score; see ``abstention_unit`` of :class:`Outputs`.
     part : {"id", "ood"}
         Which rows to read where ``is_ood`` or ``ood_label`` tells them apart.
     unlabelled : bool
@@ -193,7 +193,7 @@ def read_outputs(
                 answers.positive(class_names)
             states = None if unlabelled else answers.losses(unscored)
             if abstain_class is not None:
-                without_class(answers.fields, abstain_class, plan)
+                put_last(answers.fields, abstain_class)
             outputs = _made(answers, states, read, unlabelled)
             if not unlabelled:
                 _suspect.examine(outputs, plan)
@@ -205,7 +205,7 @@ def read_outputs(
         kind_of = next(kind for kind in (TypeError, ImportError, ValueError) if isinstance(error, kind))
         raise kind_of(_about(name, with_row(_line(error)) if name else _line(error))) from error
     for each in caught:
-        warnings.warn(_about(name, str(each.message)), each.category, stacklevel=2)
+        warnings.warn(_about(name, str(each.message)), UserWarning, stacklevel=2)
     return outputs
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from typing import Any
 
 import numpy as np
 
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import ArrayLike
 from abstain.outputs import _names
+from abstain.outputs._doubts import step
 from abstain.outputs._outputs import Outputs
+
+#: Names that say that 1 is right.
+_CORRECT = re.compile(r"(.*[_\W])?(correct(ness)?|right|accura(cy|te)|acc|hits?|success)")
 
 #: A ranking is reversed beyond chance if its AUROC lies this many standard errors below one half.
 SIGMAS = 3.0
@@ -31,25 +35,17 @@ def failure_auroc(loss: ArrayLike, confidence: ArrayLike) -> tuple[float, float]
     return (total - m * (m + 1) / 2.0) / (n * m), float(np.sqrt((n + m + 1) / (12.0 * n * m)))
 
 
-def reversed_ranking(loss: ArrayLike, confidence: ArrayLike) -> float | None:
-    """Return the failure AUROC where it is below one half beyond chance; None elsewhere."""
-    value, error = failure_auroc(loss, confidence)
-    return value if value < 0.5 - SIGMAS * error else None
-
-
 def examine(outputs: Outputs, plan: _names.Plan) -> None:
     """Raise on what is surely misread, and warn of what probably is."""
     _correctness_as_loss(plan)
     _step_function(outputs, plan)
-    _swapped(outputs)
-    _reversed(outputs, plan)
+    _uncertainty(outputs, plan)
     _order(outputs)
-    _abstain_column(outputs)
 
 
 def _correctness_as_loss(plan: _names.Plan) -> None:
     name = plan.single.get("loss", "")
-    if _names.plain(name) in _names.SINGLE["correct"]:
+    if _names.plain(name) in _names.SINGLE["correct"] or _CORRECT.fullmatch(name.lower()):
         raise ValueError(f"column {name!r} says what is right, a loss says what is wrong; give correct={name!r}")
 
 
@@ -65,52 +61,26 @@ def _step_function(outputs: Outputs, plan: _names.Plan) -> None:
     stepped = score[predicted == 1].min() > score[predicted == 0].max()
     fallen = score[predicted == 1].max() < score[predicted == 0].min()
     auroc, _ = failure_auroc(outputs.loss_per_sample(), score)
-    if (stepped or fallen) and auroc < 0.5:
+    sure = step(score, predicted, np.asarray(outputs.labels), outputs.class_names) is not None  # many rows, in [0, 1]
+    if (stepped or fallen) and (auroc < 0.5 or sure):
         name = plan.single["confidence"]
         raise ValueError(
-            f"column {name!r} was taken as the confidence, but the prediction follows from it alone and errors have "
-            f"more of it than right answers (failure AUROC {auroc:.3f}): it looks like the probability of one class; "
+            f"column {name!r} was taken as the confidence, but the prediction follows from it alone "
+            f"(failure AUROC {auroc:.3f}): it looks like the probability of one class; "
             f"give positive_probability={name!r}, or confidence={name!r} if it is a confidence all the same"
         )
 
 
-def _reversed(outputs: Outputs, plan: _names.Plan) -> None:
-    if outputs.confidence is None or not (outputs.loss is not None or outputs.labels is not None):
+def _uncertainty(outputs: Outputs, plan: _names.Plan) -> None:
+    """Refuse a column that is called an uncertainty, and ranks like one, as a confidence."""
+    name = plan.single.get("confidence", "")
+    if _names.plain(name) not in _names.SINGLE["uncertainty"] or outputs.confidence is None:
         return
-    auroc = reversed_ranking(outputs.loss_per_sample(), outputs.confidence)
-    if auroc is None or "uncertainty" in plan.single:
-        return
-    name = plan.single.get("confidence", "confidence")
-    if _names.plain(name) in _names.SINGLE["uncertainty"]:
+    auroc, error = failure_auroc(outputs.loss_per_sample(), outputs.confidence)
+    if auroc < 0.5 - SIGMAS * error:
         raise ValueError(
             f"column {name!r} is an uncertainty by its name and by its values (failure AUROC {auroc:.3f} as a "
             f"confidence); give uncertainty={name!r}"
-        )
-    warn_reversed(name, auroc, loss=plan.single.get("loss"))
-
-
-def warn_reversed(name: str, auroc: float, loss: str | None = None) -> None:
-    """Warn that errors are more confident than right answers."""
-    instead = f", and correct={loss!r} if that column says what is right" if loss else ""
-    warnings.warn(
-        f"{name}: errors are more confident than right answers (failure AUROC {auroc:.3f}, below 0.5); if it is an "
-        f"uncertainty give uncertainty=, if it is the probability of class 1 positive_probability={instead}",
-        UserWarning,
-        stacklevel=3,
-    )
-
-
-def _swapped(outputs: Outputs) -> None:
-    if outputs.loss is None or outputs.confidence is None:
-        return
-    loss, confidence = np.asarray(outputs.loss), np.asarray(outputs.confidence)
-    given = confidence[~np.isnan(confidence)]
-    binary = np.all((given == 0.0) | (given == 1.0))
-    if binary and len(np.unique(loss)) > 2 and len(np.unique(given)) == 2:
-        warnings.warn(
-            "the confidence is 0 or 1 only while the loss takes many values: are the two exchanged?",
-            UserWarning,
-            stacklevel=3,
         )
 
 
@@ -135,27 +105,3 @@ def _order(outputs: Outputs) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def _abstain_column(outputs: Outputs) -> None:
-    """Note a last class that the labels never have: it may mean "I abstain"."""
-    matrix: Any = outputs.logits if outputs.logits is not None else outputs.probabilities
-    if matrix is None or outputs.labels is None:
-        return
-    labels, k = np.asarray(outputs.labels), matrix.shape[1]
-    others = np.unique(labels)
-    if k > 2 and len(labels) >= 20 * k and len(others) == k - 1 and others[-1] == k - 2:
-        warnings.warn(
-            f'the last of {k} classes never occurs among {len(labels)} labels; if it means "I abstain" (Deep Gamblers) '
-            f"give abstain_class={k - 1}",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
-def ranked(loss: FloatArray, columns: dict[str, Any]) -> None:
-    """Warn of every score that ranks errors first."""
-    for name, column in columns.items():
-        auroc = reversed_ranking(loss, column)
-        if auroc is not None:
-            warn_reversed(f"score {name!r}", auroc)

@@ -14,7 +14,7 @@ from abstain.scores._file import load
 from abstain.scores._fitted import FittedScore
 from abstain.scores._head import recover_head
 from abstain.scores._parse import parse, parse_list
-from abstain.scores._passes import pass_predictions
+from abstain.scores._passes import judged, pass_predictions
 from abstain.scores._score import Score
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "compute",
     "default",
     "get",
+    "judged",
     "load",
     "names",
     "parse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,8 @@ def pass_predictions(outputs: Outputs, method: str = "mean") -> IntArray:
 
     Notes
     -----
-    These differ from the predictions of the deterministic network, so accuracy and every loss differ, too:
-    ``dataclasses.replace(outputs, predictions=abstain.scores.pass_predictions(outputs))``.
+    These differ from the predictions of the deterministic network, so accuracy and every loss differ, too;
+    :func:`abstain.scores.judged` returns the outputs with them.
 
     Examples
     --------
@@ -86,6 +87,58 @@ def pass_predictions(outputs: Outputs, method: str = "mean") -> IntArray:
             mean = _votes(chunk) * 2.0 * chunk.passes.shape[0] + mean
         found.append(np.argmax(mean, axis=1))
     return np.concatenate(found)
+
+
+def judged(name: str, outputs: Outputs) -> Outputs:
+    """Return the outputs by which a score is judged: with the predictions and probabilities that it is about.
+
+    Scores of repeated passes are about the mean of the passes (``pass_vote_agreement``: about their votes), all others
+    about the outputs as they are, and columns of ``scores`` about their ``score_predictions``, if there are any. A
+    given ``loss`` stands as it is given.
+
+    Parameters
+    ----------
+    name : str
+        A score, with or without options, or a column of ``outputs.scores``.
+    outputs : Outputs
+
+    Returns
+    -------
+    Outputs
+        ``outputs`` itself; for scores of passes the same samples with the mean of the passes as ``probabilities``,
+        without logits, features, passes and columns of scores.
+
+    Raises
+    ------
+    ValueError
+        Unknown name.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.Outputs(labels=[0], logits=[[1, 0]], passes=[[[0.9, 0.1]], [[0.4, 0.6]], [[0.1, 0.9]]])
+    >>> [abstain.scores.judged(name, outputs).error for name in ("msp", "pass_msp")]
+    [array([0.]), array([1.])]
+    """
+    from abstain.scores._parse import parse
+
+    own = (outputs.score_predictions or {}).get(name)
+    if own is not None and outputs.loss is None:
+        return replace(
+            outputs, predictions=own, logits=None, probabilities=None, passes=None, features=None, head=None,
+            confidence=None, scores=None, score_predictions=None,
+        )  # fmt: skip
+    if outputs.passes is None or outputs.loss is not None or name in (outputs.scores or {}):
+        return outputs
+    by = parse(name).judged_by
+    if by == "outputs":
+        return outputs
+    return replace(
+        outputs,
+        probabilities=np.mean(outputs.passes, axis=0, dtype=np.float64),
+        predictions=pass_predictions(outputs, by) if by == "votes" else None,
+        logits=None, passes=None, features=None, head=None, confidence=None, scores=None, score_predictions=None,
+    )  # fmt: skip
 
 
 def _mean(batch: Batch) -> Any:
@@ -118,7 +171,10 @@ _GAL = "Gal & Ghahramani, Dropout as a Bayesian approximation, ICML 2016"
 _DEPEWEG = "Depeweg et al., Decomposition of uncertainty in Bayesian deep learning, ICML 2018"
 
 SCORES = tuple(
-    Score(name, title, function, ("passes",), source, range, cost="R K")
+    Score(
+        name, title, function, ("passes",), source, range, cost="R K",
+        judged_by="votes" if name == "pass_vote_agreement" else "mean",
+    )
     for name, title, function, source, range in (
         ("pass_msp", "MSP of the mean of passes", pass_msp, _GAL, "[1/K, 1]"),
         (

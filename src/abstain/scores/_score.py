@@ -64,6 +64,8 @@ class Score:
         Operations per sample, K classes, d features, n fit rows.
     version : int
         Raised when the definition changes; saved files of another version are refused.
+    judged_by : "outputs", "mean" or "votes"
+        Whose predictions the score is about: those of the outputs, or of the mean or the votes of their passes.
     options : dict
         Hyper-parameters that differ from their defaults; set them with :meth:`using`.
 
@@ -95,6 +97,7 @@ class Score:
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     cost: str = "K"
     version: int = 1
+    judged_by: Literal["outputs", "mean", "votes"] = "outputs"
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     # ------------------------------------------------------------------ identity
