@@ -242,7 +242,7 @@ def draw(run: joint.ScoredRun, name: str, score: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     drawings = {
         "frontier.png": lambda ax: plot_frontiers({k: v for k, v in curves.items() if v is not None}, ax=ax),
-        "f1-surface.png": lambda ax: plot_f1_surface(**columns, ax=ax),
+        "f1-surface.png": lambda ax: plot_f1_surface(joint.evaluate(**columns), ax=ax),
     }
     for file, function in drawings.items():
         figure = Figure(figsize=(5.6, 4.3), layout="constrained")

@@ -51,7 +51,7 @@ NEIGHBOURS = {
 UPWARD = {
     ("curve", "report"): ".plot()",
     ("evaluation", "report"): ".plot(), .report()",
-    ("joint", "report"): ".plot() and how results and tables print themselves",
+    ("joint", "report"): ".plot()",
     ("inference", "report"): ".plot()",
 }
 

@@ -33,7 +33,7 @@ def test_table_and_gains(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     arguments = ["joint", "test.npz", "close.npz", "far.npz", "--near", "close", "--far", "far"]
     assert run([*arguments, "--scores", "energy,neg_entropy", "--permutations", "3"]) == 0
     shown = capsys.readouterr().out
-    for part in ("DS-AURC ↓", "n: ID 150, close 60, far 90", "groups: near / far", "close, energy", "permuted (noise)"):
+    for part in ("DS-AURC", "n: ID 150, close 60, far 90", "groups: near, far", "close, energy", "permuted (noise)"):
         assert part in shown
 
 
@@ -75,10 +75,9 @@ def test_runs_and_training_strategies(folder: Path, capsys: pytest.CaptureFixtur
     assert run([*arguments, "--also", "again", "--also", "new=mixup", "--metric", "ds_aurc"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "DS-AURC ↓, all sets"
-    assert lines[2].startswith(folder.name)
-    assert lines[2].count("±") == 3  # two runs; msp, energy, accuracy
-    assert lines[3].startswith("new")
-    assert "±" not in lines[3]
+    own, new = ("".join(line for line in lines if line.startswith(name)) for name in (folder.name, "new"))
+    assert own.count("±") == 3  # two runs; msp, energy, accuracy
+    assert "±" not in new
 
 
 def test_a_network_that_is_always_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,7 +86,7 @@ def test_a_network_that_is_always_wrong(folder: Path, capsys: pytest.CaptureFixt
     np.savez(folder / "wrong.npz", labels=labels, logits=np.eye(4)[(labels + 1) % 4] * np.arange(1, 41)[:, None])
     assert run(["joint", "wrong.npz", "far.npz", "--scores", "energy", "--permutations", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "0.00¹  1000.00¹" in shown
+    assert [line.split() for line in shown.splitlines() if line.startswith("msp ")] == [["msp", "0", "1", "0", "1"]]
     assert "-0.000" not in shown
 
 
@@ -107,7 +106,7 @@ def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(
     arguments = ["joint", "test.npz", "far.npz", "--fit", "train.npz", "--permutations", "0"]
     assert run(arguments) == 0
     shown = capsys.readouterr()
-    assert {line.split()[0] for line in shown.out.splitlines()} >= {"msp", "energy", "mds", "vim"}
+    assert {line.split()[0] for line in shown.out.splitlines() if line} >= {"msp", "energy", "mds", "vim"}
     assert shown.err.count("left out: test.npz: ") == 5
     for name in ("knn", "ash_p", "ash_b", "ash_s", "scale"):
         assert f"left out: test.npz: {name} needs" in shown.err

@@ -32,9 +32,9 @@ def test_the_frontier_is_drawn_with_its_area() -> None:
 def test_the_surface_marks_the_best_points() -> None:
     """The star is the exact optimum, and no cell of the grid is above it; constant scores are drawn as well."""
     columns = random_problem(80, 60)
-    ax = plot_f1_surface(**columns.named, T=30, ax=Figure().subplots())
+    ax = joint.evaluate(**columns.named).plot(Figure().subplots(), T=30)
     grid = ax.collections[0].get_array()
     best = joint.ds_f1(**columns.named).value
     assert grid.max() <= best
     assert ax.get_legend().get_texts()[0].get_text() == f"both {best:.4f}"
-    plot_f1_surface(**one_score(columns).named, T=30, ax=Figure().subplots())
+    plot_f1_surface(joint.evaluate(**one_score(columns).named), T=30, ax=Figure().subplots())

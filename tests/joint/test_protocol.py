@@ -82,64 +82,64 @@ def test_a_prevalence_makes_sets_of_different_sizes_comparable() -> None:
 @pytest.mark.parametrize(
     ("layout", "options", "header"),
     [
-        ("single-double", {}, ("Score", "F1 ↑", "AURC ↓", "DS-F1 ↑", "DS-AURC ↓")),
-        ("strategies", {"metric": "ds_aurc", "group": "far"}, ("Training strategy", "msp", "knn", "Acc. ↑")),
-        ("tasks", {}, ("Training strategy", "AUROC ↑", "FPR@95 % ID recall ↓", "ID-only AURC ↓", "Acc. ↑")),
-        ("sets", {"metric": "auroc"}, ("Score", "a", "b", "c")),
+        ("single-double", {}, [f"{name} {group} {arrow}" for name, arrow in
+                               (("F1", "↑"), ("AURC", "↓"), ("DS-F1", "↑"), ("DS-AURC", "↓"))
+                               for group in ("near", "far")]),
+        ("strategies", {"metric": "ds_aurc", "group": "far"}, ["msp ↓", "knn ↓", "Acc. ↑"]),
+        ("tasks", {}, ["AUROC near ↑", "AUROC far ↑", "FPR@95 % ID recall near ↓", "FPR@95 % ID recall far ↓",
+                       "ID-only AURC ↓", "Acc. ↑"]),
+        ("sets", {"metric": "auroc"}, ["a ↑", "b ↑", "c ↑"]),
     ],
-)
-def test_layouts(
-    result: joint.ProtocolResult, layout: str, options: dict[str, str], header: tuple[str, ...]
-) -> None:  # fmt: skip
-    """Every layout has its columns, and says the sizes, the scales and the share of OOD samples."""
+)  # fmt: skip
+def test_layouts(result: joint.ProtocolResult, layout: str, options: dict[str, str], header: list[str]) -> None:
+    """Every layout has its columns, one per group, and says the sizes and the share of OOD samples."""
     table = result.table(layout, **options)
-    assert table.header == header
+    assert table.headings() == ["Training strategy" if layout in ("strategies", "tasks") else "Score", *header]
     text = str(table)
     for part in ("n: ID 120, a 80, b 40, c 60", "as in the data; confidence: msp", "runs: 2"):
         assert part in text
-    assert len(table.cells) == len(table.names) == 2
+    assert len(table.rows) == 2
 
 
 def test_cells_and_ranks(result: joint.ProtocolResult) -> None:
-    """Per cent and per mille, groups behind slashes, the best of each column ranked 1."""
+    """Fractions with their spread over runs, the best of a column ranked 1; x1000 where asked for."""
     table = result.table("single-double")
-    near, far = (result.mean("ds_aurc", score="knn", group=group) for group in ("near", "far"))
-    row = table.names.index("knn")
-    expected = [f"{1000 * mean:.2f} ± {1000 * sd:.2f}" for mean, sd in (near, far)]
-    assert table.cells[row][3] == " / ".join(expected)
+    row = ["msp", "knn"].index("knn")
+    mean, sd = result.mean("ds_aurc", score="knn", group="near")
+    column = table.headings().index("DS-AURC near ↓")
+    cell = table.shown()[row][column]
+    assert (cell.value, cell.rest) == (f"{mean:.4f}", f" ± {sd:.4f}")
     best = min("msp", "knn", key=lambda score: result.mean("ds_aurc", score=score, group="near")[0])
-    assert [ranks[3][0] for ranks in table.ranks] == [1 if name == best else 2 for name in table.names]
-    assert f"{expected[0]}{'¹²'[table.ranks[row][3][0] - 1]} / " in str(table)
-    assert str(table).endswith("\n¹ to ²: ranks in a column")
+    assert [each[column].rank for each in table.shown()] == [1 if name == best else 2 for name in ("msp", "knn")]
+    assert f"{cell.value}{' *²'[cell.rank]} ± " in str(table)
+    assert str(table).endswith("\n* best of its column; ²: the next ranks")
+    thousands = table.scaled(1000)
+    assert thousands.headings()[column] == "DS-AURC near ↓ x1000"
+    assert thousands.shown()[row][column].value == f"{1000 * mean:.1f}"
     accuracy, sd = result.mean("accuracy")
-    assert f"ID accuracy {100 * accuracy:.2f} ± {100 * sd:.2f} %" in table.notes
+    assert f"ID accuracy {accuracy:.4f} ± {sd:.4f}" in table.notes
 
 
 def test_ranks_follow_what_is_printed() -> None:
-    """AURC is printed x 1000: values that differ in the last printed digit differ in rank, others do not."""
+    """Values that differ in the last printed digit differ in rank, others do not."""
     outside = {"a": {name: [0.0] for name in ("x", "y", "z")}}
     result = joint.protocol(
         joint.ScoredRun([0], {name: [1.0] for name in "xyz"}, outside), {"far": ["a"]}, confidence="x"
     )
-    changed = {"x": 0.10001, "y": 0.10002, "z": 0.100021}
+    changed = {"x": 0.1001, "y": 0.1002, "z": 0.10021}
     records = tuple(replace(r, value=changed[r.score]) if r.metric == "aurc" else r for r in result.records)
     table = replace(result, records=records).table("single-double")
-    assert [cells[1] for cells in table.cells] == ["100.01", "100.02", "100.02"]
-    assert [ranks[1] for ranks in table.ranks] == [(1,), (2,), (2,)]
+    assert [(row[2].value, row[2].rank) for row in table.shown()] == [("0.1001", 1), ("0.1002", 2), ("0.1002", 2)]
 
 
 def test_tables_in_every_format(result: joint.ProtocolResult) -> None:
-    """Markdown is bold, LaTeX and HTML are shaded, and names are never markup."""
+    """Markdown is bold, LaTeX and HTML are shaded."""
     table = result.table("detection")
-    assert re.search(r"\| \*\*\d", table.to_markdown())
+    assert re.search(r"\| \*\*0", table.to_markdown())
     latex = table.to_latex()
-    assert "\\colorbox{rank1}" in latex
+    assert "\\cellcolor{rank1}" in latex
     assert "\\definecolor{rank1}{HTML}{9ECAE1}" in latex
     assert "background:#9ecae1" in table.to_html()
-    odd = joint.JointTable("<b>", ("Score", "F1 ↑"), ("a_b & <i>|",), (("1.00",),), (((1,),),), ("50 %",))
-    assert "&lt;i&gt;" in odd.to_html()
-    assert "a\\_b \\& <i>|" in odd.to_latex()
-    assert "<i>\\|" in odd.to_markdown()
 
 
 def test_names_that_do_not_occur_are_refused(result: joint.ProtocolResult) -> None:

@@ -5,10 +5,11 @@ LaTeX, JSON, CSV, data frames and flat numbers of these. :class:`Table` holds va
 """
 
 from abstain._result._base import Result
-from abstain._result._plain import plain
-from abstain._result._table import Column, Estimate, Row, Table, arrow
+from abstain._result._plain import json_text, plain
+from abstain._result._table import Cell, Column, Estimate, Row, Table, arrow
 from abstain._result._words import clean, decimals, fixed, number, short
 
 __all__ = [
-    "Column", "Estimate", "Result", "Row", "Table", "arrow", "clean", "decimals", "fixed", "number", "plain", "short",
+    "Cell", "Column", "Estimate", "Result", "Row", "Table", "arrow", "clean", "decimals", "fixed", "json_text",
+    "number", "plain", "short",
 ]  # fmt: skip

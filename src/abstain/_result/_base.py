@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any, ClassVar
 
@@ -65,9 +64,7 @@ class Result:
 
     def to_json(self, path: Path = None) -> str:
         """Return :meth:`to_dict` as JSON text, and write it to ``path`` if one is given."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate as its JSON escape
-        return _kept(text, path)
+        return _kept(_plain.json_text(self.to_dict()), path)
 
     def to_csv(self, path: Path = None) -> str:
         """Return :meth:`rows` as CSV, and write it to ``path`` if one is given.
@@ -115,7 +112,7 @@ class Result:
         """Return every number under a name of its own, as loggers take them."""
         result = {}
         for row in self.rows():
-            name = "/".join(str(row[key]) for key in self._names if row.get(key) is not None)
+            name = "/".join(str(row[key]) for key in self._names if row.get(key) not in (None, ""))
             chosen = self._values or [key for key in row if key not in self._names]
             numbers = {key: row[key] for key in chosen if isinstance(row.get(key), int | float)}
             for key, value in numbers.items():

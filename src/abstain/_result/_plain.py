@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -38,6 +39,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, Sequence | set | frozenset):
         return [plain(each) for each in value]
     raise TypeError(f"{type(value).__name__} has no plain form; give numbers, texts, lists and dicts")
+
+
+def json_text(values: Any) -> str:
+    """Return plain values as JSON; a lone surrogate in a name becomes its JSON escape."""
+    text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

@@ -11,7 +11,7 @@ import click
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
-from abstain.cli._show import check_destinations, show, show_list
+from abstain.cli._show import check_destinations, scale_option, show, show_list
 from abstain.evaluation import evaluate
 
 #: More would run for hours and change no digit that is shown.
@@ -71,9 +71,10 @@ def _metrics(text: str) -> Any:
     help="Resamples for the intervals of metrics that need them, such as coverage at a risk.",
 )
 @_output_options
+@scale_option
 def evaluate_command(
     file: Path, columns: dict[str, Any], groups: str | None, scores: str | None, fit_file: Path | None, metrics: str,
-    nan_policy: Any, level: float, n_resamples: int, **destinations: Path | None,
+    nan_policy: Any, level: float, n_resamples: int, scale: float, **destinations: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions.
 
@@ -89,7 +90,7 @@ def evaluate_command(
             outputs, wanted or None, chosen, fit=fit, groups=names, nan_policy=nan_policy, level=level or None,
             n_resamples=n_resamples,
         )  # fmt: skip
-    show(result, title=file.name, **destinations)
+    show(result, title=file.name, scale=scale, **destinations)
 
 
 @command.command("demo", epilog=example_lines("abstain demo --output demo"))
@@ -108,7 +109,7 @@ def demo_command(output: Path, metrics: str) -> None:
     if output.exists() and not output.is_dir():
         raise ValueError(f"{output}: is a file; give --output a folder")
     output.mkdir(parents=True, exist_ok=True)
-    destinations = {
+    destinations: dict[str, Any] = {
         "report_path": output / "report.html",
         "plot_path": output / "risk-coverage.png",
         "json_path": output / "result.json",

@@ -12,7 +12,7 @@ from abstain import scores as known
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read, read_fit, score_names
-from abstain.cli._show import check_destinations, save_plot
+from abstain.cli._show import check_destinations, print_result, save_plot, scale_option
 from abstain.outputs import Outputs
 
 
@@ -41,9 +41,10 @@ from abstain.outputs import Outputs
 @reads(*MODEL, *ANSWERS, *SURE, *SAMPLE)
 @click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
 @click.option("--plot", "plot_path", type=Path, help="Write a picture of estimates and intervals: PNG, SVG or PDF.")
+@scale_option
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
-    columns: dict[str, Any], json_path: Path | None, plot_path: Path | None,
+    columns: dict[str, Any], json_path: Path | None, plot_path: Path | None, scale: float,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -72,7 +73,7 @@ def compare_command(
             sample_weight=first.sample_weight,
             clusters=first.clusters,
         )
-    _write(result, json_path, plot_path)
+    _write(result, json_path, plot_path, scale)
 
 
 def _scores_of(
@@ -166,16 +167,14 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
             raise ValueError(f"{file}: {name} is not that of {reference}; every file needs the same {name}")
 
 
-def _write(result: Any, json_path: Path | None, plot_path: Path | None) -> None:
-    import json
-
-    from abstain._files import write_text
-
-    text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+def _write(result: Any, json_path: Path | None, plot_path: Path | None, scale: float) -> None:
     if plot_path is not None:
         save_plot(lambda figure: result.plot(figure.subplots()), plot_path, (8.0, 1.2 + 0.4 * len(result.table)))
         click.echo(f"wrote {plot_path}", err=True)
     if json_path is not None and str(json_path) != "-":
-        write_text(json_path, text + "\n")
+        result.to_json(json_path)
         click.echo(f"wrote {json_path}", err=True)
-    click.echo(text if json_path is not None and str(json_path) == "-" else str(result))
+    if json_path is not None and str(json_path) == "-":
+        click.echo(result.to_json())
+    else:
+        print_result(result, scale)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abstain import scores as known
+from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names
-from abstain.cli._show import check_destinations
+from abstain.cli._show import check_destinations, console, scale_option
 
 if TYPE_CHECKING:
     from abstain.joint import ProtocolResult, ScoredRun
@@ -56,11 +57,12 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 @reads(*MODEL)
 @click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
 @click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
+@scale_option
 def joint_command(
     id_file: Path, ood_files: tuple[Path, ...], near: str | None, far: str | None, also: tuple[str, ...],
     confidence: str | None, scores: str | None, fit_file: Path | None, prevalence: float | None, layout: str,
     metric: str | None, group: str | None, n_permutations: int, columns: dict[str, Any], json_path: Path | None,
-    table_path: Path | None,
+    table_path: Path | None, scale: float,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
 
@@ -93,7 +95,7 @@ def joint_command(
         runs.setdefault(strategy or own, []).append(_scored(there, fit, first, rest or [first], columns))
     with about(id_file):
         result = protocol(runs, groups, confidence=first, prevalence=prevalence)
-    table = result.table(layout, **shape)
+    table = result.table(layout, **shape).scaled(scale)
     gains = _gains(first_run, result, n_permutations) if n_permutations else []
     if json_path is not None:
         _write_json(result, gains, json_path)
@@ -102,9 +104,9 @@ def joint_command(
 
         write_text(table_path, getattr(table, _FORMATS[table_path.suffix.lower()])() + "\n")
     if str(json_path) != "-":
-        click.echo(str(table))
-        for line in _gain_lines(gains):
-            click.echo(line)
+        console().print(table)
+        if gains:
+            console().print("", _gain_table(gains).scaled(scale))
     for path in (json_path, table_path):
         if path is not None and str(path) != "-":
             click.echo(f"wrote {path}", err=True)
@@ -236,36 +238,20 @@ def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[
     return found
 
 
-def _gain_lines(gains: list[dict[str, Any]]) -> list[str]:
-    if not gains:
-        return []
-    first = max(len(f"{row['set']}, {row['score']}") for row in gains)
-    lines = ["", "Gain over the confidence alone, and that of the same score permuted (noise)",
-             f"{'':<{first}}  DS-F1 (%)            DS-AURC (x 1000)"]  # fmt: skip
-    for f1, area in zip(gains[::2], gains[1::2], strict=True):
-        cells = [
-            f"{round(scale * row['gain'], 3) + 0.0:8.3f} ({scale * row['null_mean']:6.3f})"
-            for scale, row in ((100, f1), (1000, area))
-        ]  # fmt: skip
-        lines.append(f"{f1['set'] + ', ' + f1['score']:<{first}}  " + "     ".join(cells))
-    return lines
+def _gain_table(gains: list[dict[str, Any]]) -> Table:
+    """Return the gains of each set and score in both metrics, beside those of noise."""
+    columns = [Column("Set, score"), *(Column(name) for name in ("DS-F1", "noise", "DS-AURC", "noise"))]
+    rows: list[Row] = [
+        (f"{f1['set']}, {f1['score']}", *(round(row[key], 12) for row in (f1, area) for key in ("gain", "null_mean")))
+        for f1, area in zip(gains[::2], gains[1::2], strict=True)
+    ]
+    return Table(columns, rows, title="Gain over the confidence alone, and that of the same score permuted (noise)")
 
 
 def _write_json(result: ProtocolResult, gains: list[dict[str, Any]], path: Path) -> None:
-    import json
-    from dataclasses import asdict
-
     from abstain._files import write_text
 
-    plain = {
-        "confidence": result.confidence,
-        "prevalence": result.prevalence,
-        "groups": result.groups,
-        "sizes": result.sizes,
-        "records": [asdict(record) for record in result.records],
-        "gains": [{key: None if value != value else value for key, value in row.items()} for row in gains],
-    }
-    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json_text({**result.to_dict(), "gains": plain(gains)})
     if str(path) == "-":
         click.echo(text)
     else:

@@ -11,15 +11,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abstain._files import write_file
+from abstain._result._text import of_result, rich_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from abstain._result import Result
     from abstain.evaluation import Evaluation
 
 _PICTURES = (".png", ".svg", ".pdf")
 #: Columns of a table where nobody watches.
 WIDTH = 80
+
+
+#: Option of every command that prints a table of fractions.
+scale_option = click.option(
+    "--scale",
+    type=click.FloatRange(min=0.0, min_open=True),
+    default=1.0,
+    help="Multiplies the printed numbers, as 1000 does; the headings say so.  [default: 1, fractions]",
+)
 
 
 def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path] = ()) -> None:
@@ -50,6 +61,7 @@ def show(
     result: Evaluation,
     *,
     title: str | None = None,
+    scale: float = 1.0,
     report_path: Path | None = None,
     plot_path: Path | None = None,
     json_path: Path | None = None,
@@ -73,9 +85,15 @@ def show(
     if printed is not None:
         click.echo(printed)
     else:
-        console().print(result)
+        print_result(result, scale)
     for path in written:
         click.echo(f"wrote {path}", err=True)
+
+
+def print_result(result: Result, scale: float) -> None:
+    """Print a result as wide as the terminal."""
+    out = console()
+    out.print(*rich_lines(of_result(result, out.width, scale)), sep="\n")
 
 
 def console(width: int = WIDTH) -> Console:

@@ -18,7 +18,6 @@ from abstain.joint._null import NullGain, null_gain
 from abstain.joint._problem import Thresholds
 from abstain.joint._protocol import ProtocolResult, Record, ScoredRun, protocol
 from abstain.joint._single import augrc, aurc, aurc_optimum, f1, scod_risk
-from abstain.joint._tables import JointTable
 from abstain.joint._transfer import Transfer, transfer
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "F1Point",
     "JointEvaluation",
     "JointOperatingPoint",
-    "JointTable",
     "NullGain",
     "ProtocolResult",
     "Record",

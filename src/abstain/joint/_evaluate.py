@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import generator, whole
+from abstain._result import Column, Estimate, Result, Row, Table, arrow, number, plain
 from abstain._typing import ArrayLike
+from abstain._version import __version__
 from abstain.inference import Interval
 from abstain.joint import _intervals, _null, _transfer
 from abstain.joint._ds_aurc import AreaResult, affordable, area
@@ -19,9 +21,12 @@ from abstain.joint._levels import single_frontier
 from abstain.joint._problem import Problem, Thresholds, problem
 from abstain.joint._single import aurc_optimum, of_single
 
+#: Title, direction and name of what is printed.
+_METRICS = (("F1", "higher", "ds_f1"), ("AURC", "lower", "ds_aurc"), ("AUGRC", "lower", "ds_augrc"))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointEvaluation:
+class JointEvaluation(Result):
     """The result of :func:`evaluate`: prints as a table; guards are calculated when they are first asked for.
 
     Parameters
@@ -48,6 +53,9 @@ class JointEvaluation:
     >>> round(result.null_gain["ds_f1"].null_mean, 3), round(result.transfer.loss, 3)
     (0.001, 0.023)
     """
+
+    _names = ("metric", "share")
+    _values = ("confidence", "detector", "both", "gain")
 
     problem: Problem = field(repr=False)
     seed: int = 0
@@ -174,47 +182,104 @@ class JointEvaluation:
         """
         return _intervals.of_problem(self.problem, level, n_splits, np.random.default_rng(self.seed))
 
-    # ------------------------------------------------------------------ other forms
+    # ------------------------------------------------------------------ as a result
+
+    def headline(self) -> str:
+        """Return sizes and accuracy."""
+        return f"{self.n_id} ID samples, accuracy {self.accuracy:.4f} · {self.n_ood} OOD samples"
+
+    def tables(self) -> list[Table]:
+        """Return one table each for the natural, the balanced and the given share of OOD samples."""
+        names = ("confidence", "detector", "both", "gain", "null gain")
+        columns = [Column(), *(Column(name, alike=False) for name in names)]
+        found = []
+        for name, each in self._shares().items():
+            rows: list[Row] = [
+                (arrow(title, direction), row["confidence"], row["detector"], row["both"],
+                 row["gain"], Estimate(row["null_mean"], spread=row["null_sd"]))
+                for (title, direction, _), row in zip(_METRICS, each._rows(), strict=True)
+            ]  # fmt: skip
+            found.append(Table(columns, rows, title=f"Share of OOD samples {each.prevalence:.3f}, {name}"))
+        return found
+
+    def notes(self) -> list[str]:
+        """Return the thresholds, how well such are transferred, and the definitions."""
+        confidence, detector = self.thresholds
+        lines = [
+            f"best pair of thresholds: confidence {confidence:.6g}, detector {detector:.6g} (chosen on these data)"
+        ]
+        if self._halves:
+            lines.append(
+                f"F1 with thresholds from one half on the other: {number(self.transfer.transferred.mean())}, "
+                f"where the best in hindsight is {number(self.transfer.oracle.mean())}"
+            )
+        areas = f"{self.ds_aurc.convention}, {self.ds_augrc.convention}"
+        return [*lines, f"definitions: {self.ds_f1.convention}, {areas}"]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict per share of OOD samples and metric."""
+        return [
+            {"metric": key, "share": name, "prevalence": each.prevalence, **row}
+            for name, each in self._shares().items()
+            for (_, _, key), row in zip(_METRICS, each._rows(), strict=True)
+        ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values: sizes, metrics, thresholds, guards and identifiers; None where undefined."""
-        singles = {
-            name: {"f1": self.f1[name].value, "aurc": self.aurc[name], "augrc": self.augrc[name]} for name in self.f1
-        }
+        """Return plain Python values: sizes, metrics, thresholds, guards and identifiers."""
         both: dict[str, F1Point | AreaResult] = {"f1": self.ds_f1, "aurc": self.ds_aurc, "augrc": self.ds_augrc}
-        return {
+        moved = {"oracle": self.transfer.oracle.mean(), "transferred": self.transfer.transferred.mean()} \
+            if self._halves else None  # fmt: skip
+        found = {
             "n_id": self.n_id,
             "n_ood": self.n_ood,
             "accuracy": self.accuracy,
             "prevalence": self.prevalence,
             "prevalence_given": self.problem.prevalence is not None,
-            "single": singles,
+            "single": {
+                name: {"f1": self.f1[name].value, "aurc": self.aurc[name], "augrc": self.augrc[name]}
+                for name in self.f1
+            },
             "double": {name: found.value for name, found in both.items()},
             "conventions": {f"ds_{name}": found.convention for name, found in both.items()},
-            "thresholds": {
-                name: value if np.isfinite(value) else str(value) for name, value in self.thresholds._asdict().items()
-            },
+            "thresholds": self.thresholds,
             "null_gain": {
-                name: {
-                    "gain": found.gain,
-                    "null_mean": found.null_mean,
-                    "null_sd": found.null_sd if self.n_permutations > 1 else None,
-                    "p": found.p_value,
-                }
+                name: {"gain": found.gain, "null_mean": found.null_mean, "null_sd": found.null_sd, "p": found.p_value}
                 for name, found in self.null_gain.items()
             },
-            "transfer": None
-            if min(self.n_id, self.n_ood or self.n_id) < 2
-            else {"oracle": float(self.transfer.oracle.mean()), "transferred": float(self.transfer.transferred.mean())},
+            "transfer": moved,
+            "abstain": __version__,
         }
+        return dict(plain(found))
 
-    def __str__(self) -> str:
-        from abstain.report._joint import evaluation_text
+    def plot(self, ax: Any = None, *, T: int = 200) -> Any:
+        """Draw F1 over T quantiles of both scores, with the best thresholds; return the axes."""
+        from abstain.report._joint import plot_f1_surface
 
-        return evaluation_text(self)
+        return plot_f1_surface(self, T=T, ax=ax)
 
-    def __repr__(self) -> str:
-        return str(self)
+    def _shares(self) -> dict[str, JointEvaluation]:
+        """Return the evaluation at each share of OOD samples by the name of the share."""
+        if self.natural.prevalence == 0.5:
+            shares = {"as in the data, which is balanced": self.natural}
+        else:
+            shares = {"as in the data": self.natural} | ({"balanced": self.balanced} if self.n_ood else {})
+        return shares | ({"given": self} if self.problem.prevalence not in (None, 0.5) else {})
+
+    def _rows(self) -> list[dict[str, float]]:
+        """Return what a table shows of each metric."""
+        f1 = {name: found.value for name, found in self.f1.items()}
+        found: list[dict[str, float]] = []
+        for single, both in ((f1, self.ds_f1), (self.aurc, self.ds_aurc), (self.augrc, self.ds_augrc)):
+            null = self.null_gain[_METRICS[len(found)][2]]
+            gain = round(null.gain, 12) + 0.0  # what is smaller is rounding
+            guards = {"gain": gain, "null_mean": null.null_mean, "null_sd": null.null_sd, "p": null.p_value}
+            found.append({**single, "both": float(both), **guards})
+        return found
+
+    @property
+    def _halves(self) -> bool:
+        """Whether there are two samples of each kind, for two halves."""
+        return min(self.n_id, self.n_ood or self.n_id) > 1
 
     def _single(self) -> dict[str, Problem]:
         return {"confidence": self.problem.alone(), "detector": self.problem.swapped().alone()}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from inspect import signature
+from typing import Any
 
 import numpy as np
 
 from abstain._checks import closest, fraction, one_of
+from abstain._result import Result, Table
 from abstain._specs import known_options
 from abstain._typing import ArrayLike
 from abstain.joint import _detection
@@ -17,7 +19,7 @@ from abstain.joint._ds_f1 import exact
 from abstain.joint._levels import single_frontier
 from abstain.joint._problem import Problem, errors, problem
 from abstain.joint._single import aurc as single_aurc
-from abstain.joint._tables import LAYOUTS, JointTable
+from abstain.joint._tables import LAYOUTS
 from abstain.metrics import get
 
 #: What a protocol records, by name: the joint metrics, and two of the ID samples alone.
@@ -95,7 +97,7 @@ class Record:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ProtocolResult:
+class ProtocolResult(Result):
     """All records of a protocol, their means, and tables in the layouts of the literature.
 
     Parameters
@@ -118,6 +120,9 @@ class ProtocolResult:
     >>> result.mean("ds_f1", score="knn", group="far")
     (0.6666666666666666, nan)
     """
+
+    _names = ("strategy", "run", "score", "set", "metric")
+    _values = ("value",)
 
     records: tuple[Record, ...]
     groups: dict[str, tuple[str, ...]]
@@ -182,7 +187,7 @@ class ProtocolResult:
         means = np.array([np.mean([record.value for record in chosen if record.run == run]) for run in runs])
         return float(means.mean()), float(means.std(ddof=1)) if len(runs) > 1 else float("nan")
 
-    def table(self, layout: str = "single-double", **options: str) -> JointTable:
+    def table(self, layout: str = "single-double", **options: str) -> Table:
         """Return a table in a layout of the literature.
 
         Parameters
@@ -197,7 +202,7 @@ class ProtocolResult:
 
         Returns
         -------
-        JointTable
+        Table
 
         Raises
         ------
@@ -219,12 +224,19 @@ class ProtocolResult:
             raise ValueError(f"group={group!r} is not known; {closest(group, [*self.groups, *known])}")
         return (group,)
 
-    def __str__(self) -> str:
-        from abstain.report._joint import table_text
+    # ------------------------------------------------------------------ as a result
 
-        return table_text(self.table("single-double"))
+    def tables(self) -> list[Table]:
+        """Return the first layout."""
+        return [self.table()]
 
-    __repr__ = __str__
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the records."""
+        return [asdict(record) for record in self.records]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: the records, groups and sizes."""
+        return {**super().to_dict(), "sizes": self.sizes}
 
 
 def protocol(
