@@ -1,0 +1,59 @@
+"""Every class of results with an example: who adds a class that prints itself adds it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import abstain
+
+RNG = np.random.default_rng(0)
+N = 300
+LOSS = (RNG.random(N) < 0.2).astype(float)
+SCORES = {"good": RNG.random(N) - LOSS, "plain": RNG.random(N), "50 % & more": RNG.random(N)}
+SITE = np.where(RNG.random(N) < 0.5, "north", "south_#1")
+
+
+def _evaluation() -> Any:
+    outputs = abstain.Outputs(loss=LOSS, scores=SCORES, groups={"site": SITE})
+    return abstain.evaluate(outputs, list(SCORES), groups="site")
+
+
+def _selection() -> Any:
+    half = slice(0, N, 2), slice(1, N, 2)
+    return abstain.select({name: tuple((LOSS[h], score[h]) for h in half) for name, score in SCORES.items()})
+
+
+def _tuning() -> Any:
+    outputs = abstain.datasets.load("cifar10_vgg16").select(np.arange(500))
+    return abstain.tune("gen", outputs, grid={"gamma": [0.1, 0.5], "top": [3, 5]})
+
+
+def _joint_columns() -> dict[str, Any]:
+    names = ("id_confidence", "id_detector", "ood_confidence", "ood_detector")
+    sizes = (N, N, 200, 200)
+    rng = np.random.default_rng(1)
+    return {name: rng.normal(1.0 * name.startswith("id"), 1.0, size) for name, size in zip(names, sizes, strict=True)}
+
+
+def _protocol() -> Any:
+    columns = _joint_columns()
+    inside = {"msp": columns["id_confidence"], "knn": columns["id_detector"]}
+    outside = {"msp": columns["ood_confidence"], "knn": columns["ood_detector"]}
+    run = abstain.joint.ScoredRun(LOSS, inside, {"close": outside, "away": outside})
+    groups = {"near": ["close"], "far": ["away"]}
+    return abstain.joint.protocol({"basic": [run, run], "other": run}, groups, confidence="msp")
+
+
+#: The class by its name, and how to make one.
+RESULTS: dict[str, Callable[[], Any]] = {
+    "Comparison": lambda: abstain.compare(LOSS, SCORES),
+    "Evaluation": _evaluation,
+    "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),
+    "ProtocolResult": _protocol,
+    "RankingStudy": lambda: abstain.ranking_study(LOSS, SCORES, n_resamples=100),
+    "Selection": _selection,
+    "Tuning": _tuning,
+}

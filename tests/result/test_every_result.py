@@ -1,0 +1,210 @@
+"""Every result in every form: one list names them all, and each form holds the same numbers."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import math
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import abstain
+from abstain._result._words import width
+from tests.imports import ROOT
+from tests.result.results import RESULTS
+
+#: Classes that print themselves and are no results, and why.
+OTHERS = {
+    "Table": "what results are made of",
+    "Result": "the base of all",
+}
+#: The shared parts of several results.
+BASES: dict[str, list[str]] = {}
+
+
+@cache
+def result(name: str) -> Any:
+    """Return the example of a class."""
+    made = RESULTS[name]()
+    assert type(made).__name__ == name
+    return made
+
+
+@pytest.fixture(params=RESULTS)
+def each(request: pytest.FixtureRequest) -> Any:
+    """Return each result in turn."""
+    return result(request.param)
+
+
+def cells(found: Any) -> list[str]:
+    """Return all numbers and names that the tables show."""
+    return [part for table in found.tables() for row in table.shown() for cell in row
+            for part in (cell.value, cell.rest.strip()) if part]  # fmt: skip
+
+
+def test_one_list_names_them_all() -> None:
+    """A class that prints itself, or is a result, is in the list of examples, and a result has no text of its own."""
+    printing, inheriting = set(), set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                bases = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+                inheriting |= {node.name} if bases & {"Result", *BASES} else set()
+                defined = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+                printing |= {node.name} if "__str__" in defined else set()
+    assert printing == set(OTHERS)
+    assert inheriting - BASES.keys() == set(RESULTS)
+
+
+def test_a_result_says_what_it_is(each: Any) -> None:
+    """It is a Result, and its parts are tables, texts and flat dicts."""
+    assert isinstance(each, abstain.Result)
+    assert each.tables()
+    assert all(isinstance(table, abstain.Table) for table in each.tables())
+    assert all(isinstance(note, str) for note in each.notes())
+    for row in each.rows():
+        assert all(value is None or isinstance(value, str | int | float) for value in row.values())
+
+
+def test_text_has_80_columns(each: Any) -> None:
+    """In a terminal of 80 columns nothing breaks; ``repr`` is the same text, and every cell stands in it."""
+    assert str(each) == repr(each) == each.to_text(80)
+    assert max(map(width, str(each).splitlines())) <= 80
+    assert [cell for cell in cells(each) if cell not in each.to_text(500)] == []
+    for heading in (heading for table in each.tables() for heading in table.headings()):
+        assert heading in each.to_text(500) or set(heading.split()) <= set(each.to_text(500).split())
+
+
+def test_notebooks_get_tables(each: Any) -> None:
+    """Well-formed HTML whose text holds every cell and note."""
+
+    class Walk(HTMLParser):
+        def __init__(self) -> None:
+            super().__init__()
+            self.opened: list[str] = []
+            self.text = ""
+
+        def handle_starttag(self, tag: str, attrs: Any) -> None:
+            assert tag in {"p", "table", "caption", "thead", "tbody", "tr", "th", "td", "strong", "span"}
+            self.opened.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert self.opened.pop() == tag
+
+        def handle_data(self, data: str) -> None:
+            self.text += data + "\n"
+
+    walk = Walk()
+    walk.feed(each._repr_html_())
+    assert each._repr_html_() == each.to_html()
+    assert walk.opened == []
+    text = walk.text.replace("\N{NO-BREAK SPACE}", " ")
+    assert [cell for cell in [*cells(each), *each.notes()] if cell not in text] == []
+
+
+def test_markdown_tables_are_rectangular(each: Any) -> None:
+    """As many cells in each line as in the heading, and every number."""
+    pytest.importorskip("markdown_it", reason="a parser of Markdown")
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark").enable("table").parse(each.to_markdown())
+    kinds = [token.type for token in tokens]
+    assert kinds.count("table_open") == len(each.tables())
+    columns = sum(len(table.columns) * (1 + len(table.rows)) for table in each.tables())
+    assert kinds.count("td_open") + kinds.count("th_open") == columns
+    shown = [child.content for token in tokens for child in token.children or [] if child.type == "text"]
+    assert [cell for cell in cells(each) if cell not in " ".join(" ".join(shown).split())] == []
+
+
+def test_latex_is_read_by_a_parser(each: Any) -> None:
+    """A strict parser finds one tabular per table, each rectangular; intervals are kept."""
+    walker = pytest.importorskip("pylatexenc.latexwalker")
+    source = each.to_latex()
+    nodes, *_ = walker.LatexWalker(source, tolerant_parsing=False).get_latex_nodes()
+    tabulars = [node for node in nodes if node.isNodeType(walker.LatexEnvironmentNode)]
+    assert [node.environmentname for node in tabulars] == ["tabular"] * len(each.tables())
+    for node, table in zip(tabulars, each.tables(), strict=True):
+        body = "".join(part.latex_verbatim() for part in node.nodelist).replace("\\&", "")
+        lines = [line for line in body.split("\\\\") if "&" in line]
+        assert {line.count("&") for line in lines} == {len(table.columns) - 1}
+        assert len(lines) == len(table.rows) + any(table.headings())
+    text = pytest.importorskip("pylatexenc.latex2text").LatexNodes2Text().latex_to_text(source)
+    numbers = [cell for cell in cells(each) if re.fullmatch(r"[\d.]+|\[.*\]", cell)]
+    assert [cell for cell in numbers if cell not in text] == []
+
+
+def test_json_is_strict_and_is_the_dict(each: Any) -> None:
+    """What is read back is ``to_dict``: NaN is null, an infinity is a text that ``float`` reads."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    assert json.loads(each.to_json(), parse_constant=refuse) == each.to_dict()
+    text = each.to_json()
+    assert f'"abstain": "{abstain.__version__}"' in text
+
+
+def test_rows_become_csv_and_frames(each: Any) -> None:
+    """As many lines as rows, the same names and the same numbers."""
+    rows = each.rows()
+    read = list(csv.DictReader(io.StringIO(each.to_csv())))
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    assert len(read) == len(rows)
+    assert list(read[0]) == names
+    for library in ("polars", "pandas"):
+        pytest.importorskip(library)
+        frame = getattr(each, f"to_{library}")()
+        assert list(frame.columns) == names
+        assert len(frame) == len(rows)
+        for name in names:
+            for value, row in zip(list(frame[name]), rows, strict=True):
+                same = value == row.get(name)
+                missing = row.get(name) is None or row[name] != row[name]
+                assert same or (missing and (value is None or value != value))
+
+
+def test_loggers_get_a_name_for_each_number(each: Any) -> None:
+    """No name is taken twice, and every value is a float."""
+    flat = each.flat()
+    assert flat
+    assert all(isinstance(value, float) for value in flat.values())
+    chosen = each._values or [key for key in each.rows()[0] if key not in each._names]
+    assert len(flat) == sum(isinstance(row.get(key), int | float) for row in each.rows() for key in chosen)
+
+
+def test_a_scale_is_in_every_heading(each: Any) -> None:
+    """Every table can show its fractions x1000, in every form, and says so."""
+    for form in (
+        each.to_text(scale=1000),
+        each.to_markdown(scale=1000),
+        each.to_latex(scale=1000),
+        each.to_html(scale=1000),
+    ):
+        assert "x1000" in form
+    assert "x1000" not in str(each)
+
+
+def test_every_form_can_be_a_file(each: Any, tmp_path: Path) -> None:
+    """Files hold the text that is returned, and nothing else stays in the folder."""
+    for form in ("json", "csv", "markdown", "latex", "html"):
+        text = getattr(each, f"to_{form}")(tmp_path / form)
+        assert (tmp_path / form).read_text(encoding="utf-8").rstrip("\n") == text.rstrip("\n")
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_nothing_is_lost_in_a_plain_form() -> None:
+    """The one rule for what JSON lacks; what has no plain form is refused, not written as text."""
+    from abstain._result import plain
+
+    assert plain({"a": math.nan, "b": (math.inf, -math.inf), 3: [True, None, 1]}) == {
+        "a": None, "b": ["inf", "-inf"], "3": [True, None, 1],
+    }  # fmt: skip
+    with pytest.raises(TypeError, match="object has no plain form"):
+        plain([object()])
