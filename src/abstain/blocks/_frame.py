@@ -7,17 +7,22 @@ Decimals: hence the cast to Float64, the ``+ 0.0`` and the counters.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain._checks import LARGEST, closest
 from abstain._typing import FloatArray, NanPolicy
+from abstain.blocks._parts import Moments
 from abstain.blocks._samples import without_empty
-from abstain.blocks._table import Moments, TieBlocks
+
+if TYPE_CHECKING:
+    from abstain.blocks._table import TieBlocks
 
 
 def build(
+    make: type[TieBlocks],
     frame: Any,
     confidence: str,
     loss: str,
@@ -46,19 +51,15 @@ def build(
         abstain_loss=_number(nw, schema, loss),
         abstain_weight=weight,
     )
-    table = _group(nw, rows, "abstain_score", nan_policy, moments, names)
+    table = _group(make, nw, rows, "abstain_score", nan_policy, moments, names)
     if not oracle or table.binary:
         return table
     if nan_policy == "drop":
         rows = rows.filter(~nw.col("abstain_score").is_nan())
     by_loss = _group(
-        nw, rows.with_columns(abstain_key=0.0 - nw.col("abstain_loss")), "abstain_key", "raise", moments, names
+        make, nw, rows.with_columns(abstain_key=0.0 - nw.col("abstain_loss")), "abstain_key", "raise", moments, names
     )
-    return TieBlocks(
-        table.score, table.weight, table.loss, table.count,
-        binary=table.binary, frequencies=table.frequencies, moments=table.moments,
-        n_rejected=table.n_rejected, n_dropped=table.n_dropped, _oracle=by_loss,
-    )  # fmt: skip
+    return replace(table, _oracle=by_loss)
 
 
 def _check_column(name: str, schema: dict[str, Any]) -> None:
@@ -76,7 +77,9 @@ def _number(nw: Any, schema: Any, name: str) -> Any:
     return column.cast(nw.Float64) + 0.0
 
 
-def _group(nw: Any, rows: Any, key: str, nan_policy: NanPolicy, moments: bool, names: list[str]) -> TieBlocks:
+def _group(
+    make: type[TieBlocks], nw: Any, rows: Any, key: str, nan_policy: NanPolicy, moments: bool, names: list[str]
+) -> TieBlocks:
     loss, weight = nw.col("abstain_loss"), nw.col("abstain_weight")
 
     def flag(condition: Any) -> Any:
@@ -125,6 +128,7 @@ def _group(nw: Any, rows: Any, key: str, nan_policy: NanPolicy, moments: bool, n
     elif n_unscored:
         column = _as_rejected(column, key, unscored)
     return _table(
+        make,
         column, key, moments,
         n_rejected=n_unscored if nan_policy == "reject" else 0,
         n_dropped=n_unscored if nan_policy == "drop" else 0,
@@ -165,12 +169,12 @@ def _as_rejected(column: dict[str, FloatArray], key: str, unscored: Any) -> dict
     }
 
 
-def _table(column: dict[str, FloatArray], key: str, moments: bool, **unscored: Any) -> TieBlocks:
+def _table(make: type[TieBlocks], column: dict[str, FloatArray], key: str, moments: bool, **unscored: Any) -> TieBlocks:
     column = column | {key: column[key] + 0.0}  # some engines optimize the same addition away
     order = np.argsort(-column[key])
     column = {name: values[order] for name, values in column.items()}
     return without_empty(
-        TieBlocks(
+        make(
             column[key], column["m"], column["s"], column["rows"],
             binary=not column["graded"].any(),
             frequencies=not column["fractional"].any(),

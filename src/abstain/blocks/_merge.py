@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain._typing import FloatArray
-from abstain.blocks._table import Moments, TieBlocks
+from abstain.blocks._parts import Moments
+
+if TYPE_CHECKING:
+    from abstain.blocks._table import TieBlocks
 
 
 def merge(parts: Sequence[TieBlocks]) -> TieBlocks:
     """Concatenate the parts, sort stably (they are sorted runs) and add neighbours of equal score."""
     for part in parts:
-        if not isinstance(part, TieBlocks):
+        if not isinstance(part, type(parts[0])):
             raise TypeError(f"merge takes tables, got {type(part).__name__}; unpack a list: first.merge(*others)")
     scores = np.concatenate([part.score for part in parts])
     order = np.argsort(-scores, kind="stable")
@@ -28,7 +32,8 @@ def merge(parts: Sequence[TieBlocks]) -> TieBlocks:
     oracles: list[TieBlocks] = []
     if any(part._oracle is not None for part in parts):  # that of a part with 0/1 losses follows from its totals
         oracles = [part.oracle for part in parts if part.binary or part._oracle is not None]
-    merged = TieBlocks(
+    merged = replace(
+        parts[0],
         score=scores[starts],
         weight=add([part.weight for part in parts]),
         loss=add([part.loss for part in parts]),
@@ -37,6 +42,8 @@ def merge(parts: Sequence[TieBlocks]) -> TieBlocks:
         frequencies=all(part.frequencies for part in parts),
         n_rejected=sum(part.n_rejected for part in parts),
         n_dropped=sum(part.n_dropped for part in parts),
+        moments=None,
+        samples=None,
         _oracle=merge(oracles) if len(oracles) == len(parts) else None,
     )
     if len(moments) < len(parts):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 import numpy as np
@@ -28,10 +28,14 @@ from abstain._checks import (
 from abstain._sums import cumulative_count
 from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
 from abstain.blocks._order import by_score
-from abstain.blocks._table import Moments, Samples, TieBlocks
+from abstain.blocks._parts import Moments, Samples
+
+if TYPE_CHECKING:
+    from abstain.blocks._table import TieBlocks
 
 
 def build(
+    make: type[TieBlocks],
     loss: ArrayLike,
     confidence: ArrayLike,
     sample_weight: ArrayLike | None,
@@ -74,13 +78,14 @@ def build(
         losses = xp.asarray(losses, copy=True)
         weights = None if weights is None else xp.asarray(weights, copy=True)
     return _group(
-        xp, losses, failed, scores, weights, keep_samples, oracle, moments,
+        make, xp, losses, failed, scores, weights, keep_samples, oracle, moments,
         n_rejected=n_unscored if nan_policy == "reject" else 0,
         n_dropped=n_unscored if nan_policy == "drop" else 0,
     )  # fmt: skip
 
 
 def _group(
+    make: type[TieBlocks],
     xp: Any,
     loss: Any,
     failed: Any | None,
@@ -96,7 +101,7 @@ def _group(
     if xp is np and failed is not None and weight is None and not keep_samples:
         values, count, loss_sum = _sorted_failures(score + 0.0, failed)
         second = Moments(count, loss_sum, loss_sum) if moments else None
-        table = TieBlocks(values, count, loss_sum, count, binary=True, moments=second, **unscored)
+        table = make(values, count, loss_sum, count, binary=True, moments=second, **unscored)
         return _whole(table, score.size)
 
     order, ranked = by_score(xp, score)
@@ -110,13 +115,13 @@ def _group(
     second = None
     if moments:
         second = Moments(count, loss_sum, sums[1]) if weight is None else Moments(sums[3], sums[4], sums[2])
-    table = TieBlocks(
+    table = make(
         values, weight_sum, loss_sum, count,
         binary=binary,
         frequencies=weight is None or bool(xp.all(weight == xp.floor(weight))),
         moments=second,
         samples=Samples(order, loss, weight, block) if keep_samples else None,
-        _oracle=_group(xp, loss, failed, -loss, weight, keep_samples, False, moments)
+        _oracle=_group(make, xp, loss, failed, -loss, weight, keep_samples, False, moments)
         if oracle and (keep_samples or not binary) else None,
         **unscored,
     )  # fmt: skip
@@ -210,10 +215,9 @@ def without_empty(table: TieBlocks) -> TieBlocks:
         renumbered = xp.asarray(renumbered, device=array_api_compat.device(samples.order))
         block = renumbered if samples.sorted_block is None else xp.take(renumbered, samples.sorted_block)
         samples = replace(samples, sorted_block=block, before=before)
-    return TieBlocks(
-        table.score[kept], table.weight[kept], table.loss[kept], table.count[kept],
-        binary=table.binary, frequencies=table.frequencies, moments=second, samples=samples,
-        n_rejected=table.n_rejected, n_dropped=table.n_dropped, _oracle=table._oracle,
+    return replace(
+        table, score=table.score[kept], weight=table.weight[kept], loss=table.loss[kept], count=table.count[kept],
+        moments=second, samples=samples,
     )  # fmt: skip
 
 
@@ -236,14 +240,15 @@ def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
     second = None
     if table.moments is not None:
         second = Moments(add(weight**2), add(weight**2 * old.loss), add((weight * old.loss) ** 2))
-    fresh = TieBlocks(
-        score, add(weight), add(weight * old.loss), np.bincount(block, minlength=len(score)).astype(np.float64),
-        binary=table.binary,
+    fresh = replace(
+        table,
+        score=score,
+        weight=add(weight),
+        loss=add(weight * old.loss),
+        count=np.bincount(block, minlength=len(score)).astype(np.float64),
         frequencies=bool(xp.all(weight == xp.floor(weight))),
         moments=second,
         samples=Samples(old.order, old.loss, weight, sorted_block),
-        n_rejected=table.n_rejected,
-        n_dropped=table.n_dropped,
         _oracle=None if table._oracle is None else reweight(table._oracle, weight),
     )  # fmt: skip
     return without_empty(fresh)

@@ -6,77 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import array_api_compat
 import numpy as np
 
 from abstain._checks import UnmetNeed, one_of
 from abstain._sums import cumulative
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Second moments per block, from which standard errors follow without the samples.
-
-    Each is a float array of shape (n_blocks,): ``weight2`` = sum w^2, ``weight2_loss`` = sum w^2 l and
-    ``weight2_loss2`` = sum w^2 l^2. A weight is a repetition for values, not for inference.
-
-    Examples
-    --------
-    >>> import abstain
-    >>> abstain.TieBlocks.from_samples([0.5, 1.0], [0.9, 0.9], moments=True).moments.weight2_loss2
-    array([1.25])
-    """
-
-    weight2: FloatArray
-    weight2_loss: FloatArray
-    weight2_loss2: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """The samples behind a table, kept on request (``keep_samples=True``), on the caller's device.
-
-    ``order`` sorts the samples by descending score; ``loss`` and ``weight`` (None: all 1) are in the caller's
-    order. ``sorted_block`` is the row in the table of each sample in sorted order (None: nothing is tied, the
-    position is the row). Samples that ``nan_policy="drop"`` left out are not among them. ``before`` holds the
-    distinct scores and ``sorted_block`` before blocks of weight zero were dropped, if there were any: new weights
-    may bring them back.
-
-    Examples
-    --------
-    >>> import abstain
-    >>> abstain.TieBlocks.from_samples([0, 1, 0], [0.2, 0.9, 0.2], keep_samples=True).samples.block
-    array([1, 0, 1])
-    """
-
-    order: Any
-    loss: Any
-    weight: Any | None
-    sorted_block: Any | None
-    before: tuple[FloatArray, Any | None] | None = None
-
-    @cached_property
-    def block(self) -> Any:
-        """Each sample's row in the table, in the caller's order."""
-        return self.unsorted(self.sorted_block)
-
-    @cached_property
-    def kind(self) -> Any:
-        """Twice its row in the table, plus 1 where the loss is 1: what tells samples of 0/1 losses apart."""
-        return 2 * self.block + (self.loss == 1.0)
-
-    def unsorted(self, block: Any | None) -> Any:
-        """Return row numbers that are in sorted order (None: 0, 1, 2, ...) in the caller's order."""
-        order = self.order
-        xp = np if isinstance(order, np.ndarray) else array_api_compat.array_namespace(order)
-        if block is None:
-            block = xp.arange(order.shape[0], device=array_api_compat.device(order))
-        if xp is np or array_api_compat.is_torch_array(order):
-            result = xp.empty_like(block)
-            result[order] = block
-            return result
-        return xp.take(block, xp.argsort(order))
+from abstain.blocks import _merge, _samples
+from abstain.blocks._parts import Moments, Samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,10 +126,8 @@ class TieBlocks:
         >>> abstain.TieBlocks.from_samples([0, 1], [0.8, float("nan")], nan_policy="drop").n_dropped
         1
         """
-        from abstain.blocks._samples import build
-
         one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
-        return build(loss, confidence, sample_weight, nan_policy, keep_samples, oracle, moments)
+        return _samples.build(cls, loss, confidence, sample_weight, nan_policy, keep_samples, oracle, moments)
 
     @classmethod
     def from_frame(
@@ -239,10 +173,10 @@ class TieBlocks:
         >>> abstain.TieBlocks.from_frame(frame, confidence="msp", loss="error").weight
         array([1., 2.])
         """
-        from abstain.blocks._frame import build
-
         one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
-        return build(frame, confidence, loss, sample_weight, nan_policy, oracle, moments)
+        from abstain.blocks import _frame  # only when a frame comes
+
+        return _frame.build(cls, frame, confidence, loss, sample_weight, nan_policy, oracle, moments)
 
     def merge(self, *others: TieBlocks) -> TieBlocks:
         """Return the table of all rows behind this table and the others (disjoint parts of one data set).
@@ -272,9 +206,7 @@ class TieBlocks:
         >>> a.merge(b).loss
         array([0., 2.])
         """
-        from abstain.blocks._merge import merge
-
-        return merge([self, *others])
+        return _merge.merge([self, *others])
 
     def reweight(self, sample_weight: ArrayLike) -> TieBlocks:
         """Return the table of the same samples under other weights, without a new sort.
@@ -300,9 +232,7 @@ class TieBlocks:
         >>> blocks.reweight([1, 3]).mean_loss
         0.75
         """
-        from abstain.blocks._samples import reweight
-
-        return reweight(self, sample_weight)
+        return _samples.reweight(self, sample_weight)
 
     # ------------------------------------------------------------------ derived tables
 
