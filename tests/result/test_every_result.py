@@ -24,6 +24,7 @@ from tests.result.results import RESULTS
 OTHERS = {
     "Table": "what results are made of",
     "Result": "the base of all",
+    **dict.fromkeys(["Threshold", "CertifiedThreshold", "GroupThresholds", "States"], "not yet a result"),
 }
 #: The shared parts of several results.
 BASES: dict[str, list[str]] = {}

@@ -6,16 +6,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import UnmetNeed
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
-from abstain.scores import _score
 from abstain.scores._batch import Batch
-from abstain.scores._score import Score
+from abstain.scores._save import save
+
+if TYPE_CHECKING:
+    from abstain.scores._score import Score
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,7 +145,7 @@ class FittedScore:
     def _on(self, batch: Batch) -> Callable[[Batch], Any]:
         """Return the score as a function of chunks of this batch, with what was learnt brought to where they live."""
         self._check_widths(batch)
-        options = _bound(self.entry.function, self.entry.settings)
+        options = self.entry.bound(self.entry.function)
         state = {name: batch.array(value) for name, value in self.arrays.items()}
         parts = [part._on(batch) for part in self.parts]
 
@@ -191,8 +192,6 @@ class FittedScore:
         path : str or path
             An existing file is replaced, all of it or not at all.
         """
-        from abstain.scores._file import save
-
         save(self, path)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -210,13 +209,10 @@ def rebuilt(entry: Score, arrays: dict[str, Any], *others: Any) -> FittedScore:
 
 
 def fit(score: Score, outputs: Outputs | None) -> FittedScore:
-    """Return the fitted score."""
-    problem = _score.unfit(score, outputs)
-    if problem is not None:
-        raise UnmetNeed(problem)
+    """Return the score fitted on outputs that hold what it needs."""
     if score.fit_function is None or outputs is None:
         return FittedScore(score)
-    state = score.fit_function(outputs, **_bound(score.fit_function, score.settings))
+    state = score.fit_function(outputs, **score.bound(score.fit_function))
     parts = state.pop("parts", ())
     names = None if outputs.class_names is None else tuple(outputs.class_names)
     return FittedScore(score, _frozen(state), outputs.fingerprint, outputs.n, parts, names)
@@ -249,8 +245,3 @@ def _frozen(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
         view.flags.writeable = False
         result[name] = view
     return MappingProxyType(result)
-
-
-def _bound(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that a function takes."""
-    return {key: settings[key] for key in _score.keywords(function)}

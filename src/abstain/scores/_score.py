@@ -12,10 +12,10 @@ from abstain._checks import UnmetNeed, closest
 from abstain._specs import known_options
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
+from abstain.scores._fitted import FittedScore, fit
 
 if TYPE_CHECKING:
     from abstain.scores._batch import Batch
-    from abstain.scores._fitted import FittedScore
 
 #: What a score is computed from or fitted on. ``"probabilities"`` and ``"predictions"`` follow from logits, too.
 Need: TypeAlias = Literal[
@@ -142,6 +142,10 @@ class Score:
         """Pickle and copy by name and options, for worker processes; files hold no pickle."""
         return _by_name, (self.name, dict(self.options))
 
+    def bound(self, function: Callable[..., Any] | None) -> dict[str, Any]:
+        """Return the hyper-parameters that one of its functions takes."""
+        return {key: self.settings[key] for key in keywords(function)}
+
     # ------------------------------------------------------------------ use
 
     def fit(self, outputs: Outputs | None = None, **options: Any) -> FittedScore:
@@ -163,17 +167,17 @@ class Score:
         UnmetNeed
             The fit data are missing or do not hold what the score is fitted on.
         """
-        from abstain.scores._fitted import fit
-
-        return fit(self.using(**options), outputs)
+        chosen = self.using(**options)
+        problem = _unfit(chosen, outputs)
+        if problem is not None:
+            raise UnmetNeed(problem)
+        return fit(chosen, outputs)
 
     def __call__(self, outputs: Outputs, fit: Outputs | FittedScore | None = None) -> FloatArray:
         """Compute the score, fitted on ``fit`` if it has to be; raise ``UnmetNeed`` if something is missing.
 
         A fitted score serves as it is where this one has no options of its own, else with these.
         """
-        from abstain.scores._fitted import FittedScore
-
         self.require(outputs)
         if not isinstance(fit, FittedScore):
             return self.fit(fit).score(outputs)
@@ -220,7 +224,7 @@ def _first_missing(needs: tuple[Need, ...], outputs: Any, settings: Mapping[str,
     return next((need for need in needs if not holds(outputs, need, settings)), None)
 
 
-def unfit(score: Score, outputs: Outputs | None) -> str | None:
+def _unfit(score: Score, outputs: Outputs | None) -> str | None:
     """Return what the fit data lack, in words; None if nothing."""
     if score.fit_function is None:
         return None
