@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -60,6 +61,19 @@ def closest(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     near = get_close_matches(name, known, n=3)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(known)}"
+
+
+def listed(names: Iterable[str], limit: int = 12) -> str:
+    """Return names for a message, cut short."""
+    names = [name if name == name.strip() else repr(name) for name in names]  # blanks would not be seen
+    more = f", … ({len(names)} in all)" if len(names) > limit else ""
+    return (", ".join(names[:limit]) or "none") + more
+
+
+def with_row(message: str) -> str:
+    """Add the row counted from 1, as an editor shows it, to a message that names a position."""
+    position = re.search(r"[\w\]]\[(\d+)[\],]", message)
+    return message if position is None else f"{message} [data row {int(position[1]) + 1}]"
 
 
 def one_of(value: str, allowed: Iterable[str], name: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.metrics._harmonic import harmonic_difference, mean_harmonic, mean_log
+from abstain._harmonic import harmonic_difference, mean_harmonic, mean_log
 
 ESTIMATORS = ("harmonic", "log", "sele")
 SIZES = (1, 2, 5, 30, 200)

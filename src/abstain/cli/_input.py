@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from abstain import scores as known
-from abstain._checks import closest
+from abstain._checks import closest, with_row
 from abstain.cli._columns import MODEL, shared
 from abstain.outputs import Outputs, read_outputs
-from abstain.outputs._read import with_row
 
 
 def read(file: Path, wanted: Sequence[str], by: Sequence[str], **options: Any) -> tuple[Outputs, list[str], list[str]]:

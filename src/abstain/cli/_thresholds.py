@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from abstain._checks import listed
 from abstain.cli._columns import ANSWERS, MODEL, ROWS, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read
 from abstain.cli._show import check_destinations
 from abstain.outputs import Origin, Outputs
-from abstain.outputs._names import listed
 
 if TYPE_CHECKING:
     from abstain.thresholds import Monitoring

@@ -15,11 +15,11 @@ from collections.abc import Callable
 import numpy as np
 
 from abstain._checks import UnmetNeed, fraction
+from abstain._harmonic import harmonic_difference, mean_harmonic, mean_log
 from abstain._sums import inner
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.metrics._gradient import Gradient
-from abstain.metrics._harmonic import harmonic_difference, mean_harmonic, mean_log
 
 Range = tuple[float, float]
 FULL: Range = (0.0, 1.0)

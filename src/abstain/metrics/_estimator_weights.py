@@ -7,8 +7,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from abstain._checks import one_of, vector, whole
+from abstain._harmonic import harmonic_difference
 from abstain._typing import ArrayLike, FloatArray
-from abstain.metrics._harmonic import harmonic_difference
 
 __all__ = ["rank_weight_bias", "rank_weight_mse", "rank_weights"]
 

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from abstain._harmonic import harmonic_difference
 from abstain._typing import FloatArray
-from abstain.metrics._harmonic import harmonic_difference
 
 
 class Bounds(NamedTuple):

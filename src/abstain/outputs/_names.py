@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from abstain._checks import closest
+from abstain._checks import closest, listed
 
 #: Part (and the argument that names its column) -> names that are recognised, in lower case, words parted by "_".
 SINGLE: dict[str, tuple[str, ...]] = {
@@ -169,13 +169,6 @@ def unused(columns: dict[str, int], used: Iterable[str]) -> list[str]:
 def plain(name: str) -> str:
     """Return a name in lower case, its words parted by "_": "True Label" is true_label."""
     return re.sub(r"[^0-9a-z]+", "_", name.lower()).strip("_")
-
-
-def listed(names: Iterable[str], limit: int = 12) -> str:
-    """Return column names for a message, cut short."""
-    names = [name if name == name.strip() else repr(name) for name in names]  # blanks would not be seen
-    more = f", … ({len(names)} in all)" if len(names) > limit else ""
-    return (", ".join(names[:limit]) or "none") + more
 
 
 def exact(name: str, columns: Iterable[str], option: str) -> str:

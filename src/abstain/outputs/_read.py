@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
 import zipfile
 import zlib
@@ -12,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from abstain._checks import listed, with_row
 from abstain.outputs import _names, _suspect
 from abstain.outputs._abstention import put_last
 from abstain.outputs._answers import Answers
@@ -234,7 +234,7 @@ def _require_loss(plan: _names.Plan, columns: dict[str, int]) -> None:
         )
     else:
         missing = "no column is recognised as label or loss; give labels=, correct= or loss= (or unlabelled=True)"
-    raise ValueError(f"{missing}; columns: {_names.listed(columns)}")
+    raise ValueError(f"{missing}; columns: {listed(columns)}")
 
 
 def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool) -> Outputs:
@@ -279,9 +279,3 @@ def _verdict(outputs: Outputs, plan: _names.Plan) -> Outputs:
 
 def _line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def with_row(message: str) -> str:
-    """Add the row counted from 1, as an editor shows it, to a message that names a position."""
-    position = re.search(r"[\w\]]\[(\d+)[\],]", message)
-    return message if position is None else f"{message} [data row {int(position[1]) + 1}]"

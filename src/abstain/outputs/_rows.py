@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from abstain import _checks
 from abstain._typing import BoolArray
 from abstain.outputs import _cells, _grades, _names
 
@@ -32,7 +33,7 @@ def chosen(loaded: Mapping[str, Any], where: Mapping[str, Any], columns: Mapping
         hit = np.array([same(value, wanted) for value in values])
         if not hit.any():
             seen = list(dict.fromkeys(map(str, values)))
-            raise ValueError(f"no row has {name} = {wanted!r}; it takes {_names.listed(seen, 8)}")
+            raise ValueError(f"no row has {name} = {wanted!r}; it takes {_checks.listed(seen, 8)}")
         mask = hit if mask is None else mask & hit
         if not mask.any():
             raise ValueError(f"no row has {' and '.join(f'{key} = {value!r}' for key, value in where.items())}")

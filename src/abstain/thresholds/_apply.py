@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import closest
+from abstain._checks import closest, listed
 from abstain._files import write_file
 from abstain.outputs._frame import bad_csv_row, csv_header, each_once
-from abstain.outputs._names import listed
 from abstain.thresholds._groups import TRUTH, group_name
 from abstain.thresholds._policy import Policy
 
