@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -35,6 +37,8 @@ from abstain.outputs import write_outputs
 from abstain.study import Run, SavedSet, add_run, read_study
 
 _REBN_BATCH = 128
+#: A file that could not be written for want of space.
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 def learner_of(recipe: Recipe, task: Task, seed: int, network: Network | None = None) -> Learner:
@@ -134,11 +138,11 @@ def fit(
         if not main:  # another process of a distributed training: the first one finishes alone
             first = False
             continue
-        write_file(kept, lambda file: torch.save(learner.state_dict(), file))
+        _save(learner, kept)
     if not first:
         return Run(model, name, task.name, seed, ())
     run = _written(learner, recipe, task, folder, model, name, seed, say)
-    write_file(folder / "weights.pt", lambda file: torch.save(learner.state_dict(), file))
+    _save(learner, folder / "weights.pt")
     add_run(study, run)
     shutil.rmtree(checkpoints)
     return run
@@ -194,6 +198,12 @@ def _claim(checkpoints: Path, identity: str, overwrite: bool) -> None:
     write_text(key, identity)
 
 
+def _save(learner: Learner, path: Path) -> None:
+    stream = io.BytesIO()  # PyTorch hides the reason of a file that cannot be written
+    torch.save(learner.state_dict(), stream)
+    write_file(path, lambda file: file.write(stream.getbuffer()))
+
+
 def _load(learner: Learner, path: Path) -> None:
     try:
         learner.load_state_dict(torch.load(path, weights_only=True))
@@ -228,7 +238,13 @@ def _fit_stage(
         resumed = last if last.exists() else None
         if resumed is not None:
             _check_readable(resumed)
-        trainer.fit(module, ckpt_path=resumed, weights_only=True if resumed else None)
+        try:
+            trainer.fit(module, ckpt_path=resumed, weights_only=True if resumed else None)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            remedy = "make room and repeat: the training goes on from the last epoch"
+            raise type(error)(f"{last}: cannot be written ({error.strerror}); {remedy}") from error
     if trainer.interrupted:
         raise KeyboardInterrupt
     main = bool(trainer.is_global_zero)

@@ -1,0 +1,198 @@
+"""Readers of pictures: every format, what is wrong with a file, and that no pickle is opened."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import struct
+
+import numpy as np
+import pytest
+import torch
+
+from abstain.nn import data
+
+image = pytest.importorskip("PIL.Image")
+RNG = np.random.default_rng(0)
+GREY = RNG.integers(0, 256, (6, 8, 8), dtype=np.uint8)
+COLOUR = RNG.integers(0, 256, (6, 8, 8, 3), dtype=np.uint8)
+LABELS = np.arange(6) % 3
+
+
+def png(path, picture):
+    """Write a picture without loss."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.fromarray(picture).save(path)
+
+
+def idx(path, array):
+    """Write an idx file as MNIST has them."""
+    head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    body = head + array.astype(np.uint8).tobytes()
+    path.write_bytes(gzip.compress(body) if path.suffix == ".gz" else body)
+
+
+def test_npz_of_grey_and_colour(tmp_path):
+    """Bytes come back as they are, channels first; class names are kept."""
+    for name, pictures in (("grey", GREY), ("colour", COLOUR)):
+        np.savez(tmp_path / f"{name}.npz", x_train=pictures, y_train=LABELS, x_test=pictures[:4], y_test=LABELS[:4],
+                 class_names=np.array(["a", "b", "c"]))  # fmt: skip
+    train, test = data.load(str(tmp_path / "grey.npz"))
+    assert torch.equal(train.pixels[:, 0], torch.from_numpy(GREY))
+    assert train.class_names == ("a", "b", "c")
+    assert len(test) == 4
+    colour, _ = data.load(str(tmp_path / "colour.npz"))
+    assert torch.equal(colour.pixels.permute(0, 2, 3, 1), torch.from_numpy(COLOUR))
+
+
+def test_jpeg_archives_with_their_partner(tmp_path, monkeypatch):
+    """A file of JPEG streams, found by name below the setting, with its test part beside it."""
+    for part in ("train", "test"):
+        streams = []
+        for picture in COLOUR:
+            stream = io.BytesIO()
+            image.fromarray(picture).save(stream, "JPEG")
+            streams.append(np.frombuffer(stream.getvalue(), dtype=np.uint8))
+        offsets = np.concatenate([[0], np.cumsum([len(stream) for stream in streams])])
+        np.savez(tmp_path / f"cifar10_{part}_jpeg90.npz", jpeg=np.concatenate(streams), offsets=offsets, y=LABELS)
+    monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
+    train, test = data.load("cifar10")
+    assert train.shape == test.shape == (3, 8, 8)
+    assert train.labels.tolist() == LABELS.tolist()
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_idx_files_of_mnist(tmp_path, ending):
+    """The four files, compressed or not."""
+    for part in ("train", "t10k"):
+        idx(tmp_path / f"{part}-images-idx3-ubyte{ending}", GREY)
+        idx(tmp_path / f"{part}-labels-idx1-ubyte{ending}", LABELS)
+    train, _ = data.load(str(tmp_path))
+    assert torch.equal(train.pixels[:, 0], torch.from_numpy(GREY))
+    assert train.labels.tolist() == LABELS.tolist()
+    (tmp_path / f"t10k-labels-idx1-ubyte{ending}").unlink()
+    with pytest.raises(FileNotFoundError, match="t10k-labels-idx1"):
+        data.load(str(tmp_path))
+
+
+def test_idx_that_is_cut_short(tmp_path):
+    """The file, what it holds, and the remedy."""
+    for part in ("train", "t10k"):
+        idx(tmp_path / f"{part}-images-idx3-ubyte", GREY)
+        idx(tmp_path / f"{part}-labels-idx1-ubyte", LABELS)
+    file = tmp_path / "train-images-idx3-ubyte"
+    file.write_bytes(file.read_bytes()[:-5])
+    with pytest.raises(ValueError, match=r"train-images-idx3-ubyte: holds 379 bytes for shape \(6, 8, 8\)"):
+        data.load(str(tmp_path))
+
+
+@pytest.mark.parametrize("hundred", [False, True])
+def test_binary_cifar(tmp_path, hundred):
+    """Rows of label bytes and 3,072 bytes, planes one after the other; fine labels of CIFAR-100."""
+    pixels = RNG.integers(0, 256, (4, 3072), dtype=np.uint8)
+    labels = np.arange(4, dtype=np.uint8)[:, None]
+    rows = np.hstack([labels * 0 + 9, labels, pixels] if hundred else [labels, pixels])
+    names = ["train.bin", "test.bin"] if hundred else [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]
+    for name in names:
+        (tmp_path / name).write_bytes(rows.tobytes())
+    train, test = data.load(str(tmp_path))
+    assert len(train) == (4 if hundred else 20)
+    assert test.labels.tolist() == [0, 1, 2, 3]
+    assert torch.equal(test.pixels.reshape(4, -1), torch.from_numpy(pixels))
+    (tmp_path / names[-1]).write_bytes(rows.tobytes()[:-1])
+    with pytest.raises(ValueError, match="are no whole number of pictures"):
+        data.load(str(tmp_path))
+
+
+def test_a_pickle_is_never_opened(tmp_path):
+    """Neither the Python version of CIFAR nor an archive of objects; the bomb would leave a file."""
+    bomb = tmp_path / "bomb"
+
+    class Bomb:
+        def __reduce__(self):
+            return (open, (str(bomb), "w"))
+
+    (tmp_path / "cifar").mkdir()
+    (tmp_path / "cifar" / "data_batch_1").write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(ValueError, match="a pickle, which is never opened; use the binary one"):
+        data.load(str(tmp_path / "cifar"))
+    np.savez(tmp_path / "objects.npz", x=np.array([Bomb()], dtype=object), y=np.zeros(1))
+    with pytest.raises(ValueError, match="holds Python objects, which are never loaded"):
+        data.load(str(tmp_path / "objects.npz"))
+    assert not bomb.exists()
+
+
+def test_folders_of_classes(tmp_path):
+    """A folder per class in train and test; sizes are brought to one; classes must agree."""
+    for part in ("train", "test"):
+        for number, name in enumerate(("cat", "dog")):
+            for which in range(3):
+                png(tmp_path / part / name / f"{which}.png", COLOUR[which + number])
+    train, test = data.load(str(tmp_path))
+    assert train.class_names == test.class_names == ("cat", "dog")
+    assert torch.equal(train.take([4]).permute(0, 2, 3, 1)[0], torch.from_numpy(COLOUR[2]))
+    assert data.load(str(tmp_path), size=4)[0].shape == (3, 4, 4)
+    png(tmp_path / "test" / "emu" / "0.png", COLOUR[0])
+    with pytest.raises(ValueError, match="are not the same classes"):
+        data.load(str(tmp_path))
+
+
+def test_large_pictures_are_decoded_when_they_are_needed(tmp_path):
+    """Nothing is decoded at first; a broken file is named when its row is asked for."""
+    big = RNG.integers(0, 256, (100, 120, 3), dtype=np.uint8)
+    for which in range(3):
+        png(tmp_path / "test" / "a" / f"{which}.png", big)
+    (tmp_path / "test" / "a" / "1.png").write_bytes(b"nothing")
+    _, test = data.load(str(tmp_path), size=96)
+    assert isinstance(test.pixels, data.Files)
+    assert test.take([0, 2]).shape == (2, 3, 96, 96)
+    assert len(test.select([2, 0])) == 2
+    with pytest.raises(ValueError, match=r"1.png: is no readable picture"):
+        test.take([1])
+
+
+def test_openood_lists(tmp_path):
+    """Paths with labels, -1 is foreign; a bad line and a missing picture are named."""
+    for which in range(3):
+        png(tmp_path / "pictures" / f"{which} a.png", COLOUR[which])
+    list_ = tmp_path / "test.txt"
+    list_.write_text("pictures/0 a.png 2\npictures/1 a.png -1\n\npictures/2 a.png 0\n")
+    _, test = data.load(str(list_))
+    assert test.labels.tolist() == [2, -1, 0]
+    list_.write_text("pictures/0 a.png\n")
+    with pytest.raises(ValueError, match="line 1 is no path with a label"):
+        data.load(str(list_))
+    list_.write_text("pictures/9.png 0\n")
+    with pytest.raises(FileNotFoundError, match=r"9.png: no such file, but test.txt lists it"):
+        data.load(str(list_))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("cifar11", "no such file or folder, and no known data set; did you mean 'cifar1"),
+        ("cifar10", "ABSTAIN_DATA is not set"),
+        ("synthetic:m=3", "cannot be read at 'm=3'"),
+        ("hf:cats", "hf:cats needs datasets; pip install datasets"),
+        ("torchvision:CIFAR10", "ABSTAIN_DATA is not set"),
+    ],
+)
+def test_names_that_lead_nowhere(name, message, monkeypatch):
+    """One line with the remedy."""
+    monkeypatch.delenv("ABSTAIN_DATA", raising=False)
+    with pytest.raises((FileNotFoundError, ValueError, ModuleNotFoundError), match=message):
+        data.load(name)
+
+
+def test_pictures_are_checked():
+    """Shapes, types, labels."""
+    bytes_ = torch.zeros(2, 1, 4, 4, dtype=torch.uint8)
+    for arguments, error, message in (
+        ((bytes_, torch.zeros(3, dtype=torch.int64)), ValueError, "shapes do not fit"),
+        ((bytes_.float(), torch.zeros(2, dtype=torch.int64)), TypeError, "give bytes from 0 to 255"),
+        ((bytes_, torch.tensor([0, -2])), ValueError, "label -2 is no class"),
+        ((bytes_, torch.tensor([0, 5]), ("a", "b")), ValueError, "label 5 has no name among 2"),
+    ):
+        with pytest.raises(error, match=message):
+            data.Images(*arguments)

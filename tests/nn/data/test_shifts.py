@@ -1,0 +1,154 @@
+"""Splits and shifts: corruptions, sub-classes, foreign data."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import torch
+
+from abstain.nn import data
+from abstain.nn.data._corruptions import CORRUPTIONS
+from abstain.nn.data._jpeg import jpeg
+from abstain.nn.ingredients import mixing_set
+
+#: Pictures with edges and surfaces: dead leaves.
+PICTURES = mixing_set(24, size=32, kind="leaves", seed=3).float() / 255.0
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_corruptions_grow_with_their_level(name):
+    """Mean squared change rises from level to level; range and shape stay; the seed repeats; the input stays."""
+    before = PICTURES.clone()
+    changed = [data.corrupt(PICTURES, name, level, seed=1) for level in range(1, 6)]
+    sizes = [float((each - PICTURES).square().mean()) for each in changed]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < 0.7 * sizes[-1]
+    for each in changed:
+        assert each.shape == PICTURES.shape
+        assert float(each.min()) >= 0.0
+        assert float(each.max()) <= 1.0
+    assert torch.equal(changed[2], data.corrupt(PICTURES, name, 3, seed=1))
+    assert torch.equal(PICTURES, before)
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_corruptions_take_grey_and_large_pictures(name):
+    """One channel, and other sizes, square or not."""
+    for shape in ((2, 1, 28, 28), (2, 3, 48, 40)):
+        x = torch.rand(shape, generator=torch.Generator().manual_seed(0))
+        assert data.corrupt(x, name, 5).shape == shape
+
+
+def test_noise_by_its_formula():
+    """Gaussian noise has its deviation, impulse noise its share, contrast and brightness their values."""
+    grey = torch.full((40, 1, 32, 32), 0.5)
+    noise = data.corrupt(grey, "gaussian_noise", 1) - grey
+    assert float(noise.std()) == pytest.approx(0.04, rel=0.02)
+    hit = (data.corrupt(grey, "impulse_noise", 5) != 0.5).float().mean()
+    assert float(hit) == pytest.approx(0.07, rel=0.05)
+    shot = data.corrupt(grey, "shot_noise", 3)
+    assert float(shot.var()) == pytest.approx(0.5 / 100, rel=0.05)
+    x = torch.tensor([0.2, 0.6]).reshape(1, 1, 1, 2).repeat(1, 1, 2, 1)
+    assert data.corrupt(x, "contrast", 3)[0, 0, 0].tolist() == pytest.approx([0.32, 0.48])
+    assert data.corrupt(x, "brightness", 2)[0, 0, 0].tolist() == pytest.approx([0.3, 0.7])
+
+
+@pytest.mark.parametrize("quality", [90, 65, 40])
+@pytest.mark.parametrize(("channels", "bound"), [(1, 0.5), (3, 2.5)])
+def test_jpeg_as_the_usual_library(quality, channels, bound):
+    """Mean difference from an encoded and decoded file in grey levels; what JPEG itself changes is far larger."""
+    image = pytest.importorskip("PIL.Image")
+    x = PICTURES[:8, :channels]
+    theirs = []
+    for picture in x:
+        stream = io.BytesIO()
+        values = (picture.permute(1, 2, 0) * 255).round().byte().numpy()
+        image.fromarray(values.squeeze()).save(stream, "JPEG", quality=quality)
+        theirs.append(np.asarray(image.open(stream)).reshape(32, 32, channels))
+    reference = torch.from_numpy(np.stack(theirs)).permute(0, 3, 1, 2) / 255.0
+    difference = float((jpeg(x, quality) - reference).abs().mean()) * 255
+    assert difference < bound
+    assert difference < 0.25 * float((x - reference).abs().mean()) * 255
+
+
+def test_levels_are_sets_of_their_own():
+    """Five sets, every corruption of the same pictures, and the corruption of each row."""
+    task = data.task("synthetic:n=50", corruptions=["fog", "snow"])
+    levels = [each for each in task.sets if each.role == "shift"]
+    assert [each.shift["level"] for each in levels] == [1, 2, 3, 4, 5]
+    images, groups = levels[3].make()
+    assert len(images) == levels[3].n == 90
+    assert torch.equal(images.labels[:45], images.labels[45:])
+    assert groups["corruption"] == ["fog"] * 45 + ["snow"] * 45
+
+
+def test_validation_is_carved_out_and_declared():
+    """Drawn from the test set, the same for all; the first as published; or from the training set; nothing twice."""
+    train, test = data.load("synthetic:n=50")
+    everything = {tuple(picture.reshape(-1).tolist()) for picture in test.pixels}
+    for how, n_train, n_test in (("test:0.2", 50, 40), ("first:10", 50, 40), ("train:0.2", 40, 50)):
+        task = data.task("synthetic:n=50", validation=how)
+        assert (len(task.train), len(task.validation), task.sets[1].n) == (n_train, 10, n_test)
+        if how != "train:0.2":
+            parts = [task.validation, task.sets[1].make()[0]]
+            seen = [tuple(picture.reshape(-1).tolist()) for part in parts for picture in part.pixels]
+            assert len(seen) == len(set(seen)) == 50
+            assert set(seen) == everything
+        assert "10 of 50" in task.splits["validation"]
+    assert torch.equal(data.task("synthetic:n=50", validation="first:10").validation.pixels, test.pixels[:10])
+    assert not torch.equal(train.pixels, test.pixels)
+    for how in ("test", "test:0", "test:50", "all:0.1", "test:x"):
+        with pytest.raises(ValueError, match="validation="):
+            data.task("synthetic:n=50", validation=how)
+
+
+def test_sub_class_shift():
+    """Labels are super-classes; held-out classes are in no training picture and all in the shift."""
+    train, test = data.synthetic(n=80, classes=6)
+    groups = {"low": ["class0", "class1", "class2"], "high": ["class3", "class4"]}
+    learnt, tested, shifted = data.hold_out(train, test, groups, ["class1", "class3"])
+    expected = sum(int((images.labels == k).sum()) for images in (train, test) for k in (1, 3))
+    assert len(shifted) == expected
+    assert len(learnt) == int(((train.labels == 0) | (train.labels == 2) | (train.labels == 4)).sum())
+    assert set(tested.labels.tolist()) == {0, 1}
+    first = int((train.labels == 3).nonzero()[0])
+    at = (shifted.pixels == train.pixels[first]).flatten(1).all(dim=1)
+    assert shifted.labels[at].tolist() == [1]
+    for held, message in (
+        (["class9"], "class 'class9' is not in"),
+        (["class3", "class4"], "super-class 'high' has no class left"),
+        (["class5"], "only classes of a super-class"),
+        ([], "give at least one class"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            data.hold_out(train, test, groups, held)
+
+
+def test_named_super_classes(tmp_path, monkeypatch):
+    """CIFAR-10's animals and vehicles, from files without class names."""
+    x = np.random.default_rng(0).integers(0, 256, (40, 8, 8, 3), dtype=np.uint8)
+    np.savez(tmp_path / "cifar10.npz", x_train=x, y_train=np.arange(40) % 10, x_test=x, y_test=np.arange(40) % 10)
+    monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
+    task = data.task("cifar10", sub_classes=["cat", "truck"])
+    assert task.train.class_names == ("animals", "vehicles")
+    assert len(task.train) == 32
+    assert task.sets[2].shift == {"kind": "sub-class", "held_out": ["cat", "truck"]}
+    assert "cat, truck" in task.splits["sub-classes"]
+    with pytest.raises(ValueError, match="has no named super-classes; known: cifar10, fashion_mnist"):
+        data.task("synthetic", sub_classes=["class1"])
+
+
+def test_foreign_data_in_both_normalisations():
+    """Brought to the model's shape without labels; by their own statistics they get the mean of the training set."""
+    train, _ = data.synthetic(n=100, channels=3)
+    dark = data.Images((data.synthetic(n=60, channels=1, size=20)[1].pixels // 4), torch.zeros(60, dtype=torch.int64))
+    plain, own = (data.foreign(dark, train, how) for how in ("id", "own"))
+    assert plain.shape == own.shape == train.shape
+    assert bool((plain.labels == -1).all())
+    assert abs(float(plain.pixels.float().mean() - train.pixels.float().mean())) > 50
+    assert abs(float(own.pixels.float().mean() - train.pixels.float().mean())) < 5
+    task = data.task("synthetic", foreign_data=["synthetic:n=30,seed=5:semantic"])
+    assert task.sets[-1].shift == {"kind": "new-class", "statistics": "id", "semantic": True}
+    assert task.sets[-1].role == "foreign"

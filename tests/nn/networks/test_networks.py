@@ -1,0 +1,110 @@
+"""Networks: published sizes, any width, dropout where FD-Shifts has it, and modules of others."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from abstain.nn import networks
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("resnet18", 11_220_132), ("resnet34", 21_328_292), ("resnet50", 23_705_252), ("vgg16bn", 14_770_212),
+        ("vgg19bn", 20_081_188), ("wideresnet28x10", 36_536_884),
+    ],
+)  # fmt: skip
+def test_published_sizes(name, parameters):
+    """Parameters for CIFAR-100 as published; logits and features of the right shape."""
+    with torch.device("meta"):
+        network = networks.build(name, (3, 32, 32), 100)
+        assert network(torch.zeros(2, 3, 32, 32)).shape == (2, 100)
+    assert networks.parameters(network) == parameters
+
+
+@pytest.mark.parametrize("name", networks.names())
+@pytest.mark.parametrize("dropout", [False, True])
+def test_any_width_and_dropout(name, dropout):
+    """Width 4 trains a step; with dropout two passes differ in training and agree in evaluation."""
+    torch.manual_seed(0)
+    network = networks.build(name, (1, 16, 16), 3, width=4, dropout=dropout, mean=[0.5], std=[0.2])
+    x = torch.rand(4, 1, 16, 16)
+    network(x).sum().backward()
+    assert all(parameter.grad is not None for parameter in network.parameters())
+    assert network.features(x).shape == (4, network.n_features)
+    network.train()
+    assert torch.equal(network(x), network(x)) != dropout
+    network.eval()
+    assert torch.equal(network(x), network(x))
+
+
+def test_rates_and_places_of_dropout():
+    """As FD-Shifts has them, counted; ResNet-50 for large pictures has the large stem."""
+
+    def rates(name, size=32):
+        with torch.device("meta"):
+            network = networks.build(name, (3, size, size), 10, dropout=True)
+        return [module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)]
+
+    assert rates("svhn_net") == [0.3] * 4
+    assert rates("vgg13bn") == [0.3, 0.4, 0.4, 0.4, 0.4, 0.5, 0.5]
+    assert rates("resnet50") == [0.1] * (1 + 2 * (4 + 6 + 3) + 1)
+    with torch.device("meta"):
+        large = networks.build("resnet50", (3, 224, 224), 10)
+        assert large.body(torch.zeros(1, 3, 224, 224)).shape == (1, 2048)
+    assert large.body[0].kernel_size == (7, 7)
+
+
+def test_cosine_head_and_its_plain_copy():
+    """The plain copy gives the same logits by a linear layer on unit features; the network keeps its head."""
+    torch.manual_seed(0)
+    network = networks.build("small", (3, 12, 12), 5, head="cosine").eval()
+    plain, x = network.plain(), torch.rand(3, 3, 12, 12)
+    assert torch.allclose(plain(x), network(x), atol=1e-5)
+    assert type(network.head).__name__ == "CosineClassifier"
+    assert isinstance(plain.head[1], torch.nn.Linear)
+
+
+def test_any_module_that_ends_in_a_linear_layer():
+    """Nested layers are found; the same function; another end is refused with the remedy."""
+    torch.manual_seed(0)
+    inner = torch.nn.Sequential(torch.nn.Linear(12, 6), torch.nn.ReLU(), torch.nn.Linear(6, 4))
+    model = torch.nn.Sequential(torch.nn.Flatten(), inner)
+    x = torch.rand(5, 3, 2, 2)
+    before = model(x)
+    network = networks.adapt(model, x)
+    assert torch.equal(network(x), before)
+    assert network.features(x).shape == (5, 6)
+    assert networks.adapt(torch.nn.Linear(3, 2), torch.zeros(1, 3)).n_features == 3
+    with pytest.raises(ValueError, match="does not end in a linear layer"):
+        networks.adapt(torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Softmax(dim=1)), torch.rand(2, 3))
+
+
+def test_errors():
+    """Unknown, too small, not square, constant channel, missing library."""
+    for arguments, message in (
+        (("resnet19", (3, 32, 32), 10), "network='resnet19' is not known; did you mean 'resnet18'"),
+        (("small", (3, 6, 6), 10), "pictures of 6 pixels are too small for small; it needs 7"),
+        (("resnet18", (3, 32, 30), 10), "32 x 30, but resnet18 wants square ones"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            networks.build(*arguments)
+    with pytest.raises(ValueError, match="std must be positive"):
+        networks.Normalise([0.5], [0.0])
+    for library in ("timm", "torchvision"):
+        try:
+            __import__(library)
+        except ImportError:
+            with pytest.raises(ModuleNotFoundError, match=f"{library}:resnet18 needs {library}; pip install {library}"):
+                networks.build(f"{library}:resnet18", (3, 32, 32), 10)
+
+
+@pytest.mark.parametrize("name", ["timm:deit_tiny_patch16_224", "torchvision:resnet18"])
+def test_models_of_other_libraries(name):
+    """With random weights, where the library is installed: features, head, logits."""
+    pytest.importorskip(name.split(":")[0])
+    network = networks.build(name, (3, 224, 224), 10, mean=[0.5] * 3, std=[0.2] * 3).eval()
+    x = torch.rand(1, 3, 224, 224)
+    assert torch.allclose(network.head(network.features(x)), network(x))
+    assert network(x).shape == (1, 10)

@@ -1,0 +1,133 @@
+"""Studies: the manifest goes round, is refused where it cannot be read, and several processes may add to it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.study import Run, SavedSet, add_run, join_new_class, read_study
+
+RUN = Run(
+    "ce", "seed0", "toy", 0,
+    (SavedSet("test", "test", 4), SavedSet("far", "foreign", 3, {"kind": "new-class", "semantic": False})),
+    "ce", {"epochs": 3}, {"odin": {"judged_on": "logits"}}, {"validation": "10 of 50"}, {"abstain": "0"}, ("a note",),
+)  # fmt: skip
+
+
+def saved(folder, run=RUN):
+    """Write the outputs of a run."""
+    rng = np.random.default_rng(0)
+    (folder / run.folder).mkdir(parents=True, exist_ok=True)
+    test = abstain.Outputs(labels=[0, 1, 1, 0], logits=rng.normal(size=(4, 2)), scores={"odin": rng.normal(size=4)})
+    far = abstain.Outputs(logits=rng.normal(size=(3, 2)), scores={"odin": rng.normal(size=3)}, unlabelled=True)
+    abstain.write_outputs(test, folder / run.folder / "test.npz")
+    abstain.write_outputs(far, folder / run.folder / "far.npz")
+    return test, far
+
+
+def test_round_trip(tmp_path):
+    """What was entered is read; outputs too, foreign ones without labels; a run takes the place of its elder."""
+    test, _ = saved(tmp_path)
+    add_run(tmp_path, RUN)
+    study = read_study(tmp_path / "study.json")
+    assert study.runs == (RUN,)
+    assert study.outputs("ce", "seed0", "test").fingerprint == test.fingerprint
+    assert study.outputs("ce", "seed0", "far").labels is None
+    add_run(tmp_path, replace(RUN, notes=("newer",)))
+    assert [run.notes for run in read_study(tmp_path).runs] == [("newer",)]
+    other = replace(RUN, model="sure")
+    saved(tmp_path, other)
+    add_run(tmp_path, other)
+    assert read_study(tmp_path).models() == ["ce", "sure"]
+
+
+def test_files_come_before_their_entry(tmp_path):
+    """A manifest never names what is not there."""
+    with pytest.raises(FileNotFoundError, match=r"test.npz: is not there; write the outputs before"):
+        add_run(tmp_path, RUN)
+    assert not (tmp_path / "study.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is no JSON"),
+        ('{"schema": "abstain.study/9", "runs": []}', "schema 'abstain.study/9' is not 'abstain.study/1'"),
+        ("[]", "schema 'list' is not"),
+        ('{"schema": "abstain.study/1", "runs": [{"model": "a"}]}', "a run cannot be read"),
+        ('{"schema": "abstain.study/1", "runs": 3}', "a run cannot be read"),
+    ],
+)
+def test_manifests_that_cannot_be_read(text, message, tmp_path):
+    """The file, what is wrong, and what to do."""
+    (tmp_path / "study.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_study(tmp_path)
+
+
+def test_later_versions_may_say_more(tmp_path):
+    """A field that this version does not know is passed over."""
+    saved(tmp_path)
+    add_run(tmp_path, RUN)
+    table = json.loads((tmp_path / "study.json").read_text(encoding="utf-8"))
+    table["runs"][0]["weather"] = "rain"
+    (tmp_path / "study.json").write_text(json.dumps(table), encoding="utf-8")
+    assert read_study(tmp_path).runs == (RUN,)
+
+
+def test_names_and_rows_are_checked(tmp_path):
+    """No path in a name, no set twice, no unknown role; rows as declared."""
+    for make, message in (
+        (lambda: SavedSet("../x", "test", 1), "set '../x' is no file name"),
+        (lambda: SavedSet("x", "tset", 1), "role='tset' is not known; did you mean 'test'"),
+        (lambda: replace(RUN, sets=(RUN.sets[0], RUN.sets[0])), "two sets named 'test'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make()
+    saved(tmp_path)
+    add_run(tmp_path, replace(RUN, sets=(SavedSet("test", "test", 5),)))
+    study = read_study(tmp_path)
+    with pytest.raises(ValueError, match=r"has 4 rows, but study.json says 5"):
+        study.outputs("ce", "seed0", "test")
+    with pytest.raises(ValueError, match="has no run 'ce/seed1'; did you mean 'ce/seed0'"):
+        study.outputs("ce", "seed1", "test")
+    with pytest.raises(ValueError, match="has no set 'text'; did you mean 'test'"):
+        study.outputs("ce", "seed0", "text")
+
+
+def test_processes_that_add_at_the_same_time(tmp_path):
+    """Four processes enter five runs each: none is lost."""
+    script = """
+import sys
+from abstain.study import Run, add_run
+for number in range(5):
+    add_run(sys.argv[1], Run(f"model{sys.argv[2]}", f"seed{number}", "toy", number, ()))
+"""
+    started = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path), str(each)]) for each in range(4)]
+    assert [process.wait(timeout=60) for process in started] == [0] * 4
+    assert len(read_study(tmp_path).runs) == 20
+    assert not (tmp_path / ".study.lock").exists()
+
+
+def test_new_classes_in_both_modes(tmp_path):
+    """Kept: all rows, wrong and foreign lose. Dropped, as published: right rows and foreign ones."""
+    test, far = saved(tmp_path)
+    kept, dropped = join_new_class(test, far), join_new_class(test, far, "drop")
+    assert kept.loss.tolist() == [*test.error.tolist(), 1.0, 1.0, 1.0]
+    assert dropped.n == int((test.error == 0).sum()) + 3
+    assert dropped.loss.tolist() == [0.0] * (dropped.n - 3) + [1.0] * 3
+    assert kept.scores["odin"].tolist() == [*test.scores["odin"], *far.scores["odin"]]
+    assert kept.groups["origin"].tolist() == ["test"] * 4 + ["foreign"] * 3
+    with pytest.raises(ValueError, match="id_failures='lose' is not known"):
+        join_new_class(test, far, "lose")
+    wrong = abstain.Outputs(labels=[0], logits=[[0.0, 1.0]])
+    with pytest.raises(ValueError, match="all test samples are failures"):
+        join_new_class(wrong, far, "drop")
+    with pytest.raises(abstain.UnmetNeed, match="have no features"):
+        join_new_class(replace(test, features=np.ones((4, 2))), far)
