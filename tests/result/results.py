@@ -47,11 +47,29 @@ def _protocol() -> Any:
     return abstain.joint.protocol({"basic": [run, run], "other": run}, groups, confidence="msp")
 
 
+def _certified(**options: Any) -> Any:
+    wrong = np.random.default_rng(2).random(2000) > np.linspace(0.7, 1.0, 2000)
+    return abstain.choose_threshold(wrong, np.linspace(0.0, 1.0, 2000), delta=0.05, **options)
+
+
+def _later(name: str) -> Any:
+    found = _certified(risk=0.1)
+    rng = np.random.default_rng(3)
+    loss, score = (rng.random(500) < 0.1).astype(float), rng.random(500)
+    return abstain.thresholds.monitor(found.policy(score="s"), loss, score) if name == "monitor" else \
+        abstain.thresholds.audit(found, loss, score, groups=rng.choice(["a", "b"], 500))  # fmt: skip
+
+
 #: The class by its name, and how to make one.
 RESULTS: dict[str, Callable[[], Any]] = {
+    "Audit": lambda: _later("audit"),
+    "CertifiedThreshold": lambda: _certified(risk=0.05),
     "Comparison": lambda: abstain.compare(LOSS, SCORES),
+    "EmpiricalThreshold": lambda: abstain.choose_threshold(LOSS, SCORES["good"], coverage=0.5),
     "Evaluation": _evaluation,
+    "GroupThresholds": lambda: _certified(risk=0.05, groups=np.tile(["a", "b", "c_&"], 667)[:2000]),
     "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),
+    "Monitoring": lambda: _later("monitor"),
     "ProtocolResult": _protocol,
     "RankingStudy": lambda: abstain.ranking_study(LOSS, SCORES, n_resamples=100),
     "Selection": _selection,

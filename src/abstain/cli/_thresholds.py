@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from abstain._checks import listed
 from abstain.cli._columns import ANSWERS, MODEL, ROWS, SURE, reads
@@ -21,21 +18,10 @@ from abstain.cli._show import check_destinations
 from abstain.outputs import Origin, Outputs
 
 if TYPE_CHECKING:
-    from abstain.thresholds import Monitoring
+    pass
 
 #: What a threshold can be chosen for; each is an option of its own.
 _OBJECTIVES = ("risk", "coverage", "capacity", "cost")
-
-
-def _finite(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
-    if isinstance(value, Mapping):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _scored(
@@ -137,7 +123,7 @@ def threshold_command(
     elif output is not None:
         found.save(output, **how | ({"group": by[0]} if by else {}))
         outcome += f" for {listed(failed)}: their rows are rejected"
-    click.echo(json.dumps(_finite(asdict(found)), indent=2) if as_json else str(found))
+    click.echo(found.to_json() if as_json else str(found))
     if failed:
         click.echo(outcome, err=True)
         context.exit(1)
@@ -189,20 +175,6 @@ def monitor_command(
             known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
             groups=(outputs.groups or {})[names[0]] if known.group else None,
         )  # fmt: skip
-    click.echo(json.dumps(_finite(asdict(seen)), indent=2) if as_json else _told(seen))
+    click.echo(seen.to_json() if as_json else str(seen))
     if seen.promise_broken:
         context.exit(1)
-
-
-def _told(seen: Monitoring) -> str:
-    """Return what monitoring says, in words."""
-    word = {True: "yes", False: "no", None: "cannot be told"}
-    broken = [name for name, is_broken in seen.groups.items() if is_broken]
-    coverage = "" if seen.coverage_drifted is None else f", coverage {seen.coverage:.4g} of {seen.n}"
-    return (
-        f"promise broken: {word[seen.promise_broken]}{f' in {listed(broken)}' if broken else ''} "
-        f"(evidence {seen.evidence:.3g}, alarm at {1 / seen.delta:.3g})\n"
-        f"risk {seen.risk:.4g} of {seen.n_accepted} accepted{coverage}\n"
-        f"coverage drifted: {word[seen.coverage_drifted]}; score drifted: {word[seen.score_drifted]}"
-        + (f" ({seen.untold})" if seen.untold else "")
-    )

@@ -19,18 +19,7 @@ from abstain.joint._ds_f1 import exact
 from abstain.joint._levels import single_frontier
 from abstain.joint._problem import Problem, errors, problem
 from abstain.joint._single import aurc as single_aurc
-from abstain.joint._tables import LAYOUTS
-from abstain.metrics import get
-
-#: What a protocol records, by name: the joint metrics, and two of the ID samples alone.
-RECORDED = {name.removeprefix("joint."): get(name) for name in (
-    "joint.f1", "joint.aurc", "joint.augrc", "joint.ds_f1", "joint.ds_aurc", "joint.ds_augrc", "joint.auroc",
-    "joint.aupr_in", "joint.aupr_out", "joint.oscr", "accuracy",
-)} | {
-    "fpr_at_id_recall95": get("joint.fpr_at_id_recall"),
-    "fpr_at_ood_recall95": get("joint.fpr_at_ood_recall"),
-    "id_aurc": get("aurc"),
-}  # fmt: skip
+from abstain.joint._tables import LAYOUTS, RECORDED
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,20 @@ import numpy as np
 
 from abstain._checks import closest
 from abstain._result import Cell, Column, Estimate, Table, arrow, decimals, fixed, number
+from abstain.metrics import get
 
 if TYPE_CHECKING:
     from abstain.joint._protocol import ProtocolResult
+
+#: What a protocol records, by name: the joint metrics, and two of the ID samples alone.
+RECORDED = {name.removeprefix("joint."): get(name) for name in (
+    "joint.f1", "joint.aurc", "joint.augrc", "joint.ds_f1", "joint.ds_aurc", "joint.ds_augrc", "joint.auroc",
+    "joint.aupr_in", "joint.aupr_out", "joint.oscr", "accuracy",
+)} | {
+    "fpr_at_id_recall95": get("joint.fpr_at_id_recall"),
+    "fpr_at_ood_recall95": get("joint.fpr_at_ood_recall"),
+    "id_aurc": get("aurc"),
+}  # fmt: skip
 
 #: Shorter than the registry has it, for the two of the ID samples alone.
 SHORT = {"accuracy": "Acc.", "id_aurc": "ID-only AURC"}
@@ -64,8 +75,6 @@ LAYOUTS: dict[str, Callable[..., Table]] = {
 
 def _known(metric: str) -> tuple[str, str]:
     """Return title and direction of a metric."""
-    from abstain.joint._protocol import RECORDED
-
     if metric not in RECORDED:
         raise ValueError(f"metric={metric!r} is not known; {closest(metric, RECORDED)}")
     return SHORT.get(metric, RECORDED[metric].label), RECORDED[metric].direction

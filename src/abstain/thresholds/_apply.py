@@ -12,7 +12,7 @@ import numpy as np
 from abstain._checks import closest, listed
 from abstain._files import write_file
 from abstain.outputs._frame import bad_csv_row, csv_header, each_once
-from abstain.thresholds._groups import TRUTH, group_name
+from abstain.thresholds._grouped import TRUTH, group_name
 from abstain.thresholds._policy import Policy
 
 _KINDS = (".csv", ".parquet")

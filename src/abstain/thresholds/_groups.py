@@ -4,50 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from abstain._checks import same_length, to_numpy, vector
-from abstain._typing import ArrayLike, BoolArray, FloatArray
+from abstain._checks import vector
+from abstain._result import Column, Result, Row, Table
+from abstain._typing import ArrayLike, BoolArray
+from abstain.thresholds._grouped import accept_by_group
+from abstain.thresholds._policy import Policy
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
 
-if TYPE_CHECKING:
-    from abstain.thresholds._policy import Policy
 
-
-#: Spellings of truth values: NumPy's and pandas', and that of spreadsheets; polars and JSON use small letters.
-TRUTH = ("True", "False", "TRUE", "FALSE")
-
-
-def group_column(groups: ArrayLike) -> Any:
-    """Return the groups as text; a missing group is an error."""
-    column = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else to_numpy(groups))
-    if column.ndim != 1:
-        raise ValueError(f"groups must be one-dimensional, one value per sample, got shape {column.shape}")
-    for position, value in enumerate(column):
-        if value is None or value != value:
-            raise ValueError(f"groups[{position}] is missing; name a group for every row, for example 'unknown'")
-    return np.array([group_name(value) for value in column])
-
-
-def group_name(value: Any) -> str:
-    """Return the name of a group: its text, with truth values as files write them, whoever wrote the file."""
-    text = str(value)
-    return text.lower() if text in TRUTH else text
-
-
-def accept_by_group(thresholds: Mapping[str, float], scores: FloatArray, groups: ArrayLike) -> BoolArray:
-    """Return the accept mask of rows of groups; unknown groups, NaN scores and infinite thresholds reject."""
-    column = group_column(groups)
-    same_length(confidence=scores, groups=column)
-    limits = {name: value if value < np.inf else np.nan for name, value in thresholds.items()}
-    return np.asarray(scores >= np.array([limits.get(name, np.nan) for name in column]))
-
-
-@dataclass(frozen=True)
-class GroupThresholds:
+@dataclass(frozen=True, repr=False)
+class GroupThresholds(Result):
     """One threshold per group; a row of a group that was not calibrated is rejected.
 
     Parameters
@@ -70,6 +41,9 @@ class GroupThresholds:
     >>> found.accept([3.5, 3.5, 9.0], ["a", "b", "new"]).tolist()
     [False, True, False]
     """
+
+    _names = ("group",)
+    _values = ("threshold", "coverage", "risk")
 
     groups: Mapping[str, EmpiricalThreshold | CertifiedThreshold]
     delta: float | None
@@ -112,13 +86,39 @@ class GroupThresholds:
 
         The other options are those of :meth:`EmpiricalThreshold.policy`.
         """
-        from abstain.thresholds._policy import Policy
-
         return Policy.of(self, score=score, group=group, **options)
 
     def save(self, path: str | os.PathLike[str], *, score: str, group: str, **options: Any) -> None:
         """Write the policy as a small JSON file; the options are those of :meth:`policy`."""
         self.policy(score=score, group=group, **options).save(path)
 
-    def __str__(self) -> str:
-        return "\n".join(f"{name}: {each}" for name, each in self.groups.items())
+    # ------------------------------------------------------------------ as a result
+
+    def headline(self) -> str:
+        """Return what was asked for of every group."""
+        return f"{next(iter(self.groups.values())).headline()}, by group"
+
+    def tables(self) -> list[Table]:
+        """Return one row per group, then what was found in place of an objective that is not attainable."""
+        columns = [Column(name) for name in ("Group", "Accept if score >=", "Coverage", "Risk", "Accepted")]
+        rows: list[Row] = [(name, *each.cells()) for name, each in self.groups.items()]
+        instead = [
+            replace(table, title=f"{name}: {table.title}")
+            for name, each in self.groups.items()
+            if not each.attainable
+            for table in each.tables()
+        ]
+        notes = next((each.brackets() for each in self.groups.values() if each.attainable), [])
+        return [Table(columns, rows, notes=notes), *instead]
+
+    def notes(self) -> list[str]:
+        """Return the promise, and for each group why its objective is not attainable."""
+        promised = self.guarantee()
+        lines = [] if promised is None else [f"promise: {promised['statement']}"]
+        return lines + [
+            f"{name}: {note}" for name, each in self.groups.items() if not each.attainable for note in each.notes()
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict per group."""
+        return [{"group": name, **row} for name, each in self.groups.items() for row in each.rows()]

@@ -19,14 +19,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from abstain._checks import check_loss, failure_probability, real, same_length, vector
+from abstain._result import Column, Result, Row, Table
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.inference import clopper_pearson
-from abstain.thresholds._groups import group_column
+from abstain.thresholds._grouped import group_column
 from abstain.thresholds._policy import Policy
+from abstain.thresholds._results import TOLD
 from abstain.thresholds._reuse import warn_if_reused
 from abstain.thresholds._sample import read
 
@@ -34,8 +37,8 @@ from abstain.thresholds._sample import read
 ALTERNATIVES = (1.15, 1.3, 1.6, 2.0, 3.0, 5.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Monitoring:
+@dataclass(frozen=True, eq=False, repr=False)
+class Monitoring(Result):
     """What the newly labelled rows say, in the order in which they came.
 
     Parameters
@@ -83,6 +86,29 @@ class Monitoring:
     untold: str | None
     groups: Mapping[str, bool]
     delta: float
+
+    def headline(self) -> str:
+        """Return whether the promise is broken, and the evidence."""
+        broken = [name for name, is_broken in self.groups.items() if is_broken]
+        where = f" in {', '.join(broken)}" if broken else ""
+        alarm = f"evidence {self.evidence:.3g}, alarm at {1.0 / self.delta:.3g}"
+        return f"promise broken: {TOLD[self.promise_broken]}{where} ({alarm})"
+
+    def tables(self) -> list[Table]:
+        """Return risk and coverage of the labelled rows."""
+        rows: list[Row] = [("risk", self.risk), ("accepted", f"{self.n_accepted} of {self.n}")]
+        if self.coverage_drifted is not None:
+            rows.append(("coverage", self.coverage))
+        return [Table([Column(), Column(alike=False)], rows)]
+
+    def notes(self) -> list[str]:
+        """Return whether the rows have drifted."""
+        why = f" ({self.untold})" if self.untold else ""
+        return [f"coverage drifted: {TOLD[self.coverage_drifted]}; score drifted: {TOLD[self.score_drifted]}{why}"]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict."""
+        return [{key: value for key, value in vars(self).items() if key != "groups"}]
 
 
 def evidence_above(values: FloatArray, limit: float) -> FloatArray:

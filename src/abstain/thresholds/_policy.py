@@ -9,16 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf, isfinite
 from sys import float_info
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain._checks import vector
 from abstain._files import write_text
 from abstain._typing import ArrayLike, BoolArray, FloatArray
-from abstain.thresholds._groups import GroupThresholds, accept_by_group
+from abstain.thresholds._grouped import accept_by_group
 from abstain.thresholds._inputs import compute, inputs_of
-from abstain.thresholds._results import Threshold
+
+if TYPE_CHECKING:
+    from abstain.thresholds._groups import GroupThresholds
+    from abstain.thresholds._results import Threshold
 
 FORMAT = "abstain.policy/1"
 _FORMER = "recuse.policy/1"  # refused, with the remedy: no file is read under two names
@@ -76,12 +79,13 @@ class Policy:
         temperature: float | None = None,
     ) -> Policy:  # fmt: skip
         """Return the policy of one threshold, or of one per group: the promise then covers the groups that have one."""
-        columns = {"score": score} | ({"group": group} if isinstance(found, GroupThresholds) else {})
+        groups: Mapping[str, Threshold] | None = getattr(found, "groups", None)
+        columns = {"score": score} | ({} if groups is None else {"group": group})
         for name, column in columns.items():
             if not isinstance(column, str) or not column:
                 raise TypeError(f"{name} must be text, got {column!r}; name the column in new files")
         inputs = inputs_of(score, logits, probabilities, temperature)
-        each = found.groups if isinstance(found, GroupThresholds) else {"": found}
+        each: Any = {"": found} if groups is None else groups
         thresholds = {name: one.threshold for name, one in each.items()}
         objective = next(iter(each.values())).objective
         return cls(score, inputs, temperature, group, thresholds, objective, found.guarantee(), found.calibration)

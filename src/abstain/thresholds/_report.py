@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from abstain._checks import same_length, vector
+from abstain._result import Column, Estimate, Result, Row, Table
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
-from abstain.thresholds._groups import GroupThresholds, group_column
+from abstain.thresholds._grouped import group_column
+from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, risk_interval
 from abstain.thresholds._policy import Policy
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
+from abstain.thresholds._results import TOLD, CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._reuse import warn_if_reused
 from abstain.thresholds._sample import read
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(Result):
     """Coverage and risk of a fixed threshold on new rows, with exact pointwise intervals.
 
     ``keeps_promise``: False if the lower end of the risk interval (the risk, where losses show no spread), of any
@@ -34,6 +37,9 @@ class Audit:
     0.3333333333333333
     """
 
+    _names = ("group",)
+    _values = ("coverage", "risk")
+
     n: int
     n_accepted: int
     coverage: float
@@ -43,6 +49,30 @@ class Audit:
     level: float
     keeps_promise: bool | None
     groups: Mapping[str, Audit] = field(default_factory=dict)
+
+    def headline(self) -> str:
+        """Return the verdict."""
+        return f"keeps its promise: {TOLD[self.keeps_promise]}"
+
+    def tables(self) -> list[Table]:
+        """Return all rows, then each group."""
+        columns = [Column("Rows"), Column("n"), Column("accepted"), Column("Coverage"), Column("Risk")]
+        rows: list[Row] = [
+            (name, each.n, each.n_accepted, Estimate(each.coverage, *each.coverage_interval),
+             Estimate(each.risk, *each.risk_interval), TOLD[each.keeps_promise])
+            for name, each in {"all": self, **self.groups}.items()
+        ]  # fmt: skip
+        notes = [f"In brackets: pointwise {100.0 * self.level:g} % intervals."]
+        return [Table([*columns, Column("kept", left=True)], rows, notes=notes)]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return all rows, then each group, a dict each."""
+        return [
+            {"group": name, "n": each.n, "n_accepted": each.n_accepted, "coverage": each.coverage,
+             "coverage_low": each.coverage_interval[0], "coverage_high": each.coverage_interval[1], "risk": each.risk,
+             "risk_low": each.risk_interval[0], "risk_high": each.risk_interval[1], "keeps_promise": each.keeps_promise}
+            for name, each in [(None, self), *self.groups.items()]
+        ]  # fmt: skip
 
 
 def audit(

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain._checks import vector
+from abstain._result import Column, Estimate, Result, Row, Table
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
+from abstain.thresholds._policy import Policy
 
 if TYPE_CHECKING:
     from abstain.thresholds._attained import Attained
-    from abstain.thresholds._policy import Policy
 
 
-@dataclass(frozen=True)
-class Threshold:
+#: What a test says, in words.
+TOLD = {True: "yes", False: "no", None: "cannot be told"}
+
+
+@dataclass(frozen=True, repr=False)
+class Threshold(Result):
     """What both types share."""
+
+    _values = ("threshold", "coverage", "risk")
 
     threshold: float
     coverage: float
@@ -66,8 +73,6 @@ class Threshold:
         -------
         Policy
         """
-        from abstain.thresholds._policy import Policy
-
         return Policy.of(self, score=score, logits=logits, probabilities=probabilities, temperature=temperature)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
@@ -78,36 +83,64 @@ class Threshold:
         """Return what is promised, or None."""
         return None
 
-    def __str__(self) -> str:
+    # ------------------------------------------------------------------ as a result
+
+    def headline(self) -> str:
+        """Return what was asked for, and how it was looked for."""
         goal = ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
                          for name, value in self.objective.items())  # fmt: skip
-        head = f"{type(self).__name__} ({self.procedure}): {goal}"
-        unscored = self.calibration["n_unscored"]
-        clusters = self.calibration.get("n_clusters")
-        rows = f"{self.n} rows" + (f" in {clusters} clusters" if clusters is not None else "")
-        rows += f", {unscored} of them without a score" if unscored else ""
-        if not self.attainable:
-            return f"{head}\n  not attainable: {self.reason}{self._instead(rows)}"
-        low, high = self.coverage_interval
-        low_risk, high_risk = self.risk_interval
-        return (
-            f"{head}\n  accept if score >= {self.threshold!r}\n"
-            f"  coverage {self.coverage:.4g} [{low:.4g}, {high:.4g}], {self.n_accepted} of {rows}\n"
-            f"  risk {self.risk:.4g} [{low_risk:.4g}, {high_risk:.4g}] (pointwise {self.level:g} intervals)"
-        )
+        return f"{type(self).__name__} ({self.procedure}): {goal}"
 
-    def _instead(self, rows: str) -> str:
-        """Return what comes nearest to an objective that is not attainable, in words."""
+    def cells(self) -> Row:
+        """Return threshold, coverage, risk and accepted rows as a table shows them."""
+        if not self.attainable:
+            return "not attainable", 0.0, math.nan, f"0 of {self._n}"
+        coverage, risk = Estimate(self.coverage, *self.coverage_interval), Estimate(self.risk, *self.risk_interval)
+        return repr(self.threshold), coverage, risk, f"{self.n_accepted} of {self._n}"
+
+    def tables(self) -> list[Table]:
+        """Return the threshold with what it accepts; or what was found where the objective is not attainable."""
+        return [_listed(self.cells(), self.brackets())] if self.attainable else self._instead()
+
+    def brackets(self) -> list[str]:
+        """Return what the brackets mean."""
+        return [f"In brackets: pointwise {100.0 * self.level:g} % intervals."]
+
+    def notes(self) -> list[str]:
+        """Return why an objective is not attainable."""
+        return [] if self.attainable else [f"not attainable: {self.reason}"]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict."""
+        (low, high), (risk_low, risk_high) = self.coverage_interval, self.risk_interval
+        return [{
+            "threshold": self.threshold, "coverage": self.coverage, "coverage_low": low, "coverage_high": high,
+            "risk": self.risk, "risk_low": risk_low, "risk_high": risk_high, "n": self.n,
+            "n_accepted": self.n_accepted, "attainable": self.attainable, "reason": self.reason,
+        }]  # fmt: skip
+
+    @property
+    def _n(self) -> str:
+        """What the rows are, in words."""
+        clusters, unscored = self.calibration.get("n_clusters"), self.calibration["n_unscored"]
+        rows = f"{self.n} rows" + (f" in {clusters} clusters" if clusters is not None else "")
+        return rows + (f", {unscored} of them without a score" if unscored else "")
+
+    def _instead(self) -> list[Table]:
+        """Return what comes nearest to an objective that is not attainable."""
         best = self.best
         if best is None or not best.n_accepted:
-            return ""
-        return (
-            f"\n  nearest: score >= {best.threshold!r}, coverage {best.coverage:.4g}, "
-            f"risk {best.selective_risk:.4g}, {best.n_accepted} of {rows}"
-        )
+            return []
+        accepted = f"{best.n_accepted} of {self._n}"
+        return [_listed((repr(best.threshold), best.coverage, best.selective_risk, accepted), [], "Nearest to it")]
 
 
-@dataclass(frozen=True)
+def _listed(cells: Row, notes: list[str], title: str = "") -> Table:
+    names = ("accept if score >=", "coverage", "risk", "accepted")
+    return Table([Column(), Column(alike=False)], list(zip(names, cells, strict=True)), title, notes)
+
+
+@dataclass(frozen=True, repr=False)
 class EmpiricalThreshold(Threshold):
     """A threshold that reached its objective *on the calibration rows*; nothing is promised about new ones.
 
@@ -147,7 +180,7 @@ class EmpiricalThreshold(Threshold):
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CertifiedThreshold(Threshold):
     r"""A threshold with a promise: :math:`P\{R(\hat\tau) > r^*\} \le \delta` over the draw of the calibration rows.
 
@@ -199,25 +232,24 @@ class CertifiedThreshold(Threshold):
             "bound": self.bound, "statement": self.statement,
         }  # fmt: skip
 
-    def __str__(self) -> str:
-        return super().__str__() + (f"\n{_filled('promise: ' + self.statement)}" if self.attainable else "")
+    def notes(self) -> list[str]:
+        """Return the promise; or why there is none, and how many rows might do."""
+        if self.attainable:
+            return [f"promise: {self.statement}"]
+        rows = f"about {self.rows_needed} rows with errors like these would do (a plan, no promise)"
+        return super().notes() + ([rows] if self.rows_needed is not None else [])
 
-    def _instead(self, rows: str) -> str:
-        """Return what these rows do certify, in words."""
-        lines = []
-        if self.attained:
-            sure = f"with probability at least {1.0 - self.delta:g}, all of this together"
-            lines.append(f"  what these rows do certify ({sure}):")
-            for one in self.attained:
-                where = f"score >= {one.threshold!r}" if one.threshold > -1e300 else "all that have a score"
-                lines.append(f"    risk at most {one.risk:.4g} at coverage {one.coverage:.4g}: {where}")
-        if self.rows_needed is not None:
-            lines.append(f"  about {self.rows_needed} rows with errors like these would do (a plan, no promise)")
-        return "".join(f"\n{line}" for line in lines)
-
-
-def _filled(text: str) -> str:
-    return fill(text, 80, initial_indent="  ", subsequent_indent="    ")
+    def _instead(self) -> list[Table]:
+        """Return what these rows do certify."""
+        if not self.attained:
+            return []
+        columns = [Column("risk at most"), Column("coverage"), Column("accept if score >=", left=True)]
+        rows: list[Row] = [
+            (one.risk, one.coverage, repr(one.threshold) if one.threshold > -1e300 else "all that have a score")
+            for one in self.attained
+        ]
+        sure = f"with probability at least {1.0 - self.delta:g}, all of this together"
+        return [Table(columns, rows, f"What these rows do certify ({sure})")]
 
 
 def statement(

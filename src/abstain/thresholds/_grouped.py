@@ -1,0 +1,39 @@
+"""Rows in groups: the groups as text, and a threshold for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import same_length, to_numpy
+from abstain._typing import ArrayLike, BoolArray, FloatArray
+
+#: Spellings of truth values: NumPy's and pandas', and that of spreadsheets; polars and JSON use small letters.
+TRUTH = ("True", "False", "TRUE", "FALSE")
+
+
+def group_column(groups: ArrayLike) -> Any:
+    """Return the groups as text; a missing group is an error."""
+    column = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else to_numpy(groups))
+    if column.ndim != 1:
+        raise ValueError(f"groups must be one-dimensional, one value per sample, got shape {column.shape}")
+    for position, value in enumerate(column):
+        if value is None or value != value:
+            raise ValueError(f"groups[{position}] is missing; name a group for every row, for example 'unknown'")
+    return np.array([group_name(value) for value in column])
+
+
+def group_name(value: Any) -> str:
+    """Return the name of a group: its text, with truth values as files write them, whoever wrote the file."""
+    text = str(value)
+    return text.lower() if text in TRUTH else text
+
+
+def accept_by_group(thresholds: Mapping[str, float], scores: FloatArray, groups: ArrayLike) -> BoolArray:
+    """Return the accept mask of rows of groups; unknown groups, NaN scores and infinite thresholds reject."""
+    column = group_column(groups)
+    same_length(confidence=scores, groups=column)
+    limits = {name: value if value < np.inf else np.nan for name, value in thresholds.items()}
+    return np.asarray(scores >= np.array([limits.get(name, np.nan) for name in column]))
