@@ -60,7 +60,8 @@ def test_log_t_interval_by_hand():
     width = stats.t.ppf(0.95, df) * np.sqrt(np.sum(terms**2)) / abstain.augrc(loss, score)
     assert interval.df == pytest.approx(df)
     assert interval.low == pytest.approx(interval.estimate * np.exp(-width), rel=1e-9)
-    assert interval.high == pytest.approx(interval.estimate * np.exp(width), rel=1e-9)
+    by_t = interval.estimate * np.exp(width)
+    assert by_t <= interval.high <= 1.01 * by_t  # room for one unseen error hardly shows among forty
     assert (interval.method, interval.warning) == ("log-t", None)
 
 
@@ -255,7 +256,7 @@ def test_metrics_relative_to_their_losses_count_the_errors():
     logit = np.log(auroc.estimate / (1 - auroc.estimate))
     assert np.log(auroc.low / (1 - auroc.low)) == pytest.approx(logit - width / (auroc.estimate * (1 - auroc.estimate)))
     alone = abstain.confidence_interval("auroc_f", np.eye(1, 1000)[0], score)
-    assert np.isnan(alone.low)
+    assert alone.low < alone.estimate < alone.high == 1.0
     assert "a single error" in alone.warning
 
 

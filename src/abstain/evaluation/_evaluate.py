@@ -17,7 +17,7 @@ from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
-from abstain.inference import Interval, as_risk, check_level, confidence_interval, of_samples
+from abstain.inference import Interval, as_risk, check_level, confidence_interval, of_coverage, of_samples
 from abstain.metrics import Metric, Predictions
 from abstain.outputs import Outputs
 
@@ -265,6 +265,9 @@ def _with_interval(
     kind = metric.inference_kind
     if kind == "none":
         return replace(found, warning=BIASED)
+    exact = of_coverage(metric, data, level) if isinstance(data, TieBlocks) and clusters is None else None
+    if exact is not None:
+        return replace(found, low=exact.low, high=exact.high, method=exact.method)
     if kind == "bootstrap" and n_resamples == 0:
         return replace(found, warning=NEEDS_BOOTSTRAP)
     if kind == "bootstrap" and isinstance(data, Predictions):

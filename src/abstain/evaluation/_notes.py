@@ -43,7 +43,7 @@ def _doubtful(evaluation: Evaluation) -> list[str]:
     """One line per warning of an interval, or reason for its lack, on all samples; a group's stand with its numbers."""
     warned: dict[str, list[str]] = {}
     for entry in evaluation.measurements:
-        if entry.group is None and entry.warning not in (None, BIASED, NEEDS_BOOTSTRAP):
+        if entry.group is None and entry.warning not in (None, NEEDS_BOOTSTRAP):
             lacks = "no " if math.isnan(entry.low) else ""
             line = f"{lacks}interval of {{}}: {str(entry.warning).removeprefix('no interval: ')}"
             warned.setdefault(line, []).append(f"{entry.metric} of {entry.score}")

@@ -11,6 +11,7 @@ from abstain.inference._columns import check_scored as check_scored
 from abstain.inference._columns import evaluated as evaluated
 from abstain.inference._columns import tables as tables
 from abstain.inference._confidence import confidence_interval as confidence_interval
+from abstain.inference._coverage import of_coverage as of_coverage
 from abstain.inference._estimates import by_influence as by_influence
 from abstain.inference._influence import covariance, influence
 from abstain.inference._influence import standard_error as standard_error

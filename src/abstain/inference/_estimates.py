@@ -28,6 +28,7 @@ from abstain.inference._spread import (
     spread_of,
     warning_light,
 )
+from abstain.inference._unseen import OneMore, one_more
 from abstain.metrics import Metric
 
 Route = Literal["influence", "bootstrap"]
@@ -103,7 +104,7 @@ def by_influence(
     terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
     df = tuple(min(len(summed) - 1.0, *(limit.df for limit in row)) for row in limits)
     intervals = tuple(
-        _interval(metric, row, value, term, most_df, level, (strata is not None, clusters is not None))
+        _interval(metric, row, value, term, most_df, level, strata, clusters)
         for row, value, term, most_df in zip(blocks, values, terms, df, strict=True)
     )
     edges = tuple(_edge(metric, row) for row in blocks)
@@ -146,23 +147,33 @@ def _interval(
     terms: FloatArray,
     most_df: float,
     level: float,
-    grouped: tuple[bool, bool],
+    strata: ArrayLike | None,
+    clusters: ArrayLike | None,
 ) -> Interval:
     """Return what ``confidence_interval`` gives for one run; for several the test set and training together."""
-    mean = float(values.mean())
+    mean, grouped = float(values.mean()), (strata is not None, clusters is not None)
+    unseen = [one_more(metric, *run, strata, clusters) for run in zip(row, values.tolist(), strict=True)]
     if len(row) == 1:
-        return of_spread(spread_of(metric, row[0], mean, terms[0], most_df, grouped), level)
+        return of_spread(spread_of(metric, row[0], mean, terms[0], most_df, grouped), level, unseen[0])
     df = informative(metric, terms.mean(axis=0), most_df)
     if df < 1.0:
         return no_interval(mean, np.nan, level, SINGLE)
     light = joined(warning_light(df, terms.shape[1] if grouped[1] else None), _edge(metric, row))
     parts = components(values, terms, df)
-    return _of_runs(Spread(metric, row[0], mean, float(np.sqrt(parts.total)), parts.df, False, light), level, "runs")
+    spread = Spread(metric, row[0], mean, float(np.sqrt(parts.total)), parts.df, False, light)
+    training = (parts.total - parts.test) / (1.0 if metric.image is None else metric.image.factor**2)
+    return _of_runs(spread, level, "runs", _mean_of(unseen, training))
 
 
-def _of_runs(spread: Spread, level: float, how: str) -> Interval:
+def _mean_of(unseen: list[tuple[OneMore, ...]], training: float) -> tuple[OneMore, ...]:
+    """Return the mean over runs, as if one unseen error were an error of every run, with the variance of training."""
+    means = [np.mean(each, axis=0).tolist() for each in zip(*unseen, strict=True)]
+    return tuple(OneMore(estimate, variance + training) for estimate, variance in means)
+
+
+def _of_runs(spread: Spread, level: float, how: str, unseen: tuple[OneMore, ...] = ()) -> Interval:
     """Return the interval of a mean over runs."""
-    found = around(spread, level)
+    found = around(spread, level, unseen)
     return found if spread.vanishes else found._replace(method=f"{found.method}, {how}")
 
 

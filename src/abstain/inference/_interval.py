@@ -15,7 +15,8 @@ from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import is_plain
 from abstain.inference._influence import terms_of
 from abstain.inference._quantiles import t_quantile
-from abstain.inference._spread import SINGLE, Spread, limit_of, spread_of
+from abstain.inference._spread import SINGLE, Spread, both_sides, coverage_of, limit_of, spread_of
+from abstain.inference._unseen import OneMore, one_more, worse_ends
 from abstain.metrics import Metric
 
 __all__ = ["Interval"]
@@ -52,23 +53,36 @@ def no_interval(estimate: float, error: float, level: float, why: str) -> Interv
     return Interval(np.nan, np.nan, estimate, error, level, "none", 0.0, why)
 
 
-def of_spread(spread: Spread, level: float) -> Interval:
-    """Return the interval of an estimate with its spread."""
+def of_spread(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> Interval:
+    """Return the interval of an estimate with its spread; ``unseen``: what one more error would make of them."""
     binomial = exact(spread.metric, spread.blocks, level) if spread.independent else None
     if binomial is not None:
         return binomial
     if spread.df < 1.0 and not spread.vanishes:
-        return no_interval(spread.estimate, np.nan, level, SINGLE)
-    return around(spread, level)
+        return one_sided(spread.metric, spread.blocks, spread.estimate, level, unseen, SINGLE)
+    return around(spread, level, unseen)
 
 
-def around(spread: Spread, level: float) -> Interval:
-    """Return the interval by Student's t, whatever the degrees of freedom."""
+def around(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> Interval:
+    """Return the interval by Student's t, whatever the degrees of freedom, and further where the unseen decides."""
     metric, blocks, estimate, error, df, _, note = spread
     if spread.vanishes:
-        return without_spread(metric, blocks, estimate, level)
+        return without_spread(metric, blocks, estimate, level, unseen)
     low, high, method = ends(metric, blocks, estimate, t_quantile(level, df) * error)
-    return Interval(low, high, estimate, error, level, method, df, note)
+    further = [limited(metric, blocks, end) for end in worse_ends(metric, unseen, level)]
+    return Interval(min([low, *further]), max([high, *further]), estimate, error, level, method, df, note)
+
+
+def one_sided(
+    metric: Metric, blocks: TieBlocks, estimate: float, level: float, unseen: tuple[OneMore, ...], why: str
+) -> Interval:
+    """Return how bad the value may be where no spread says more; how good, only its range says."""
+    found = [limited(metric, blocks, end) for end in worse_ends(metric, unseen, level)]
+    if not found:
+        return no_interval(estimate, np.nan, level, why)
+    found.append(best_of(metric))
+    why += "; the interval reserves room for one unseen error, and its better end is that of the metric"
+    return Interval(min(found), max(found), estimate, np.nan, level, "one unseen error", 0.0, why)
 
 
 def of_samples(
@@ -88,7 +102,33 @@ def of_samples(
     except Undefined as why:
         return no_interval(estimate, np.nan, level, str(why))
     grouped = strata is not None, clusters is not None
-    return of_spread(spread_of(metric, blocks, estimate, terms, limit.df, grouped), level)
+    spread = spread_of(metric, blocks, estimate, terms, limit.df, grouped)
+    found = of_spread(spread, level, one_more(metric, blocks, estimate, strata, clusters))
+    return across(metric, blocks, found, level, strata, clusters)
+
+
+def across(
+    metric: Metric,
+    blocks: TieBlocks,
+    found: Interval,
+    level: float,
+    strata: ArrayLike | None,
+    clusters: ArrayLike | None,
+) -> Interval:
+    """Return the interval with those of the fixed thresholds on both sides of the wide tie that the coverage may split.
+
+    The threshold of the population is one of them, and the sample cannot tell which.
+    """
+    coverage = coverage_of(metric)
+    near = [] if coverage is None else np.flatnonzero(both_sides(coverage, blocks)).tolist()
+    if not near:
+        return found
+    risks = (blocks.cumulative_loss / blocks.cumulative_weight)[near]
+    chosen = {near[int(np.argmin(risks))], near[int(np.argmax(risks))]}
+    fixed = [metric.using(coverage=None, threshold=float(blocks.score[k])) for k in chosen]
+    sides = [found, *(of_samples(each, blocks, level, strata, clusters) for each in fixed)]
+    low, high = np.nanmin([each.low for each in sides]), np.nanmax([each.high for each in sides])
+    return found._replace(low=float(low), high=float(high), method=f"{found.method}, both sides of a tie")
 
 
 def ends(metric: Metric, blocks: TieBlocks, estimate: float, reach: float) -> tuple[float, float, str]:
@@ -110,15 +150,29 @@ def ends(metric: Metric, blocks: TieBlocks, estimate: float, reach: float) -> tu
         width = reach * (1.0 / (estimate - least) + 1.0 / (most - estimate))
         shares = [1.0 / (1.0 + math.exp(shift) / odds) for shift in (min(width, 700.0), max(-width, -700.0))]
         low, high, scale = least + (most - least) * shares[0], least + (most - least) * shares[1], "logit-t"
-    return (max(low, least), min(high, most), scale) if blocks.binary else (low, high, scale)
+    return limited(metric, blocks, low), limited(metric, blocks, high), scale
 
 
-def without_spread(metric: Metric, blocks: TieBlocks, estimate: float, level: float) -> Interval:
-    """Return what can be said where the standard error is 0: a bound from the binomial, or an honest refusal."""
+def limited(metric: Metric, blocks: TieBlocks, end: float) -> float:
+    """Return an end inside the metric's range, which is stated for 0/1 losses."""
+    return min(max(end, metric.range[0]), metric.range[1]) if blocks.binary else end
+
+
+def best_of(metric: Metric) -> float:
+    """Return the best value: the better end of the range, and 0 on the log scale."""
+    base = metric.base
+    best = 0.0 if base.scale == "log" else base.range[base.direction == "higher"]
+    return best if metric.image is None else float(metric.image(best))
+
+
+def without_spread(
+    metric: Metric, blocks: TieBlocks, estimate: float, level: float, unseen: tuple[OneMore, ...] = ()
+) -> Interval:
+    """Return what can be said where the standard error is 0: a bound from the binomial, or one end, or a refusal."""
     base = metric.base
     if blocks.total_loss != 0.0 or not is_plain(blocks) or base.worst is None:
         why = "the standard error is 0: no sample moves the value, so no spread is seen"
-        return no_interval(estimate, 0.0, level, why)
+        return one_sided(metric, blocks, estimate, level, unseen, why)._replace(standard_error=0.0)
     low, high = 0.0, base.worst(clopper_pearson(0, blocks.n, level)[1], **base.settings)
     bound, most = base.worst(clopper_pearson(0, blocks.n, level, side="upper")[1], **base.settings), "most"
     if metric.image is not None:

@@ -63,6 +63,52 @@ def beta_quantile(p: float, a: float, b: float) -> float:
     return x
 
 
+def gamma_cdf(x: float, shape: float) -> float:
+    """Return the regularised lower incomplete gamma function: its series below the mean, its fraction above."""
+    if x <= 0.0:
+        return 0.0
+    front = exp(shape * log(x) - x - lgamma(shape))
+    if x < shape + 1.0:
+        term = total = 1.0 / shape
+        k = shape
+        while term > 1e-17 * total:
+            k += 1.0
+            term *= x / k
+            total += term
+        return front * total
+    b = x + 1.0 - shape
+    c, d = 1e300, 1.0 / b
+    fraction = d
+    for m in range(1, 100_000):
+        step = m * (shape - m)
+        b += 2.0
+        d, c = 1.0 / _away(b + step * d), _away(b + step / c)
+        fraction *= d * c
+        if abs(d * c - 1.0) < 1e-16:
+            break
+    return 1.0 - front * fraction
+
+
+def gamma_quantile(p: float, shape: float) -> float:
+    """Return the quantile of the gamma distribution of scale 1: Newton's steps kept inside a bracket."""
+    z = normal_quantile(p)
+    root = 1.0 - 1.0 / (9.0 * shape) + z / (3.0 * sqrt(shape))  # Wilson and Hilferty
+    small = exp(max((log(p) + lgamma(shape + 1.0)) / shape, -600.0))  # the leading term, for small shapes
+    x = shape * root**3 if root > 0.3 else small
+    low, high = 0.0, inf
+    for _ in range(200):
+        error = gamma_cdf(x, shape) - p
+        low, high = (low, x) if error > 0.0 else (x, high)
+        density = (shape - 1.0) * log(x) - x - lgamma(shape)
+        following = x - error * exp(-density) if density > -600.0 else -1.0
+        if not low < following < high:
+            following = 0.5 * (low + high) if high < inf else 2.0 * x + 1.0
+        if abs(following - x) <= 1e-14 * x:
+            return following
+        x = following
+    return x
+
+
 def t_quantile(level: float, df: float) -> float:
     """Return the two-sided quantile of Student's t; normal for many degrees of freedom."""
     if df > 1e6 or df == inf:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import to_numpy
-from abstain._typing import FloatArray
+from abstain._typing import BoolArray, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.curve import SLACK
 from abstain.metrics import Metric, Relative, Tail
@@ -96,7 +96,9 @@ def spread_of(
     df = informative(metric, terms, most_df)
     light = warning_light(df, terms.size if grouped[1] else None)
     error = math.sqrt(float(np.sum(terms**2)))
-    return Spread(metric, blocks, estimate, error, df, not any(grouped), joined(light, edge_of_a_tie(metric, blocks)))
+    doubt = None if metric.doubt is None else metric.doubt(blocks, **metric.settings)
+    note = joined(light, edge_of_a_tie(metric, blocks), doubt)
+    return Spread(metric, blocks, estimate, error, df, not any(grouped), note)
 
 
 def coverage_of(metric: Metric) -> float | None:
@@ -118,16 +120,20 @@ def jumps(metric: Metric, blocks: TieBlocks) -> bool:
 def edge_of_a_tie(metric: Metric, blocks: TieBlocks) -> str | None:
     """Warn where the asked coverage lies within two standard errors of the end of a wide tie."""
     coverage = coverage_of(metric)
-    if coverage is None:
-        return None
-    share = blocks.weight / blocks.total_weight
-    ends = blocks.cumulative_weight / blocks.total_weight
-    reach = 2.0 * np.sqrt(coverage * (1.0 - coverage) / blocks.n)
-    wide = share >= blocks.n ** (-1.0 / 3.0)
-    near = (np.abs(ends - coverage) < reach) & (wide | np.append(wide[1:], False)) & (ends < 1.0)
-    if not near.any():
+    if coverage is None or not both_sides(coverage, blocks).any():
         return None
     return f"coverage {coverage:g} is at the edge of a wide tie, where the threshold flips: fix a threshold instead"
+
+
+def both_sides(coverage: float, blocks: TieBlocks) -> BoolArray:
+    """Return which blocks may hold the population's threshold, if the edge of a wide tie is near; else none of them."""
+    share = blocks.weight / blocks.total_weight
+    ends = blocks.cumulative_weight / blocks.total_weight
+    reach = 2.0 * math.sqrt(coverage * (1.0 - coverage) / blocks.n)
+    wide = share >= blocks.n ** (-1.0 / 3.0)
+    near = (np.abs(ends - coverage) < reach) & (wide | np.append(wide[1:], False)) & (ends < 1.0)
+    result: BoolArray = (ends > coverage - reach) & (ends - share < coverage + reach) & near.any()
+    return result
 
 
 def warning_light(df: float, n_clusters: int | None) -> str | None:

@@ -98,6 +98,10 @@ class Metric:
         ``smooth_twin(metric)``: the metric with a gradient to which it is asymptotically equal, or itself.
     unattained : float, optional
         Its value in comparisons and resamples where no threshold attains what it asks for.
+    tolerated : callable, optional
+        ``tolerated(**options)``: it is the largest coverage whose selective risk is at most this.
+    doubt : callable, optional
+        ``doubt(blocks, **options)``: what the reader of its interval on this table must know, or None.
     reads : {"order", "scores"} or callable
         Whether monotone changes of the score leave it as it is; metrics that need unit scores read the scores.
     options : mapping
@@ -135,6 +139,8 @@ class Metric:
     from_sums: FromSums | None = None
     smooth_twin: Callable[[Metric], Metric] | None = None
     unattained: float | None = None
+    tolerated: Callable[..., float] | None = None
+    doubt: Callable[..., str | None] | None = None
     reads: Reads | Callable[..., Reads] = "order"
     options: Mapping[str, Any] = field(default_factory=dict)
 

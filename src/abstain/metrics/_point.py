@@ -289,6 +289,7 @@ def _coverage_at_risk(blocks: TieBlocks, risk: float = 0.05) -> float:
     title=lambda risk: f"Coverage at risk {_percent(risk)}",
     value=_coverage_at_risk,
     unattained=0.0,
+    tolerated=lambda risk: risk,
     direction="higher",
     range=(0.0, 1.0),
     inference="bootstrap",

@@ -58,6 +58,14 @@ def _nll_confidence_gradient(blocks: TieBlocks, clip: float = CLIP) -> Gradient:
     return _mean_gradient(blocks, *_logs(blocks, clip))
 
 
+def _without_limit(blocks: TieBlocks, clip: float = CLIP) -> str | None:
+    ends = [text for score, text in ((blocks.score[0] >= 1.0 - clip, "1"), (blocks.score[-1] <= clip, "0")) if score]
+    if not ends:
+        return None
+    cost = "without limit" if clip <= 0.0 else f"{-np.log(clip):.3g} nats, set by clip"
+    return f"a score of {' and of '.join(ends)}: one contradiction there costs {cost}, and none may have been seen"
+
+
 @register(
     title="Brier (confidence)",
     value=_brier_confidence,
@@ -103,6 +111,7 @@ def brier_confidence(
 @register(
     title="NLL (confidence)",
     value=_nll_confidence,
+    doubt=_without_limit,
     gradient=_nll_confidence_gradient,
     direction="lower",
     range=(0.0, -np.log(CLIP)),

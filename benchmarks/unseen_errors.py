@@ -1,0 +1,359 @@
+"""Intervals where the decisive errors may be unseen: coverage, warnings, and widths beside those of another version.
+
+    python -m benchmarks.unseen_errors [--full] [--only cells,usual,...] [--match TEXT] [--save FILE] [--against FILE]
+
+From the root of the repository; through the public API with its defaults. The quick form takes about two minutes, the
+full one ten minutes on one core. Run it with ``--save`` on one version and ``--against`` that file on
+another: the seeds are the same, so the ratio of widths is of the same samples. ``--load`` prints what was saved. Every
+share comes with 1.96 Monte Carlo errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import abstain
+from tests.inference.populations import POPULATIONS
+
+AREAS = ("augrc", "aurc", "auroc_f")
+EXCESS = ("e_augrc", "e_aurc", "naugrc", "naurc", "sele")
+REAL = ("risk", "augrc", "aurc", "e_augrc", "e_aurc", "naurc", "sele", "selective_risk(threshold=0.6)")
+AT_COVERAGE = ("selective_risk(coverage=0.8)", "generalized_risk(coverage=0.8)", "selective_risk(coverage=0.5)")
+AT_RISK = ("coverage_at_risk(risk=0.01)", "coverage_at_risk(risk=0.05)")
+
+Columns = dict[str, Any]
+Draw = Callable[[int, np.random.Generator], Columns]
+
+
+# ---------------------------------------------------------------------- populations of 0/1 losses
+
+
+class Population(NamedTuple):
+    """0/1 losses whose chance is ``risk(u)`` at the share u of more confident rows.
+
+    ``ends``: the coverages at which tied scores end, None for a continuous score.
+    """
+
+    name: str
+    risk: Callable[[np.ndarray], np.ndarray]
+    ends: tuple[float, ...] | None = None
+
+    def score(self, u: np.ndarray) -> np.ndarray:
+        """Return a confidence in [0, 1]."""
+        return 1.0 - (u if self.ends is None else np.searchsorted(self.ends, u) / len(self.ends))
+
+    def draw(self, n: int, rng: np.random.Generator) -> Columns:
+        """Return n samples."""
+        u = rng.random(n)
+        return {"loss": (rng.random(n) < self.risk(u)).astype(float), "confidence": self.score(u)}
+
+    def table(self, cells: int = 400_000) -> abstain.TieBlocks:
+        """Return a weighted table that is the population, up to the width of a cell."""
+        u = (np.arange(cells) + 0.5) / cells
+        p = self.risk(u)
+        return abstain.TieBlocks.from_samples(
+            np.repeat([1.0, 0.0], cells), np.tile(self.score(u), 2), np.r_[p, 1.0 - p], oracle=True
+        )
+
+
+def steps(name: str, *parts: tuple[float, float], ties: bool = True) -> Population:
+    """Return a population of levels, each a coverage at which it ends and its risk."""
+    ends, risks = zip(*parts, strict=True)
+    return Population(name, lambda u: np.asarray(risks)[np.searchsorted(ends, u)], ends if ties else None)
+
+
+def two_levels(mass: float, confident: float, rest: float, ties: bool = True) -> Population:
+    """Return a confident mass that is nearly flawless, with a small uncertain rest."""
+    name = f"{mass:.0%} at {confident:.1%}, rest {rest:.0%}" + ("" if ties else ", continuous")
+    return steps(name, (mass, confident), (1.0, rest), ties=ties)
+
+
+CELLS = (
+    (two_levels(0.95, 0.004, 0.5), 300),
+    (two_levels(0.95, 0.004, 0.5, ties=False), 300),
+    (two_levels(0.95, 0.004, 0.5, ties=False), 1000),
+    (two_levels(0.98, 0.002, 0.5), 300),
+    (two_levels(0.98, 0.002, 0.5), 1000),
+    (two_levels(0.90, 0.005, 0.3), 300),
+    (two_levels(0.80, 0.005, 0.2), 300),
+    (two_levels(0.95, 0.010, 0.5), 300),
+)
+
+#: The populations of docs/interval-coverage.md; that of real losses is among the designs.
+USUAL = tuple(
+    Population(
+        each.name,
+        lambda u, e=each: e.floor + e.slope * u**e.power,
+        None if each.levels is None else tuple(np.arange(1, each.levels + 1) / each.levels),
+    )
+    for each in POPULATIONS
+    if not each.exponential
+)
+
+ATTACKS = (
+    (Population("overconfident top 2 %", lambda u: np.where(u < 0.02, 0.10, 0.001 + 0.3 * u**6)), (200, 500, 2000)),
+    (steps("hidden middle level", (0.5, 0.0), (0.9, 0.004), (1.0, 0.4)), (200, 500)),
+    (steps("errors at the very top only", (0.01, 0.3), (0.97, 0.0), (1.0, 0.5), ties=False), (300, 1000)),
+    (two_levels(0.05, 0.5, 0.996), (300, 1000)),
+    (two_levels(0.05, 0.5, 0.004), (300, 1000)),
+    (steps("one score for all, 1 % wrong", (1.0, 0.01)), (100, 500)),
+    (steps("70 % at the top score, 0.3 % wrong", (0.7, 0.003), (0.9, 0.02), (1.0, 0.25)), (200, 500)),
+    (Population("waves", lambda u: 0.004 + 0.02 * (np.sin(40.0 * u) > 0.95)), (500, 2000)),
+)
+
+FIVE = steps("five levels, edge at .8", (0.2, 0.03), (0.4, 0.1), (0.6, 0.2), (0.8, 0.4), (1.0, 0.6))
+HALF = Population("half of the rows at one score", lambda u: np.where(u <= 0.5, 0.05, 0.05 + 0.8 * (u - 0.5)),
+                  (0.5, *np.linspace(0.5, 1.0, 101)[1:].tolist()))  # fmt: skip
+SMOOTH = Population("smooth, 10 % errors", lambda u: 0.4 * u**3)
+EASY = Population("good model, 3 % errors", lambda u: 0.12 * u**3)
+OVERCONFIDENT = Population("overconfident, never below 5.4 %", lambda u: np.where(u < 0.03, 0.4, 0.054 + 0.1 * u**2))
+
+
+# ---------------------------------------------------------------------- other losses, weights, strata, clusters
+
+
+class Design(NamedTuple):
+    """Samples that are drawn or weighed in another way; the truth is the metric of one huge sample."""
+
+    name: str
+    draw: Draw
+    n: int
+    metrics: tuple[str, ...]
+
+    def table(self) -> abstain.TieBlocks:
+        """Return the table of one huge sample."""
+        found = self.draw(4_000_000, np.random.default_rng(99))
+        return abstain.TieBlocks.from_samples(
+            found["loss"], found["confidence"], found.get("sample_weight"), oracle=True
+        )
+
+
+def stratified(n: int, rng: np.random.Generator, strata: bool = False) -> Columns:
+    """A tenth of the rows stands for nine tenths of the population, which is confident and nearly flawless."""
+    first = np.arange(n) < n // 10
+    loss = (rng.random(n) < np.where(first, 0.03, 0.5)).astype(float)
+    weight = np.where(first, 0.9 / first.mean(), 0.1 / (1.0 - first.mean()))
+    found = {"loss": loss, "confidence": first + rng.random(n), "sample_weight": weight}
+    return found | ({"strata": first.astype(int)} if strata else {})
+
+
+def importance(n: int, rng: np.random.Generator) -> Columns:
+    """Importance weights of coefficient of variation 1 on the first cell."""
+    return CELLS[1][0].draw(n, rng) | {"sample_weight": rng.exponential(1.0, n)}
+
+
+def clustered(n: int, rng: np.random.Generator, corrupt: float = 1.0 / 60.0) -> Columns:
+    """Clusters of ten; a few are corrupt, and most of their confident rows are wrong."""
+    cluster = np.arange(n) // 10
+    bad = (rng.random(n // 10 + 1) < corrupt)[cluster]
+    u = rng.random(n)
+    loss = (rng.random(n) < np.where(u < 0.95, np.where(bad, 0.6, 0.001), 0.5)).astype(float)
+    return {"loss": loss, "confidence": 1.0 - u, "clusters": cluster}
+
+
+def frail(n: int, rng: np.random.Generator) -> Columns:
+    """Clusters of five with their own error rates on the first cell: gamma of variance 1 around its risks."""
+    cluster = np.arange(n) // 5
+    u, factor = rng.random(n), rng.gamma(1.0, 1.0, n // 5 + 1)[cluster]
+    loss = (rng.random(n) < np.minimum(np.where(u < 0.95, 0.004, 0.3) * factor, 1.0)).astype(float)
+    return {"loss": loss, "confidence": 1.0 - u, "clusters": cluster}
+
+
+def verbal(n: int, rng: np.random.Generator, most: float = 1.0) -> Columns:
+    """Five verbal levels up to 1, where 3 % are wrong."""
+    level = rng.integers(1, 6, n)
+    loss = (rng.random(n) < np.where(level == 5, 0.03, 1.0 - level / 5)).astype(float)
+    return {"loss": loss, "confidence": np.minimum(level / 5, most)}
+
+
+def hopeless(n: int, rng: np.random.Generator) -> Columns:
+    """Five verbal levels from 0, where 3 % are right."""
+    found = verbal(n, rng)
+    return {"loss": 1.0 - found["loss"], "confidence": 1.0 - found["confidence"]}
+
+
+def real(kind: str, n: int, rng: np.random.Generator) -> Columns:
+    """Real losses of mean .1 + .6 u^2."""
+    u = rng.random(n)
+    noise = {
+        "exponential": lambda: rng.exponential(1.0, n),
+        "log-normal, sd 1.5": lambda: rng.lognormal(-1.125, 1.5, n),
+        "Pareto, 2.5": lambda: 0.6 * (1.0 + rng.pareto(2.5, n)),
+        "one loss in a hundred is 100 times as large": lambda: np.where(rng.random(n) < 0.01, 50.0, 0.5),
+    }[kind]()
+    return {"loss": (0.1 + 0.6 * u**2) * noise, "confidence": 1.0 - u}
+
+
+KINDS = ("exponential", "log-normal, sd 1.5", "Pareto, 2.5", "one loss in a hundred is 100 times as large")
+DESIGNS = (
+    *(Design("stratified", stratified, n, AREAS + EXCESS) for n in (100, 400)),
+    Design("stratified, strata=", partial(stratified, strata=True), 100, AREAS + EXCESS),
+    Design("importance weights", importance, 300, ("risk", *AREAS, *EXCESS)),
+    *(Design("corrupt clusters of ten", clustered, n, ("risk", *AREAS, *EXCESS)) for n in (600, 2000)),
+    *(Design("frail clusters of five", frail, n, ("risk", *AREAS, *EXCESS)) for n in (500,)),
+    *(Design("errors at a score of 1", verbal, n, ("nll_confidence", "brier_confidence")) for n in (100, 300, 2000)),
+    *(Design("errors at 1 - 1e-6", partial(verbal, most=1.0 - 1e-6), n, ("nll_confidence",)) for n in (100, 300)),
+    *(Design("successes at a score of 0", hopeless, n, ("nll_confidence", "brier_confidence")) for n in (100, 300)),
+    *(Design(kind, partial(real, kind), n, REAL) for kind in KINDS for n in (100, 300)),
+)
+
+
+# ---------------------------------------------------------------------- simulation and report
+
+
+class Intervals(NamedTuple):
+    """Ends and warnings of one cell: arrays of shape (repetitions,)."""
+
+    low: np.ndarray
+    high: np.ndarray
+    warned: np.ndarray
+
+    def text(self, truth: float) -> str:
+        """Return coverage in all and of the unwarned, and the shares warned and without an interval."""
+        given, warned = ~np.isnan(self.low), self.warned > 0
+        inside = (self.low <= truth + 1e-12) & (truth - 1e-12 <= self.high)
+        return (
+            f"{share(inside[given])}  unwarned {share(inside[given & ~warned])}  warned {100 * np.mean(warned):5.1f} %"
+            f"  none {100 * np.mean(~given):4.1f} %"
+        )
+
+
+def simulate(draw: Draw, n: int, metrics: Iterable[str], repetitions: int) -> dict[str, Intervals]:
+    """Return the intervals of every metric on the same samples."""
+    rng = np.random.default_rng(n)
+    bound = {spec: abstain.metrics.parse(spec) for spec in metrics}
+    found = {spec: np.full((3, repetitions), np.nan) for spec in bound}
+    for k in range(repetitions):
+        columns = draw(n, rng)
+        for spec, metric in bound.items():
+            each = abstain.confidence_interval(metric, **columns)
+            found[spec][:, k] = each.low, each.high, each.warning is not None
+    return {spec: Intervals(*rows) for spec, rows in found.items()}
+
+
+def share(inside: np.ndarray) -> str:
+    """Return a share in per cent with its Monte Carlo error."""
+    if inside.size == 0:
+        return "   -       "
+    p = float(np.mean(inside))
+    return f"{100 * p:5.1f} ±{196 * np.sqrt(max(p * (1.0 - p), 0.25 / inside.size) / inside.size):4.1f}"
+
+
+class Report:
+    """What was simulated, printed as it comes and kept under a name per cell."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.full, self.match = given.full, given.match
+        self.old = dict(np.load(given.against)) if given.against else {}
+        self.known = dict(np.load(given.load)) if given.load else None
+        self.new: dict[str, np.ndarray] = {}
+
+    def cell(
+        self, section: str, of: Population | Design, n: int, metrics: tuple[str, ...], full: int, quick: int
+    ) -> None:
+        """Simulate or look up the intervals of one cell, and print and keep them."""
+        if self.match not in of.name:
+            return
+        keys = {spec: f"{section}|{of.name}|{n}|{spec}" for spec in metrics}
+        if self.known is None:
+            found = simulate(of.draw, n, metrics, full if self.full else quick)
+        else:
+            found = {spec: Intervals(*self.known[key]) for spec, key in keys.items() if key in self.known}
+        table = of.table()
+        for spec, each in found.items():
+            self.new[keys[spec]] = np.stack(each)
+            truth = abstain.metrics.parse(spec)(table)
+            truth = 0.0 if np.isnan(truth) else truth  # a coverage that nothing attains
+            text = f"{of.name:36} n {n:5} expected {n * table.mean_loss:6.1f}  {spec:30} {each.text(truth)}"
+            print(text + self.beside(keys[spec], each, truth), flush=True)
+
+    def beside(self, key: str, new: Intervals, truth: float) -> str:
+        """Return what the other version gave, and the median ratio of widths where it had an unwarned interval."""
+        if key not in self.old or self.old[key].shape[1] < new.low.size:
+            return ""
+        old = Intervals(*self.old[key][:, : new.low.size])  # the first samples are the same
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = (new.high - new.low) / (old.high - old.low)
+        unwarned = ratio[(old.warned == 0) & np.isfinite(ratio)]
+        every = ratio[np.isfinite(ratio)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return f" | before {old.text(truth)}  width x {np.median(unwarned):5.2f} (all {np.median(every):5.2f})"
+
+
+def cells(report: Report) -> None:
+    """The cells in which intervals failed: rare confident errors."""
+    for population, n in CELLS:
+        report.cell("cells", population, n, AREAS + EXCESS, 1000, 150)
+    if report.full:
+        for population in dict.fromkeys(population for population, _ in CELLS):
+            for n in (100, 3000):
+                report.cell("cells", population, n, AREAS + EXCESS, 200, 0)
+
+
+def usual(report: Report) -> None:
+    """The populations of docs/interval-coverage.md."""
+    for n, full, quick in ((200, 1000, 60), (1000, 500, 30)):
+        for population in USUAL:
+            report.cell("usual", population, n, AREAS + EXCESS, full, quick)
+
+
+def attacks(report: Report) -> None:
+    """Populations that were chosen against the construction after it stood."""
+    for population, sizes in ATTACKS:
+        for n in sizes:
+            report.cell("attacks", population, n, AREAS + EXCESS, 500, 60)
+
+
+def designs(report: Report) -> None:
+    """Weights, strata, clusters, scores of exactly 0 or 1, real losses."""
+    for design in DESIGNS:
+        report.cell("designs", design, design.n, design.metrics, 500, 40)
+
+
+def edges(report: Report) -> None:
+    """A fixed coverage at the end of a wide tie."""
+    for population in (FIVE, HALF):
+        for n in (100, 300, 2000):
+            report.cell("edges", population, n, AT_COVERAGE, 500, 60)
+
+
+def coverages(report: Report) -> None:
+    """The largest coverage at a risk, which jumps."""
+    for population in (SMOOTH, EASY, OVERCONFIDENT, FIVE):
+        for n in (300, 2000):
+            report.cell("coverages", population, n, AT_RISK, 500, 60)
+
+
+SECTIONS = (cells, usual, attacks, designs, edges, coverages)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = {section.__name__: section for section in SECTIONS}
+    parser.add_argument("--full", action="store_true", help="all repetitions, and more sample sizes")
+    parser.add_argument("--only", default=",".join(names), help="sections, separated by commas")
+    parser.add_argument("--match", default="", help="only populations whose name holds this text")
+    parser.add_argument("--save", metavar="FILE", help="keep the intervals, as a .npz file")
+    parser.add_argument("--load", metavar="FILE", help="simulate nothing: print what was kept")
+    parser.add_argument("--against", metavar="FILE", help="compare with intervals that were kept")
+    given = parser.parse_args()
+    report = Report(given)
+    for name in given.only.split(","):
+        start = time.perf_counter()
+        print(f"--- {name}: {names[name].__doc__}")
+        names[name](report)
+        print(f"({time.perf_counter() - start:.0f} s)")
+        if given.save:
+            np.savez_compressed(given.save, **report.new)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""Between the fourth step and the fifth: one error that was not seen, and how far an interval must reach for it.
+
+Where most rows are confident and nearly flawless, the few confident errors decide an area, and a sample often lacks
+them; its own spread cannot say so. So one more error is added to the sample, spread evenly over the population it
+speaks for: at each row with that row's share of all weight. The estimate moves, and its variance grows by the mean
+square of what one error at a random place does. For Poisson counts with weights these are the moments behind Fay and
+Feuer's gamma interval; a random instead of the largest weight is Tiwari, Clegg and Zou's change to it. With equal
+weights the end is the exact Poisson (Garwood) end. For unequal weights it is not proved: docs/interval-coverage.md
+shows where it holds. An unseen success, on which a ranking of mostly wrong predictions rests, is treated alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from abstain._checks import to_numpy
+from abstain._typing import ArrayLike, FloatArray
+from abstain.blocks import TieBlocks
+from abstain.inference._influence import aggregated, gradient, per_sample
+from abstain.inference._quantiles import beta_quantile, gamma_quantile
+from abstain.inference._resample import codes
+from abstain.inference._spread import limit_of
+from abstain.metrics import Gradient, Metric, Relative
+
+
+class OneMore(NamedTuple):
+    """Estimate and variance of a sample with one more loss, on the scale of the metric's base."""
+
+    estimate: float
+    variance: float
+
+
+class Sizes(NamedTuple):
+    """Mean and mean square of an unseen loss, and how many of them come at once (in a cluster, more than one)."""
+
+    mean: float
+    square: float
+    number: float
+
+
+def one_more(
+    metric: Metric,
+    blocks: TieBlocks,
+    estimate: float,
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+) -> tuple[OneMore, ...]:
+    """Return the sample with one more error, and for a 0/1 loss with one more success; () where they do not serve."""
+    base = metric.base
+    if base.inference_kind != "smooth" or base.scale == "identity":
+        return ()
+    estimate = estimate if metric.image is None else metric.image.back(estimate)
+    sizes = [sizes_of(blocks, clusters)]
+    if blocks.binary:
+        sizes.append(Sizes(0.0, 0.0, 1.0))
+    plain = base.smooth(blocks)
+    return tuple(_with(base, blocks, estimate - plain, size, strata, clusters) for size in sizes)
+
+
+def _with(
+    metric: Metric,
+    blocks: TieBlocks,
+    offset: float,
+    size: Sizes,
+    strata: ArrayLike | None,
+    clusters: ArrayLike | None,
+) -> OneMore:
+    more, squares = augmented(blocks, size)
+    derivative = gradient(metric, more)
+    a, b = derivative.weight, derivative.loss
+    unseen = size.number**2 * float(squares @ (a * a + 2.0 * size.mean * a * b + size.square * b * b))
+    variance = (seen(derivative, blocks, strata, clusters) + unseen) * _few(metric, blocks)
+    return OneMore(metric.smooth(more) + offset, variance)
+
+
+def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
+    """Return the table with the unseen loss spread over its rows, and per block the sum of w^3 over the total weight.
+
+    The optimum of a loss that is not 0/1 keeps its table: its small change would make excess areas smaller.
+    """
+    samples = blocks.samples
+    assert samples is not None
+    total = blocks.total_weight
+    if samples.weight is None:
+        added = squares = blocks.weight / total
+    else:
+        weight, block = to_numpy(samples.weight), to_numpy(samples.block)
+        added, squares = (np.bincount(block, weight**k, len(blocks)) / total for k in (2, 3))
+    added = size.number * added
+    more = replace(
+        blocks, weight=blocks.weight + added, loss=blocks.loss + size.mean * added, frequencies=False, moments=None,
+        _oracle=None if blocks.binary else blocks._oracle,
+    )  # fmt: skip
+    return more, squares
+
+
+def sizes_of(blocks: TieBlocks, clusters: ArrayLike | None = None) -> Sizes:
+    """Return the unseen loss: of the sizes that were seen, drawn in proportion to size. An error of a 0/1 loss is 1.
+
+    In a cluster, as many come at once as in the clusters that were seen, again drawn in proportion.
+    """
+    samples = blocks.samples
+    assert samples is not None
+    loss, weight = to_numpy(samples.loss), 1.0 if samples.weight is None else to_numpy(samples.weight)
+    first, second, third = (float(np.sum(weight * loss**k)) for k in (1, 2, 3))
+    if first == 0.0:
+        return Sizes(1.0, 1.0, 1.0)
+    number = 1.0
+    if clusters is not None:
+        sums = np.bincount(codes(clusters, "clusters", loss.size), weight * loss)
+        number = max(1.0, float(np.sum(sums**2)) / float(np.sum((weight * loss) ** 2)))
+    return Sizes(second / first, third / first, number)
+
+
+def seen(
+    derivative: Gradient, blocks: TieBlocks, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
+) -> float:
+    """Return the variance of the rows that were seen."""
+    samples = blocks.samples
+    assert samples is not None
+    weight = None if samples.weight is None else to_numpy(samples.weight)
+    if blocks.binary and weight is None and strata is None and clusters is None:
+        a, b = derivative.weight, derivative.loss
+        return float((blocks.weight - blocks.loss) @ (a * a) + blocks.loss @ (a + b) ** 2)
+    return float(np.sum(aggregated(per_sample(derivative, blocks), strata, clusters, weight) ** 2))
+
+
+def _few(metric: Metric, blocks: TieBlocks) -> float:
+    """Return what few errors make of the variance, now that they are one more."""
+    if not isinstance(metric.said(metric.few_errors), Relative):
+        return 1.0
+    number = max(limit_of(metric, blocks).df + 1.0, 1.0)
+    return ((number + 1.0) / number) ** 2
+
+
+def worse_ends(metric: Metric, unseen: tuple[OneMore, ...], level: float) -> Iterator[float]:
+    """Yield the ends towards the worse that reserve room for what was not seen.
+
+    On the log scale the quantile of a gamma distribution of that mean and variance, on the logit scale that of a beta
+    distribution of the distance from the best value.
+    """
+    base, tail = metric.base, 0.5 + 0.5 * level
+    for estimate, variance in unseen:
+        end = _gamma(estimate, variance, tail) if base.scale == "log" else _beta(base, estimate, variance, tail)
+        if end is not None:
+            yield end if metric.image is None else metric.image(end)
+
+
+def _gamma(estimate: float, variance: float, tail: float) -> float | None:
+    if estimate <= 0.0 or variance <= 1e-24 * estimate**2:
+        return None
+    return gamma_quantile(tail, estimate**2 / variance) * variance / estimate
+
+
+def _beta(metric: Metric, estimate: float, variance: float, tail: float) -> float | None:
+    least, most = metric.range
+    best, worst = (least, most) if metric.direction == "lower" else (most, least)
+    mean, square = (estimate - best) / (worst - best), variance / (worst - best) ** 2
+    if not 0.0 < mean < 1.0 or square <= 1e-24:
+        return None
+    size = mean * (1.0 - mean) / square - 1.0
+    return worst if size <= 0.0 else best + (worst - best) * beta_quantile(tail, mean * size, (1.0 - mean) * size)

@@ -1,0 +1,125 @@
+"""Metrics whose threshold jumps with the sample: the largest coverage at a risk, a coverage at the edge of a tie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import abstain
+from abstain.inference._coverage import certain, thinkable
+from tests.inference.populations import allowance
+
+
+def misses(draw, truth: float, repetitions: int, seed: int = 0, spec: str = "coverage_at_risk(risk=0.05)"):
+    """Return in how many samples the truth lies below and above the interval."""
+    rng, below, above = np.random.default_rng(seed), 0, 0
+    for _ in range(repetitions):
+        found = abstain.confidence_interval(spec, *draw(rng))
+        below += truth < found.low
+        above += truth > found.high
+    return below / repetitions, above / repetitions
+
+
+def flat(risk: float, n: int, levels: int | None = None):
+    """Return a way to draw a score that says nothing."""
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        score = rng.random(n) if levels is None else rng.integers(0, levels, n)
+        return (rng.random(n) < risk).astype(float), score
+
+    return draw
+
+
+@pytest.mark.parametrize("levels", [None, 1, 3])
+def test_a_risk_exactly_at_the_limit_attains_everything(levels):
+    """The largest coverage is 1: the upper end falls short of it in at most 2.5 % of the samples."""
+    below, above = misses(flat(0.05, 300, levels), 1.0, 600)
+    assert below == 0.0
+    assert above <= 0.025 + allowance(0.025, 600)
+
+
+@pytest.mark.parametrize("levels", [None, 1, 3])
+def test_a_risk_just_above_the_limit_attains_nothing(levels):
+    """The largest coverage is 0: a lower end above it is a false certificate, in at most 2.5 % of the samples."""
+    below, above = misses(flat(0.0502, 300, levels), 0.0, 600)
+    assert above == 0.0
+    assert below <= 0.025 + allowance(0.025, 600)
+
+
+def test_a_coverage_inside_is_covered():
+    """Risk 0.4 u^3 at rank u: the selective risk c^3/10 is 5 % at a coverage of 0.7937."""
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        u = rng.random(500)
+        return (rng.random(500) < 0.4 * u**3).astype(float), -u
+
+    assert sum(misses(draw, 0.5 ** (1 / 3), 400)) <= 0.05 + allowance(0.05, 400)
+
+
+def test_both_walks_by_hand():
+    """Against SciPy's binomial for the upper end, and the product of factors, row by row, for the lower one."""
+    rng = np.random.default_rng(2)
+    u = rng.random(400)
+    loss = (rng.random(400) < 0.5 * u**4).astype(float)
+    table = abstain.TieBlocks.from_samples(loss, -u)
+    inorder = loss[np.argsort(u)]
+    errors, n = np.cumsum(inorder), np.arange(1, 401)
+    refuted = stats.binom.sf(errors - 1, n, 0.05) <= 0.02
+    assert thinkable(table, 0.05, 0.02) == n[~refuted].max()
+    stakes = np.array([0.98, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05]) / 0.95
+    wealth = np.mean([np.cumprod(1.0 - stake * (inorder - 0.05)) for stake in stakes], axis=0)
+    assert certain(table, 0.05, 0.02) == n[wealth >= 50.0].max()
+
+
+def test_the_interval_of_a_coverage_is_exact_and_holds_the_estimate():
+    """By default for 0/1 losses; a bootstrap for weights, clusters and on request; all rows if any risk is allowed."""
+    rng = np.random.default_rng(3)
+    score = rng.random(300)
+    loss = (rng.random(300) < (1.0 - score) ** 4).astype(float)
+    found = abstain.confidence_interval("coverage_at_risk(risk=0.1)", loss, score)
+    assert found.method == "exact walk"
+    assert 0.0 < found.low < found.estimate < found.high < 1.0
+    for options in ({"method": "percentile"}, {"sample_weight": score + 0.5}, {"clusters": np.arange(300) // 3}):
+        drawn = abstain.confidence_interval("coverage_at_risk(risk=0.1)", loss, score, n_resamples=50, **options)
+        assert drawn.method == "percentile"
+    assert abstain.confidence_interval("coverage_at_risk(risk=1.0)", loss, score)[:3] == (1.0, 1.0, 1.0)
+    assert abstain.confidence_interval("coverage_at_risk(risk=0.0)", loss, score).low == 0.0
+
+
+def test_an_evaluation_prints_the_interval_of_a_coverage():
+    """Without any bootstrap; ECE says why it has none."""
+    rng = np.random.default_rng(3)
+    score = rng.random(300)
+    outputs = abstain.Outputs(loss=(rng.random(300) < 0.3 * (1.0 - score)).astype(float), confidence=score)
+    found = {each.metric: each for each in abstain.evaluate(outputs).measurements}
+    assert found["Coverage at risk 5 %"].low < found["Coverage at risk 5 %"].value < found["Coverage at risk 5 %"].high
+    assert np.isnan(found["ECE"].low)
+    assert "its bias does not vanish" in str(abstain.evaluate(outputs))
+
+
+@pytest.mark.parametrize("metric", ["selective_risk(coverage=0.8)", "generalized_risk(coverage=0.8)"])
+def test_a_coverage_at_the_edge_of_a_tie_is_covered(metric):
+    """Five equal levels end at .8: in half of the samples the threshold is one level too low."""
+    risks = np.array([0.6, 0.4, 0.2, 0.1, 0.03])
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        level = rng.integers(0, 5, 300)
+        return (rng.random(300) < risks[level]).astype(float), level
+
+    truth = risks[1:].mean() * (0.8 if "generalized" in metric else 1.0)
+    assert sum(misses(draw, truth, 300, spec=metric)) <= 0.05 + allowance(0.05, 300)
+
+
+def test_the_edge_of_a_tie_spans_both_thresholds():
+    """The ends are at least those of the binomial at either threshold, also for the accuracy, which is the mirror."""
+    loss, level = np.random.default_rng(0).random(300) < 0.3, np.repeat([5, 4, 3, 2, 1], 60)
+    found = abstain.confidence_interval("selective_risk(coverage=0.8)", loss, level)
+    for threshold in (2, 1):
+        fixed = abstain.confidence_interval(f"selective_risk(threshold={threshold})", loss, level)
+        assert found.low <= fixed.low
+        assert fixed.high <= found.high
+    mirrored = abstain.confidence_interval("selective_accuracy(coverage=0.8)", loss, level)
+    assert mirrored[:2] == pytest.approx((1.0 - found.high, 1.0 - found.low))
+    assert found.method == "log-t, both sides of a tie"
+    assert "edge of a wide tie" in found.warning

@@ -1,0 +1,162 @@
+"""Room for errors that were not seen: the end of an interval towards the worse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import abstain
+from abstain.inference._quantiles import gamma_quantile
+from tests.inference.populations import allowance
+
+
+def two_levels(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """95 % confident with 0.4 % errors, the rest half wrong."""
+    sure = rng.random(n) < 0.95
+    return (rng.random(n) < np.where(sure, 0.004, 0.5)).astype(float), np.where(sure, 1.0, 0.3)
+
+
+#: The population itself, as a weighted table.
+POPULATION = abstain.TieBlocks.from_samples([1, 0, 1, 0], [1.0, 1.0, 0.3, 0.3], [0.0038, 0.9462, 0.025, 0.025])
+TRUTHS = {metric: abstain.metrics.get(metric)(POPULATION) for metric in ("augrc", "aurc", "auroc_f")}
+
+
+def test_intervals_cover_where_the_decisive_errors_are_rare():
+    """Most rows confident and nearly flawless: from the sample alone such intervals covered 70 to 76 %."""
+    rng, repetitions = np.random.default_rng(0), 250
+    inside, silent = dict.fromkeys(TRUTHS, 0), {metric: [] for metric in TRUTHS}
+    for _ in range(repetitions):
+        loss, score = two_levels(300, rng)
+        for metric, truth in TRUTHS.items():
+            found = abstain.confidence_interval(metric, loss, score)
+            inside[metric] += found.low <= truth <= found.high
+            silent[metric] += [found.low <= truth <= found.high] * (found.warning is None)
+    for metric in TRUTHS:
+        assert inside[metric] / repetitions >= 0.94 - allowance(0.94, repetitions)
+        assert np.mean(silent[metric]) >= 0.92 - allowance(0.92, len(silent[metric]))
+
+
+def test_one_label_no_longer_decides():
+    """285 confident rows without an error, and with one: the upper ends differ by less than a factor of ten, not 20."""
+    score, loss = np.r_[np.ones(285), np.full(15, 0.3)], np.r_[np.zeros(285), np.ones(8), np.zeros(7)]
+    without = abstain.confidence_interval("augrc", loss, score)
+    loss[0] = 1.0
+    one = abstain.confidence_interval("augrc", loss, score)
+    assert without.high > 0.005
+    assert one.high / without.high < 10.0
+
+
+def test_the_end_of_a_mean_is_the_gamma_quantile_by_hand():
+    """Weights of 2: the mean and variance of the sample with one more error, against SciPy's gamma."""
+    n, k = 400, 3
+    loss = (np.arange(n) < k).astype(float)
+    found = abstain.confidence_interval("risk", loss, np.zeros(n), sample_weight=np.full(n, 2.0))
+    mean = (k + 1) / (n + 1)
+    variance = ((k + 1) * (1 - mean) ** 2 + (n - k) * mean**2) / (n + 1) ** 2
+    end = stats.gamma.ppf(0.975, mean**2 / variance, scale=variance / mean)
+    error = abstain.standard_error("risk", loss, np.zeros(n), sample_weight=np.full(n, 2.0))
+    by_t = k / n * np.exp(stats.t.ppf(0.975, found.df) * error * n / k)
+    assert found.high == pytest.approx(max(end, by_t), rel=1e-9)
+    assert end == pytest.approx(stats.gamma.ppf(0.975, k + 1) / n, rel=0.02)  # Garwood's end of a Poisson count
+
+
+def test_the_end_of_auroc_is_the_beta_quantile_by_hand():
+    """The distance from 1 has the moments of the sample with one more error, times ((k + 1)/k)^2 for few errors."""
+    rng = np.random.default_rng(1)
+    n, k = 200, 4
+    score, loss = rng.random(n), np.zeros(n)
+    loss[np.argsort(score)[:k]] = 1.0
+    found = abstain.confidence_interval("auroc_f", loss, score)
+    more = abstain.TieBlocks.from_samples(np.r_[loss, np.ones(n)], np.tile(score, 2), np.r_[np.ones(n), np.ones(n) / n])
+    metric = abstain.metrics.get("auroc_f")
+    derivative, row = metric.gradient_of(more), np.argsort(np.argsort(-score))
+    seen = derivative.weight[row] + derivative.loss[row] * loss
+    unseen = derivative.weight[row] + derivative.loss[row]
+    spread = loss - loss.mean()
+    number = np.sum(spread**2) ** 2 / np.sum(spread**4)
+    variance = (np.sum(seen**2) + np.mean(unseen**2)) * ((number + 1) / number) ** 2
+    mean = 1.0 - metric(more)
+    size = mean * (1 - mean) / variance - 1
+    assert found.low == pytest.approx(1 - stats.beta.ppf(0.975, mean * size, (1 - mean) * size), rel=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["auroc_f", "naugrc", "prediction_rejection_ratio"]))
+def test_errors_and_successes_are_treated_alike(seed, metric):
+    """Losses and scores reversed are the same ranking, so the interval is the same."""
+    rng = np.random.default_rng(seed)
+    loss, score = (rng.random(60) < 0.1).astype(float), np.round(rng.random(60), 1)
+    first = abstain.confidence_interval(metric, loss, score)
+    second = abstain.confidence_interval(metric, 1.0 - loss, -score)
+    np.testing.assert_allclose(second[:2], first[:2], rtol=1e-7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["risk", "augrc", "aurc", "e_augrc", "sele"]), st.floats(0.1, 10.0))
+def test_losses_in_other_units_have_the_interval_in_these_units(seed, metric, unit):
+    """What is reserved for an unseen loss is in proportion to the losses that were seen."""
+    rng = np.random.default_rng(seed)
+    loss, score = rng.exponential(size=50), rng.random(50)
+    found = abstain.confidence_interval(metric, loss, score)
+    scaled = abstain.confidence_interval(metric, unit * loss, score)
+    np.testing.assert_allclose(scaled[:2], unit * np.array(found[:2]), rtol=1e-7)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["augrc", "aurc", "auroc_f", "e_aurc", "naurc"]))
+def test_the_order_of_the_rows_does_not_matter(seed, metric):
+    """Shuffled rows, with weights: the same interval."""
+    rng = np.random.default_rng(seed)
+    loss, score, weight = (rng.random(80) < 0.2).astype(float), np.round(rng.random(80), 1), rng.random(80) + 0.5
+    order = rng.permutation(80)
+    first = abstain.confidence_interval(metric, loss, score, sample_weight=weight)
+    second = abstain.confidence_interval(metric, loss[order], score[order], sample_weight=weight[order])
+    np.testing.assert_allclose(second[:2], first[:2], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("metric", "best"), [("auroc_f", 1.0), ("e_augrc", 0.0), ("prediction_rejection_ratio", 1.0)])
+def test_a_perfect_ranking_has_an_interval(metric, best):
+    """No sample moves the value, so only an unseen error can: the bound is that, and the better end the best value."""
+    found = abstain.confidence_interval(metric, [1] * 5 + [0] * 95, range(100))
+    assert best in found[:2]
+    assert 0.0 < found.high - found.low < 0.8
+    assert "room for one unseen error" in found.warning
+
+
+def test_an_interval_of_runs_has_room_too():
+    """Three runs with the same rare errors: no narrower towards the worse than a single one."""
+    score, loss = np.r_[np.ones(285), np.full(15, 0.3)], np.r_[np.zeros(285), np.ones(8), np.zeros(7)]
+    one = abstain.confidence_interval("augrc", loss, score)
+    runs = {"a": np.tile(score, (3, 1)), "b": np.tile(score[::-1], (3, 1))}
+    several, _ = abstain.compare(np.tile(loss, (3, 1)), runs).table
+    assert several["high"] == pytest.approx(one.high)
+
+
+def test_clusters_reserve_room_for_a_cluster():
+    """Errors that come in fives: one more event is five of them."""
+    rng = np.random.default_rng(0)
+    cluster = np.arange(1000) // 5
+    loss = (rng.random(200) < 0.01)[cluster].astype(float)
+    rows = abstain.confidence_interval("augrc", loss, rng.random(1000), clusters=np.arange(1000))
+    found = abstain.confidence_interval("augrc", loss, rng.random(1000), clusters=cluster)
+    assert found.high > 1.5 * rows.high
+
+
+def test_a_score_of_exactly_one_or_zero_warns_for_its_logarithm():
+    """One error there costs what clip says, and none may have been seen; the Brier score has no such limit."""
+    loss, score = [0, 1, 0, 0] * 20, [0.9, 0.5, 0.6, 0.7] * 20
+    assert abstain.confidence_interval("nll_confidence", loss, score).warning is None
+    for end in (0.0, 1.0):
+        found = abstain.confidence_interval("nll_confidence", loss, [*score[:-1], end])
+        assert f"a score of {end:g}: one contradiction there costs 36 nats, set by clip" in found.warning
+    assert abstain.confidence_interval("brier_confidence", loss, [*score[:-1], 1.0]).warning is None
+
+
+@pytest.mark.parametrize("p", [0.025, 0.5, 0.975, 0.9995])
+@pytest.mark.parametrize("shape", [0.05, 0.5, 1.0, 2.5, 30.0, 1000.0, 1e6])
+def test_gamma_quantiles(p, shape):
+    """Against SciPy."""
+    assert gamma_quantile(p, shape) == pytest.approx(stats.gamma.ppf(p, shape), rel=1e-8)
