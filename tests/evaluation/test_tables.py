@@ -169,10 +169,10 @@ def test_scores_whose_names_look_alike_keep_their_values() -> None:
 
 def test_intervals_stand_beside_their_values() -> None:
     """A value with an interval shows both, in every form; one without stands alone."""
-    result = abstain.evaluate(OUTPUTS, NAMES[0], ["augrc", "coverage_at_risk(risk=0.3)"])
-    area, coverage = result.measurements
+    result = abstain.evaluate(OUTPUTS, NAMES[0], ["augrc", "fpr95_success"])
+    area, quantile = result.measurements
     shown = [row[1].value + row[1].rest for row in result.tables()[0].shown()[:2]]
-    assert shown == [f"{area.value:.4f} [{area.low:.4f}, {area.high:.4f}]", number(coverage.value)]
+    assert shown == [f"{area.value:.4f} [{area.low:.4f}, {area.high:.4f}]", number(quantile.value)]
     assert area.low < area.value < area.high
     without = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", level=None)
     for form in (lambda each: terminal(each, 100), str, abstain.Result.to_html, abstain.Result.to_markdown,

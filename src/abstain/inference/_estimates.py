@@ -12,8 +12,9 @@ from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._bootstrap import of_replicates, of_resampling, replicates
 from abstain.inference._columns import check_scored, evaluated, tables
+from abstain.inference._coverage import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
-from abstain.inference._interval import Interval, around, no_interval, of_spread
+from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._panel import Panel
 from abstain.inference._resample import plan
 from abstain.inference._runs import components
@@ -156,13 +157,14 @@ def _interval(
     if len(row) == 1:
         return of_spread(spread_of(metric, row[0], mean, terms[0], most_df, grouped), level, unseen[0])
     df = informative(metric, terms.mean(axis=0), most_df)
-    if df < 1.0:
-        return no_interval(mean, np.nan, level, SINGLE)
-    light = joined(warning_light(df, terms.shape[1] if grouped[1] else None), _edge(metric, row))
     parts = components(values, terms, df)
-    spread = Spread(metric, row[0], mean, float(np.sqrt(parts.total)), parts.df, False, light)
     training = (parts.total - parts.test) / (1.0 if metric.image is None else metric.image.factor**2)
-    return _of_runs(spread, level, "runs", _mean_of(unseen, training))
+    more = _mean_of(unseen, training)
+    if df < 1.0:
+        return one_sided(metric, row[0], mean, level, more, SINGLE)
+    light = joined(warning_light(df, terms.shape[1] if grouped[1] else None), _edge(metric, row))
+    spread = Spread(metric, row[0], mean, float(np.sqrt(parts.total)), parts.df, False, light)
+    return _of_runs(spread, level, "runs", more)
 
 
 def _mean_of(unseen: list[tuple[OneMore, ...]], training: float) -> tuple[OneMore, ...]:
@@ -214,8 +216,10 @@ def by_bootstrap(
     )
     edges = tuple(_edge(metric, row) for row in blocks)
     note = of_resampling(metric, n_resamples, None if strata is None else how)
+    independent = strata is None and clusters is None
     intervals = tuple(
-        _of_replicates(
+        (of_coverage(metric, tables[0], level) if independent and len(tables) == 1 else None)
+        or _of_replicates(
             metric, tables[0], value, term, row.mean(axis=0), most_df, level,
             joined(note, warning_light(most_df, n_clusters), edge),
         )
