@@ -2,6 +2,7 @@
 #
 #   make demo    the command on bundled model outputs: a table, a plot, demo-output/report.html
 #   make test    style, types, doctests and tests
+#   make slow    long simulations, and five times as many examples; make minimum: the suite on the oldest versions
 #   make docs    the documentation, in docs/_build/html
 #   make bench   speed, side by side with peers
 #   make clean   remove everything that these targets made
@@ -18,10 +19,10 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest docs bench clean
+.PHONY: help demo test lint types doctest pytest slow minimum docs bench clean
 
 help:
-	@sed -n '1,10s/^# \{0,1\}//p' Makefile
+	@sed -n '1,11s/^# \{0,1\}//p' Makefile
 
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
@@ -39,7 +40,14 @@ doctest: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --doctest-modules src/abstain
 
 pytest: .venv/installed-dev
-	$(PYTEST) -q -n $(JOBS)
+	$(PYTEST) -q -n $(JOBS) --dist worksteal
+
+slow: .venv/installed-dev
+	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow
+	HYPOTHESIS_PROFILE=long $(PYTEST) -q -n $(JOBS) --dist worksteal tests/blocks tests/metrics tests/joint
+
+minimum: .venv/created
+	$(BIN)/python .ci/minimum.py --jobs $(JOBS)
 
 docs: .venv/installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) docs docs/_build/html
@@ -48,7 +56,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf .venv demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated dist build
+	rm -rf .venv .venv-minimum demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated dist build
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests docs benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 

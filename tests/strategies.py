@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from abstain import TieBlocks
@@ -74,6 +75,13 @@ def weights(kind: str, n: int) -> st.SearchStrategy[list[float] | None]:
         "with_zeros": st.sampled_from([0.0, 0.0, 0.25, 1.0, 2.5]),
     }[kind]
     return st.lists(element, min_size=n, max_size=n).filter(lambda drawn: sum(drawn) > 0.0)
+
+
+def many(n: int, **options: Any) -> settings:
+    """Return settings for n examples in a long run, and for a fifth of them, at least as many as usual, in others."""
+    usual = settings.default.max_examples if settings.default is not None else 100
+    long = usual > 100
+    return settings(max_examples=n if long else max(n // 5, usual), **options)
 
 
 @st.composite

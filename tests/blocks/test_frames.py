@@ -28,11 +28,17 @@ def duck(frame: pl.DataFrame) -> Any:
     return duckdb.connect().from_arrow(frame.to_arrow())
 
 
+def nullable(frame: pl.DataFrame) -> pd.DataFrame:
+    """Return the frame with pandas' nullable types, which some versions find by a cast that warns of infinities."""
+    with np.errstate(invalid="ignore"):
+        return frame.to_pandas().convert_dtypes(convert_floating=False)
+
+
 ENGINES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "polars": lambda frame: frame,
     "polars lazy": lambda frame: frame.lazy(),
     "pandas": lambda frame: frame.to_pandas(),
-    "pandas nullable": lambda frame: frame.to_pandas().convert_dtypes(convert_floating=False),
+    "pandas nullable": nullable,
     "pandas arrow": lambda frame: frame.to_arrow().to_pandas(types_mapper=pd.ArrowDtype),
     "pyarrow": lambda frame: frame.to_arrow(),
     "duckdb": duck,

@@ -43,7 +43,10 @@ def sizes(
     return {spec: count / repetitions for spec, count in counts.items()}
 
 
-@pytest.mark.parametrize(("n", "repetitions"), [(200, 2000), (1000, 1200), (10000, 250)])
+@pytest.mark.parametrize(
+    ("n", "repetitions"),
+    [(200, 1000), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((200, 2000), (1000, 1200), (10000, 250)))],
+)
 @pytest.mark.parametrize(
     ("kind", "error"), [("plain", 0.05), ("plain", 0.2), ("ties", 0.2), ("models", 0.2), ("real", 0.2)]
 )
@@ -52,6 +55,7 @@ def test_two_exchangeable_scores_differ_in_at_most_6_per_cent(kind, error, n, re
         assert share <= 0.06 + allowance(0.06, repetitions), (metric, share)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "error"), [("plain", 0.05), ("ties", 0.2), ("models", 0.2)])
 def test_sizes_of_other_metrics(kind, error):
     """By influence functions, with the number of errors counted, at a coverage, and by bootstrap."""

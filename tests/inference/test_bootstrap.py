@@ -57,6 +57,7 @@ def covered(method: Any, population: Any, n: int, repetitions: int) -> np.ndarra
     return hits / repetitions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_intervals_cover_where_errors_are_many(method: Any) -> None:
     """Error rate .20 and n = 400: 95 %, but for what B = 200 and n cost (a point and a half)."""

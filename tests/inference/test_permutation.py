@@ -102,6 +102,7 @@ def test_weights_stay_with_their_samples():
     assert permutation_test(loss, a, b, sample_weight=[1, 1, 0, 0, 1, 1]).difference != doubled.difference
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["plain", "ties", "models"])
 def test_it_keeps_its_size_on_twelve_samples(kind):
     def test(losses, scores):

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import abstain
@@ -16,10 +16,9 @@ from abstain.joint._problem import problem
 from abstain.joint._quadrants import stable_order
 from tests.joint import references as slow
 from tests.joint.references import Columns, joint_problems, random_problem, value
+from tests.strategies import many
 
-THOUSAND = settings(
-    max_examples=1000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+THOUSAND = many(1000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 PREVALENCES = st.sampled_from([None, Fraction(0), Fraction(1, 2), Fraction(1, 10), Fraction(99, 100)])
 
 
@@ -54,7 +53,7 @@ def test_areas_are_those_of_all_pairs(
     assert generalized == pytest.approx(float(slow.ds_augrc(columns, operator, exactly)), abs=1e-14)
 
 
-@settings(max_examples=200)
+@many(200)
 @given(joint_problems())
 def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns) -> None:
     """Every point of the curve is the outcome of its two thresholds."""
@@ -67,14 +66,14 @@ def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns) -> Non
         assert point.true_accept + point.false_accept == curve.n_id_accepted[j] + curve.n_ood_accepted[j]
 
 
-@settings(max_examples=300)
+@many(300)
 @given(joint_problems(), st.integers(2, 6))
 def test_the_grid_is_the_loop(columns: Columns, T: int) -> None:
     """Histograms and cumulative sums give what the published loop over pairs gives."""
     assert value("ds_f1", columns, method="grid", T=T) == slow.grid_f1(columns, T)
 
 
-@settings(max_examples=300)
+@many(300)
 @given(joint_problems(), st.integers(1, 5))
 def test_semi_lies_between_exact_and_one_score(columns: Columns, T: int) -> None:
     """With few thresholds it is above the exact area, and never above either score alone."""
@@ -105,7 +104,7 @@ def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> 
     assert results[0] == results[1]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(joint_problems(), st.sampled_from([None, 2]))
 def test_ranks_give_the_values_of_scores(path: str, columns: Columns, T: int | None) -> None:
     """Guards calculate on ranks, which are ordered by tables instead of searches."""

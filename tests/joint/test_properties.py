@@ -6,13 +6,14 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import abstain
 from tests.joint.references import Columns, joint_problems, one_score, random_problem, value
+from tests.strategies import many
 
 DS = [("ds_f1", 1.0), ("ds_aurc", -1.0), ("ds_augrc", -1.0)]
-MANY = settings(max_examples=300)
+MANY = many(300)
 
 
 def single(function: str, columns: Columns, **options: object) -> float:
@@ -97,7 +98,7 @@ def test_a_weight_of_the_natural_share_changes_nothing(columns: Columns) -> None
         assert value(function, columns, prevalence=0.0) == pytest.approx(value(function, inside), abs=1e-14)
 
 
-@settings(max_examples=100)
+@many(100)
 @given(joint_problems(max_id=4, max_ood=3, min_ood=1))
 def test_a_weight_is_a_repetition(columns: Columns) -> None:
     """OOD samples written three times are OOD samples that weigh three."""

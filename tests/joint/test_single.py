@@ -6,14 +6,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn import metrics as sklearn_metrics
 
 import abstain
 from abstain import joint
 from tests.joint.references import Columns, joint_problems, random_problem
+from tests.strategies import many
 
-SCORES = settings(max_examples=200)
+SCORES = many(200)
 
 
 def stacked(columns: Columns) -> tuple[np.ndarray, np.ndarray]:

@@ -55,6 +55,7 @@ def test_the_default_keeps_its_promise(population: Population) -> None:
         assert violations(population, n, 2000, "fallback") <= worst(2000), n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["poor", "bad top", "ten levels"])
 def test_the_default_keeps_its_promise_with_many_rows(name: str) -> None:
     """The same at n = 10,000, over 300 repetitions here and 2,000 in the benchmark."""
@@ -70,6 +71,7 @@ def test_the_other_procedures_keep_theirs(procedure: str) -> None:
         assert violations(population, 1000, 1000, procedure) <= worst(1000), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", GRADED, ids=lambda population: population.name)
 def test_real_losses_keep_theirs(population: Population) -> None:
     """Betting and Hoeffding-Bentkus on losses that are not 0/1."""
@@ -128,6 +130,7 @@ def test_the_band_holds_at_all_thresholds_together() -> None:
         assert failed <= 300 * worst(300), population.name
 
 
+@pytest.mark.slow
 def test_the_band_of_real_losses_holds_too() -> None:
     """Losses on [0, 5], against the same truth."""
     rng = np.random.default_rng(11)

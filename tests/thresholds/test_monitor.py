@@ -112,6 +112,7 @@ def test_a_group_is_not_hidden_by_the_others() -> None:
     assert (seen.coverage_drifted, seen.score_drifted, seen.untold) == (False, False, None)
 
 
+@pytest.mark.slow
 def test_groups_share_the_false_alarms() -> None:
     """Both sites exactly at the limit: any alarm in at most delta of the streams."""
     rng, policy = np.random.default_rng(8), by_site()
