@@ -110,6 +110,7 @@ def test_the_interval_of_a_true_difference_covers():
         assert 0.935 - allowance(0.95, repetitions) <= covered / repetitions <= 0.97 + allowance(0.95, repetitions)
 
 
+@pytest.mark.slow
 def test_holm_and_max_t_keep_the_family_wise_error(monkeypatch):
     """Five exchangeable scores: ten pairs, any rejection is false; without adjustment it is far above 5 %."""
     monkeypatch.setattr("abstain.inference._multiple.DRAWS", 5000)
