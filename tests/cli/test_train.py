@@ -35,7 +35,7 @@ def test_a_dry_run_writes_nothing(tmp_path, capsys, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", train.names())
+@pytest.mark.parametrize("name", [name for name in train.names() if ":" not in train.recipe(name).network.name])
 def test_every_recipe_announces_itself(name, capsys):
     """A dry run of each recipe with the papers' network, on pictures of their shape in small number."""
     data = ["--data", "synthetic:n=8,size=32,classes=4"]

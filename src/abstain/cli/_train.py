@@ -31,6 +31,9 @@ from abstain.cli._group import command, example_lines, words
 )
 @click.option("--seeds", default="0", show_default=True, help="Whole numbers, separated by commas; one run each.")
 @click.option("--name", help="Name of the model in the study.  [default: the recipe's]")
+@click.option(
+    "--start", type=Path, help="Weights of another run (weights.pt) to begin with: its first stage is left out."
+)
 @click.option("--grid", is_flag=True, help="One model per value of the recipe's grid, to choose on the validation set.")
 @click.option("--foreign", multiple=True, help="Data of other classes; NAME:semantic notes the kind; repeatable.")
 @click.option("--corruptions", help="Corruptions of the test pictures in five levels, separated by commas, or 'all'.")
@@ -46,8 +49,9 @@ from abstain.cli._group import command, example_lines, words
 @click.option("--list", "as_list", is_flag=True, help="List the recipes.")
 def train_command(
     recipe: str | None, data_name: str | None, output: Path | None, settings: tuple[str, ...], seeds: str,
-    name: str | None, grid: bool, foreign: tuple[str, ...], corruptions: str | None, hold_out: str | None,
-    size: int | None, overwrite: bool, dry_run: bool, as_list: bool, **lightning: Any,
+    name: str | None, start: Path | None, grid: bool, foreign: tuple[str, ...],
+    corruptions: str | None, hold_out: str | None, size: int | None, overwrite: bool, dry_run: bool,
+    as_list: bool, **lightning: Any,
 ) -> None:  # fmt: skip
     """Train RECIPE, a name or a .toml file, and write the outputs of every split.
 
@@ -78,7 +82,7 @@ def train_command(
     for model, each in models.items():
         for seed in numbers:
             run = train.fit(
-                each, task, output, seed=seed, model=model, overwrite=overwrite, say=_say, logger=logger,
+                each, task, output, seed=seed, model=model, start=start, overwrite=overwrite, say=_say, logger=logger,
                 enable_progress_bar=_watched(), **lightning,
             )  # fmt: skip
             if run.sets:

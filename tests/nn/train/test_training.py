@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import types
 import warnings
 
 import numpy as np
@@ -245,6 +246,43 @@ def test_confidnet_leaves_the_classifier_and_trains_a_copy(task, tiny, tmp_path)
     assert moved(branch, last, "body.")
     frozen = [key for key in last if key.startswith("body.") and "running" in key]
     assert all(torch.equal(last[key], last["network." + key]) for key in frozen)
+
+
+def test_fine_tuning_begins_with_weights_of_another_run(task, tiny, tmp_path):
+    """Given weights take the place of the first stage: the same result as with a stage of its own, bit by bit."""
+    train.fit(tiny("finetune_sele"), task, tmp_path / "own", **QUIET)
+    train.fit(tiny("ce"), task, tmp_path / "given", **QUIET)
+    start, said = tmp_path / "given" / "ce" / "seed0" / "weights.pt", []
+    train.fit(tiny("finetune_sele"), task, tmp_path / "given", start=start, say=said.append, **QUIET)
+    assert not any("stage main" in line for line in said)
+    one, other = (weights(tmp_path / which / "finetune_sele" / "seed0") for which in ("own", "given"))
+    assert all(torch.equal(one[key], other[key]) for key in one)
+    with pytest.raises(ValueError, match="holds no weights of this network"):
+        train.fit(tiny("ce", "network.width=8"), task, tmp_path / "x", start=start, **QUIET)
+    with pytest.raises(FileNotFoundError, match=r"nothing.pt: no such file; give the weights.pt"):
+        train.fit(tiny("ce"), task, tmp_path / "x", start=tmp_path / "nothing.pt", **QUIET)
+    with pytest.raises(ValueError, match="holds a run with other settings"):
+        train.fit(tiny("finetune_sele"), task, tmp_path / "given", **QUIET)
+
+
+def test_models_of_others_are_extracted_without_training(monkeypatch, tmp_path):
+    """The recipe of DeiT-B on a stand-in for timm: pretrained weights are asked for, nothing is trained."""
+    asked = []
+
+    def create_model(name, pretrained, num_classes):
+        asked.append((name, pretrained, num_classes))
+        return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 6), torch.nn.ReLU(),
+                                   torch.nn.Linear(6, num_classes))  # fmt: skip
+
+    monkeypatch.setitem(sys.modules, "timm", types.SimpleNamespace(create_model=create_model))
+    task = data.task("synthetic:n=40,size=8")
+    run = train.fit(train.recipe("deit_b"), task, tmp_path, **QUIET)
+    assert asked == [("deit_base_patch16_224", True, 4)]
+    assert [each.name for each in run.sets] == ["validation", "test"]
+    assert "nothing was trained" in run.notes[0]
+    outputs = read_study(tmp_path).outputs("deit_b", "seed0", "test")
+    assert outputs.features @ outputs.head[0].T + outputs.head[1] == pytest.approx(outputs.logits, abs=1e-5)
+    assert train.plan(train.recipe("deit_b"), task).steps == {}
 
 
 # ---------------------------------------------------------------------- what goes wrong

@@ -55,14 +55,14 @@ def build(
     scale: float = 8.0,
     mean: Sequence[float] | None = None,
     std: Sequence[float] | None = None,
+    pretrained: bool = False,
 ) -> Network:
     """Build a network by name, for pictures of a shape.
 
     Parameters
     ----------
     name : str
-        One of :func:`names`, or ``"timm:NAME"`` or ``"torchvision:NAME"`` where the library is installed; those come
-        with random weights.
+        One of :func:`names`, or ``"timm:NAME"`` or ``"torchvision:NAME"`` where the library is installed.
     shape : sequence of int
         (channels, height, width) of the pictures.
     n_classes : int
@@ -74,6 +74,8 @@ def build(
         See :class:`Network`.
     mean, std : sequence of float, optional
         Per channel, of pictures in [0, 1]: the network normalises.
+    pretrained : bool
+        With the weights that timm or torchvision offer, which may be fetched from their servers; else random ones.
 
     Returns
     -------
@@ -101,7 +103,9 @@ def build(
     if model and library in LIBRARIES:
         if dropout or head != "linear" or width is not None:
             raise ValueError(f"{name} is built by {library}; width, dropout and head are those of its own")
-        return adapt(_foreign(library, model, n_classes), torch.zeros(1, *shape), before)
+        return adapt(_foreign(library, model, n_classes, pretrained), torch.zeros(1, *shape), before)
+    if pretrained:
+        raise ValueError(f"there are no pretrained weights of {name!r}; name a model of timm or torchvision")
     one_of(name, NETWORKS, "network")
     body, published, least = NETWORKS[name]
     channels, size = shape[0], shape[1]
@@ -114,16 +118,19 @@ def build(
     return Network(module, n_features, n_classes, head=head, scale=scale, before=before)
 
 
-def _foreign(library: str, model: str, n_classes: int) -> nn.Module:
-    """A model of another library, with random weights."""
+def _foreign(library: str, model: str, n_classes: int, pretrained: bool) -> nn.Module:
+    """A model of another library."""
     from importlib import import_module
 
     try:
         source = import_module("torchvision.models" if library == "torchvision" else "timm")
     except ImportError as error:
         raise ModuleNotFoundError(f"{library}:{model} needs {library}; pip install {library}", name=library) from error
-    made = source.get_model(model, weights=None, num_classes=n_classes) if library == "torchvision" else None
-    found: nn.Module = made if made is not None else source.create_model(model, num_classes=n_classes)
+    found: nn.Module
+    if library == "torchvision":
+        found = source.get_model(model, weights="DEFAULT" if pretrained else None, num_classes=n_classes)
+    else:
+        found = source.create_model(model, pretrained=pretrained, num_classes=n_classes)
     return found
 
 

@@ -101,8 +101,10 @@ def plan(recipe: Recipe, task: Task, learner: Learner | None = None, device: Any
     forwards = 1 + recipe.extract.passes + 3 * recipe.extract.odin + 3 * recipe.extract.gram
     seconds = training + rows / batch * forwards * one / 3.0
     numbers = parameters(learner)
-    held = 3 + max(int(stage.average.kind != "none") + int(stage.sharpness.kind == "friendly")
-                   for stage in recipe.stage.values())  # fmt: skip
+    copies = (
+        int(stage.average.kind != "none") + int(stage.sharpness.kind == "friendly") for stage in recipe.stage.values()
+    )
+    held = 3 + max(copies, default=0)
     classes, features = task.train.n_classes, learner.network.n_features
     per_row = 8 * (classes + 1) + 4 * features + 4 * recipe.extract.passes * classes
     return Plan(numbers, steps, passes, one, seconds, 4 * held * numbers, 4 * numbers + rows * per_row)

@@ -37,6 +37,8 @@ from abstain.outputs import write_outputs
 from abstain.study import Run, SavedSet, add_run, read_study
 
 _REBN_BATCH = 128
+#: Mean and deviation per channel by which ImageNet is usually normalised.
+_IMAGENET = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
 #: A file that could not be written for want of space.
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
@@ -46,10 +48,11 @@ def learner_of(recipe: Recipe, task: Task, seed: int, network: Network | None = 
     settings = recipe.network
     torch.manual_seed(seed)
     if network is None:
-        mean, std = task.statistics()
+        mean, std = task.statistics() if settings.normalise == "data" else _IMAGENET
         network = build(
             settings.name, task.train.shape, task.train.n_classes, width=settings.width or None,
             dropout=settings.dropout, head=settings.head, scale=settings.scale, mean=mean, std=std,
+            pretrained=settings.weights == "pretrained",
         )  # fmt: skip
     return Learner(network, recipe)
 
@@ -62,6 +65,7 @@ def fit(
     seed: int = 0,
     model: str | None = None,
     network: Network | None = None,
+    start: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     say: Callable[[str], None] | None = None,
     cache: str | os.PathLike[str] | None = None,
@@ -81,6 +85,9 @@ def fit(
         Name in the study; default the recipe's.
     network : Network, optional
         In place of the one that the recipe names; see :func:`abstain.nn.networks.adapt`. It has to normalise.
+    start : str or path, optional
+        ``weights.pt`` of another run to begin with. Of a recipe with several stages the first, which would train such
+        weights, is left out; one without any stage extracts outputs only.
     overwrite : bool
         Train again where a run with these settings is finished, or where one with other settings began.
     say : callable, optional
@@ -120,16 +127,20 @@ def fit(
     model, name = model or recipe.name, f"seed{seed}"
     folder = Path(study) / model / name
     _check_epochs(recipe)
-    identity = _identity(recipe, task, seed)
-    if not overwrite and (done := _finished(Path(study), model, name, recipe)) is not None:
+    identity = _identity(recipe, task, seed, start)
+    if not overwrite and (done := _finished(Path(study), model, name, _settings(recipe, start))) is not None:
         say(f"{done.folder}: is finished already")
         return done
     checkpoints = folder / "checkpoints"
-    _claim(checkpoints, identity, overwrite)
     learner = learner_of(recipe, task, seed, network)
-    first = True
+    if start is not None:
+        _begin(learner, Path(start))
+    _claim(checkpoints, identity, overwrite)
+    first, skipped = True, int(start is not None and len(recipe.stage) > 1)
     for number, (stage_name, stage) in enumerate(recipe.stage.items()):
         kept = checkpoints / f"{stage_name}.pt"
+        if number < skipped:
+            continue
         if kept.exists():
             _load(learner, kept)
             continue
@@ -141,7 +152,7 @@ def fit(
         _save(learner, kept)
     if not first:
         return Run(model, name, task.name, seed, ())
-    run = _written(learner, recipe, task, folder, model, name, seed, say)
+    run = _written(learner, recipe, task, folder, model, name, seed, _settings(recipe, start), say)
     _save(learner, folder / "weights.pt")
     add_run(study, run)
     shutil.rmtree(checkpoints)
@@ -149,8 +160,6 @@ def fit(
 
 
 def _check_epochs(recipe: Recipe) -> None:
-    if not recipe.stage:
-        raise ValueError(f"recipe {recipe.name!r} has no stage; write at least [stage.main]")
     for name, stage in recipe.stage.items():
         if stage.epochs < 1:
             raise ValueError(f"stage.{name}.epochs must be at least 1, got {stage.epochs!r}")
@@ -161,22 +170,42 @@ def _check_epochs(recipe: Recipe) -> None:
             )
 
 
-def _identity(recipe: Recipe, task: Task, seed: int) -> str:
+def _begin(learner: Learner, path: Path) -> None:
+    """Load the network of another run; branches that it had are of no use here."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file; give the weights.pt of a finished run")
+    try:
+        state = torch.load(path, weights_only=True, map_location="cpu")
+        own = {key.removeprefix("network."): value for key, value in state.items() if key.startswith("network.")}
+        learner.network.load_state_dict(own)
+    except Exception as error:
+        reason = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
+        raise ValueError(f"{path}: holds no weights of this network ({reason}); give those of the same one") from None
+
+
+def _identity(recipe: Recipe, task: Task, seed: int, start: str | os.PathLike[str] | None) -> str:
     """Digest of all that a checkpoint must agree with."""
-    about = [as_table(recipe), task.name, dict(task.splits), len(task.train), list(task.train.shape), seed]
-    about[0] = {
-        key: value for key, value in as_table(recipe).items() if key not in ("about", "source", "found", "grid")
-    }
+    words = ("about", "source", "found", "grid")
+    settings = {key: value for key, value in _settings(recipe, start).items() if key not in words}
+    about = [settings, task.name, dict(task.splits), len(task.train), list(task.train.shape), seed]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
-def _finished(study: Path, model: str, name: str, recipe: Recipe) -> Run | None:
+def _settings(recipe: Recipe, start: str | os.PathLike[str] | None) -> dict[str, Any]:
+    """All settings as the manifest keeps them, and a digest of the weights that the training began with."""
+    table: dict[str, Any] = json.loads(json.dumps(as_table(recipe)))
+    if start is not None and Path(start).is_file():
+        table["start"] = hashlib.sha256(Path(start).read_bytes()).hexdigest()
+    return table
+
+
+def _finished(study: Path, model: str, name: str, settings: dict[str, Any]) -> Run | None:
     if not (study / "study.json").exists():
         return None
     runs = [run for run in read_study(study).runs if run.folder == f"{model}/{name}"]
     if not runs:
         return None
-    if dict(runs[0].settings) != json.loads(json.dumps(as_table(recipe))):
+    if dict(runs[0].settings) != settings:
         raise ValueError(
             f"{study / model / name}: holds a run with other settings; give another name, or "
             "overwrite=True to train again"
@@ -300,7 +329,7 @@ def _quiet() -> Iterator[None]:
 
 def _written(
     learner: Learner, recipe: Recipe, task: Task, folder: Path, model: str, name: str, seed: int,
-    say: Callable[[str], None],
+    settings: dict[str, Any], say: Callable[[str], None],
 ) -> Run:  # fmt: skip
     """Extract and write every set."""
     extractor = Extractor(learner, recipe.extract, task.train, task.validation, seed)
@@ -317,7 +346,6 @@ def _written(
         saved.append(SavedSet("train", "train", len(task.train)))
     versions = {"abstain": __version__, "torch": torch.__version__, "lightning": version("lightning"),
                 "numpy": np.__version__, "python": sys.version.split()[0]}  # fmt: skip
-    settings = json.loads(json.dumps(as_table(recipe)))
     notes = [line for line in (recipe.found, _taken(recipe)) if line]
     return Run(model, name, task.name, seed, tuple(saved), recipe.name, settings, extractor.judged_on(),
                dict(task.splits), versions, tuple(notes))  # fmt: skip
@@ -325,6 +353,8 @@ def _written(
 
 def _taken(recipe: Recipe) -> str:
     kinds = [stage.average.kind for stage in recipe.stage.values()]
+    if not kinds:
+        return "nothing was trained: outputs are those of the weights that were given"
     if kinds[-1] == "none":
         return "outputs are those of the weights after the last epoch"
     again = ", batch norm re-estimated" if list(recipe.stage.values())[-1].average.reestimate else ""

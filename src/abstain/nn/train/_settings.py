@@ -24,9 +24,13 @@ class NetworkSettings:
     dropout: bool = setting(False, "where FD-Shifts has it; its studies choose it on the validation set")
     head: str = setting("linear", "linear, or cosine as in SURE")
     scale: float = setting(8.0, "of the cosine head; SURE's repository")
+    weights: str = setting("random", "random, or pretrained: those that timm or torchvision offer")
+    normalise: str = setting("data", "data: statistics of the training pictures; imagenet: those of pretrained weights")
 
     def __post_init__(self) -> None:
         one_of(self.head, ("linear", "cosine"), "network.head")
+        one_of(self.weights, ("random", "pretrained"), "network.weights")
+        one_of(self.normalise, ("data", "imagenet"), "network.normalise")
 
 
 @dataclass(frozen=True)
