@@ -218,3 +218,14 @@ def test_the_input_is_not_changed() -> None:
     np.testing.assert_array_equal(loss, before[0])
     np.testing.assert_array_equal(score, before[1])
     assert np.signbit(score[1])
+
+
+def test_a_metric_that_one_score_does_not_allow_leaves_a_dash() -> None:
+    """The others have their value, the reason stands in a note; what no score allows is an error as before."""
+    outputs = abstain.Outputs(loss=[0, 1, 0, 0], scores={"share": [0.9, 0.2, 0.8, 0.7], "logit": [9.0, 2.0, 8.0, 7.0]})
+    result = abstain.evaluate(outputs, ["share", "logit"], ["ece", "augrc"], level=None)
+    assert result.value("ece", score="share") == abstain.ece(outputs.loss, outputs.scores["share"])
+    assert np.isnan(result.value("ece", score="logit"))
+    assert any(note.startswith("ECE is not defined for logit: ece needs confidence") for note in result.notes())
+    with pytest.raises(abstain.UnmetNeed, match="ece needs confidence scores that are probabilities"):
+        abstain.evaluate(outputs, "logit", ["ece", "augrc"])

@@ -79,7 +79,8 @@ def evaluate(
     Raises
     ------
     UnmetNeed
-        A metric asked for by name needs what the outputs do not hold.
+        A metric asked for by name needs what the outputs do not hold, for no score. One that some scores allow has
+        no value for the others, and the reason.
     ValueError, TypeError
         Unknown names; bad columns.
 
@@ -114,6 +115,7 @@ def evaluate(
     probabilities = {name: _probabilities(each, chosen) for name, each in judged.items()}
     measurements: list[Measurement] = []
     summaries: list[ScoreSummary] = []
+    unmet: dict[str, list[UnmetNeed]] = {}
     everything: tuple[None, Any] = None, slice(None)
     for group, rows in (everything, *_groups(outputs, groups)):
         weights = None if outputs.sample_weight is None else np.asarray(outputs.sample_weight)[rows]
@@ -131,10 +133,13 @@ def evaluate(
                 if metric.input == "probabilities":  # do not depend on the score, so nothing is dropped
                     whole_vectors = probabilities[name]
                     data, members = None if whole_vectors is None else _rows(whole_vectors, rows), clusters
-                found = _measure(metric, data, name, group, forgiving)
+                found = _measure(metric, data, name, group, unmet)
                 if level is not None and data is not None and found.reason is None:
                     found = _with_interval(found, metric, data, level, members, n_resamples)
                 measurements.append(found)
+        for needs in unmet.values() if group is None and not forgiving else ():
+            if len(needs) == len(columns):  # no score allows it; for some, the table shows a dash and a note says why
+                raise needs[0]
     provenance = _provenance(outputs, fit, nan_policy, level, n_resamples)
     provenance["same_samples"] = nan_policy != "drop" or _alike(columns.values())
     others = {name: int((losses[name] != outputs.loss_per_sample()).sum()) for name in names}
@@ -245,15 +250,20 @@ def _summary(name: str, group: str | None, blocks: TieBlocks) -> ScoreSummary:
 
 
 def _measure(
-    metric: Metric, data: TieBlocks | Predictions | None, score: str, group: str | None, forgiving: bool
+    metric: Metric,
+    data: TieBlocks | Predictions | None,
+    score: str,
+    group: str | None,
+    unmet: dict[str, list[UnmetNeed]],
 ) -> Measurement:
+    """Return the value, or why there is none; what all samples lack is added to ``unmet``, by metric."""
     try:
         if data is None:
             raise UnmetNeed(f"{metric.name} needs labels with logits or probabilities")
         value, reason = metric.evaluate(data)
     except UnmetNeed as need:
-        if not forgiving:
-            raise
+        if group is None:
+            unmet.setdefault(metric.spec, []).append(need)
         value, reason = np.nan, str(need)
     return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, value, reason)
 
