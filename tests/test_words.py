@@ -71,9 +71,9 @@ def parameters() -> Iterator[tuple[str, str, inspect.Parameter]]:
 
 def options() -> Iterator[tuple[str, str]]:
     """Yield every option of every command as the parameter that it would be."""
-    from abstain.cli import _run
+    from abstain.cli import command as commands
 
-    for name, command in _run.command.commands.items():
+    for name, command in commands.commands.items():
         for option in command.params:
             for spelling in (*option.opts, *option.secondary_opts):
                 yield f"abstain {name}", spelling.lstrip("-").replace("-", "_")

@@ -56,7 +56,7 @@ def abstain_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., D
     """Return the command, run in a folder of its own."""
     from click.testing import CliRunner
 
-    from abstain.cli._run import run
+    from abstain.cli import run
 
     monkeypatch.chdir(tmp_path)
     for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abstain.cli._run import run
+from abstain.cli import run
 
 
 def write(path: Path, n: int, error: float, seed: int = 0) -> Path:

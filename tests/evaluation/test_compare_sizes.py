@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.inference._paired import paired
-from abstain.inference._panel import panel
+from abstain.inference import paired, panel
 from tests.inference.populations import allowance, exchangeable, rejected
 
 METRICS = ("aurc", "augrc")

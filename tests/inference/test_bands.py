@@ -13,8 +13,9 @@ import abstain
 from abstain.inference import clopper_pearson, risk_band
 from abstain.inference._bands import _graded
 from abstain.inference._influence import aggregated
+from abstain.inference._multiple import max_t
 from abstain.inference._points import points_of, spread
-from abstain.inference._spread import degrees_of_freedom
+from abstain.inference._spread import degrees_of_freedom, effective_losses
 from tests.inference.populations import POPULATIONS, Population, allowance
 from tests.strategies import Problem, problems
 
@@ -301,3 +302,24 @@ def test_bad_questions_are_refused() -> None:
         band.coverage_at_risk_interval(-1.0)
     with pytest.raises(abstain.UnmetNeed, match=r"needs losses in \[0, 1\], but the largest is 3"):
         risk_band([0, 3], [1, 2], kind="simultaneous", method="dkw")
+
+
+def test_degrees_of_freedom_and_effective_losses():
+    """2n/(kurtosis - 1), none without spread; of k errors about k, whatever all rows weigh."""
+    assert degrees_of_freedom(np.zeros(5)) == 0.0
+    assert degrees_of_freedom(np.array([1.0, -1.0, 1.0])) == np.inf
+    assert effective_losses(np.eye(1, 1000)[0], None) == pytest.approx(1.0, abs=0.01)
+    four = np.repeat([1.0, 0.0], [4, 996])
+    assert effective_losses(four, np.full(1000, 3.0)) == pytest.approx(effective_losses(four, None))
+
+
+def test_max_t_of_independent_pairs_is_sidaks_and_never_beats_the_single_p_value():
+    """1 - (1 - p)^3 of three, and no p-value gets smaller."""
+    covariance = np.diag([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+    pairs = np.array([[0, 1], [2, 3], [4, 5]])
+    p = np.array([0.001, 0.03, 0.5])
+    found = max_t(p, covariance, pairs, 0.95, np.random.default_rng(0))
+    assert found.adjusted == pytest.approx(1 - (1 - p) ** 3, abs=0.004)
+    assert found.single == pytest.approx(1 - 0.95 ** (1 / 3), rel=0.05)
+    tiny = max_t(np.array([1e-40, 0.5, 1.0]), covariance, pairs, 0.95, np.random.default_rng(0))
+    assert tiny.adjusted[0] <= 3e-40

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.inference import detectable_difference, influence_sd, required_samples
-from abstain.inference._paired import paired
-from abstain.inference._panel import panel
+from abstain.inference import detectable_difference, influence_sd, paired, panel, required_samples
 from tests.inference.populations import allowance
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
-from abstain.inference import kendall_tau, wilcoxon_over_resamples
-from abstain.inference._ranking import min_ranks
+from abstain.inference import kendall_tau, min_ranks, wilcoxon_over_resamples
 
 
 @pytest.fixture(scope="module")

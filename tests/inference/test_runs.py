@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 import abstain
-from abstain.inference._paired import paired
-from abstain.inference._panel import panel
+from abstain.inference import paired, panel
 from abstain.inference._runs import components, of_pair, satterthwaite
 from tests.inference.populations import allowance
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
-from abstain.inference._quantiles import gamma_quantile
+from abstain._quantiles import gamma_quantile
 from tests.inference.populations import allowance
 
 

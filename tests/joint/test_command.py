@@ -12,7 +12,7 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 
 import abstain
-from abstain.cli._run import run
+from abstain.cli import run
 from tests.joint.references import Columns
 
 

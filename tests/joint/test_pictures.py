@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
 from abstain import joint
-from abstain.report._joint import plot_f1_surface, plot_frontiers
+from abstain.report import plot_f1_surface, plot_frontiers
 from tests.joint.references import one_score, random_problem
 
 

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain
-from abstain.metrics._trust_curve import PAPER_GRID, _bins
 from tests.metrics._problems import unit_problems
 from tests.metrics.references import Data, accepted
 from tests.metrics.references_values import algorithm_1
@@ -22,6 +21,9 @@ from tests.strategies import Problem
 SHARED = Path(os.environ.get("ABSTAIN_SHARED", Path(__file__).parents[3] / "shared")) / "vectors/cwsa"
 PROBLEMS = unit_problems(("binary", "graded"), ("none", "positive", "with_zeros"), 1, 20)
 RIGHT, WRONG = 0.0, 1.0
+
+#: The thresholds of a sweep unless told otherwise: those of the paper.
+PAPER_GRID = abstain.cwsa_sweep([0], [1.0])["threshold"]
 
 
 # ---------------------------------------------------------------------- the published table
@@ -103,7 +105,8 @@ def test_bins_of_many_samples_equal_the_binary_search(grid: Any) -> None:
     edges = np.append(grid, np.arange(4097) / 4096)
     score = np.concatenate([edges, np.nextafter(edges, -1.0), np.nextafter(edges, 2.0), [-0.0]]).clip(0.0, 1.0)
     assert score.size >= 4096
-    np.testing.assert_array_equal(_bins(score, grid), np.searchsorted(grid, score, side="right"))
+    sweep = abstain.cwsa_sweep(np.zeros(score.size), score, thresholds=grid)
+    np.testing.assert_array_equal(np.rint(sweep["coverage"] * score.size), [np.sum(score >= edge) for edge in grid])
 
 
 @pytest.mark.parametrize("losses", ["binary", "graded"])

@@ -84,7 +84,7 @@ def test_a_new_leaf_is_found_on_the_command_line_and_in_a_report(checkout: Path)
     code = """
 import contextlib, io, json
 from pathlib import Path
-from abstain.cli._run import run
+from abstain.cli import run
 texts = []
 for arguments in (["metrics"], ["evaluate", "p.csv", "--metrics", "confident_loss", "--report", "r.html"],
                   ["evaluate", "p.csv", "--metrics", "confident_loss", "--json", "-"]):
@@ -189,7 +189,7 @@ def test_the_command_line_takes_a_plugin(outside: Path, plugin: str) -> None:
     """By module name or by file, before or after the command; without it the metric is not known."""
     code = f"""
 import contextlib, io, json
-from abstain.cli._run import run
+from abstain.cli import run
 texts = []
 before = ["evaluate", "p.csv", "--metrics", "confident_loss", "--json", "-"]
 plugin = ["--plugin", {plugin!r}]
@@ -209,7 +209,7 @@ def test_a_plugin_that_is_not_there_is_named(plugin: str) -> None:
     """One line with the name, exit code 2."""
     from click.testing import CliRunner
 
-    from abstain.cli._run import command
+    from abstain.cli import command
 
     result = CliRunner().invoke(command, ["metrics", "--plugin", plugin])
     assert result.exit_code == 2

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.report._display import POINTS, _points
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 pyplot.switch_backend("Agg")
@@ -165,6 +164,16 @@ def test_infinite_scores_can_be_drawn() -> None:
 # ---------------------------------------------------------------------- thinning
 
 
+#: Points up to which all are drawn.
+POINTS = 2000
+
+
+def drawn(curve: abstain.RiskCoverageCurve, kind: Any) -> tuple[Any, Any]:
+    """Return coverages and risks of the line that a plot shows."""
+    line = curve.plot(kind=kind).ax_.lines[0]
+    return np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+
+
 @pytest.fixture(scope="module")
 def million() -> abstain.RiskCoverageCurve:
     """Return a curve of a million distinct scores."""
@@ -176,7 +185,7 @@ def million() -> abstain.RiskCoverageCurve:
 @pytest.mark.parametrize("kind", ["selective", "generalized"])
 def test_thinning_keeps_the_curve(million: abstain.RiskCoverageCurve, kind: Any) -> None:
     """Of a million points at most two thousand are drawn; both ends stay, and nobody can see the difference."""
-    x, y = _points(million, kind)
+    x, y = drawn(million, kind)
     assert 1000 < len(x) <= POINTS + 1
     risk = million.selective_risk if kind == "selective" else million.generalized_risk
     first = 1 if kind == "generalized" else 0
@@ -191,12 +200,12 @@ def test_thinning_keeps_the_curve(million: abstain.RiskCoverageCurve, kind: Any)
 def test_thinning_leaves_short_curves_alone() -> None:
     """Up to two thousand points every one is drawn."""
     curve = abstain.risk_coverage_curve(np.arange(POINTS) % 2, np.arange(POINTS))
-    assert len(_points(curve, "selective")[0]) == POINTS
+    assert len(drawn(curve, "selective")[0]) == POINTS
 
 
 def test_thinning_sees_the_low_end(million: abstain.RiskCoverageCurve) -> None:
     """At small coverages, where the selective risk moves fast, points lie denser than evenly."""
-    x, _ = _points(million, "selective")
+    x, _ = drawn(million, "selective")
     assert np.sum(x < 0.01) > 200
 
 
@@ -205,6 +214,6 @@ def test_thinning_of_skewed_weights() -> None:
     weight = np.ones(10**4)
     weight[5000] = 10.0**6
     curve = abstain.risk_coverage_curve(np.arange(10**4) % 2, np.arange(10**4), sample_weight=weight)
-    x, _ = _points(curve, "generalized")
+    x, _ = drawn(curve, "generalized")
     assert (x[0], x[-1]) == (0.0, 1.0)
     assert np.max(np.diff(x)) == pytest.approx(10**6 / weight.sum(), rel=1e-2)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import abstain
-from abstain._result._words import width
+from abstain._result import width
 from tests.imports import ROOT
 from tests.result.results import RESULTS
 

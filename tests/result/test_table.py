@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstain import Table
-from abstain._result import Column, Estimate
-from abstain._result._words import width, wrapped
+from abstain._result import Column, Estimate, width, wrapped
 from tests.report import hostile
 
 TABLE = Table(

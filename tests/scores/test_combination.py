@@ -8,7 +8,6 @@ from scipy import optimize
 
 import abstain
 from abstain import Outputs, UnmetNeed, scores
-from abstain.scores._logistic import logistic
 from tests.scores.toy import TEST, TRAIN, VALIDATION, split
 
 
@@ -34,10 +33,15 @@ def test_logistic_regression_is_the_optimum():
         z = x @ theta[:2] + theta[2]
         return np.sum(np.logaddexp(0, z) - y * z) + 0.35 * theta[:2] @ theta[:2]
 
-    weights, intercept = logistic(x, y, 0.7)
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    columns = {"a": x[:, 0], "b": x[:, 1]}
+    outputs = Outputs(labels=np.zeros(100, int), predictions=(y == 0).astype(int), scores=columns)
+    found = scores.get("combine_logistic", scores=("a", "b"), ridge=0.7).fit(outputs).arrays
     best = optimize.minimize(loss, np.zeros(3), tol=1e-12).x
-    np.testing.assert_allclose([*weights, intercept], best, atol=1e-5)
-    assert np.isfinite(logistic(np.sign(x[:, :1]), (x[:, 0] > 0).astype(float), 1e-3)[0]).all()  # separable
+    np.testing.assert_allclose([*found["weights"], float(found["intercept"])], best, atol=1e-5)
+    apart = Outputs(labels=np.zeros(100, int), predictions=(x[:, 0] < 0).astype(int), scores={"a": np.sign(x[:, 0])})
+    fitted = scores.get("combine_logistic", scores=("a",), ridge=1e-3).fit(apart)
+    assert np.isfinite(fitted.arrays["weights"]).all()  # separable
 
 
 @pytest.mark.parametrize("name", ["combine_logistic", "combine_ranks"])

@@ -25,7 +25,7 @@ def files(tmp_path_factory):
 
 def test_evaluate_fits_scores_on_a_file(files, capsys):
     """--fit gives fitted scores their data; the numbers are those of the library."""
-    from abstain.cli._run import run
+    from abstain.cli import run
 
     code = run(
         ["evaluate", str(files / "test.npz"), "--scores", "msp,knn(neighbours=5, dtype=float64),klm", "--fit",
@@ -43,7 +43,7 @@ def test_evaluate_fits_scores_on_a_file(files, capsys):
 
 def test_evaluate_says_that_a_score_is_fitted(files, capsys):
     """Without --fit the message names it."""
-    from abstain.cli._run import run
+    from abstain.cli import run
 
     assert run(["evaluate", str(files / "test.npz"), "--scores", "knn"]) == 2
     assert "knn is fitted: give fit data, the train split with features" in capsys.readouterr().err
@@ -51,7 +51,7 @@ def test_evaluate_says_that_a_score_is_fitted(files, capsys):
 
 def test_the_list_says_what_is_needed(capsys):
     """All scores with needs and source."""
-    from abstain.cli._run import run
+    from abstain.cli import run
 
     assert run(["scores", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
+from typing import Any
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the group of all commands, which needs click."""
+    if name != "command":
+        raise AttributeError(f"module 'abstain.cli' has no attribute {name!r}")
+    from abstain.cli import _run  # noqa: F401  (it adds the commands)
+    from abstain.cli._group import command
+
+    return command
 
 
 def main() -> None:
@@ -25,6 +37,18 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    from abstain.cli._run import run
-
     sys.exit(run())
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0 (done), 1 (a check failed) or 2 (wrong usage, bad input).
+
+    Examples
+    --------
+    >>> import abstain.cli
+    >>> abstain.cli.run(["--version"])  # doctest: +SKIP
+    0
+    """
+    from abstain.cli import _run
+
+    return _run.run(arguments)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abstain._files import write_file
-from abstain._result._text import of_result, rich_lines
+from abstain._result import of_result, rich_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

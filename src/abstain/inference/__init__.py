@@ -30,8 +30,6 @@ from abstain.inference._panel import Scores as Scores
 from abstain.inference._panel import panel as panel
 from abstain.inference._permutation import Permutation, permutation_test
 from abstain.inference._planner import detectable_difference, influence_sd, required_samples
-from abstain.inference._quantiles import normal_quantile as normal_quantile
-from abstain.inference._quantiles import t_quantile as t_quantile
 from abstain.inference._ranking import Ranking, kendall_tau
 from abstain.inference._ranking import RankingStudy as RankingStudy
 from abstain.inference._ranking import min_ranks as min_ranks

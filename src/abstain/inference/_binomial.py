@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from abstain._checks import inside, one_of, whole
-from abstain.inference._quantiles import beta_quantile
+from abstain._quantiles import beta_quantile
 
 __all__ = ["clopper_pearson"]
 

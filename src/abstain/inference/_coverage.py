@@ -22,7 +22,7 @@ from abstain.blocks import TieBlocks
 from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import evaluated, is_plain
 from abstain.inference._interval import Interval
-from abstain.inference._quantiles import beta_cdf
+from abstain._quantiles import beta_cdf
 from abstain.metrics import Metric
 
 #: Of what may go wrong on one side, the part of the walk; the rest is for the binomial count.

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import Undefined
+from abstain._quantiles import t_quantile
 from abstain._typing import ArrayLike
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import is_plain
 from abstain.inference._influence import terms_of
-from abstain.inference._quantiles import t_quantile
 from abstain.inference._spread import SINGLE, Spread, both_sides, coverage_of, limit_of, spread_of
 from abstain.inference._unseen import OneMore, one_more, worse_ends
 from abstain.metrics import Metric

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from abstain._quantiles import beta_cdf, t_quantile
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.inference._estimates import Estimates, by_bootstrap, by_influence, route_of
 from abstain.inference._multiple import holm, max_t
 from abstain.inference._panel import Panel
 from abstain.inference._permutation import swap_test
-from abstain.inference._quantiles import beta_cdf, t_quantile
 from abstain.inference._runs import covariance_of_runs, of_pair
 from abstain.inference._spread import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
 from abstain.metrics import Metric

@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from abstain._checks import inside, real, whole
+from abstain._quantiles import normal_quantile
 from abstain._typing import ArrayLike
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric
 from abstain.inference._estimates import by_influence, route_of
 from abstain.inference._panel import panel
-from abstain.inference._quantiles import normal_quantile
 from abstain.metrics import Metric
 
 __all__ = ["detectable_difference", "influence_sd", "required_samples"]

@@ -253,7 +253,7 @@ class JointEvaluation(Result):
 
     def plot(self, ax: Any = None, *, T: int = 200) -> Any:
         """Draw F1 over T quantiles of both scores, with the best thresholds; return the axes."""
-        from abstain.report._joint import plot_f1_surface
+        from abstain.report import plot_f1_surface
 
         return plot_f1_surface(self, T=T, ax=ax)
 

@@ -200,6 +200,6 @@ class RiskCoverageFrontier:
         -------
         matplotlib axes
         """
-        from abstain.report._joint import plot_frontiers
+        from abstain.report import plot_frontiers
 
         return plot_frontiers({"two scores": self}, ax=ax, **kwargs)

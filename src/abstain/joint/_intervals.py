@@ -133,7 +133,7 @@ def _interval(
     name: str, estimate: float, whole: float, halves: FloatArray, level: float, few: str | None
 ) -> Interval:  # fmt: skip
     """Return one interval; ``whole`` and ``halves`` (n_splits, 2) are calculated alike, ``estimate`` exactly."""
-    from abstain.inference import normal_quantile
+    from abstain._quantiles import normal_quantile
 
     gain = " - " in name
     logarithmic = name.endswith("rc") and not gain and estimate > 0.0 and bool((halves > 0.0).all())

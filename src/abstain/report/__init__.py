@@ -3,5 +3,6 @@
 from abstain.report._display import RiskCoverageDisplay, quiet
 from abstain.report._extras import need
 from abstain.report._html import as_html_page
+from abstain.report._joint import plot_f1_surface, plot_frontiers
 
-__all__ = ["RiskCoverageDisplay", "as_html_page", "need", "quiet"]
+__all__ = ["RiskCoverageDisplay", "as_html_page", "need", "plot_f1_surface", "plot_frontiers", "quiet"]

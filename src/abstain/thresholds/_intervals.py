@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from abstain._quantiles import t_quantile
 from abstain._typing import FloatArray
 from abstain.curve import SLACK
-from abstain.inference import clopper_pearson, t_quantile
+from abstain.inference import clopper_pearson
 from abstain.thresholds._sample import Sample
 
 Ends = tuple[float, float]

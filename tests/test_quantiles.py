@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from abstain.inference._quantiles import beta_cdf, beta_quantile, normal_quantile, t_quantile
+from abstain._quantiles import beta_cdf, beta_quantile, normal_quantile, t_quantile
 
 SHAPES = st.floats(0.25, 5e4)
 

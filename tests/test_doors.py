@@ -1,0 +1,70 @@
+"""Rooms are entered by their doors: few imports of private leaves, each with its reason."""
+
+from __future__ import annotations
+
+from tests.imports import ROOT, imports_of, modules
+from tests.test_house import inside
+
+#: Imports of a private leaf of another room, and why it has no door. Modules of the ground are doors themselves.
+PRIVATE = {
+    ("cli._input", "outputs._frame"): "the columns of a file, before anything is read",
+    ("cli._input", "outputs._open"): "the same",
+    ("cli._joint", "outputs._names"): "which columns mark rows out of distribution",
+    ("cli._thresholds", "thresholds._inputs"): "computes what a policy will compute",
+    ("evaluation._comparison", "report._comparison"): ".plot()",
+    ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
+    ("inference._ranking", "report._ranking"): ".plot()",
+    ("report._joint", "joint._grid"): "F1 at all pairs of thresholds, to draw",
+    ("thresholds._apply", "outputs._frame"): "a CSV is copied as text",
+    ("thresholds._sample", "inference._resample"): "clusters as numbers",
+}
+
+#: Test files that import a private leaf of a room, and why its behaviour cannot be reached by a public door.
+PRIVATE_TESTS = {
+    "blocks/test_order.py": "both ways to sort, at any size",
+    "cli/test_bad_input.py": "messages in the words of the command",
+    "evaluation/test_tune.py": "what is fitted how often",
+    "inference/test_bands.py": "parts of the formula of a band",
+    "inference/test_bootstrap.py": "parts of the BCa formula",
+    "inference/test_bootstrap_replicates.py": "both ways to draw",
+    "inference/test_influence.py": "gradients of tables",
+    "inference/test_lanes.py": "both ways to draw, and their parts",
+    "inference/test_runs.py": "components of variance",
+    "joint/conftest.py": "both paths of the inner loops",
+    "joint/test_exact.py": "the same, on ranks and with kernels",
+    "nn/ingredients/test_terms.py": "operations on pictures one by one",
+    "nn/test_bounds.py": "bounds of given histograms",
+    "nn/train/test_recipes.py": "the table of recipes",
+    "nn/train/test_training.py": "the module that a recipe trains",
+    "report/test_page.py": "key figures, without a page around them",
+    "scores/test_contract.py": "the catalogue of leaves, and pieces of any size",
+    "scores/test_identities.py": "parts of two fits, and neighbours in pieces of any size",
+    "thresholds/test_certificates.py": "tests and searches, one by one",
+    "thresholds/test_monitor.py": "the evidence of one stream",
+}
+
+
+def leaf(target: str) -> bool:
+    """Return whether a module is private to a room: ``abstain.room._leaf``."""
+    parts = target.split(".")
+    return parts[0] == "abstain" and len(parts) > 2 and any(part.startswith("_") for part in parts[2:])
+
+
+def test_rooms_are_entered_by_their_doors() -> None:
+    """At most ten imports of another room's private leaf, each listed with its reason."""
+    found = {(each.module[8:], each.target[8:]) for each in inside() if leaf(each.target) and each.module != "abstain"}
+    assert found == set(PRIVATE)
+    assert len(PRIVATE) <= 10
+
+
+def test_tests_go_through_public_doors() -> None:
+    """Few test files import a private leaf, each listed with its reason."""
+    known = set(modules())
+    found = set()
+    for file in sorted((ROOT / "tests").rglob("*.py")):
+        name = file.relative_to(ROOT / "tests").as_posix()
+        imports = imports_of(f"tests.{name[:-3].replace('/', '.')}", file.read_text(encoding="utf-8"), known)
+        if any(leaf(each.target) for each in imports):
+            found.add(name)
+    assert found == set(PRIVATE_TESTS)
+    assert len(PRIVATE_TESTS) <= 20
