@@ -13,7 +13,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     pytest.importorskip("lightning.pytorch")
 
-from abstain.cli._run import run
+from abstain.cli import run
 from abstain.nn import train
 from abstain.study import read_study
 
@@ -104,7 +104,7 @@ def test_a_disk_that_is_full(tmp_path):
     """No file may grow beyond 8 kB: one line and exit code 2, no entry in a manifest, no half-written output."""
     script = """
 import resource, signal, sys
-from abstain.cli._run import run
+from abstain.cli import run
 arguments = sys.argv[1:]
 import lightning.pytorch, torch, abstain.nn.train
 resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from abstain.nn import data
-from abstain.nn.data._corruptions import CORRUPTIONS
-from abstain.nn.data._jpeg import jpeg
+from abstain.nn.data import CORRUPTIONS, jpeg
 from abstain.nn.ingredients import mixing_set
 
 #: Pictures with edges and surfaces: dead leaves.

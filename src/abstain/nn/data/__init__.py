@@ -1,7 +1,9 @@
 """Pictures to train and test on: readers without pickle, splits that are declared, and shifts."""
 
+from abstain.nn.data._corruptions import CORRUPTIONS as CORRUPTIONS
 from abstain.nn.data._corruptions import corrupt, corrupted
 from abstain.nn.data._images import Files, Images
+from abstain.nn.data._jpeg import jpeg as jpeg
 from abstain.nn.data._load import known, load
 from abstain.nn.data._shifts import foreign, hold_out
 from abstain.nn.data._synthetic import synthetic
