@@ -22,7 +22,6 @@ PRIVATE = {
 #: Test files that import a private leaf of a room, and why its behaviour cannot be reached by a public door.
 PRIVATE_TESTS = {
     "blocks/test_order.py": "both ways to sort, at any size",
-    "cli/test_bad_input.py": "messages in the words of the command",
     "evaluation/test_tune.py": "what is fitted how often",
     "inference/test_bands.py": "parts of the formula of a band",
     "inference/test_bootstrap.py": "parts of the BCa formula",
@@ -30,6 +29,7 @@ PRIVATE_TESTS = {
     "inference/test_influence.py": "gradients of tables",
     "inference/test_lanes.py": "both ways to draw, and their parts",
     "inference/test_runs.py": "components of variance",
+    "inference/test_thresholds_that_jump.py": "what a threshold may become",
     "joint/conftest.py": "both paths of the inner loops",
     "joint/test_exact.py": "the same, on ranks and with kernels",
     "nn/ingredients/test_terms.py": "operations on pictures one by one",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abstain.cli._run import as_options
+from abstain.cli import as_options
 from tests.cli.conftest import COLUMNS, LOGITS, Done
 
 Run = Callable[..., Done]

@@ -11,10 +11,13 @@ __all__ = ["main", "run"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the group of all commands, which needs click."""
-    if name != "command":
+    """Load what needs click: the group of all commands, and messages in their words."""
+    if name not in ("as_options", "command"):
         raise AttributeError(f"module 'abstain.cli' has no attribute {name!r}")
-    from abstain.cli import _run  # noqa: F401  (it adds the commands)
+    from abstain.cli._run import as_options  # and with it all commands
+
+    if name == "as_options":
+        return as_options
     from abstain.cli._group import command
 
     return command

@@ -17,12 +17,12 @@ import math
 
 import numpy as np
 
+from abstain._quantiles import beta_cdf
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import evaluated, is_plain
 from abstain.inference._interval import Interval
-from abstain._quantiles import beta_cdf
 from abstain.metrics import Metric
 
 #: Of what may go wrong on one side, the part of the walk; the rest is for the binomial count.

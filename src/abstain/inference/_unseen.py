@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import to_numpy
+from abstain._quantiles import beta_quantile, gamma_quantile
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import aggregated, gradient, per_sample
-from abstain._quantiles import beta_quantile, gamma_quantile
 from abstain.inference._resample import codes
 from abstain.inference._spread import limit_of
 from abstain.metrics import Gradient, Metric, Relative
