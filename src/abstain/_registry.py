@@ -53,9 +53,10 @@ class Registry(Generic[T]):
         return entry
 
     def __getitem__(self, name: str) -> T:
-        if name not in self:
+        found = self._entries.get(name)
+        if found is None and name not in self._all():
             raise not_known(self._kind, name, self._entries)
-        return self._entries[name]
+        return self._entries[name] if found is None else found
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries or name in self._all()

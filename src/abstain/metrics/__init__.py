@@ -6,7 +6,7 @@ The functions themselves are at the top of the package; here is what describes t
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
+from os import listdir
 from typing import Any, get_args
 
 from abstain._checks import one_of
@@ -29,8 +29,9 @@ _FIRST = ("_aurc", "_augrc", "_reference", "_excess", "_retention", "_full", "_p
 
 def _functions() -> dict[str, Any]:
     """Load all leaves and return their public functions by name, for the front of the package."""
-    found = sorted(leaf.name for leaf in iter_modules(__path__) if leaf.name not in _FIRST)
-    leaves = [import_module(f"{__name__}.{leaf}") for leaf in (*_FIRST, *found)]
+    found = {file.partition(".")[0] for folder in __path__ for file in listdir(folder) if file.startswith("_")}
+    others = sorted(found - {*_FIRST, "__init__", "__pycache__"})
+    leaves = [import_module(f"{__name__}.{leaf}") for leaf in (*_FIRST, *others)]
     return {name: getattr(leaf, name) for leaf in leaves for name in getattr(leaf, "__all__", ())}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from abstain._specs import known_options
 from abstain.metrics._facts import Image
-from abstain.metrics._metric import METRICS, Metric
+from abstain.metrics._metric import METRICS, Metric, same
 from abstain.metrics._predictions import check_predictions
 
 P = ParamSpec("P")
@@ -48,7 +48,8 @@ def documented(function: Callable[P, R], needs: frozenset[str] = frozenset()) ->
         after = f"\n{returns}{after}"
     own, after = after.split("\n\n", 1)
     entries = {name: entry for entry in re.findall(r"^\S.*(?:\n +.*)*", own, re.MULTILINE) for name in _names(entry)}
-    names = inspect.signature(function).parameters
+    code = getattr(function, "__wrapped__", function).__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     listed = dict.fromkeys(entries.get(name) or _column(name, needs) for name in names)
     text = "\n".join([f"{before}{head}" + "\n".join(listed), "", after.lstrip("\n")])
     if "\nRaises\n------\n" not in text:
@@ -139,7 +140,14 @@ def register(
         public: Callable[..., Any] = function
         if described.get("input") != "joint":
             public = _on_samples(function, name or function.__name__, described.get("input", "blocks"), given)
-        METRICS.register(Metric(name=name or function.__name__, function=public, image=image, **described))
+        metric = Metric(name=name or function.__name__, function=public, image=image, **described)
+        if public is not function and given is None:
+            for option, value in _usual(function).items():
+                if option not in metric.defaults or not same(value, metric.defaults[option]):
+                    raise TypeError(
+                        f"{metric.name}: {option}={value!r} is no option of value, or has another default there"
+                    )
+        METRICS.register(metric)
         return public
 
     return declare
@@ -188,25 +196,29 @@ def _on_samples(
     function: Callable[..., Any], name: str, input: str, given: Callable[..., dict[str, Any]] | None
 ) -> Callable[..., Any]:
     """Return the function with a body: its columns, checked and sorted, go to the metric of that name."""
-    code = function.__code__
-    positional = code.co_varnames[: code.co_argcount]
-    usual = dict(zip(positional[::-1], (function.__defaults__ or ())[::-1], strict=False))
-    usual |= function.__kwdefaults__ or {}
-    for_all = {key: value for key, value in usual.items() if key not in COLUMNS}
+    positional = function.__code__.co_varnames[: function.__code__.co_argcount]
+    usual = _usual(function)
 
     @wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
         own = function(*args, **kwargs)  # checks the arguments as Python does; a body that computes something is kept
         if own is not None:
             return own
-        columns = dict(zip(positional, args, strict=False)) | kwargs
-        options = {key: columns.pop(key, value) for key, value in for_all.items()}
-        metric = METRICS[name].using(**(options if given is None else given(**options)))
+        columns = kwargs | dict(zip(positional, args, strict=False))
+        options = {key: columns.pop(key) for key in usual if key in columns}
+        metric = METRICS[name].using(**(options if given is None else given(**(usual | options))))
         if input == "probabilities":
             return metric.warned(check_predictions(**columns))
-        columns.setdefault("confidence", None)
-        if columns["confidence"] is None and "confidence" not in positional:
+        if "confidence" not in positional:
             columns["confidence"] = np.zeros(np.shape(columns["loss"]))
         return metric.of(**columns)
 
     return public
+
+
+def _usual(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the options of a public function with their defaults."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    last = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    found = dict(zip(last, defaults, strict=True)) | (function.__kwdefaults__ or {})
+    return {key: value for key, value in found.items() if key not in COLUMNS}

@@ -34,8 +34,7 @@ class Sums(NamedTuple):
     generalized: FloatArray
 
 
-@dataclass(frozen=True)
-class FromSums:
+class FromSums(NamedTuple):
     """A closed form that gives a metric with default options from :class:`Sums`: a bootstrap builds no tables then.
 
     ``formula``: Sums -> values, NaN where undefined; ``selective``: it reads that sum, half of the work; ``binary``: it
@@ -55,8 +54,7 @@ class FromSums:
     counts: bool = False
 
 
-@dataclass(frozen=True)
-class Relative:
+class Relative(NamedTuple):
     """The metric averages over the errors, or is divided by what these allow: k errors vary it like a mean of k values.
 
     So at most k - 1 degrees of freedom, and an error k/(k - 1) times as large, as of a delete-one jackknife. ``share``:
@@ -73,8 +71,7 @@ class Relative:
     share: float = 1.0
 
 
-@dataclass(frozen=True)
-class Tail:
+class Tail(NamedTuple):
     """The metric rests on a quantile of the errors, or of the right predictions, with the share ``beyond`` behind it.
 
     Of k such samples k times ``beyond`` lie there, and a bootstrap of a few sees next to none: at most 4 times as many
@@ -92,8 +89,7 @@ class Tail:
     beyond: float
 
 
-@dataclass(frozen=True)
-class AcceptedLoss:
+class AcceptedLoss(NamedTuple):
     """The metric is the loss of what is accepted, per accepted sample or per sample of all.
 
     For a 0/1 loss it has a binomial interval at a fixed ``threshold`` (-inf: everything is accepted). At a

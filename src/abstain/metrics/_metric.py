@@ -149,13 +149,13 @@ class Metric:
     @property
     def defaults(self) -> dict[str, Any]:
         """Options and their defaults."""
-        known = {} if self.image is None else self.image.of.defaults
+        if self.image is not None:
+            own = _parameters(self.function)
+            return {name: value for name, value in self.image.of.defaults.items() if name in own}
         if self.input == "joint":
-            own = _parameters(self.function).values()
-            known = {each.name: each.default for each in own if each.default is not each.empty}
-        elif self.image is None:
-            return dict(_defaults(self.value))
-        return {name: value for name, value in known.items() if name in _parameters(self.function)}
+            every = _parameters(self.function).values()
+            return {each.name: each.default for each in every if each.default is not each.empty}
+        return dict(_defaults(self.value))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -225,7 +225,7 @@ class Metric:
         known = self.defaults
         known_options(self.name, options, known)
         bound = {**self.options, **options}
-        changed = {key: bound[key] for key in known if key in bound and not _same(bound[key], known[key])}
+        changed = {key: bound[key] for key in known if key in bound and not same(bound[key], known[key])}
         return replace(self, options=changed) if changed or self.options else self
 
     def __reduce__(self) -> Any:
@@ -310,10 +310,11 @@ def _registered(module: str, name: str, options: Mapping[str, Any]) -> Metric:
     return METRICS[name].using(**options)
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     """Whether two option values are equal; NaN equals NaN."""
-    both_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
-    return one is other or both_nan or np.array_equal(one, other)
+    if isinstance(one, str | float | int) and isinstance(other, str | float | int):  # fast, as this is asked often
+        return bool(one == other) or (one != one and other != other)
+    return one is other or np.array_equal(one, other)
 
 
 def _largest_loss(blocks: TieBlocks) -> float:

@@ -26,20 +26,20 @@ def _oracle_estimator(estimator: Estimator) -> Estimator:
 
 
 def through_oracle(gradient: Gradient, blocks: TieBlocks) -> Gradient:
-    """Return the derivative through ``blocks.oracle`` as one on ``blocks``.
+    """Return the derivative through ``blocks.oracle`` as one on ``blocks``, with one block where it is that of all.
 
     A 0/1 loss sends the right samples to the oracle's first block and the wrong ones to its last, so the
     oracle is a function of the table; for any other loss it is a table of its own.
     """
-    zeros = np.zeros(len(blocks))
     if not blocks.binary:
+        zeros = np.zeros(len(blocks))
         return Gradient(zeros, zeros, gradient)
     right, wrong = gradient.weight[0], gradient.weight[-1] + gradient.loss[-1]
     if len(blocks.oracle) == 1:
         if blocks.total_loss > 0.0:
             raise Undefined("every loss is 1, where the optimum has no derivative")
         wrong = right = gradient.weight[0]
-    return Gradient(zeros + right, zeros + (wrong - right))
+    return Gradient(np.array([right]), np.array([wrong - right]))
 
 
 def aurc_optimal_value(blocks: TieBlocks, estimator: Estimator = "plugin") -> float:
