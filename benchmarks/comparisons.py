@@ -76,8 +76,8 @@ def main() -> None:
     comparison = abstain.compare(losses, scores, "augrc")
     print(comparison, "\n")
     if arguments.figures is not None:
-        save(study.plot(), arguments.figures / "ranking-imagenet.png")
-        save(comparison.plot(), arguments.figures / "compare-imagenet.png")
+        save(study.plot().figure_, arguments.figures / "ranking-imagenet.png")
+        save(comparison.plot().figure_, arguments.figures / "compare-imagenet.png")
 
     print(abstain.compare(*cifar10(folder), "augrc"), "\n")
 
@@ -92,10 +92,8 @@ def main() -> None:
         )
 
 
-def save(drawn: Any, path: Path) -> None:
-    """Write a figure, or the figure of axes."""
-    first = np.ravel(drawn)[0] if not hasattr(drawn, "savefig") else drawn
-    figure = first if hasattr(first, "savefig") else first.figure
+def save(figure: Any, path: Path) -> None:
+    """Write a figure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110, bbox_inches="tight")
 

@@ -246,7 +246,7 @@ def draw(run: joint.ScoredRun, name: str, score: str, folder: Path) -> None:
     }
     for file, function in drawings.items():
         figure = Figure(figsize=(5.6, 4.3), layout="constrained")
-        ax = function(figure.subplots())
+        ax = function(figure.subplots()).ax_
         ax.set_title(f"Fashion-MNIST (ID), {name} (OOD): MSP and {score}", fontsize="medium")
         figure.savefig(folder / file, dpi=110)
         print(f"wrote {folder / file}")

@@ -222,7 +222,7 @@ def test_other_forms(data):
     text = str(result)
     assert text.index("good") < text.index("poor")
     assert "one training run" in text
-    axes = result.plot()
+    axes = result.plot().ax_
     axes.figure.canvas.draw()
     assert axes.get_yticklabels()[0].get_text() == "good"
     matplotlib.pyplot.close(axes.figure)

@@ -157,7 +157,7 @@ def test_it_draws_the_flows(study):
     import matplotlib
 
     matplotlib.use("agg")
-    figure = study.plot()
+    figure = study.plot().figure_
     figure.canvas.draw()
     assert len(figure.axes) == 3
     assert len(figure.axes[1].collections) == 4

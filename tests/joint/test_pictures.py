@@ -20,19 +20,19 @@ def test_the_frontier_is_drawn_with_its_area() -> None:
     both, alone = joint.ds_aurc(**columns.named), joint.ds_aurc(**one_score(columns).named)
     assert both.frontier is not None
     assert alone.frontier is not None
-    ax = plot_frontiers({"MSP": alone.frontier, "both": both.frontier}, ax=Figure().subplots())
+    ax = plot_frontiers({"MSP": alone.frontier, "both": both.frontier}, ax=Figure().subplots()).ax_
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels == [f"MSP (AURC {alone.value:.4f})", f"both (DS-AURC {both.value:.4f})"]
     stair = ax.lines[2].get_ydata()
     assert (np.diff(stair) >= 0).all()
     assert len(ax.lines) == 4
-    assert both.frontier.plot(ax=Figure().subplots()).get_xlabel() == "Coverage of ID samples"
+    assert both.frontier.plot(ax=Figure().subplots()).ax_.get_xlabel() == "Coverage of ID samples"
 
 
 def test_the_surface_marks_the_best_points() -> None:
     """The star is the exact optimum, and no cell of the grid is above it; constant scores are drawn as well."""
     columns = random_problem(80, 60)
-    ax = joint.evaluate(**columns.named).plot(Figure().subplots(), T=30)
+    ax = joint.evaluate(**columns.named).plot(Figure().subplots(), T=30).ax_
     grid = ax.collections[0].get_array()
     best = joint.ds_f1(**columns.named).value
     assert grid.max() <= best

@@ -141,7 +141,7 @@ def test_styles_and_several_curves() -> None:
 
 def test_an_evaluation_plots_its_scores() -> None:
     """All scores on all samples, no groups."""
-    outputs = abstain.Outputs(loss=LOSS, scores={"a": CONFIDENCE, "b": -CONFIDENCE}, groups={"g": LABELS})
+    outputs = abstain.Outputs(loss=LOSS, scores={"a": CONFIDENCE, "b": CONFIDENCE.round(1)}, groups={"g": LABELS})
     display = abstain.evaluate(outputs, ["a", "b"], "augrc", groups="g").plot(kind="selective")
     assert [line.get_label().split(" ")[0] for line in display.line_] == ["a", "b"]
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain._checks import closest
 from abstain._result import Column, Estimate, Result, Row, Table, arrow
 from abstain.inference import Difference
+
+if TYPE_CHECKING:
+    from abstain.report import Display
 
 #: Pairs that a printed table lists before it stops; all of them are in the result.
 PAIRS = 15
@@ -133,8 +136,8 @@ class Comparison(Result):
         hidden = len(self.differences) - PAIRS
         return Table(columns, rows, notes=[f"{hidden} more pairs are in .differences."] if hidden > 0 else [])
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw estimates with intervals and letters, best on top; return the matplotlib axes."""
+    def plot(self, ax: Any = None) -> Display:
+        """Draw estimates with intervals and letters, best on top."""
         from abstain.report._comparison import plot_comparison
 
         return plot_comparison(self, ax)

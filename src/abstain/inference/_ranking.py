@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from abstain.inference._panel import Losses, Scores, panel
 from abstain.inference._permutation import mid_ranks
 from abstain.inference._wilcoxon import CAUTION, wilcoxon_over_resamples
 from abstain.metrics import Metric
+
+if TYPE_CHECKING:
+    from abstain.report import Display
 
 __all__ = ["Ranking", "RankingStudy", "kendall_tau", "ranking_study"]
 
@@ -166,8 +169,8 @@ class RankingStudy(Result):
             "rows": [plain(ranking.of(name)) for name in ranking.names],
         } for spec, ranking in rankings}}  # fmt: skip
 
-    def plot(self, one: str | None = None, other: str | None = None) -> Any:
-        """Draw the flows between two rankings with their significance maps; return the matplotlib figure."""
+    def plot(self, one: str | None = None, other: str | None = None) -> Display:
+        """Draw the flows between two rankings with their significance maps."""
         from abstain.report._ranking import plot_study
 
         return plot_study(self, *self._two(one, other))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from abstain.joint._ds_f1 import F1Point, exact
 from abstain.joint._levels import single_frontier
 from abstain.joint._problem import Problem, Thresholds, problem
 from abstain.joint._single import aurc_optimum, of_single
+
+if TYPE_CHECKING:
+    from abstain.report import Display
 
 #: Title, direction and name of what is printed.
 _METRICS = (("F1", "higher", "ds_f1"), ("AURC", "lower", "ds_aurc"), ("AUGRC", "lower", "ds_augrc"))
@@ -251,8 +254,8 @@ class JointEvaluation(Result):
         }
         return dict(plain(found))
 
-    def plot(self, ax: Any = None, *, T: int = 200) -> Any:
-        """Draw F1 over T quantiles of both scores, with the best thresholds; return the axes."""
+    def plot(self, ax: Any = None, *, T: int = 200) -> Display:
+        """Draw F1 over T quantiles of both scores, with the best thresholds."""
         from abstain.report import plot_f1_surface
 
         return plot_f1_surface(self, T=T, ax=ax)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from abstain._checks import fraction, one_of
 from abstain._sums import inner
 from abstain._typing import FloatArray, IntArray
 from abstain.joint._problem import Thresholds
+
+if TYPE_CHECKING:
+    from abstain.report import Display
 
 OPERATORS = ("at_least", "exact")
 
@@ -186,7 +189,7 @@ class RiskCoverageFrontier:
         width = np.diff(level)
         return (inner(risk[1:], width) - 0.5 * float((risk[1:] - risk[:-1]).sum())) / self.n_id
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+    def plot(self, ax: Any = None, **kwargs: Any) -> Display:
         """Draw selective risk over coverage.
 
         Parameters
@@ -198,7 +201,8 @@ class RiskCoverageFrontier:
 
         Returns
         -------
-        matplotlib axes
+        Display
+            With the axes, ``ax_``, and their figure, ``figure_``.
         """
         from abstain.report import plot_frontiers
 

@@ -8,15 +8,19 @@ import numpy as np
 
 from abstain._result import clean
 from abstain.evaluation import Comparison
+from abstain.report._figure import LOCK, Display
 
 
-def plot_comparison(comparison: Comparison, ax: Any = None) -> Any:
-    """Draw estimates with intervals, best on top, letters on the right; return the axes."""
+def plot_comparison(comparison: Comparison, ax: Any = None) -> Display:
+    """Draw estimates with intervals, best on top, letters on the right."""
+    display = Display()
+    with LOCK:
+        _draw(comparison, display._on(ax, (6.0, 1.2 + 0.34 * len(comparison.table))))
+    return display
+
+
+def _draw(comparison: Comparison, ax: Any) -> None:
     rows = comparison.table
-    if ax is None:
-        from matplotlib import pyplot
-
-        _, ax = pyplot.subplots(figsize=(6.0, 1.2 + 0.34 * len(rows)), layout="constrained")
     height = np.arange(len(rows))
     estimate = np.array([row["estimate"] for row in rows])
     ends = np.array([[row["low"], row["high"]] for row in rows], dtype=np.float64).T
@@ -36,7 +40,6 @@ def plot_comparison(comparison: Comparison, ax: Any = None) -> Any:
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    return ax
 
 
 def shown(name: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +11,7 @@ from abstain._checks import one_of
 from abstain._result import short
 from abstain._typing import ArrayLike, FloatArray
 from abstain.curve import RiskCoverageCurve, risk_coverage_curve
-from abstain.report._extras import need
+from abstain.report._figure import LOCK, Display
 
 Kind = Literal["selective", "generalized", "both"]
 
@@ -21,7 +19,7 @@ Kind = Literal["selective", "generalized", "both"]
 POINTS = 2000
 
 
-class RiskCoverageDisplay:
+class RiskCoverageDisplay(Display):
     """Risk-coverage curves of one or several scores, beside the oracle and a random score.
 
     Parameters
@@ -174,19 +172,14 @@ class RiskCoverageDisplay:
         if kind == "both" and ax is not None and np.size(ax) == 1:
             kind = "selective"
         kinds: list[Kind] = ["selective", "generalized"] if kind == "both" else [kind]
-        if ax is None:
-            need("a plot", "matplotlib")
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(1, len(kinds), figsize=(5.0 * len(kinds), 4.0), layout="constrained")
+        ax = self._on(ax, (5.0 * len(kinds), 4.0), len(kinds))
         axes = np.atleast_1d(ax).ravel()
         self.line_ = []
         if len(axes) != len(kinds):
             raise ValueError(f"kind={kind!r} draws {len(kinds)} axes, but ax holds {len(axes)}")
-        for one, which in zip(axes, kinds, strict=True):
-            self._draw(one, which, plot_references, dict(curve_kwargs or {}), dict(reference_kwargs or {}))
-        self.ax_ = ax
-        self.figure_ = axes[0].figure
+        with LOCK:
+            for one, which in zip(axes, kinds, strict=True):
+                self._draw(one, which, plot_references, dict(curve_kwargs or {}), dict(reference_kwargs or {}))
         return self
 
     def _draw(self, ax: Any, kind: Kind, references: bool, curve_style: Any, reference_style: Any) -> None:
@@ -207,14 +200,6 @@ class RiskCoverageDisplay:
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
         ax.legend(frameon=False, fontsize="small")
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without warnings about characters of names that the font lacks: a browser has other fonts, a box says it too."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield
 
 
 def _plain(name: str) -> str:

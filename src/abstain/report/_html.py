@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from abstain._result import clean
 from abstain.evaluation import Evaluation
-from abstain.report._display import RiskCoverageDisplay, quiet
+from abstain.report._display import RiskCoverageDisplay
 from abstain.report._extras import need
+from abstain.report._figure import LOCK, quiet
 from abstain.report._tables import key_figures, operating_points
 
 #: Columns of values that fit on a page, on paper too.
@@ -65,7 +66,7 @@ def _plot(evaluation: Evaluation, kind: Literal["selective", "generalized"]) -> 
 
     curves = {entry.score: entry.curve for entry in evaluation.summaries if entry.group is None}
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "abstain", "font.size": 11.0}
-    with style.context(["default", settings]), quiet():
+    with LOCK, style.context(["default", settings]), quiet():
         figure = Figure(figsize=(5.0, 4.0), layout="constrained")
         RiskCoverageDisplay(curves).plot(ax=figure.subplots(), kind=kind)
         stream = io.StringIO()

@@ -8,30 +8,29 @@ import numpy as np
 
 from abstain.inference import Ranking, RankingStudy
 from abstain.report._comparison import shown
+from abstain.report._figure import LOCK, Display
 
 #: Inches from one ranking to the other.
 FLOW = 2.2
 
 
-def plot_study(study: RankingStudy, left: Ranking, right: Ranking) -> Any:
-    """Draw a coloured flow per score between two rankings, significance maps outside; return the figure."""
-    from matplotlib import pyplot
-
+def plot_study(study: RankingStudy, left: Ranking, right: Ranking) -> Display:
+    """Draw a coloured flow per score between two rankings, significance maps outside."""
     size = len(study.names)
     side = 1.0 + 0.26 * size
     text = 0.5 + 0.08 * max(len(name) for name in study.names)  # inches that a name with its rank takes
     middle = FLOW + 2.0 * text
-    figure, axes = pyplot.subplots(
-        1, 3, figsize=(2.0 * side + middle, side + 0.4), layout="constrained", width_ratios=[side, middle, side]
-    )
-    colours = _colours(left)
-    _map(axes[0], left)
-    _flows(axes[1], left, right, colours)
-    axes[1].set_xlim(-text / FLOW, 1.0 + text / FLOW)
-    _map(axes[2], right)
-    tau = study.kendall(left.metric, right.metric)
-    figure.suptitle(f"Kendall's tau {tau:.2f} · filled: row significantly better than column", fontsize="medium")
-    return figure
+    display = Display()
+    with LOCK:
+        axes = display._on(None, (2.0 * side + middle, side + 0.4), 3, width_ratios=[side, middle, side])
+        _map(axes[0], left)
+        _flows(axes[1], left, right, _colours(left))
+        axes[1].set_xlim(-text / FLOW, 1.0 + text / FLOW)
+        _map(axes[2], right)
+        tau = study.kendall(left.metric, right.metric)
+        heading = f"Kendall's tau {tau:.2f} · filled: row significantly better than column"
+        display.figure_.suptitle(heading, fontsize="medium")
+    return display
 
 
 def _colours(ranking: Ranking) -> dict[str, Any]:
