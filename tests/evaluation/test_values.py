@@ -197,7 +197,7 @@ def test_missing_scores_raise_by_default() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"outputs": [0, 1]}, TypeError, "evaluate takes Outputs, got list; use abstain.read_outputs"),
+        ({"outputs": [0, 1]}, TypeError, "outputs are read from a file, a data frame or arrays by name, got list"),
         ({"scores": "mps"}, ValueError, "score 'mps' is not known; did you mean 'msp'"),
         ({"scores": "energy"}, abstain.UnmetNeed, "energy needs logits"),
         ({"nan_policy": "ignore"}, ValueError, "nan_policy='ignore' is not known"),

@@ -235,7 +235,6 @@ def test_scores_of_openood(tmp_path):
         assert np.array_equal(inside[name], wanted)
     assert "is_ood" not in inside
     assert outside["is_ood"].all()
-    assert "label" not in outside
 
 
 def test_a_pickle_is_refused_and_its_converter_works(tmp_path):

@@ -83,7 +83,7 @@ def evaluate_command(
     """
     chosen = _metrics(metrics)
     check_destinations(destinations, [file] if fit_file is None else [file, fit_file])
-    outputs, wanted, names = read(file, score_names(scores), words(groups), **columns)
+    outputs, wanted, names = read(file, score_names(scores), words(groups), say=False, **columns)
     fit = read_fit(fit_file, columns)
     with about(file):
         result = evaluate(

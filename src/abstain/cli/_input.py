@@ -11,13 +11,16 @@ from typing import Any
 from abstain import scores as known
 from abstain._checks import closest, with_row
 from abstain.cli._columns import MODEL, shared
-from abstain.outputs import Outputs, read_outputs
+from abstain.outputs import Outputs, read_outputs, sentence
 
 
-def read(file: Path, wanted: Sequence[str], by: Sequence[str], **options: Any) -> tuple[Outputs, list[str], list[str]]:
+def read(
+    file: Path, wanted: Sequence[str], by: Sequence[str], *, say: bool = True, **options: Any
+) -> tuple[Outputs, list[str], list[str]]:
     """Return the outputs, the scores and the groups to evaluate, with patterns expanded.
 
-    A column of the file comes before a computed score of the same name: it is the file's own word.
+    A column of the file comes before a computed score of the same name: it is the file's own word. What was
+    understood is said on standard error, unless the result says it itself.
     """
     columns = column_names(file) if wanted else []
     external = []
@@ -30,7 +33,20 @@ def read(file: Path, wanted: Sequence[str], by: Sequence[str], **options: Any) -
                 f"{file}: {name!r} is neither a score nor a column; {_nearest(name, columns)}; see 'abstain scores'"
             )
     outputs = read_outputs(file, scores=external, groups=by, **options)
+    if say:
+        _say(file, outputs)
     return outputs, _expanded(wanted, outputs.scores), _expanded(by, outputs.groups)
+
+
+#: What was understood of the files of this run; said on standard error once the work is done.
+understood: list[str] = []
+
+
+def _say(file: Path, outputs: Outputs) -> None:
+    assert outputs.origin is not None
+    states = [] if outputs.states is None else [str(outputs.states)]
+    for line in (sentence(outputs.understood()), *states, *outputs.origin.notes):
+        understood.append(f"{file}: {line}")
 
 
 def read_fit(file: Path | None, options: Mapping[str, Any]) -> Outputs | None:

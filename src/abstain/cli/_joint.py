@@ -197,7 +197,7 @@ def _outside(
     if sys.stderr is not None and sys.stderr.isatty():
         click.echo(f"scoring {file}", err=True)
     own = columns if both else columns | {"labels": None, "is_ood": None, "ood_label": None, "where": None}
-    outputs, _, _ = read(file, _asked(file, confidence, wanted), [], unlabelled=True, part="ood", **own)
+    outputs, _, _ = read(file, _asked(file, confidence, wanted), [], say=False, unlabelled=True, part="ood", **own)
     predicting = [each.logits is not None or each.probabilities is not None for each in (outputs, inside)]
     if all(predicting) and outputs.n_classes != inside.n_classes:
         raise ValueError(f"{file}: {outputs.n_classes} classes, but the ID set has {inside.n_classes}; one network?")

@@ -12,7 +12,7 @@ from typing import TextIO
 import click
 
 from abstain._result import clean
-from abstain.cli import _commands, _compare, _joint, _thresholds, _train  # noqa: F401  (they add their commands)
+from abstain.cli import _commands, _compare, _input, _joint, _thresholds, _train  # noqa: F401  (they add their commands)
 from abstain.cli._columns import COLUMNS, as_option
 from abstain.cli._group import command
 
@@ -47,6 +47,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks
     _noted.clear()
+    _input.understood.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _note
@@ -59,6 +60,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         code = command.main(args=given, prog_name="abstain", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
+        for line in _input.understood:
+            click.echo(as_options(_line(line)), err=True)
     except (BrokenPipeError, SystemExit):  # the reader, e.g. head, has enough: click and rich leave by SystemExit
         _close_stdout()
         return 0

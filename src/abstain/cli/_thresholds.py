@@ -111,6 +111,8 @@ def threshold_command(
         raise click.UsageError("--groups takes one group column here")
     check_destinations({"output": output}, [file])
     outputs, _, names = read(file, [], by, **columns)
+    if "delta" in wanted and outputs.origin is not None and outputs.origin.single.keys() & {"correct", "quality"}:
+        wanted.setdefault("max_loss", 1.0)  # 1 - a verdict or quality in [0, 1]
     with about(file):
         column, how = _scored(outputs, score, temperature, columns)
         chosen = None if not by else (outputs.groups or {})[names[0]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,8 @@ from abstain._typing import BoolArray, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
+from abstain.evaluation import _answers
+from abstain.evaluation._entry import as_outputs, same_samples
 from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 from abstain.inference import Interval, as_risk, check_level, confidence_interval, of_coverage, of_samples
@@ -40,22 +42,24 @@ MOST_GROUPS = 1000
 
 
 def evaluate(
-    outputs: Outputs,
+    outputs: Any = None,
     scores: str | Sequence[str] | None = None,
     metrics: str | Metric | Iterable[str | Metric] = "default",
     *,
     fit: Outputs | None = None,
-    groups: str | Sequence[str] | None = None,
+    groups: str | Sequence[str] | Mapping[str, Any] | None = None,
     nan_policy: NanPolicy = "raise",
     level: float | None = 0.95,
     n_resamples: int = 0,
+    **columns: Any,
 ) -> Evaluation:
     """Evaluate the reject option of saved outputs: every metric for every score, on all samples and by group.
 
     Parameters
     ----------
-    outputs : Outputs
-        One model's outputs on one split; see :func:`read_outputs`.
+    outputs : Outputs, path, data frame, or dict of str to Outputs
+        One model's outputs on one split, or what :func:`read_outputs` reads them from; nothing where ``columns`` are
+        arrays. Several models by name: one table of models and scores.
     scores : str or list of str, optional
         Confidence scores by name; default the given confidence, else the maximum softmax probability.
     metrics : "default", "all", or specs
@@ -63,14 +67,17 @@ def evaluate(
         listed with its reason. Or metrics by name, with options: ``["aurc", "coverage_at_risk(risk=0.01)"]``.
     fit : Outputs, optional
         Other outputs of the model, to fit scores on that need it, such as ``knn`` and ``klm``.
-    groups : str or list of str, optional
-        Names of group columns: every metric also within each group.
+    groups : str or list of str, or dict, optional
+        Names of group columns: every metric also within each group. With arrays: the columns by name.
     nan_policy : {"raise", "reject", "drop"}
         What a NaN score means.
     level : float in (0, 1), optional
         Of the confidence intervals; None: none. Weights count as fixed, ``outputs.clusters`` as dependent samples.
     n_resamples : int
         Bootstrap resamples for metrics that need them (such as coverage at a risk); 0: these get no interval.
+    **columns
+        Of a path or frame: which column is what, as in :func:`read_outputs` (``labels="y"``). Without one: the arrays
+        themselves (``labels=y, probabilities=p``).
 
     Returns
     -------
@@ -91,17 +98,21 @@ def evaluate(
     >>> result = abstain.evaluate(outputs, scores=["msp", "neg_entropy"])
     >>> round(result.value("augrc", score="neg_entropy"), 5)
     0.00597
+    >>> y, p = [0, 1, 1, 0], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.7, 0.3]]
+    >>> abstain.evaluate(labels=y, probabilities=p, metrics="augrc").value("augrc")
+    0.03125
     """
-    if not isinstance(outputs, Outputs):
-        raise TypeError(
-            f"evaluate takes Outputs, got {type(outputs).__name__}; "
-            "use abstain.read_outputs(path), or abstain.Outputs(loss=..., confidence=...)"
-        )
+    if isinstance(outputs, Mapping) and any(isinstance(each, Outputs) for each in outputs.values()):
+        options = {"fit": fit, "groups": groups, "nan_policy": nan_policy, "level": level, "n_resamples": n_resamples}
+        return _models(outputs, scores, metrics, options | columns)
+    for name, given in (("scores", scores), ("groups", groups)):
+        if given is not None and not isinstance(given, str | Iterable):
+            raise TypeError(f"{name} must be a name or a list of names, got {given!r}")
+    outputs, groups = as_outputs(outputs, scores, groups, columns)
     if fit is not None and not isinstance(fit, Outputs):
         raise TypeError(f"fit must be Outputs, got {type(fit).__name__}; use abstain.read_outputs(path)")
-    for name, given in (("scores", scores), ("metrics", metrics), ("groups", groups)):
-        if given is not None and not isinstance(given, str | Metric | Iterable):
-            raise TypeError(f"{name} must be a name or a list of names, got {given!r}")
+    if not isinstance(metrics, str | Metric | Iterable):
+        raise TypeError(f"metrics must be a name or a list of names, got {metrics!r}")
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     if level is not None:
         check_level(level)
@@ -141,11 +152,41 @@ def evaluate(
             if len(needs) == len(columns):  # no score allows it; for some, the table shows a dash and a note says why
                 raise needs[0]
     provenance = _provenance(outputs, fit, nan_policy, level, n_resamples)
+    provenance["understood"] = outputs.understood(names[0] if scores is None else "")
+    if outputs.origin is not None:
+        provenance["origin"] = list(outputs.origin.notes)
+    if outputs.states is not None:
+        provenance["answers"] = _answers.summary(outputs.states, level)
     provenance["same_samples"] = nan_policy != "drop" or _alike(columns.values())
     others = {name: int((losses[name] != outputs.loss_per_sample()).sum()) for name in names}
     if any(each is not outputs for each in judged.values()):
         provenance["judged_by_passes"] = {name: others[name] for name in names if judged[name] is not outputs}
     return Evaluation(tuple(measurements), tuple(summaries), provenance)
+
+
+def _models(models: Mapping[str, Outputs], scores: Any, metrics: Any, options: dict[str, Any]) -> Evaluation:
+    """Return one evaluation of several models: a score of it is a model with its score."""
+    other = next((each for each in models.values() if not isinstance(each, Outputs)), None)
+    if other is not None:
+        raise TypeError(f"several models are a dict of name -> Outputs, got {type(other).__name__}; read_outputs(...)")
+    several = scores is not None and not isinstance(scores, str) and len(list(scores)) > 1
+    measurements: list[Measurement] = []
+    summaries: list[ScoreSummary] = []
+    facts: dict[str, Any] = {}
+    for model, outputs in models.items():
+        found = evaluate(outputs, scores, metrics, **options)
+        names = {score: f"{model} {score}" if several else str(model) for score in found.scores}
+        measurements += [replace(entry, score=names[entry.score]) for entry in found.measurements]
+        summaries += [replace(entry, score=names[entry.score]) for entry in found.summaries]
+        facts[str(model)] = found.provenance
+    first = next(iter(facts.values()))
+    same = same_samples(models) and all(each["same_samples"] for each in facts.values())
+    keys = ("level", "n_resamples", "nan_policy", "abstain", "numpy", "python")
+    shared = {key: first[key] for key in keys} | {"same_samples": same, "models": facts}
+    order = {name: place for place, name in enumerate(dict.fromkeys(entry.score for entry in measurements))}
+    groups = list(dict.fromkeys(entry.group for entry in measurements))
+    measurements.sort(key=lambda entry: (groups.index(entry.group), order[entry.score]))
+    return Evaluation(tuple(measurements), tuple(summaries), shared)
 
 
 def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[list[Metric], bool]:

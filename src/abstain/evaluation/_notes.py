@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from abstain.outputs import sentence
+
 if TYPE_CHECKING:
     from abstain.evaluation._result import Evaluation
 
@@ -17,7 +19,7 @@ PLACES = 4
 
 def notes(evaluation: Evaluation) -> list[str]:
     """Return what a reader must know beside the numbers: ties, missing scores, undefined values."""
-    lines = []
+    lines = _understood(evaluation)
     for entry in evaluation.summaries:
         if entry.group is not None:  # a group is part of the whole, of which the same has been said
             continue
@@ -37,6 +39,14 @@ def notes(evaluation: Evaluation) -> list[str]:
             "wrong, or wrong where they are right"
         )
     return lines + _undefined(evaluation) + _doubtful(evaluation)
+
+
+def _understood(evaluation: Evaluation) -> list[str]:
+    """Return what the columns of a file, a frame or arrays were taken for."""
+    facts = evaluation.provenance
+    if "origin" not in facts:
+        return []
+    return [f"read as: {sentence(facts['understood'])}", *facts["origin"]]
 
 
 def _doubtful(evaluation: Evaluation) -> list[str]:

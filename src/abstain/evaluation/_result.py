@@ -200,6 +200,11 @@ class Evaluation(Result):
     def headline(self) -> str:
         """Return one line that says what was evaluated."""
         facts = self.provenance
+        if "models" in facts:
+            sizes = sorted({each["n"] for each in facts["models"].values()})
+            return (
+                f"{len(facts['models'])} models · {' to '.join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))} samples"
+            )
         loss = "0/1 loss" if facts["binary_loss"] else "mean loss"
         weighted = " · weighted" if facts["weighted"] else ""
         return f"{facts['n']} samples · {loss} {number(facts['mean_loss'])}{weighted}"

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from abstain._result import Column, Estimate, Row, Table, arrow
+from abstain.evaluation import _answers
 
 if TYPE_CHECKING:
     from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
@@ -15,9 +16,10 @@ GROUPS = 20
 
 
 def tables(evaluation: Evaluation) -> list[Table]:
-    """Return the table of all samples, then one per score for the groups."""
+    """Return the states of answers, if some have none; the table of all samples; one per score for the groups."""
+    answers = [_answers.table(evaluation.provenance["answers"])] if "answers" in evaluation.provenance else []
     groups = [_by_group(evaluation, score) for score in evaluation.scores if len(evaluation.groups) > 1]
-    return [_one(evaluation) if len(evaluation.scores) == 1 else _several(evaluation), *groups]
+    return [*answers, _one(evaluation) if len(evaluation.scores) == 1 else _several(evaluation), *groups]
 
 
 def brackets(evaluation: Evaluation) -> list[str]:

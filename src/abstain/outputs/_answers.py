@@ -100,7 +100,7 @@ class Answers:
         if len(names) != 2:
             raise ValueError(f"{name!r} is the probability of one of two classes, but class_names has {len(names)}")
         self.fields["probabilities"] = np.column_stack([1.0 - p, p])
-        self.how["probabilities"] = f"1 - p and p, with p = {self.quoted('positive_probability')} that of {names[1]}"
+        self.how["probabilities"] = f"1 - p and p (p = {self.quoted('positive_probability')}, of class {names[1]})"
         if names != ["0", "1"]:
             self.fields["class_names"] = names
             for part in {"labels", "predictions"} & self.fields.keys():
@@ -177,7 +177,7 @@ class Answers:
         column = self.fields.pop(part)
         name = self.plan.single.get(part, part)
         if part == "correct":
-            self.how["loss"] = f"1 - {self.quoted('correct')} (0 right, 1 wrong)"
+            self.how["loss"] = f"1 - {self.quoted('correct')}"
             return _grades.graded(column, name)
         loss = numbers(column, part)
         if part == "quality":
@@ -220,7 +220,7 @@ class Answers:
         for part, column in self.fields.items():
             if part in ("class_names", "head") or column is None:
                 continue
-            if part in ("scores", "groups"):
+            if part in ("scores", "groups", "score_predictions"):
                 self.fields[part] = {name: _rows.taken(each, kept) for name, each in column.items()}
             else:
                 self.fields[part] = _rows.taken(column, kept, axis=1 if part == "passes" else 0)

@@ -85,6 +85,7 @@ def _fields(read: Reading, passes: Any, class_names: Sequence[str] | None) -> di
     fields |= {field: source.stack(loaded, columns) for field, columns in plan.matrix.items()}
     fields["groups"] = {name: _category(read, column) for name, column in plan.groups.items()}
     fields["scores"] = {name: loaded[column] for name, column in plan.scores.items()}
+    fields["score_predictions"] = {name: loaded[column] for name, column in plan.score_predictions.items()}
     fields["head"], fields["passes"] = source.head(), passes
     found = source.class_names(loaded) or plan.class_names
     fields["class_names"] = found if class_names is None else class_names

@@ -78,6 +78,8 @@ class Plan:
     matrix: dict[str, list[str]] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)
     scores: dict[str, str] = field(default_factory=dict)
+    #: Score -> column of the predictions that it is about.
+    score_predictions: dict[str, str] = field(default_factory=dict)
     class_names: list[str] | None = None
     #: Parts whose column the caller has named.
     told: frozenset[str] = frozenset()
@@ -86,6 +88,7 @@ class Plan:
         """All columns, each once."""
         inner = [name for names in self.matrix.values() for name in names]
         every = [*self.single.values(), *inner, *self.groups.values(), *self.scores.values()]
+        every += self.score_predictions.values()
         return list(dict.fromkeys(every))
 
     def drop(self, *parts: str) -> None:
@@ -134,6 +137,8 @@ def plan(
         result.scores = _automatic_family(free, "score", whole=False)
         used = set(result.columns())
         result.scores |= {name: name for name in free if plain(name) in EXTERNAL and name not in used}
+    own = {score: f"prediction_{score}" for score in result.scores}
+    result.score_predictions = {score: name for score, name in own.items() if name in free}
     _order_classes(result, columns)
     return result
 

@@ -44,7 +44,7 @@ def open_source(source: Any) -> Source:
     found = readers.find(name)
     if found is not None:
         reader, table = found
-        return Source(name, MemoryColumns(table.columns), (f"read as {reader.title}", *table.notes), table.one_of)
+        return Source(name, MemoryColumns(table.columns), (f"written by {reader.name}", *table.notes), table.one_of)
     return Source(name, _columns(name, kind_of(name)))
 
 

@@ -364,7 +364,7 @@ class Outputs:
         labels as given (2 classes: no, yes)
         prediction as given
         confidence as given
-        loss 0/1, the prediction is not the label
+        loss 0/1
         """
         return understood(self, default)
 

@@ -139,7 +139,8 @@ def read_outputs(
     - probabilities: a matrix or columns under probabilities, probability, probs, prob, proba, softmax, likewise
       (p_0 …: numbers only)
     - features: a matrix features or feature_<name>; columns feature_0 …
-    - groups: group, groups, group_<name>; scores: score_<name>, and odin, gram, confidnet, reservation, ...
+    - groups: group, groups, group_<name>; scores: score_<name> (prediction_<name> beside it: the predictions that
+      it is about), and odin, gram, confidnet, reservation, ...
     - in an ``.npz`` also class_names, head_weight, head_bias and passes
 
     Two columns for one part are an error that names the argument to give; two matrices are left out where
@@ -163,7 +164,7 @@ def read_outputs(
     >>> abstain.read_outputs(file, labels="truth", ids="case")
     Outputs(n=2, n_classes=2, labels, probabilities, ids)
     >>> abstain.read_outputs({"y_true": [0, 1, 1], "prob_1": [0.2, 0.9, 0.4]}).understood()["prediction"]
-    'the largest of 1 - p and p, with p = `prob_1` that of 1'
+    'the largest of 1 - p and p (p = `prob_1`, of class 1)'
     """
     single = {
         "labels": labels, "predictions": predictions, "confidence": confidence, "uncertainty": uncertainty,

@@ -101,12 +101,13 @@ def _confidence(outputs: Outputs, origin: Origin, default: str) -> str:
     matrix = _matrix(outputs)
     if default not in ("", "msp"):
         return default
-    return f"the largest probability, from {origin.columns.get(matrix, matrix)}" if matrix else ""
+    largest = {"logits": "the largest softmax of", "probabilities": "the largest of"}
+    return f"{largest[matrix]} {origin.columns.get(matrix, matrix)}" if matrix else ""
 
 
 def _loss(outputs: Outputs, origin: Origin) -> str:
     if outputs.loss is None:
-        return "0/1, the prediction is not the label" if outputs.labels is not None else ""
+        return "0/1" if outputs.labels is not None else ""
     low, high = float(np.min(outputs.loss)), float(np.max(outputs.loss))
     return f"{_column(origin, 'loss')} ({low:.4g} to {high:.4g})"
 

@@ -55,6 +55,8 @@ def _beside(folder: str, kind: str, n: int) -> dict[str, Any]:
     spread = _rows(folder, "external_confids_dist.npz", n, ndim=2)
     if spread is not None:
         found["score_ext_mcd"] = spread.mean(axis=1)
+        if "passes" in found:  # FD-Shifts judges it on these
+            found["prediction_ext_mcd"] = found["passes"].mean(axis=0).argmax(axis=1)
     encoded = _rows(folder, "encoded_output.npz", n, ndim=2)
     if encoded is not None:
         found["features"] = encoded[:, :-1]  # the last column is the data set
@@ -99,8 +101,8 @@ READER = Reader(
         "logits, label, dataset": "the columns of raw_logits.npz (probabilities of an older raw_output.npz)",
         "passes": "softmax of raw_logits_dist.npz; its scores are judged on their own predictions",
         "score_ext": "external_confids.npz: the score of the method itself (Deep Gamblers, ConfidNet, DeVries)",
-        "score_ext_mcd": "mean over the passes of external_confids_dist.npz",
+        "score_ext_mcd": "mean over the passes of external_confids_dist.npz, judged on the mean of the passes",
         "features, head": "encoded_output.npz and last_layer.npz",
     },
-    page="fd-shifts",
+    page="from#fd-shifts",
 )

@@ -168,5 +168,5 @@ READER = Reader(
         "score_mean_logprob, score_sum_logprob": "of the tokens of the answer, where the log has them",
         "the sample's metadata": "each under its name, such as should_abstain",
     },
-    page="inspect",
+    page="from#inspect",
 )

@@ -84,5 +84,5 @@ READER = Reader(
         "filter": "which filter read the answer, where there are several: choose one",
         "invalid": "generated text: the filter found no answer",
     },
-    page="lm-eval",
+    page="from#lm-eval",
 )

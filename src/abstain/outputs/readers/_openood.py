@@ -30,12 +30,9 @@ def _read(peek: Peek) -> Table:
     with np.load(peek.path, allow_pickle=False) as archive:
         found = {name: archive[name] for name in ("pred", "conf", "label")}
     columns = {"prediction": found["pred"].astype(np.int64), "confidence": found["conf"].astype(np.float64)}
+    columns["label"] = found["label"].astype(np.int64)
     outside = found["label"] == -1  # OpenOOD's own mark
-    if outside.any():
-        columns["is_ood"] = outside
-    if not outside.all():
-        columns["label"] = found["label"].astype(np.int64)
-    return Table(columns)
+    return Table(columns | {"is_ood": outside} if outside.any() else columns)
 
 
 READER = Reader(
@@ -47,5 +44,5 @@ READER = Reader(
         "prediction, confidence, label": "pred, conf and label",
         "is_ood": "label -1, with which OpenOOD marks data sets that are out of distribution",
     },
-    page="openood",
+    page="from#openood",
 )

@@ -1,0 +1,86 @@
+"""From what the caller has to outputs: ``Outputs``, a file, a data frame, arrays by name, or several models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from abstain import scores as scores_
+from abstain._checks import closest
+from abstain.outputs import Outputs, read_outputs
+
+#: Arguments of ``read_outputs`` that are never arrays.
+_OPTIONS = ("class_names", "where", "unscored", "ood_label", "abstain_class", "part", "confidence_levels")
+#: Fields of ``Outputs`` and arguments of ``read_outputs`` that are arrays where no table is given.
+_COLUMNS = (
+    "labels", "logits", "probabilities", "predictions", "confidence", "uncertainty", "positive_probability", "loss",
+    "correct", "quality", "abstained", "should_abstain", "is_ood", "sample_weight", "ids", "clusters", "features",
+    "passes", "head",
+)  # fmt: skip
+
+
+def as_outputs(
+    source: Any, scores: str | Sequence[str] | None, groups: Any, columns: Mapping[str, Any]
+) -> tuple[Outputs, list[str]]:
+    """Return outputs and the names of the groups to split by."""
+    unknown = next((name for name in columns if name not in (*_COLUMNS, *_OPTIONS)), None)
+    if unknown is not None:
+        raise TypeError(f"evaluate has no argument {unknown!r}; {closest(unknown, [*_COLUMNS, *_OPTIONS])}")
+    if isinstance(source, Outputs):
+        if columns:
+            raise TypeError(f"{next(iter(columns))}= is for a file, a frame or arrays; these are Outputs already")
+        return source, _names(groups)
+    if source is None:
+        return _of_arrays(columns, groups)
+    wanted = _names(scores)
+    external = [name for name in wanted if name.split("(")[0] not in scores_.names() or _is_column(source, name)]
+    outputs = read_outputs(source, groups=_names(groups), scores=external, **columns)
+    return outputs, _names(groups)
+
+
+def _of_arrays(columns: Mapping[str, Any], groups: Any) -> tuple[Outputs, list[str]]:
+    arrays = {name: value for name, value in columns.items() if name not in _OPTIONS and value is not None}
+    if not arrays:
+        raise TypeError(
+            "evaluate takes Outputs, a file, a data frame or arrays by name: give abstain.read_outputs(path), or "
+            "labels=..., probabilities=..., or loss=..., confidence=..."
+        )
+    text = next((name for name, value in arrays.items() if isinstance(value, str)), None)
+    if text is not None:
+        raise TypeError(f"{text}={arrays[text]!r} names a column, but no table is given; give the file or frame first")
+    if groups is not None and not isinstance(groups, Mapping):
+        raise TypeError("groups of arrays are a dict of name -> column")
+    head = arrays.pop("head", None)
+    if head is not None:
+        arrays["head_weight"], arrays["head_bias"] = head
+    split = {f"group_{name}": column for name, column in (groups or {}).items()}
+    told: dict[str, Any] = {name: name for name in arrays if name not in ("passes", "head_weight", "head_bias")}
+    options = {name: columns[name] for name in _OPTIONS if name in columns}
+    return read_outputs({**arrays, **split}, **told, **options), list(groups or {})
+
+
+def _is_column(source: Any, name: str) -> bool:
+    if isinstance(source, Mapping):
+        return name in source
+    return name in [str(each) for each in getattr(source, "columns", ())]
+
+
+def _names(names: Any) -> list[str]:
+    if isinstance(names, Mapping):
+        raise TypeError("groups of a file or frame are names of its columns")
+    return [names] if isinstance(names, str) else list(names or [])
+
+
+def same_samples(models: Mapping[str, Outputs]) -> bool:
+    """Whether several models are judged on the same samples, as far as ids and labels tell."""
+    first, *others = models.values()
+    for each in others:
+        if each.n != first.n:
+            return False
+        for field in ("ids", "labels"):
+            one, two = getattr(first, field), getattr(each, field)
+            if one is not None and two is not None and not np.array_equal(one, two):
+                return False
+    return True

@@ -1,0 +1,203 @@
+"""Forty files as people have them: written by scikit-learn, pandas, polars, a pipeline of Hugging Face and by tools.
+
+Every file comes with the truth: the losses and the confidence that a careful reader would take from it. ``remedy``
+holds what has to be added where a file can be read in two ways.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.readers.layouts import fd_shifts, openood, softmax
+
+N = 120
+FIXTURES = Path(__file__).parents[1] / "readers" / "fixtures"
+DATE = "2026-11-22T03-00-00.000000"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file, what is in it, and how it has to be read.
+
+    ``wrong`` and ``sure``: the loss of each row, and a confidence in its order; ``refused``: part of the message
+    without the remedy; ``remedy``: arguments with which it is read.
+    """
+
+    path: Path
+    wrong: Any
+    sure: Any = None
+    refused: str = ""
+    remedy: dict[str, Any] = field(default_factory=dict)
+
+
+def model(seed: int = 0) -> dict[str, Any]:
+    """Return a fitted classifier of two classes on held-out rows, and one of three."""
+    from sklearn.datasets import make_classification
+    from sklearn.linear_model import LogisticRegression
+
+    found: dict[str, Any] = {}
+    for k in (2, 3):
+        X, y = make_classification(
+            n_samples=2 * N, n_classes=k, n_informative=4, flip_y=0.2, class_sep=0.7, random_state=seed
+        )
+        fitted = LogisticRegression().fit(X[:N], y[:N])
+        p = fitted.predict_proba(X[N:])
+        found[str(k)] = {"y": y[N:], "p": p, "pred": p.argmax(1), "wrong": (p.argmax(1) != y[N:]).astype(float)}
+    return found
+
+
+def write(kind: str, path: Path, **columns: Any) -> Path:
+    """Write columns with the library that people would use."""
+    import pandas as pd
+    import polars as pl
+
+    path = path.with_name(f"{path.name}.{kind}")
+    plain = {name: np.asarray(column).tolist() for name, column in columns.items()}
+    if kind == "npz":
+        np.savez(path, **columns)
+    elif kind == "parquet":
+        pl.DataFrame(plain).write_parquet(path)
+    elif kind == "jsonl":
+        pl.DataFrame(plain).write_ndjson(path)
+    elif kind == "json":
+        pd.DataFrame(plain).to_json(path, orient="records")
+    elif kind == "csv.gz":
+        with gzip.open(path, "wt") as file:
+            pd.DataFrame(plain).to_csv(file, index=False)
+    else:
+        pd.DataFrame(plain).to_csv(path, index=False, sep="\t" if kind == "tsv" else ",")
+    return path
+
+
+def binary(folder: Path) -> dict[str, File]:
+    """Return files of two classes."""
+    two = model()["2"]
+    y, pred, p, wrong = two["y"], two["pred"], two["p"][:, 1], two["wrong"]
+    sure, names = np.maximum(p, 1 - p), np.array(["no", "yes"])
+    first = {"positive_probability": "score"}
+    rows = {
+        "p1_as_score": File(write("csv", folder / "a", y_true=y, y_pred=pred, score=p), wrong, sure,
+                            "probability of one class", first),
+        "p1_as_y_prob": File(write("csv", folder / "b", y_true=y, y_pred=pred, y_prob=p), wrong, sure,
+                             "may be the probability of class 1", {"positive_probability": "y_prob"}),
+        "sklearn_y_score": File(write("csv", folder / "c", y_true=y, y_score=p), wrong, sure, "nothing predicts",
+                                {"positive_probability": "y_score"}),
+        "prob_1_alone": File(write("parquet", folder / "d", target=y, prob_1=p), wrong, sure),
+        "both_columns": File(write("csv", folder / "e", label=y, prob_0=1 - p, prob_1=p), wrong, sure),
+        "minus_plus": File(write("csv", folder / "f", y_true=2 * y - 1, y_pred=2 * pred - 1, confidence=sure), wrong,
+                           sure),
+        "minus_plus_p": File(write("csv", folder / "g", y=2 * y - 1, prob_1=p), wrong, sure),
+        "booleans": File(write("parquet", folder / "h", y_true=y == 1, y_pred=pred == 1, conf=sure), wrong, sure),
+        "text_labels": File(write("csv", folder / "i", **{"True Label": names[y], "Predicted Label": names[pred],
+                                                          "Confidence Score": sure}), wrong, sure),
+        "text_and_p_yes": File(write("csv", folder / "j", actual=names[y], p_yes=p), wrong, sure, "nothing predicts",
+                               {"positive_probability": "p_yes"}),
+        "uncertainty": File(write("csv", folder / "k", y_true=y, y_pred=pred, uncertainty=1 - sure), wrong, sure),
+        "uncertainty_as_conf": File(write("csv", folder / "l", y_true=y, y_pred=pred, entropy=1 - sure), wrong, sure),
+        "is_correct": File(write("csv", folder / "m", confidence=sure, is_correct=1 - wrong), wrong, sure),
+        "correct_bool": File(write("jsonl", folder / "n", id=range(N), conf=sure, correct=wrong == 0), wrong, sure),
+        "acc_and_labels": File(write("csv", folder / "o", gt=y, pred=pred, max_softmax=sure, acc=1 - wrong), wrong,
+                               sure),
+        "logits": File(write("npz", folder / "p", labels=y, logits=np.log(two["p"])), wrong, sure),
+        "semicolons": File(folder / "q.csv", wrong, sure), "tabs": File(
+            write("tsv", folder / "r", label=y, prediction=pred, probability=sure), wrong, sure,
+            "may be the probability of class 1", {"confidence": "probability"}),
+        "gzipped": File(write("csv.gz", folder / "s", ground_truth=y, predicted=pred, certainty=sure), wrong, sure),
+        "json_records": File(write("json", folder / "t", reference=y, y_hat=pred, confidence_score=sure), wrong, sure),
+        "per_cent": File(write("csv", folder / "u", label=y, pred=pred, confidence=[f"{100 * s:.6f} %" for s in sure]),
+                         wrong, sure),
+    }  # fmt: skip
+    lines = ["label;pred;conf", *(f"{a};{b};{str(c).replace('.', ',')}" for a, b, c in zip(y, pred, sure, strict=True))]
+    rows["semicolons"].path.write_text("\n".join(lines) + "\n")
+    return rows
+
+
+def several(folder: Path) -> dict[str, File]:
+    """Return files of three classes, of losses and of answers in words."""
+    three = model()["3"]
+    y, pred, p, wrong = three["y"], three["pred"], three["p"], three["wrong"]
+    sure, names = p.max(1), np.array(["ant", "bee", "cat"])
+    nested = [{"label": str(names[a]), "score": float(b)} for a, b in zip(pred, sure, strict=True)]
+    every = [[{"label": str(names[k]), "score": float(row[k])} for k in np.argsort(-row)] for row in p]
+    records = [{"references": str(names[a]), "pred": b} for a, b in zip(y, nested, strict=True)]
+    (folder / "hf.jsonl").write_text("".join(json.dumps(row) + "\n" for row in records))
+    records = [{"label": str(names[a]), "output": b} for a, b in zip(y, every, strict=True)]
+    (folder / "hf_all.json").write_text(json.dumps(records))
+    np.save(folder / "z.npy", np.log(p))
+    fields = np.array(list(zip(y, pred, sure, strict=True)), dtype=[("label", int), ("pred", int), ("conf", float)])
+    np.save(folder / "named.npy", fields)
+    words = np.array(["low", "medium", "high"])[np.digitize(sure, [0.5, 0.8])]
+    outside = np.r_[np.zeros(N), np.ones(40)].astype(bool)
+    marked = np.r_[y, np.full(40, -1)]
+    more = np.r_[p, softmax(np.random.default_rng(1).normal(size=(40, 3)))]
+    quality = np.random.default_rng(2).random(N).round(3)
+    return {
+        "y_prob_of_three": File(write("csv", folder / "a3", y_true=y, y_pred=pred, y_prob=sure), wrong, sure),
+        "class_columns": File(write("csv", folder / "b3", label=names[y], **{f"prob_{name}": p[:, k]
+                              for k, name in enumerate(names)}), wrong, sure),
+        "hf_pipeline": File(folder / "hf.jsonl", wrong, sure),
+        "hf_all_scores": File(folder / "hf_all.json", wrong, sure),
+        "plain_npy": File(folder / "z.npy", wrong, sure, "without names"),
+        "named_npy": File(folder / "named.npy", wrong, sure),
+        "words": File(write("csv", folder / "c3", y_true=y, y_pred=pred, confidence=words), wrong,
+                      np.digitize(sure, [0.5, 0.8])),
+        "probs_as_percent": File(write("csv", folder / "d3", label=y, **{f"p_{k}": 100 * p[:, k] for k in range(3)}),
+                                 wrong, sure, "fractions instead of per cent"),
+        "marked_ood": File(write("npz", folder / "e3", labels=marked, probs=more, is_ood=outside), wrong, sure),
+        "ood_label": File(write("npz", folder / "f3", labels=marked, probs=more), wrong, sure, "out of distribution",
+                          {"ood_label": -1}),
+        "quality": File(write("csv", folder / "g3", id=range(N), quality=quality, confidence=sure), 1 - quality, sure),
+        "loss_is_correct": File(write("csv", folder / "h3", right=1 - wrong, conf=sure), wrong, sure),
+        "two_labels": File(write("csv", folder / "i3", label=y, y_true=y, pred=pred, conf=sure), wrong, sure,
+                           "could be 'label' or 'y_true'", {"labels": "y_true"}),
+    }  # fmt: skip
+
+
+def foreign(folder: Path) -> dict[str, File]:
+    """Return files of lm-eval, Inspect, FD-Shifts and OpenOOD."""
+    lines = [json.loads(line) for line in (FIXTURES / f"samples_sums_{DATE}.jsonl").read_text().splitlines()]
+    said = softmax(np.array([[float(each[0]) for each in line["filtered_resps"]] for line in lines])).max(1)
+    text = [json.loads(line) for line in (FIXTURES / f"samples_sums_text_{DATE}.jsonl").read_text().splitlines()]
+    strict = np.array([line["exact_match"] for line in text if line["filter"] == "strict"])
+    for name in ("one", "three", "ood"):
+        (folder / name).mkdir()
+    one, three = fd_shifts(folder / "one"), fd_shifts(folder / "three", sets=3)
+    rows = three["dataset"] == 1
+    ood = openood(folder / "ood")
+    log = json.loads((FIXTURES / "inspect.json").read_text())["samples"]
+    found = [(each, (each["scores"].get("judge") or {}).get("value")) for each in log]
+    answered = [(each, value) for each, value in found if value != "N"]
+    loss = {"C": 0.0, "P": 0.5, "I": 1.0}
+    verdicts = np.array([loss.get(value, 1.0) if isinstance(value, str) else 1.0 for _, value in answered])
+    return {
+        "lm_eval": File(FIXTURES / f"samples_sums_{DATE}.jsonl", [1 - line["acc"] for line in lines], said),
+        "lm_eval_text": File(FIXTURES / f"samples_sums_text_{DATE}.jsonl", 1 - strict, None, "choose one with where",
+                             {"where": {"filter": "strict"}}),
+        "inspect_log": File(FIXTURES / "inspect.json", verdicts),
+        "inspect_frame": File(FIXTURES / "inspect_samples.parquet", verdicts),
+        "inspect_eval": File(FIXTURES / "inspect.eval", None, None, "inspect log convert"),
+        "fd_shifts": File(folder / "one" / "raw_logits.npz", one["logits"].argmax(1) != one["labels"],
+                          softmax(one["logits"]).max(1)),
+        "fd_shifts_sets": File(folder / "three" / "raw_logits.npz",
+                               (three["logits"].argmax(1) != three["labels"])[rows],
+                               softmax(three["logits"]).max(1)[rows], "choose one with where",
+                               {"where": {"dataset": 1}}),
+        "openood": File(folder / "ood" / "cifar10.npz", ood["inside"][0] != ood["inside"][2], ood["inside"][1]),
+        "openood_ood": File(folder / "ood" / "svhn.npz", None, None, "nothing to be right about"),
+        "openood_pickle": File(folder / "ood" / "msp.pkl", None, None, "never opened"),
+    }  # fmt: skip
+
+
+MAKERS: tuple[Callable[[Path], dict[str, File]], ...] = (binary, several, foreign)
+
+
+def everything(folder: Path) -> dict[str, File]:
+    """Return all files by name."""
+    return {name: file for maker in MAKERS for name, file in maker(folder).items()}

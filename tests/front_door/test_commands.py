@@ -1,0 +1,116 @@
+"""From files to tables and policies: the worst case of the old front door, and logs of language models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.cli._run import run
+from tests.front_door.files import DATE, FIXTURES, model, write
+
+pytest.importorskip("polars")
+pytest.importorskip("sklearn")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_probability_of_class_1_is_no_confidence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Refused with exit code 2 by every command; the remedy chooses a policy that accepts the rows that are right."""
+    for name, seed in (("val", 0), ("prod", 1)):
+        two = model(seed)["2"]
+        write("csv", folder / name, y_true=two["y"], y_pred=two["pred"], score=two["p"][:, 1])
+    goal = ["--coverage", "0.5", "-o", "policy.json"]
+    for command in (["evaluate", "val.csv"], ["threshold", "val.csv", *goal], ["compare", "val.csv", "prod.csv"]):
+        assert run(command) == 2
+        assert "give --positive-probability 'score', or --confidence 'score'" in capsys.readouterr().err
+    assert not (folder / "policy.json").exists()
+    remedy = ["--positive-probability", "score"]
+    assert run(["evaluate", "val.csv", *remedy]) == 0
+    assert "p = `score`, of class 1" in " ".join(capsys.readouterr().out.split())
+    assert run(["threshold", "val.csv", *remedy, *goal]) == 0
+    assert "the largest of 1 - p and p" in capsys.readouterr().err
+    assert run(["apply", "policy.json", "prod.csv", "-o", "decided.csv"]) == 0
+    import polars as pl
+
+    rows = pl.read_csv(folder / "decided.csv")
+    wrong = (rows["y_true"] != rows["y_pred"]).to_numpy()
+    accepted = rows["accepted"].to_numpy()
+    assert 0.3 < accepted.mean() < 0.7
+    assert wrong[accepted].mean() < wrong[~accepted].mean()
+    assert run(["monitor", "policy.json", "prod.csv"]) == 0
+
+
+def test_one_command_from_a_log_to_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The four states of Inspect's fixture add up to its samples, and are those of the log."""
+    log = json.loads((FIXTURES / "inspect.json").read_text())["samples"]
+    values = [(each["scores"].get("judge") or {}).get("value") for each in log]
+    assert run(["evaluate", str(FIXTURES / "inspect.json"), "--metrics", "augrc", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)["provenance"]["answers"]
+    assert sum(found["counts"].values()) == found["n"] == len(log)
+    assert found["counts"] == {
+        "correct": values.count("C"), "wrong": values.count("I") + values.count("P"),
+        "abstained": values.count("N"), "unscored": sum(not isinstance(each, str) for each in values),
+    }  # fmt: skip
+    should = [each["metadata"]["should_abstain"] for each in log]
+    judged = [k for k, value in enumerate(values) if isinstance(value, str)]
+    refused = np.mean([values[k] == "N" for k in judged if not should[k]])
+    missed = np.mean([values[k] != "N" for k in judged if should[k]])
+    assert found["shares"]["over-refusal"]["value"] == pytest.approx(refused)
+    assert found["shares"]["missed abstention"]["value"] == pytest.approx(missed)
+    assert found["shares"]["over-refusal"]["low"] < refused < found["shares"]["over-refusal"]["high"]
+
+
+@pytest.mark.parametrize("name", ["inspect.json", "inspect_samples.parquet", f"samples_sums_{DATE}.jsonl"])
+def test_one_command_from_a_log_to_a_policy(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A certified "answer if"; no risk is promised below the errors there are, so the limit is generous."""
+    arguments = ["threshold", str(FIXTURES / name), "--risk", "0.95", "--delta", "0.1", "-o", "policy.json"]
+    assert run(arguments) == 0, capsys.readouterr().err
+    policy = abstain.thresholds.load_policy(folder / "policy.json")
+    assert policy.score == "confidence"
+    assert policy.guarantee is not None
+
+
+def test_unscored_answers_are_counted_as_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wrong by default where the grader says that there is no verdict; missing verdicts need the caller's word."""
+    lines = ["verdict,confidence", "correct,.9", "wrong,.4", "unparseable,.8", "abstained,", "correct,.7"]
+    (folder / "graded.csv").write_text("\n".join(lines) + "\n")
+    outputs = abstain.read_outputs("graded.csv")
+    assert outputs.loss_per_sample().tolist() == [0, 1, 1, 0]
+    dropped = abstain.read_outputs("graded.csv", unscored="drop")
+    assert dropped.loss_per_sample().tolist() == [0, 1, 0]
+    assert outputs.states is not None
+    assert outputs.states.counts == {"correct": 2, "wrong": 1, "abstained": 1, "unscored": 1}
+    (folder / "missing.csv").write_text("correct,conf\n1,.9\n,.8\n0,.2\n")
+    assert run(["evaluate", "missing.csv"]) == 2
+    assert "give --unscored 'wrong' to count them as wrong, or --unscored 'drop'" in capsys.readouterr().err
+    assert run(["evaluate", "missing.csv", "--unscored", "drop", "--metrics", "augrc"]) == 0
+    assert "1 unscored" in " ".join(capsys.readouterr().out.replace("unscored", "1 unscored").split())
+
+
+def test_a_file_with_both_kinds_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One file with is_ood serves evaluate and joint; the label -1 alone serves joint, or evaluate when told."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 150)
+    logits = rng.normal(size=(150, 3)) + 2 * np.eye(3)[labels]
+    logits[100:] /= 3
+    outside = np.arange(150) >= 100
+    np.savez("both.npz", labels=np.where(outside, -1, labels), logits=logits, is_ood=outside)
+    np.savez("minus.npz", labels=np.where(outside, -1, labels), logits=logits)
+    tables = []
+    for name in ("both.npz", "minus.npz"):
+        assert run(["joint", name, "--scores", "energy", "--permutations", "0", "--json", "-"]) == 0
+        tables.append(json.loads(capsys.readouterr().out)["sizes"])
+    assert list(tables[0].values()) == list(tables[1].values()) or tables[0]["ID"] == tables[1]["ID"] == 100
+    assert abstain.read_outputs("both.npz").n == 100
+    assert run(["evaluate", "minus.npz"]) == 2
+    assert "if these are out of distribution give --ood-label -1" in capsys.readouterr().err
+    assert run(["evaluate", "minus.npz", "--ood-label", "-1", "--metrics", "augrc"]) == 0
