@@ -122,6 +122,25 @@ sys.exit(run(arguments))
     assert list(tmp_path.rglob("*.npz")) == []
 
 
+def test_an_interruption_is_no_success(tmp_path, capsys, monkeypatch):
+    """Control-C in the middle: exit code 2 and one line; the same command then goes on."""
+    from abstain.nn.train._module import StageModule
+
+    step = StageModule.training_step
+
+    def interrupted(self, batch, batch_idx):
+        if self.current_epoch == 1:
+            raise KeyboardInterrupt
+        return step(self, batch, batch_idx)
+
+    command = ["train", "ce", *DATA, "-o", str(tmp_path), *SMALL[:-1], "epochs=2", "--accelerator", "cpu"]
+    with monkeypatch.context() as patch:
+        patch.setattr(StageModule, "training_step", interrupted)
+        assert run(command) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == "abstain: interrupted"
+    assert run(command) == 0
+
+
 def test_the_list(capsys):
     """All recipes with their passes."""
     assert run(["train", "--list"]) == 0

@@ -1,5 +1,7 @@
 """Pictures to train and test on: readers without pickle, splits that are declared, and shifts."""
 
+from abstain.nn.data._classes import CLASS_NAMES as CLASS_NAMES
+from abstain.nn.data._classes import SUPER_CLASSES as SUPER_CLASSES
 from abstain.nn.data._corruptions import CORRUPTIONS as CORRUPTIONS
 from abstain.nn.data._corruptions import corrupt, corrupted
 from abstain.nn.data._images import Files, Images

@@ -8,26 +8,8 @@ from dataclasses import replace
 import torch
 
 from abstain._checks import closest
+from abstain.nn.data._classes import CLASS_NAMES
 from abstain.nn.data._images import FOREIGN, Images
-
-#: data set -> super-class -> classes; names as in the data sets.
-SUPER_CLASSES: dict[str, dict[str, tuple[str, ...]]] = {
-    "cifar10": {
-        "animals": ("bird", "cat", "deer", "dog", "frog", "horse"),
-        "vehicles": ("airplane", "automobile", "ship", "truck"),
-    },
-    "fashion_mnist": {
-        "tops": ("T-shirt/top", "Pullover", "Coat", "Shirt"),
-        "shoes": ("Sandal", "Sneaker", "Ankle boot"),
-        "other": ("Trouser", "Dress", "Bag"),
-    },
-}
-#: Names of classes that files without names have, in the order of their indices.
-CLASS_NAMES: dict[str, tuple[str, ...]] = {
-    "cifar10": ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
-    "fashion_mnist": ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
-                      "Ankle boot"),
-}  # fmt: skip
 
 
 def hold_out(

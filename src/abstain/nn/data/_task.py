@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 
+from abstain.nn.data._classes import SUPER_CLASSES
 from abstain.nn.data._corruptions import CORRUPTIONS, LEVELS, corrupted
 from abstain.nn.data._images import Images
 from abstain.nn.data._load import load
-from abstain.nn.data._shifts import SUPER_CLASSES, foreign, hold_out, named, statistics_of
+from abstain.nn.data._shifts import foreign, hold_out, named, statistics_of
 
 #: The split is one for all runs, so that they can be compared: its seed is not theirs.
 _SPLIT_SEED = 20
@@ -106,7 +107,7 @@ def task(
         which kind of new-class shift it is.
     sub_classes : sequence of str
         Classes to hold out: the model learns the super-classes of the data set (CIFAR-10: animals and vehicles;
-        Fashion-MNIST: tops, shoes, other).
+        CIFAR-100: its twenty; Fashion-MNIST: tops, shoes, other).
     statistics : {"id", "own"}
         Of foreign data, see :func:`foreign`.
     size : int, optional

@@ -269,6 +269,8 @@ def _fit_stage(
             _check_readable(resumed)
         try:
             trainer.fit(module, ckpt_path=resumed, weights_only=True if resumed else None)
+        except SystemExit:  # Lightning's answer to an interruption; the command would take it for an end
+            raise KeyboardInterrupt from None
         except OSError as error:
             if error.errno not in _FULL:
                 raise
