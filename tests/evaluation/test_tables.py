@@ -99,6 +99,26 @@ def test_groups_have_their_own_table() -> None:
     assert best(table) == set()
 
 
+def test_groups_are_compared_at_one_threshold() -> None:
+    """A group of its own coverage hides that a common threshold accepts less of it, or at another risk."""
+    result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site")
+    table = result.tables()[1]
+    assert table.headings()[:4] == ["Group", "n", "Coverage at τ", "Risk at τ"]
+    score, loss = OUTPUTS.scores[NAMES[0]], OUTPUTS.loss
+    threshold = np.sort(score)[::-1][int(0.8 * N) - 1]
+    assert f"τ of {NAMES[0]}: {float(threshold)!r}," in str(result)
+    for name, n, coverage, risk, _ in table.rows:
+        member = OUTPUTS.groups["site"] == name.removeprefix("site = ")
+        accepted = member & (score >= threshold)
+        assert (n, coverage) == (member.sum(), pytest.approx(accepted.sum() / member.sum()))
+        assert risk == pytest.approx(loss[accepted].mean())
+    nowhere = abstain.Outputs(
+        loss=[0, 1, 0, 1], scores={"s": [0.5, np.nan, np.nan, np.nan]}, groups={"g": list("abab")}
+    )
+    rejected = abstain.evaluate(nowhere, "s", "augrc", groups="g", nan_policy="reject", level=None)
+    assert rejected.tables()[1].headings() == ["Group", "n", "AUGRC ↓"]  # no threshold accepts 80 %
+
+
 @pytest.mark.parametrize(("metric", "worst"), [("augrc", max), ("auroc_f", min)])
 def test_of_many_groups_the_worst_are_listed(metric: str, worst: object) -> None:
     """Twenty by the first metric, those without a value last; the others are counted, and none is lost."""

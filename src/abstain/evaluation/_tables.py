@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Groups that a table lists, the worst by the first metric; all of them are in the result.
 GROUPS = 20
+#: Share of all samples that the common threshold accepts, at which groups are compared.
+COMMON = 0.8
 
 
 def tables(evaluation: Evaluation) -> list[Table]:
@@ -50,17 +52,31 @@ def _several(evaluation: Evaluation) -> Table:
 
 
 def _by_group(evaluation: Evaluation, score: str) -> Table:
-    groups = {group: _of(evaluation, score, group) for group in evaluation.groups if group is not None}
-    sizes = {entry.group: entry.n for entry in evaluation.summaries if entry.score == score}
-    metrics = next(iter(groups.values()))
+    """Return one row per group: its size, what the threshold of all samples does to it, and its metrics."""
+    found: dict[str | None, list[Measurement]] = {}
+    for entry in evaluation.measurements:
+        if entry.score == score:
+            found.setdefault(entry.group, []).append(entry)
+    metrics = found.pop(None)
     notes = brackets(evaluation)
+    groups = list(found)
     if len(groups) > GROUPS:
-        worst = sorted(groups, key=lambda group: _badness(groups[group][0]), reverse=True)[:GROUPS]
-        notes.append(f"{GROUPS} of {len(groups)} groups, the worst by {metrics[0].metric}; .measurements holds all.")
-        groups = {group: groups[group] for group in worst}
-    rows: list[Row] = [(group, sizes.get(group, 0), *map(_estimate, found)) for group, found in groups.items()]
-    columns = [Column("Group"), Column("n"), *_metrics(metrics)]
-    return Table(columns, rows, title=f"{score} by group", notes=notes, ranks=0)
+        groups = sorted(groups, key=lambda group: _badness(found[group][0]), reverse=True)[:GROUPS]
+        notes.append(f"{GROUPS} of {len(found)} groups, the worst by {metrics[0].metric}; .measurements holds all.")
+    curves = {entry.group: entry.curve for entry in evaluation.summaries if entry.score == score}
+    threshold = curves[None].at(coverage=COMMON).threshold
+    columns, points = [Column("Group"), Column("n")], {}
+    if not math.isnan(threshold):
+        columns += [Column("Coverage at τ"), Column("Risk at τ")]
+        notes.append(f"τ of {score}: {threshold!r}, which accepts at least {100 * COMMON:g} % of all samples.")
+        points = {group: curve.at(threshold=threshold) for group, curve in curves.items()}
+    rows: list[Row] = []
+    for group in groups:
+        n = curves[group].blocks.n if group in curves else 0
+        point = points.get(group)
+        at = (math.nan, math.nan) if point is None else (point.coverage, point.selective_risk)
+        rows.append((str(group), n, *(at if points else ()), *map(_estimate, found[group])))
+    return Table([*columns, *_metrics(metrics)], rows, title=f"{score} by group", notes=notes, ranks=0)
 
 
 def _of(evaluation: Evaluation, score: str, group: str | None) -> list[Measurement]:
