@@ -254,3 +254,32 @@ def test_one_objective(tmp_path: Path, capsys: pytest.CaptureFixture[str], objec
     """The options are named, before the file is read."""
     assert run(["threshold", str(tmp_path / "none.csv"), *objective]) == 2
     assert "give exactly one of --risk, --coverage, --capacity, --cost." in capsys.readouterr().err
+
+
+def test_a_cluster_column_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Named or recognised: the promise is about new clusters; monitoring refuses it; repeated ids are said."""
+    rng = np.random.default_rng(0)
+    m, k = 200, 5
+    frame = pl.DataFrame(
+        {
+            "error": ((rng.random((m, 1)) < 0.02) & (rng.random((m, k)) < 0.9)).ravel().astype(int),
+            "conf": rng.random(m * k),
+            "patient": np.repeat(np.arange(m), k),
+        }
+    )
+    file, policy = tmp_path / "val.csv", tmp_path / "policy.json"
+    frame.write_csv(file)
+    options = [str(file), "--loss", "error", "--confidence", "conf", "--risk", "0.1", "--delta", "0.05"]
+    assert run(["threshold", *options, "--cluster", "patient", "-o", str(policy)]) == 0
+    shown = capsys.readouterr().out
+    assert "1000 rows in 200 clusters" in shown
+    assert "an accepted row of a new cluster" in " ".join(shown.split())
+    assert json.loads(policy.read_text())["calibration"]["n_clusters"] == 200
+    frame.rename({"patient": "cluster"}).write_csv(file)
+    assert run(["threshold", *options]) == 0
+    assert "in 200 clusters" in capsys.readouterr().out
+    assert run(["monitor", str(policy), str(file), "--loss", "error"]) == 2
+    assert "write one row per cluster" in capsys.readouterr().err
+    frame.rename({"patient": "id"}).write_csv(file)
+    assert run(["threshold", *options]) == 0
+    assert "1000 rows have 200 ids" in capsys.readouterr().err

@@ -52,6 +52,19 @@ def _scored(
         return compute(how["score"], kind, getattr(outputs, kind), temperature), how
 
 
+def _say_repeated(outputs: Outputs) -> None:
+    """Say if rows share an id: a promise would count them as independent."""
+    from abstain.thresholds import CopiedRowsWarning
+
+    if outputs.ids is not None and (distinct := len(np.unique(outputs.ids))) < len(outputs.ids):
+        warnings.warn(
+            f"{len(outputs.ids)} rows have {distinct} ids, and the promise counts each row as independent; if rows of an id "
+            "belong together, name it with --cluster",
+            CopiedRowsWarning,
+            stacklevel=2,
+        )
+
+
 def _finished(origin: Origin) -> str:
     """Return the column that new files have the confidence in."""
     if "confidence" in origin.single:
@@ -79,7 +92,7 @@ def _noted() -> Iterator[None]:
     ),
 )
 @click.argument("file", type=Path)
-@reads(*MODEL, *ANSWERS, *SURE)
+@reads(*MODEL, *ANSWERS, *SURE, "ids", "clusters")
 @click.option("--score", help="Score to compute from logits or probabilities, in new files too.  [default: msp]")
 @click.option("--temperature", type=float, help="Divides the logits first; it must not come from these rows.")
 @click.option("--risk", type=float, help="Largest selective risk; with --delta it is certified.")
@@ -116,7 +129,11 @@ def threshold_command(
     with about(file):
         column, how = _scored(outputs, score, temperature, columns)
         chosen = None if not by else (outputs.groups or {})[names[0]]
-        found = choose_threshold(outputs.loss_per_sample(), column, groups=chosen, nan_policy="reject", **wanted)
+        if "delta" in wanted and outputs.clusters is None:
+            _say_repeated(outputs)
+        found = choose_threshold(
+            outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject", **wanted
+        )
     each = found.groups if isinstance(found, GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"
@@ -171,6 +188,11 @@ def monitor_command(
     columns["confidence"] = None if inputs else known.score
     outputs, _, names = read(file, [], [known.group] if known.group else [], **columns)
     with about(file):
+        if outputs.clusters is not None:
+            raise ValueError(
+                "the file holds clusters, and the test counts every row as independent; write one row per cluster, with "
+                "the mean loss of its accepted rows, or leave the column of clusters out"
+            )
         with _noted():
             score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
         seen = monitor(
