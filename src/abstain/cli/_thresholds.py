@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from abstain._checks import listed
 from abstain.cli._columns import ANSWERS, MODEL, ROWS, SURE, reads
@@ -58,8 +59,8 @@ def _say_repeated(outputs: Outputs) -> None:
 
     if outputs.ids is not None and (distinct := len(np.unique(outputs.ids))) < len(outputs.ids):
         warnings.warn(
-            f"{len(outputs.ids)} rows have {distinct} ids, and the promise counts each row as independent; if rows of an id "
-            "belong together, name it with --cluster",
+            f"{len(outputs.ids)} rows have {distinct} ids, and the promise counts each row as independent; if rows of "
+            "an id belong together, name it with --cluster",
             CopiedRowsWarning,
             stacklevel=2,
         )
@@ -190,8 +191,8 @@ def monitor_command(
     with about(file):
         if outputs.clusters is not None:
             raise ValueError(
-                "the file holds clusters, and the test counts every row as independent; write one row per cluster, with "
-                "the mean loss of its accepted rows, or leave the column of clusters out"
+                "the file holds clusters, and the test counts every row as independent; write one row per cluster, "
+                "with the mean loss of its accepted rows, or leave the column of clusters out"
             )
         with _noted():
             score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence

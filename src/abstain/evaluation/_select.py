@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,7 @@ class Selection(Result):
     level: float
     n_validation: int
     n_test: int | None
+    row_hashes: Any = field(default=(), repr=False)  #: hashed rows of the validation split, with the chosen scores
 
     @property
     def chosen(self) -> str:
@@ -210,7 +211,21 @@ def select(
             None if alone is None else _interval(each, alone, level),
             {} if alone is None else {other.spec: _mean(other, alone) for other in metrics},
         )  # fmt: skip
-    return Selection(choices, values, level, validation.n, None if test is None else test.n)
+    rows = _remembered(validation, {choice.name for choice in choices.values()})
+    return Selection(choices, values, level, validation.n, None if test is None else test.n, rows)
+
+
+def _remembered(columns: Panel, names: set[str]) -> Any:
+    """Return the hashed rows with the scores of what was chosen; a certificate on them will warn."""
+    from abstain.thresholds import remember_selection
+
+    hashed = [
+        remember_selection(loss, score)
+        for name in sorted(names)
+        for losses, scores in zip(_only(columns, name).loss, _only(columns, name).score, strict=True)
+        for loss, score in zip(losses, scores, strict=True)
+    ]
+    return np.unique(np.concatenate(hashed))
 
 
 def _splits(candidates: Mapping[str, Any]) -> tuple[Panel, Panel | None]:

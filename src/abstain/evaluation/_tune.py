@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from abstain import joint, metrics, scores
@@ -73,6 +74,7 @@ class Tuning(Result):
     candidates: tuple[Candidate, ...]
     best: FittedScore
     index: int
+    row_hashes: Any = field(default=(), repr=False)  #: hashed rows of the validation split, with the chosen score
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -200,7 +202,12 @@ def tune(
     best = fitted[index]
     if isinstance(best, ValueError) or math.isnan(candidates[index].value):
         raise ValueError(f"no candidate of {entry.name} has a value; the first: {candidates[0].reason}")
-    return Tuning(entry.name, metric, direction, tuple(candidates), best, index)
+    from abstain.thresholds import remember_selection
+
+    rows: Any = ()
+    with suppress(ValueError):  # outputs without answers have no loss, and no certificate
+        rows = remember_selection(validation.loss_per_sample(), inside[index])
+    return Tuning(entry.name, metric, direction, tuple(candidates), best, index, rows)
 
 
 def _grid(grid: Any) -> dict[str, list[Any]]:

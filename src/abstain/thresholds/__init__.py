@@ -1,9 +1,11 @@
 """Operating points, empirical and certified; policies; monitoring."""
 
+from abstain.thresholds._among import ChosenAmong, choose_among
 from abstain.thresholds._apply import Applied, apply_policy
 from abstain.thresholds._attained import Attained
 from abstain.thresholds._band import CertifiedBand, certified_band
 from abstain.thresholds._choose import choose_threshold as choose_threshold
+from abstain.thresholds._conditional import conditional_threshold
 from abstain.thresholds._conformal import conformal_threshold
 from abstain.thresholds._copies import CopiedRowsWarning
 from abstain.thresholds._groups import GroupThresholds
@@ -13,9 +15,10 @@ from abstain.thresholds._policy import load_policy as load_policy
 from abstain.thresholds._report import Audit, audit
 from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
-from abstain.thresholds._reuse import ReusedCalibrationWarning, ReusedSelectionWarning
+from abstain.thresholds._reuse import ReusedCalibrationWarning, ReusedSelectionWarning, remember_selection
 
 # What is imported under its own name is public at the top of the package.
-__all__ = ["Applied", "Attained", "Audit", "CertifiedBand", "CopiedRowsWarning", "GroupThresholds", "Monitoring"]
+__all__ = ["ChosenAmong", "choose_among", "conditional_threshold", "remember_selection"]
+__all__ += ["Applied", "Attained", "Audit", "CertifiedBand", "CopiedRowsWarning", "GroupThresholds", "Monitoring"]
 __all__ += ["Policy", "ReusedCalibrationWarning", "ReusedSelectionWarning", "apply_policy", "audit", "certified_band"]
 __all__ += ["conformal_threshold", "monitor"]

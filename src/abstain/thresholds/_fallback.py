@@ -46,8 +46,11 @@ from abstain.thresholds._p_values import fewest
 OCTAVES = ((1 / 16, 1.0), (1 / 8, 2.0), (1 / 4, 4.0), (1 / 2, 8.0))
 #: From how many times the fewest rows that can pass on: errors that the first start has room for, its part of delta,
 #: and coverages and parts of the others. Chosen by simulation (benchmarks/certificates.py); fixed.
-FEW = ((7.0, 0, 0.5, ((1 / 4, 0.25), (1 / 2, 0.25))), (3.0, 1, 0.9, ((1 / 4, 0.05), (1 / 2, 0.05))),
-       (0.0, 0, 0.9, ((1 / 4, 0.05), (1 / 2, 0.05))))  # fmt: skip
+FEW: tuple[tuple[float, int, float, tuple[tuple[float, float], ...]], ...] = (
+    (7.0, 2, 0.6, ((1 / 4, 0.2), (1 / 2, 0.2))),
+    (2.0, 1, 1.0, ()),
+    (0.0, 0, 1.0, ()),
+)
 MANY = 13.0
 
 

@@ -48,7 +48,7 @@ _PART = 0.2
 
 
 def row_hashes(loss: ArrayLike, confidence: ArrayLike) -> IntArray:
-    """Return a number for each row that only the same score with the same loss has, sorted."""
+    """Return a number for each row that hardly any but the same score with the same loss has, sorted."""
     columns = [np.ascontiguousarray(column, dtype=np.float64) + 0.0 for column in (confidence, loss)]
     score, losses = (column.view(np.uint64) for column in columns)
     mixed = score * np.uint64(0x9E3779B97F4A7C15) ^ (losses * np.uint64(0xC2B2AE3D27D4EB4F) >> np.uint64(7))
@@ -57,7 +57,26 @@ def row_hashes(loss: ArrayLike, confidence: ArrayLike) -> IntArray:
 
 
 def remember_selection(loss: ArrayLike, confidence: ArrayLike) -> IntArray:
-    """Remember that a score was selected on these rows, for certificates of this process; return the hashed rows."""
+    """Remember that a score was selected on these rows; a certificate of this process on many of them warns.
+
+    :func:`abstain.select` and :func:`abstain.tune` call it for what they choose.
+
+    Parameters
+    ----------
+    loss, confidence : array-like of shape (n_samples,)
+        The rows, with the score that was chosen.
+
+    Returns
+    -------
+    ndarray of int
+        One hash for each different row, sorted: which rows they were, without what they hold.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> len(abstain.thresholds.remember_selection([0, 1, 0, 0], [0.9, 0.8, 0.7, 0.7]))
+    3
+    """
     hashes = row_hashes(loss, confidence)
     _SELECTED.append(hashes)
     return hashes

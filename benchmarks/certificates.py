@@ -1,0 +1,365 @@
+"""Certificates of 0/1 losses beside rivals, with clusters, with luck and under attack; truth is known everywhere.
+
+    python benchmarks/certificates.py [--full] [--only power luck attack clusters attained among]
+
+The quick form takes about two minutes on one core, ``--full`` about half an hour. Repetitions have seeds of their own;
+``+-`` is 1.96 Monte Carlo errors.
+
+- ``power``: mean certified coverage and share of broken promises beside SGR, the hybrid of zugzwang 1.1.0 (binary
+  search and fixed sequence at half of delta each), a fixed sequence of exact tests over 100 coverages at full delta
+  from the first that a flawless sample can pass, as MAPIE's (but from the best possible start), and Learn-then-Test
+  with Bonferroni-Holm over the same coverages. All rivals are written again here, in a form that is valid with ties: a
+  cut inside a tie is rounded *down* to the last block end. "as it is" rounds up, as the tools do.
+- ``luck``: certified coverage of one sample over 100 seeds and orders of its rows.
+- ``attack``: one score for all rows, sorted errors first, enumerated exactly; two levels at the rank of a start.
+- ``clusters``: populations that break certificates for rows; cluster-robust t beside the certificate for clusters.
+- ``attained``: how often anything is false that is said where the limit is not attainable.
+- ``among``: several useless scores: the best of them on the same rows, and ``choose_among``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable
+from math import ceil, log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from scipy.special import bdtr
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import abstain
+from abstain.thresholds._certify import search
+from abstain.thresholds._fallback import fallback, positions, schedule
+from abstain.thresholds._p_values import fewest
+from abstain.thresholds._sample import read
+from tests.thresholds.populations import POPULATIONS, SMOOTH_AND_TIED
+
+DELTA = 0.05
+SEED = 20261122
+#: Rows and errors up to each block end, p-values there, limit, and whether a cut inside a tie is rounded up.
+Rule = Callable[[Any, Any, Any, float, bool], int]
+
+
+def error(share: float, n: int) -> float:
+    """1.96 Monte Carlo errors of a share."""
+    return 1.96 * (max(share * (1 - share), 1 / n / 4) / n) ** 0.5
+
+
+def percent(k: int, n: int) -> str:
+    """A share in per cent with its Monte Carlo error."""
+    return f"{100 * k / n:.1f} +- {100 * error(k / n, n):.1f} %"
+
+
+# ---------------------------------------------------------------------- rivals
+
+
+def at(count: Any, k: int, up: bool) -> int:
+    """The block end at which a cut after k rows is tested and, if it is rounded up, the one that is deployed."""
+    return int(np.searchsorted(count, k)) if up else int(np.searchsorted(count, k, side="right")) - 1
+
+
+def binary(count: Any, rows: Any, limit: float, level: float, up: bool) -> int:
+    """SGR's binary search over rows; the answer is the last cut whose bound was below the limit."""
+    n, best = int(count[-1]), -1
+    steps = max(1, ceil(log2(n)))
+    low, high = 1, n
+    for _ in range(steps):
+        if low > high:
+            break
+        middle = (low + high) // 2
+        j = at(count, middle, up)
+        errors, k = (rows[middle - 1], middle) if up else (rows[count[j] - 1], count[j]) if j >= 0 else (0.0, 0)
+        if j < 0 or (k > 0 and bdtr(errors, k, limit) <= level / steps):
+            best, low = max(best, j), middle + 1
+        else:
+            high = middle - 1
+    return best
+
+
+def sequence(count: Any, rows: Any, limit: float, level: float, up: bool, cuts: Any) -> int:
+    """A fixed sequence of cuts from the first that a flawless sample can pass."""
+    best, least = -1, fewest(limit, level)
+    for k in cuts:
+        j = at(count, int(k), up)
+        tested = int(k) if up else int(count[j]) if j >= 0 else 0
+        if tested < least:
+            continue
+        if bdtr(rows[tested - 1], tested, limit) > level:
+            break
+        best = j
+    return best
+
+
+def hybrid(count: Any, rows: Any, limit: float, delta: float, up: bool) -> int:
+    """The hybrid of zugzwang 1.1.0: both at delta / 2, the larger coverage."""
+    every = np.arange(1, int(count[-1]) + 1)
+    one = sequence(count, rows, limit, delta / 2, up, every if up else count)
+    return max(one, binary(count, rows, limit, delta / 2, up))
+
+
+def hundred(count: Any) -> Any:
+    """The cuts at coverages .01, .02, ... 1."""
+    return np.unique(np.ceil(np.arange(1, 101) / 100 * count[-1]).astype(int))
+
+
+def holm(count: Any, rows: Any, limit: float, delta: float, up: bool) -> int:
+    """Bonferroni-Holm over 100 coverages."""
+    found = []
+    for k in hundred(count):
+        j = at(count, int(k), up)
+        if j >= 0:
+            tested = int(k) if up else int(count[j])
+            found.append((float(bdtr(rows[tested - 1], tested, limit)), j))
+    best = -1
+    for i, (p, j) in enumerate(sorted(found)):
+        if p > delta / (100 - i):
+            break
+        best = max(best, j)
+    return best
+
+
+RIVALS: dict[str, Rule] = {
+    "hybrid": hybrid,
+    "SGR": binary,
+    "sequence": lambda count, rows, limit, delta, up: sequence(count, rows, limit, delta, up, hundred(count)),
+    "Holm": holm,
+}
+
+
+def blocks(loss: Any, score: Any) -> tuple[Any, Any, Any]:
+    """Distinct scores, rows up to each, and errors after every row."""
+    order = np.argsort(-score, kind="stable")
+    ends = np.flatnonzero(np.append(score[order][1:] != score[order][:-1], True))
+    return score[order][ends], ends + 1, np.cumsum(loss[order])
+
+
+def ours(count: Any, rows: Any, limit: float) -> int:
+    """The default of the library, on block ends."""
+    p = bdtr(rows[count - 1], count, limit)
+    rank, share = schedule(int(count[-1]), limit, DELTA)
+    return fallback(len(count), positions(count, rank), share, lambda low, high: p[low:high])
+
+
+def power(repetitions: dict[int, int]) -> None:
+    """Coverage and broken share of every rule in every population."""
+    behind = []
+    for n, many in repetitions.items():
+        rng = np.random.default_rng([SEED, n])
+        for population in (*POPULATIONS, *SMOOTH_AND_TIED):
+            found: dict[str, list[float]] = {
+                name: [] for name in ["abstain", *RIVALS, *(f"{r} as it is" for r in RIVALS)]
+            }
+            for _ in range(many):
+                score, count, rows = blocks(*population.draw(n, rng))
+                lowest = np.append(score, np.inf)
+                found["abstain"].append(lowest[ours(count, rows, population.limit)])
+                for name, rule in RIVALS.items():
+                    found[name].append(lowest[rule(count, rows, population.limit, DELTA, False)])
+                    if population.levels or population.edges:
+                        found[f"{name} as it is"].append(lowest[rule(count, rows, population.limit, DELTA, True)])
+            mean = {name: float(population.coverage(np.array(t)).mean()) for name, t in found.items() if t}
+            broken = {name: float(np.mean(population.violated(np.array(t)))) for name, t in found.items() if t}
+            lead = mean["abstain"] - max(mean[name] for name in RIVALS)
+            behind.append(lead)
+            cells = "; ".join(f"{name} {mean[name]:.3f} ({100 * broken[name]:.1f} %)" for name in mean)
+            print(f"n={n} {population.name}: {cells}; lead {lead:+.3f}", flush=True)
+            assert broken["abstain"] <= DELTA + 3 * error(DELTA, many), (n, population.name)
+    lead = np.array(behind)
+    late = int((lead < -0.01).sum())
+    print(
+        f"power: {len(lead)} cells, more than .01 behind the best rival in {late}, worst {lead.min():+.3f}", flush=True
+    )
+
+
+# ---------------------------------------------------------------------- luck, attack
+
+
+def luck() -> None:
+    """One sample of 3,000 rows, 100 seeds and orders."""
+    rng = np.random.default_rng(SEED)
+    u = rng.random(3000)
+    loss = (rng.random(3000) < 0.02 + 0.25 * (1 - u) ** 2).astype(float)
+    found = []
+    for seed in range(100):
+        order = np.random.default_rng(seed).permutation(3000)
+        found.append(abstain.choose_threshold(loss[order], u[order], risk=0.05, delta=DELTA, rng=seed).coverage)
+    low, high = np.quantile(found, [0.1, 0.9])
+    print(f"luck: certified coverage over 100 seeds and orders {min(found):.3f} to {max(found):.3f}, 10-90 % {low:.3f} "
+          f"to {high:.3f}", flush=True)  # fmt: skip
+
+
+def attack(full: bool) -> None:
+    """One score for all rows, errors first; enumerated over the number of errors."""
+    worst = {}
+    for limit, delta in ((0.05, 0.05), (0.05, 0.1), (0.1, 0.05), (0.1, 0.1), (0.2, 0.1), (0.02, 0.05)):
+        cells = []
+        for n in range(60, 301, 1 if full else 3):
+            risk, total = 1.0005 * limit, 0.0
+            for k in range(n + 1):
+                share = float(stats.binom.pmf(k, n, risk))
+                if share > 1e-12:
+                    total += share * (search(read(np.arange(n) < k, np.ones(n)), limit, delta).threshold < np.inf)
+            cells.append(total)
+        worst[f"limit {limit:g}, delta {delta:g}"] = f"{100 * max(cells):.2f} %"
+    print(f"attack, one score for all rows, n = 60 to 300, enumerated, worst: {worst}", flush=True)
+    two = 0.0
+    for n, limit, delta in ((150, 0.1, 0.05), (300, 0.1, 0.1), (300, 0.05, 0.05)):
+        rank, _ = schedule(n, limit, delta)
+        for share in sorted(
+            {float(np.clip(m / n + x, 0.05, 0.95)) for m in rank for x in (-0.08, -0.03, 0, 0.03, 0.08)}
+        ):
+            for first in (limit * 1.0005, 1.2 * limit, 1.6 * limit):
+                two = max(two, two_levels(n, limit, delta, share, first) / delta)
+    print(f"attack, two levels around the ranks of the starts, enumerated: at most {two:.3f} of delta", flush=True)
+
+
+def two_levels(n: int, limit: float, delta: float, share: float, first: float) -> float:
+    """Probability of a broken promise where the top ``share`` of rows has the risk ``first`` and all have the limit."""
+    second = (1.0001 * limit - share * first) / (1.0 - share)
+    rank, part = schedule(n, limit, delta)
+    total = 0.0
+    for top in range(n + 1):
+        weight = float(stats.binom.pmf(top, n, share))
+        if weight < 1e-9 or second < 0.0:
+            continue
+        most = int(stats.binom.ppf(0.5, n, limit)) + 1
+        one = stats.binom.pmf(np.arange(most + 1), top, first)
+        two = stats.binom.pmf(np.arange(most + 1), n - top, second)
+        count = np.array([k for k in (top, n) if k > 0] if top < n else [n], dtype=float)
+        start = positions(count, rank)
+        for i in range(most + 1):
+            for j in range(most + 1 - i):
+                if one[i] * two[j] < 1e-12:
+                    continue
+                errors = np.array([i, i + j] if len(count) == 2 else [i + j], dtype=float)
+                p = bdtr(errors, count.astype(int), limit)
+                total += weight * one[i] * two[j] * (fallback(len(count), start, part, lambda a, b, p=p: p[a:b]) >= 0)
+    return total
+
+
+# ---------------------------------------------------------------------- clusters, attained, among
+
+
+def clustered(kind: str, m: int, rng: np.random.Generator) -> tuple[Any, Any, Any, float]:
+    """Losses, scores and clusters of a population with the same risk at every threshold, and this risk."""
+    if kind == "spiky":  # all errors in few clusters
+        risk, k = 0.055, 20
+        size = np.full(m, k)
+        rate = (rng.random(m) < risk / 0.5) * 0.5
+    elif kind == "copies":
+        risk, k = 0.0502, 5
+        size = np.full(m, k)
+        rate = (rng.random(m) < risk) * 1.0
+    elif kind == "beta, 1 to 20 rows":
+        risk = 0.0502
+        size = rng.integers(1, 21, m)
+        rate = rng.beta(risk * 7 / 3, (1 - risk) * 7 / 3, m)
+    else:  # frailty
+        risk, k = 0.0502, 10
+        size = np.full(m, k)
+        rate = np.minimum(risk * rng.gamma(0.5, 2.0, m), 1.0)
+        risk = 0.0497
+    cluster = np.repeat(np.arange(m), size)
+    loss = (rng.random(len(cluster)) < rate[cluster]).astype(float)
+    score = rng.random(m)[cluster] if kind == "copies" else rng.random(len(cluster))
+    return loss, score, cluster, risk
+
+
+def robust_t(loss: Any, score: Any, cluster: Any, limit: float) -> bool:
+    """Whether a one-sided cluster-robust t limit of the risk of all rows is below the limit."""
+    size, total = np.bincount(cluster), np.bincount(cluster, loss)
+    risk = total.sum() / size.sum()
+    spread = np.sqrt(np.sum((total - risk * size) ** 2)) / size.sum()
+    return bool(risk + stats.t.ppf(1 - DELTA, len(size) - 1) * spread <= limit)
+
+
+def clusters(many: int) -> None:
+    """Share of samples with a certificate where every certificate is false."""
+    for kind, sizes in (("spiky", (50, 100, 400)), ("copies", (60, 200)), ("beta, 1 to 20 rows", (50, 300)),
+                        ("frailty", (200,))):  # fmt: skip
+        for m in sizes:
+            rng = np.random.default_rng([SEED, m])
+            rows = mine = robust = 0
+            for _ in range(many):
+                loss, score, cluster, risk = clustered(kind, m, rng)
+                limit = min(0.05, risk - 1e-4)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", abstain.thresholds.CopiedRowsWarning)
+                    options = {"risk": limit, "delta": DELTA}
+                    rows += abstain.choose_threshold(loss, score, **options).attainable
+                    mine += abstain.choose_threshold(loss, score, clusters=cluster, rng=rng, **options).attainable
+                robust += robust_t(loss, score, cluster, limit)
+            named = (("rows as if independent", rows), ("clusters=", mine), ("cluster t", robust))
+            cells = ", ".join(f"{name} {percent(k, many)}" for name, k in named)
+            print(f"clusters, {kind}, {m} clusters: false {cells}", flush=True)
+    for m in (100, 300, 1000):
+        rng = np.random.default_rng([SEED, 7, m])
+        found = []
+        for _ in range(max(20, many // 20)):
+            cluster = np.repeat(np.arange(m), 10)
+            u, frailty = rng.random(10 * m), rng.gamma(2.0, 0.5, m)
+            loss = (rng.random(10 * m) < np.minimum(0.06 * u * frailty[cluster] * 2, 1)).astype(float)
+            found.append(abstain.choose_threshold(loss, -u, risk=0.05, delta=DELTA, clusters=cluster, rng=rng).coverage)
+        print(f"clusters, coverage with risk .06 c, frailty .5, {m} x 10 rows: {np.mean(found):.2f}", flush=True)
+
+
+def attained(many: int) -> None:
+    """Where nothing is attainable: whether all that is said instead is true, and the smallest risk."""
+    for n in (300, 1000):
+        rng = np.random.default_rng([SEED, 3, n])
+        for population in (*POPULATIONS[:12:3], *SMOOTH_AND_TIED[::2], POPULATIONS[10], POPULATIONS[11]):
+            missed, smallest = 0, []
+            for _ in range(many):
+                loss, score = population.draw(n, rng)
+                found = abstain.choose_threshold(loss, score, risk=1e-4, delta=DELTA).attained
+                coverage = population.coverage(np.array([one.threshold for one in found]) + 1e-7)
+                truth = np.where(coverage > 0.0, population.risk(coverage), 0.0)
+                missed += bool(np.any(truth > np.array([one.risk for one in found]) + 1e-9))
+                smallest.append(found[0].risk if found else np.nan)
+            median = f"smallest risk (median) {np.nanmedian(smallest):.3f}"
+            print(f"attained, n={n} {population.name}: false {percent(missed, many)}, {median}", flush=True)
+
+
+def among(many: int) -> None:
+    """Useless scores under a flat risk just above the limit: every certificate is false."""
+    from abstain.thresholds import choose_among
+
+    for n, k in ((150, 5), (500, 5), (500, 20), (1000, 5)):
+        rng = np.random.default_rng([SEED, n, k])
+        best = mine = 0
+        for _ in range(many):
+            loss = (rng.random(n) < 0.0502).astype(float)
+            scores = {str(j): rng.random(n) for j in range(k)}
+            best += any(search(read(loss, score), 0.05, DELTA).threshold < np.inf for score in scores.values())
+            mine += choose_among(loss, scores, risk=0.05, delta=DELTA, rng=rng).attainable
+        cells = f"best of all {percent(best, many)}, choose_among {percent(mine, many)}"
+        print(f"among, n={n}, {k} scores: false, {cells}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true")
+    studies = ["power", "luck", "attack", "clusters", "attained", "among"]
+    parser.add_argument("--only", nargs="+", choices=studies, default=studies)
+    options = parser.parse_args()
+    many = 1000 if options.full else 100
+    calls: dict[str, Callable[[], None]] = {
+        "power": lambda: power({300: 1000, 1000: 1000, 3000: 400} if options.full else {300: 60, 1000: 30, 3000: 8}),
+        "luck": luck,
+        "attack": lambda: attack(options.full),
+        "clusters": lambda: clusters(many),
+        "attained": lambda: attained(many),
+        "among": lambda: among(many),
+    }
+    for study in options.only:
+        calls[study]()
+
+
+if __name__ == "__main__":
+    main()

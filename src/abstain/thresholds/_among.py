@@ -1,0 +1,145 @@
+"""``choose_among``: several scores, or temperatures of one, and still one valid promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import failure_probability, generator, same_length, vector
+from abstain._typing import ArrayLike, NanPolicy
+from abstain.blocks import TieBlocks
+from abstain.thresholds._choose import choose_threshold
+from abstain.thresholds._results import CertifiedThreshold
+
+#: Up to so many candidates share delta; more are chosen on a part of the rows. Fixed (benchmarks/certificates.py).
+FEW, FEW_OF_FEW_ROWS, ROWS = 5, 2, 1000
+#: Part of the rows that chooses.
+PART = 1 / 3
+
+
+@dataclass(frozen=True)
+class ChosenAmong:
+    """A certified threshold of one of several candidates, with a promise that allows for the choice.
+
+    Parameters
+    ----------
+    name : str
+        The candidate; where nothing is certified the one that came nearest by the rule.
+    found : CertifiedThreshold
+        Its threshold.
+    rule : str
+        ``"shared"``: each candidate was tested with its share of delta, and the largest coverage taken;
+        ``"split"``: a third of the rows chose by AUGRC, the others certified.
+    each : dict of str to CertifiedThreshold
+        With ``"shared"`` the certificates of all candidates, each at its share: they hold together.
+    seed : int or None
+        Of the lots that split the rows.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> ease = rng.random(2000)
+    >>> wrong = rng.random(2000) > ease ** 0.1
+    >>> scores = {"good": ease, "noisy": ease + rng.normal(0, 0.3, 2000)}
+    >>> chosen = abstain.thresholds.choose_among(wrong, scores, risk=0.05, delta=0.05)
+    >>> chosen.name, chosen.rule, chosen.attainable
+    ('good', 'shared', True)
+    """
+
+    name: str
+    found: CertifiedThreshold
+    rule: str
+    each: Mapping[str, CertifiedThreshold]
+    seed: int | None
+
+    @property
+    def attainable(self) -> bool:
+        """Whether any candidate reached the limit."""
+        return self.found.attainable
+
+
+def choose_among(
+    loss: ArrayLike,
+    candidates: Mapping[str, ArrayLike],
+    *,
+    risk: float,
+    delta: float,
+    max_loss: float | None = None,
+    nan_policy: NanPolicy = "raise",
+    rng: int | np.random.Generator | None = None,
+) -> ChosenAmong:
+    r"""Certify the best of several scores: the promise allows for the choice.
+
+    With K candidates, K <= 5 (2 below 1,000 rows), each is certified at :math:`\delta/K`, and the one with the largest
+    coverage is the answer: valid by the union bound, without lots. With more, a third of the rows, drawn by lot,
+    chooses by AUGRC, and the others certify at :math:`\delta`. The rule depends on K and n only.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,)
+        Loss >= 0 of each row, the same for all candidates.
+    candidates : mapping of str to array-like of shape (n_samples,)
+        Confidence scores, or one score at several temperatures. All that were ever looked at on these rows.
+    risk, delta, max_loss, nan_policy
+        As in :func:`abstain.choose_threshold`.
+    rng : int or numpy.random.Generator, optional
+        Draws the rows that choose; default: from the system. The seed is in the result.
+
+    Returns
+    -------
+    ChosenAmong
+
+    Raises
+    ------
+    ValueError, TypeError
+        No candidate; columns of different lengths; what :func:`abstain.choose_threshold` refuses.
+
+    Notes
+    -----
+    Candidates with different predictions have different losses; this function is for several scores of one model.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> scores = {"up": range(100), "down": range(100, 0, -1)}
+    >>> wrong = [1] * 10 + [0] * 90
+    >>> chosen = abstain.thresholds.choose_among(wrong, scores, risk=0.1, delta=0.1)
+    >>> chosen.name, chosen.found.delta
+    ('up', 0.05)
+    """
+    if not isinstance(candidates, Mapping) or not candidates:
+        raise TypeError(f"candidates must be a mapping of names to scores with at least one, got {candidates!r}")
+    delta = failure_probability(delta)
+    losses = vector(loss, "loss", np, None)
+    scores = {str(name): vector(column, f"candidates[{name!r}]", np, None) for name, column in candidates.items()}
+    same_length(loss=losses, **scores)
+    options: dict[str, Any] = {"risk": risk, "max_loss": max_loss, "nan_policy": nan_policy}
+    if len(scores) <= (FEW if len(losses) >= ROWS else FEW_OF_FEW_ROWS):
+        each = {name: _certified(losses, column, delta / len(scores), options) for name, column in scores.items()}
+        name = max(each, key=lambda one: each[one].coverage)
+        return ChosenAmong(name, each[name], "shared", each, None)
+    seed = int(generator(rng).integers(2**63))
+    chooses = np.zeros(len(losses), dtype=bool)
+    chooses[np.random.default_rng(seed).permutation(len(losses))[: ceil(PART * len(losses))]] = True
+    name = _best(losses[chooses], {key: column[chooses] for key, column in scores.items()})
+    found = _certified(losses[~chooses], scores[name][~chooses], delta, options)
+    return ChosenAmong(name, found, "split", {name: found}, seed)
+
+
+def _certified(loss: Any, score: Any, delta: float, options: dict[str, Any]) -> CertifiedThreshold:
+    found = choose_threshold(loss, score, delta=delta, **options)
+    assert isinstance(found, CertifiedThreshold)
+    return found
+
+
+def _best(loss: Any, scores: Mapping[str, Any]) -> str:
+    """Return the candidate of the smallest AUGRC; losses above 1 are brought to [0, 1], which changes no order."""
+    from abstain import metrics
+
+    scaled, augrc = loss / max(1.0, float(loss.max())), metrics.get("augrc")
+    return min(scores, key=lambda name: augrc(TieBlocks.from_samples(scaled, scores[name], nan_policy="reject")))

@@ -1,0 +1,208 @@
+"""Promises about clusters, a part of the rows, and the best of several scores; copies and reuse are noticed."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import abstain
+from abstain.thresholds import (
+    CopiedRowsWarning,
+    ReusedSelectionWarning,
+    choose_among,
+    conditional_threshold,
+)
+
+DELTA = 0.05
+
+
+def worst(repetitions: int) -> float:
+    """Return what a valid certificate exceeds in one of 10,000 simulations only."""
+    return float(stats.binom.ppf(1.0 - 1e-4, repetitions, DELTA)) / repetitions
+
+
+def spiky(m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return 20 rows for each of m clusters; the risk is .055 at every threshold, and all in a few clusters."""
+    bad = rng.random((m, 1)) < 0.11
+    return ((rng.random((m, 20)) < 0.5) & bad).ravel() * 1.0, rng.random(20 * m), np.repeat(np.arange(m), 20)
+
+
+# ---------------------------------------------------------------------- clusters
+
+
+@pytest.mark.parametrize("m", [80, 200])
+def test_clusters_keep_the_promise_that_rows_break(m: int) -> None:
+    """A risk of 5.5 % at every threshold: rows as if independent certify 5 % far too often, clusters do not."""
+    rng, rows, clusters = np.random.default_rng(m), 0, 0
+    for _ in range(300):
+        loss, score, cluster = spiky(m, rng)
+        rows += abstain.choose_threshold(loss, score, risk=0.05, delta=DELTA).attainable
+        clusters += abstain.choose_threshold(loss, score, risk=0.05, delta=DELTA, clusters=cluster, rng=rng).attainable
+    assert rows / 300 > worst(300) - 0.02
+    assert clusters / 300 <= worst(300)
+
+
+def test_the_promise_names_the_new_cluster_and_the_seed() -> None:
+    """The same seed gives the same answer; without one the system's is recorded."""
+    rng = np.random.default_rng(1)
+    cluster = rng.integers(0, 300, 3000)
+    score = rng.random(3000)
+    loss = (rng.random(3000) < 0.2 * (1 - score)) * 1.0
+    found = abstain.choose_threshold(loss, score, risk=0.08, delta=DELTA, clusters=cluster.astype(str))
+    again = abstain.choose_threshold(
+        loss, score, risk=0.08, delta=DELTA, clusters=cluster, rng=np.random.default_rng(3)
+    )
+    assert found.attainable
+    assert (
+        "over the draw of the calibration clusters, the mean loss of an accepted row of a new cluster"
+        in found.statement
+    )
+    assert found.calibration["n_clusters"] == 300
+    assert isinstance(found.calibration["seed"], int)
+    assert found.calibration["seed"] != again.calibration["seed"]
+    accepted = score >= found.threshold
+    means = [loss[accepted & (cluster == c)].mean() for c in range(300) if np.any(accepted & (cluster == c))]
+    assert found.risk == pytest.approx(np.mean(means))
+    one, two = (
+        abstain.choose_threshold(loss, score, risk=0.08, delta=DELTA, clusters=cluster, rng=5) for _ in range(2)
+    )
+    assert one == two
+
+
+def test_too_few_clusters_are_said() -> None:
+    """However many rows they have."""
+    found = abstain.choose_threshold(
+        np.zeros(5000), np.arange(5000.0), risk=0.05, delta=DELTA, clusters=np.arange(5000) % 50
+    )
+    assert "clusters, besides those that fix the starts, are too few: even without an error 59" in str(found.reason)
+    assert "5000 rows in 50 clusters" in str(abstain.choose_threshold(
+        np.zeros(5000), np.arange(5000.0), coverage=0.5, clusters=np.arange(5000) % 50
+    ))  # fmt: skip
+
+
+def test_clusters_at_fixed_thresholds_need_no_lots() -> None:
+    """Any seed gives the same answer, and groups have clusters of their own."""
+    rng = np.random.default_rng(2)
+    cluster, score = np.repeat(np.arange(400), 5), rng.random(2000)
+    loss = (rng.random(2000) < 0.1 * (1 - score)) * 1.0
+    options = {"risk": 0.1, "delta": DELTA, "clusters": cluster, "thresholds": [0.9, 0.5, 0.1]}
+    assert len({abstain.choose_threshold(loss, score, rng=seed, **options).threshold for seed in range(5)}) == 1
+    by = abstain.choose_threshold(loss, score, risk=0.1, delta=DELTA, clusters=cluster, groups=cluster % 2)
+    assert [one.calibration["n_clusters"] for one in by.groups.values()] == [200, 200]
+    assert "an accepted row of a new cluster" in by.guarantee()["statement"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sample_weight": np.ones(100), "max_weight": 1.0}, "with clusters= and sample_weight= is not offered"),
+        ({"procedure": "bonferroni"}, "not valid for clusters; leave them out"),
+        ({"bound": "binomial"}, "not valid for clusters"),
+        ({"clusters": np.zeros(99)}, "lengths differ|length"),
+    ],
+)
+def test_what_is_not_valid_for_clusters_is_refused(options: dict[str, object], message: str) -> None:
+    """With the remedy."""
+    call = {"risk": 0.2, "delta": DELTA, "clusters": np.arange(100)} | options
+    with pytest.raises(ValueError, match=message):
+        abstain.choose_threshold(np.zeros(100), np.arange(100.0), **call)  # type: ignore[arg-type]
+
+
+def test_intervals_of_an_empirical_threshold_know_clusters() -> None:
+    """Copies of clusters make rows, not knowledge: the interval is wider than that of independent rows."""
+    rng = np.random.default_rng(4)
+    loss, score = np.repeat(rng.random(100) < 0.2, 10) * 1.0, np.repeat(rng.random(100), 10)
+    cluster = np.repeat(np.arange(100), 10)
+    rows = abstain.choose_threshold(loss, score, coverage=0.8)
+    mine = abstain.choose_threshold(loss, score, coverage=0.8, clusters=cluster)
+    assert mine.threshold == rows.threshold
+    for interval in ("risk_interval", "coverage_interval"):
+        assert np.diff(getattr(mine, interval)) > 2.0 * np.diff(getattr(rows, interval))
+
+
+# ---------------------------------------------------------------------- copies and reuse
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_copies_of_rows_are_noticed(times: int) -> None:
+    """Exact copies, where scores are otherwise unique; rounded, tied and saturated scores are not taken for copies."""
+    rng = np.random.default_rng(5)
+    score, loss = rng.random(300), rng.random(300) < 0.05
+    with pytest.warns(CopiedRowsWarning, match=f"{300 * (times - 1)} of {300 * times} rows are exact copies"):
+        abstain.choose_threshold(loss.repeat(times), score.repeat(times), risk=0.2, delta=DELTA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for other in (score, np.round(score, 2), np.float32(1 - score**30), np.ones(300), np.ceil(score * 7) / 7):
+            abstain.choose_threshold(loss, other, risk=0.2, delta=DELTA)
+        cluster = np.arange(300).repeat(times)
+        abstain.choose_threshold(loss.repeat(times), score.repeat(times), risk=0.2, delta=DELTA, clusters=cluster)
+
+
+def test_a_certificate_on_rows_of_a_selection_warns() -> None:
+    """Whole or in part; other rows are silent, and the selection keeps hashes of its rows."""
+    rng = np.random.default_rng(6)
+    loss = rng.random(500) < 0.05
+    scores = {str(k): rng.random(500) for k in range(4)}
+    chosen = abstain.select({name: (loss, score) for name, score in scores.items()}, ["augrc"])
+    score = scores[chosen.chosen]
+    for rows in (slice(None), slice(100, 400)):
+        with pytest.warns(ReusedSelectionWarning, match="certify on others, or use thresholds.choose_among"):
+            abstain.choose_threshold(loss[rows], score[rows], risk=0.2, delta=DELTA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        abstain.choose_threshold(rng.random(500) < 0.05, rng.random(500), risk=0.2, delta=DELTA)
+
+
+# ---------------------------------------------------------------------- among, conditional
+
+
+@pytest.mark.parametrize(("n", "k"), [(150, 2), (300, 6)])
+def test_the_best_of_several_useless_scores_keeps_the_promise(n: int, k: int) -> None:
+    """Shared and split, where the best of all is broken more often than promised."""
+    rng, mine = np.random.default_rng(n), 0
+    for _ in range(300):
+        loss = (rng.random(n) < 0.0502) * 1.0
+        found = choose_among(loss, {str(j): rng.random(n) for j in range(k)}, risk=0.05, delta=DELTA, rng=rng)
+        mine += found.attainable
+    assert found.rule == ("shared" if k == 2 else "split")
+    assert mine / 300 <= worst(300)
+
+
+def test_the_better_score_is_chosen() -> None:
+    """With few candidates and with many; the order of the rows does not matter where nothing is split."""
+    rng = np.random.default_rng(7)
+    ease = rng.random(2000)
+    loss = (rng.random(2000) > ease**0.1) * 1.0
+    scores = {f"noise {k}": rng.random(2000) for k in range(3)} | {"good": ease}
+    found = choose_among(loss, scores, risk=0.05, delta=DELTA)
+    assert (found.name, found.rule, found.seed) == ("good", "shared", None)
+    assert found.found.delta == DELTA / 4
+    assert (
+        found.found == choose_among(loss[::-1], {k: v[::-1] for k, v in scores.items()}, risk=0.05, delta=DELTA).found
+    )
+    many = choose_among(loss, scores | {f"more {k}": rng.random(2000) for k in range(3)}, risk=0.05, delta=DELTA, rng=1)
+    assert (many.name, many.rule, many.found.n, many.found.delta) == ("good", "split", 1333, DELTA)
+    with pytest.raises(TypeError, match="candidates must be a mapping"):
+        choose_among(loss, {}, risk=0.05, delta=DELTA)
+
+
+def test_a_promise_about_false_negatives() -> None:
+    """Of the accepted positives at most the limit is missed; coverage is of all rows; broken as seldom as promised."""
+    rng, broken = np.random.default_rng(8), 0
+    for _ in range(200):
+        label, score = rng.random(600) < 0.4, rng.random(600)
+        missed = label & (rng.random(600) < 0.0502)
+        found = conditional_threshold(missed, score, label, what="rows with y = 1", risk=0.05, delta=DELTA)
+        broken += found.attainable
+    assert broken / 200 <= worst(200)
+    good = conditional_threshold(np.zeros(600), score, label, what="rows with y = 1", risk=0.05, delta=DELTA)
+    assert good.coverage == pytest.approx(np.mean(score >= good.threshold))
+    assert good.n == 600
+    assert "what is accepted among rows with y = 1 is at most 0.05" in good.guarantee()["statement"]
+    with pytest.raises(ValueError, match="where holds no row"):
+        conditional_threshold(missed, score, np.zeros(600, bool), what="none", risk=0.05, delta=DELTA)
+    with pytest.raises(TypeError, match="one truth value per row"):
+        conditional_threshold(missed, score, label * 1.0, what="y", risk=0.05, delta=DELTA)
