@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
 from collections.abc import Callable
 from math import ceil, log2
 from pathlib import Path
@@ -289,11 +288,10 @@ def clusters(many: int) -> None:
             for _ in range(many):
                 loss, score, cluster, risk = clustered(kind, m, rng)
                 limit = min(0.05, risk - 1e-4)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", abstain.thresholds.CopiedRowsWarning)
-                    options = {"risk": limit, "delta": DELTA}
-                    rows += abstain.choose_threshold(loss, score, **options).attainable
-                    mine += abstain.choose_threshold(loss, score, clusters=cluster, rng=rng, **options).attainable
+                rows += search(read(loss, score), limit, DELTA).threshold < np.inf
+                mine += abstain.choose_threshold(
+                    loss, score, risk=limit, delta=DELTA, clusters=cluster, rng=rng
+                ).attainable
                 robust += robust_t(loss, score, cluster, limit)
             named = (("rows as if independent", rows), ("clusters=", mine), ("cluster t", robust))
             cells = ", ".join(f"{name} {percent(k, many)}" for name, k in named)

@@ -1,13 +1,13 @@
 """Long simulation of every certificate: how often a promise is broken, and how much coverage it obtains.
 
-    python benchmarks/thresholds.py --only default [--repetitions 2000] [--sizes 100 1000 10000] [--new-seeds]
+    python benchmarks/thresholds.py --only default [--repetitions 2000] [--sizes 100 1000 10000]
     python benchmarks/thresholds.py --only constant constant-graded band --sizes 71 197
 
 ``--only`` picks studies; each takes up to four minutes on one core:
 
 - ``default``: the default procedure beside the naive rule, 0/1 losses;
 - ``others``: a fixed sequence, Bonferroni and SGR;
-- ``graded``: losses that are not 0/1, by betting and by Hoeffding-Bentkus;
+- ``graded``: losses that are not 0/1, by betting and by Hoeffding-Bentkus with Bonferroni;
 - ``weighted``: 0/1 and graded losses from a shifted sample with known weights;
 - ``band``: the simultaneous band; broken if it fails at any threshold;
 - ``constant``, ``constant-graded``: every procedure and bound where all rows have one score;
@@ -18,8 +18,7 @@
   upwards in steps of 0.01. Where a threshold of the grid accepts nothing (tied scores), its p-value is NaN and Holm
   stops there.
 
-Every repetition has the default seed, as users have: were lots drawn for ranks, it would fall on the same tied errors
-each time, which a new seed each time hides. ``--new-seeds`` gives each repetition a seed of its own.
+Certificates draw no lots, so there are no seeds. `benchmarks/certificates.py` has rivals, clusters and attacks.
 
 Each cell is the mean coverage (share of repetitions in which the promise was broken). At the end of a size: the worst
 share over the populations, and the mean coverage. It needs the tests' populations, so run it in the checkout.
@@ -49,13 +48,11 @@ DELTA = 0.05
 #: Where the band is compared with the truth: between its own thresholds, at them, and at every tied score.
 THRESHOLDS = -np.linspace(0.005, 1.0, 200)
 
-#: What users get who give no seed.
-DEFAULT_SEED = 0
-#: (population, sample, seed) -> the threshold that a rule chooses.
-Rule = Callable[[Population, Any, int], float]
+#: (population, sample) -> the threshold that a rule chooses.
+Rule = Callable[[Population, Any], float]
 
 
-def naive(population: Population, sample: Any, seed: int) -> float:
+def naive(population: Population, sample: Any) -> float:
     """Lowest threshold whose own exact upper bound is below the limit."""
     ends = np.append(sample.score[1:] != sample.score[:-1], True)
     count, errors = np.arange(1.0, sample.n + 1.0)[ends], np.cumsum(sample.loss)[ends]
@@ -63,22 +60,20 @@ def naive(population: Population, sample: Any, seed: int) -> float:
     return float(sample.score[ends][passed[-1]]) if passed.size else np.inf
 
 
-def ours(
-    population: Population, sample: Any, seed: int, procedure: str = "fallback", bound: str | None = None
-) -> float:
+def ours(population: Population, sample: Any, procedure: str = "fallback", bound: str | None = None) -> float:
     """A procedure of the library."""
     largest = 1.0 if population.graded else None
     heaviest = None if sample.weight is None else MAX_WEIGHT
-    return search(sample, population.limit, DELTA, procedure, bound, largest, heaviest, None, seed).threshold
+    return search(sample, population.limit, DELTA, procedure, bound, largest, heaviest).threshold
 
 
-def conformal(population: Population, sample: Any, seed: int) -> float:
+def conformal(population: Population, sample: Any) -> float:
     """Conformal risk control with half the overall loss as its limit."""
     limit = 0.5 * float(population.risk(1.0))
     return conformal_threshold(sample.loss, sample.score, limit, max_loss=1.0).threshold
 
 
-def mapie(population: Population, sample: Any, seed: int, fwer: str) -> float:
+def mapie(population: Population, sample: Any, fwer: str) -> float:
     """Lowest threshold that MAPIE's controller holds valid, or +inf."""
     from mapie.risk_control import BinaryClassificationController, precision
 
@@ -99,7 +94,10 @@ def mapie(population: Population, sample: Any, seed: int, fwer: str) -> float:
 
 
 PROCEDURES = {name: partial(ours, procedure=name) for name in ("fixed_sequence", "bonferroni", "sgr")}
-BOUNDS = {f"fallback/{bound}": partial(ours, bound=bound) for bound in ("betting", "hoeffding-bentkus")}
+BOUNDS = {
+    "betting": partial(ours, bound="betting"),
+    "bonferroni/hoeffding-bentkus": partial(ours, procedure="bonferroni", bound="hoeffding-bentkus"),
+}
 #: Study -> (rules by name, populations).
 STUDIES: dict[str, tuple[dict[str, Rule], tuple[Population, ...]]] = {
     "default": ({"naive": naive, "fallback": ours}, POPULATIONS),
@@ -119,25 +117,23 @@ STUDIES: dict[str, tuple[dict[str, Rule], tuple[Population, ...]]] = {
 }  # fmt: skip
 
 
-def samples(
-    population: Population, n: int, repetitions: int, new_seeds: bool, shifted: bool = False
-) -> Iterator[tuple[int, Any]]:
-    """Draw the repetitions, the same ones for every rule, each with the seed that the rules are given."""
+def samples(population: Population, n: int, repetitions: int, shifted: bool = False) -> Iterator[Any]:
+    """Draw the repetitions, the same ones for every rule."""
     rng = np.random.default_rng(n)
-    for i in range(repetitions):
+    for _ in range(repetitions):
         columns = population.draw_shifted(n, rng) if shifted else population.draw(n, rng)
-        yield i if new_seeds else DEFAULT_SEED, read(*columns)
+        yield read(*columns)
 
 
-def choose(study: str, n: int, repetitions: int, new_seeds: bool) -> None:
+def choose(study: str, n: int, repetitions: int) -> None:
     """Print how often the thresholds of a study break their promise."""
     rules, populations = STUDIES[study]
     means: dict[str, list[tuple[float, float]]] = {name: [] for name in rules}
     for population in populations:
         found: dict[str, list[float]] = {name: [] for name in rules}
-        for seed, sample in samples(population, n, repetitions, new_seeds, study == "weighted"):
+        for sample in samples(population, n, repetitions, study == "weighted"):
             for name, rule in rules.items():
-                found[name].append(rule(population, sample, seed))
+                found[name].append(rule(population, sample))
         cells = []
         for name, values in found.items():
             threshold = np.array(values)
@@ -156,15 +152,15 @@ def choose(study: str, n: int, repetitions: int, new_seeds: bool) -> None:
         print(f"n={n} {study} {name}: worst {broken.max():.4f}, mean coverage {coverage.mean():.4f}", flush=True)
 
 
-def band(n: int, repetitions: int, new_seeds: bool) -> None:
+def band(n: int, repetitions: int) -> None:
     """Print how often the simultaneous band fails anywhere."""
     worst = 0.0
     for population in (*POPULATIONS, *GRADED, *CONSTANT):
         coverage = population.coverage(THRESHOLDS)
         truth = np.where(coverage > 0.0, population.risk(coverage), 0.0)
         failed, width = 0, []
-        for seed, sample in samples(population, n, repetitions, new_seeds):
-            found = certified_band(sample.loss, sample.score, delta=DELTA, max_loss=1.0, rng=seed)
+        for sample in samples(population, n, repetitions):
+            found = certified_band(sample.loss, sample.score, delta=DELTA, max_loss=1.0)
             upper = found.upper_at(THRESHOLDS)
             failed += int(np.any(truth > upper + 1e-9))
             width.append(upper[100] - truth[100])
@@ -179,14 +175,13 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10000])
     parser.add_argument("--only", nargs="+", choices=[*STUDIES, "band"], default=["default"])
-    parser.add_argument("--new-seeds", action="store_true")
     options = parser.parse_args()
     for study in options.only:
         for n in options.sizes:
             if study == "band":
-                band(n, options.repetitions, options.new_seeds)
+                band(n, options.repetitions)
             else:
-                choose(study, n, options.repetitions, options.new_seeds)
+                choose(study, n, options.repetitions)
 
 
 if __name__ == "__main__":

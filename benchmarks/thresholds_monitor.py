@@ -45,8 +45,8 @@ def drift(rng: np.random.Generator, repetitions: int = 1000) -> None:
 
     for n, rows in ((1000, 5000), (4000, 5000)):
         told = []
-        for i in range(repetitions):
-            policy = abstain.choose_threshold(*draw(n), risk=0.05, delta=DELTA, rng=i).policy(score="s")
+        for _ in range(repetitions):
+            policy = abstain.choose_threshold(*draw(n), risk=0.05, delta=DELTA).policy(score="s")
             seen = [monitor(policy, *draw(rows, power)) for power in (1.0, 1.2)]
             told.append([float(bool(value)) for one in seen for value in (one.coverage_drifted, one.score_drifted)])
         same_c, same_s, moved_c, moved_s = np.mean(told, axis=0)

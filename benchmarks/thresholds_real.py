@@ -43,7 +43,7 @@ def shift(name: str, old: tuple[Any, Any], new: tuple[Any, Any], risk: float, re
 
 
 def _once(loss: Any, score: Any, new_loss: Any, new_score: Any, risk: float, seed: int, **options: Any) -> list[float]:
-    found = abstain.choose_threshold(loss, score, risk=risk, delta=DELTA, rng=seed, **options)
+    found = abstain.choose_threshold(loss, score, risk=risk, delta=DELTA, **options)
     accepted = found.accept(new_score)
     if not found.attainable:
         return [0.0, 0.0, np.nan, 0.0, 0.0, 0.0]

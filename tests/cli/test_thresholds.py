@@ -270,7 +270,7 @@ def test_a_cluster_column_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[
     file, policy = tmp_path / "val.csv", tmp_path / "policy.json"
     frame.write_csv(file)
     options = [str(file), "--loss", "error", "--confidence", "conf", "--risk", "0.1", "--delta", "0.05"]
-    assert run(["threshold", *options, "--cluster", "patient", "-o", str(policy)]) == 0
+    assert run(["threshold", *options, "--clusters", "patient", "-o", str(policy)]) == 0
     shown = capsys.readouterr().out
     assert "1000 rows in 200 clusters" in shown
     assert "an accepted row of a new cluster" in " ".join(shown.split())

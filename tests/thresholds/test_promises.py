@@ -14,6 +14,7 @@ from abstain.thresholds import (
     ReusedSelectionWarning,
     choose_among,
     conditional_threshold,
+    plan_certificate,
 )
 
 DELTA = 0.05
@@ -206,3 +207,18 @@ def test_a_promise_about_false_negatives() -> None:
         conditional_threshold(missed, score, np.zeros(600, bool), what="none", risk=0.05, delta=DELTA)
     with pytest.raises(TypeError, match="one truth value per row"):
         conditional_threshold(missed, score, label * 1.0, what="y", risk=0.05, delta=DELTA)
+
+
+def test_a_plan_has_a_range_and_refuses_an_empty_pilot() -> None:
+    """More coverage takes more rows; a pilot with four errors says nothing; one that cannot be certified says so."""
+    rng = np.random.default_rng(9)
+    ease = rng.random(300)
+    wrong = rng.random(300) > ease**0.1
+    some, more = (plan_certificate(wrong, ease, risk=0.05, delta=DELTA, coverage=c) for c in (0.1, 0.6))
+    assert some.low <= some.n <= some.high
+    assert some.n < more.n
+    assert (some.n_pilot, some.n_errors) == (300, int(wrong.sum()))
+    with pytest.raises(ValueError, match=r"holds 4 errors; below 5 it cannot say.*at least 59"):
+        plan_certificate(np.arange(300) < 4, ease, risk=0.05, delta=DELTA)
+    with pytest.raises(ValueError, match="needs a 0/1 loss"):
+        plan_certificate(0.5 * wrong, ease, risk=0.05, delta=DELTA)

@@ -60,7 +60,7 @@ def _say_repeated(outputs: Outputs) -> None:
     if outputs.ids is not None and (distinct := len(np.unique(outputs.ids))) < len(outputs.ids):
         warnings.warn(
             f"{len(outputs.ids)} rows have {distinct} ids, and the promise counts each row as independent; if rows of "
-            "an id belong together, name it with --cluster",
+            "an id belong together, name it with --clusters",
             CopiedRowsWarning,
             stacklevel=2,
         )

@@ -10,6 +10,7 @@ from abstain.thresholds._conformal import conformal_threshold
 from abstain.thresholds._copies import CopiedRowsWarning
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._monitor import Monitoring, monitor
+from abstain.thresholds._plan import CertificatePlan, plan_certificate
 from abstain.thresholds._policy import Policy
 from abstain.thresholds._policy import load_policy as load_policy
 from abstain.thresholds._report import Audit, audit
@@ -18,7 +19,14 @@ from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
 from abstain.thresholds._reuse import ReusedCalibrationWarning, ReusedSelectionWarning, remember_selection
 
 # What is imported under its own name is public at the top of the package.
-__all__ = ["ChosenAmong", "choose_among", "conditional_threshold", "remember_selection"]
+__all__ = [
+    "CertificatePlan",
+    "ChosenAmong",
+    "choose_among",
+    "conditional_threshold",
+    "plan_certificate",
+    "remember_selection",
+]
 __all__ += ["Applied", "Attained", "Audit", "CertifiedBand", "CopiedRowsWarning", "GroupThresholds", "Monitoring"]
 __all__ += ["Policy", "ReusedCalibrationWarning", "ReusedSelectionWarning", "apply_policy", "audit", "certified_band"]
 __all__ += ["conformal_threshold", "monitor"]
