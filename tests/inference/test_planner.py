@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.inference import detectable_difference, influence_sd, paired, panel, required_samples
+from abstain.inference import (
+    detectable_difference,
+    influence_sd,
+    paired,
+    panel,
+    samples_for_difference,
+    samples_for_width,
+)
 from tests.inference.populations import allowance
 
 
@@ -22,7 +29,7 @@ def test_the_planned_number_of_samples_has_the_planned_power(metric):
     loss, a, b = draw(400_000, rng)
     function = getattr(abstain, metric)
     truth = function(loss, a) - function(loss, b)
-    n = required_samples(truth, pilot=(loss, a, b), metric=metric, power=0.8)
+    n = samples_for_difference(truth, pilot=(loss, a, b), metric=metric, power=0.8).n
     assert 200 < n < 20_000
     repetitions, found = 500, 0
     for _ in range(repetitions):
@@ -34,11 +41,13 @@ def test_the_planned_number_of_samples_has_the_planned_power(metric):
 
 def test_both_directions_agree():
     for power, level in ((0.8, 0.95), (0.9, 0.99)):
-        n = required_samples(0.01, sd=0.2, power=power, level=level)
-        assert detectable_difference(n, sd=0.2, power=power, level=level) <= 0.01
-        assert detectable_difference(n - 1, sd=0.2, power=power, level=level) > 0.01
-    assert required_samples(-0.01, sd=0.2) == required_samples(0.01, sd=0.2) == 3140  # ((1.95996 + 0.84162) 20)^2
-    assert required_samples(100.0, sd=1e-6) == 2
+        n = samples_for_difference(0.01, sd=0.2, power=power, level=level).n
+        assert detectable_difference(n, sd=0.2, power=power, level=level).difference <= 0.01
+        assert detectable_difference(n - 1, sd=0.2, power=power, level=level).difference > 0.01
+    assert (
+        samples_for_difference(-0.01, sd=0.2) == samples_for_difference(0.01, sd=0.2) == (3140, 3140, 3140, np.inf)
+    )  # ((1.95996 + 0.84162) 20)^2
+    assert samples_for_difference(100.0, sd=1e-6).n == 2
 
 
 def test_the_standard_deviation_is_that_of_the_comparison():
@@ -46,29 +55,86 @@ def test_the_standard_deviation_is_that_of_the_comparison():
     found = abstain.compare(loss, {"a": a, "b": b}).differences[0]
     assert influence_sd((loss, a, b)) == pytest.approx(found.standard_error * np.sqrt(500))
     assert influence_sd(((loss, loss), a, b)) == influence_sd((loss, a, b))
-    assert required_samples(0.01, pilot=(loss, a, b)) == required_samples(0.01, sd=influence_sd((loss, a, b)))
+    planned = samples_for_difference(0.01, pilot=(loss, a, b))
+    assert planned.n == samples_for_difference(0.01, sd=influence_sd((loss, a, b))).n
+    assert planned.low < planned.n < planned.high
+
+
+def test_the_range_holds_what_the_true_spread_needs():
+    """80 % of the pilots, give or take what is lost to a spread that is itself a guess."""
+    rng = np.random.default_rng(5)
+    truth = samples_for_difference(0.01, pilot=draw(400_000, rng)).n
+    plans = [samples_for_difference(0.01, pilot=draw(300, rng)) for _ in range(150)]
+    inside = np.mean([plan.low <= truth <= plan.high for plan in plans])
+    assert inside >= 0.75 - allowance(0.75, 150)
+    assert np.mean([plan.high < truth for plan in plans]) <= 0.15 + allowance(0.15, 150)
+
+
+@pytest.mark.parametrize("errors", [0, 1, 3])
+def test_a_pilot_that_says_nothing_is_refused(errors):
+    """Too few errors: before, a plan came without a word."""
+    rng = np.random.default_rng(6)
+    loss, a, b = (np.arange(60) < errors).astype(float), rng.random(60), rng.random(60)
+    with pytest.raises(ValueError, match=r"pilot: .*(degrees of freedom, too few informative errors|agree on every)"):
+        samples_for_difference(0.01, pilot=(loss, a, b))
+    with pytest.raises(ValueError, match="degrees of freedom, too few informative errors to plan from"):
+        samples_for_width(0.02, (loss, a))
+    with pytest.raises(ValueError, match="pilot: "):
+        detectable_difference(1000, pilot=(loss, a, b))
+
+
+@pytest.mark.parametrize("metric", ["augrc", "auroc_f", "prediction_rejection_ratio", "accuracy"])
+def test_the_planned_number_of_samples_has_the_planned_width(metric):
+    """About half of the samples of that size have a narrower interval."""
+    rng = np.random.default_rng(7)
+    loss, score, _ = draw(50_000, rng)
+    wide = {"augrc": 0.02, "auroc_f": 0.1, "prediction_rejection_ratio": 0.2, "accuracy": 0.06}[metric]
+    planned = samples_for_width(wide, (loss, score), metric)
+    found = [abstain.confidence_interval(metric, *draw(planned.n, rng)[:2]) for _ in range(40)]
+    assert np.median([each.high - each.low for each in found]) == pytest.approx(wide, rel=0.07)
+    assert planned.low <= planned.n <= planned.high
+
+
+def test_a_wider_interval_needs_fewer_samples():
+    """Widths fall with the number of samples, and the level costs."""
+    pilot = draw(500, np.random.default_rng(8))[:2]
+    narrow, wide = samples_for_width(0.01, pilot), samples_for_width(0.04, pilot)
+    assert narrow.n > 10 * wide.n
+    assert samples_for_width(0.01, pilot, level=0.99).n > 1.5 * narrow.n
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: required_samples(0.0, sd=1.0), "difference must be finite and not 0"),
-        (lambda: required_samples(1e-300, sd=0.1), "difference=1e-300 is out of reach of any sample; give the small"),
-        (lambda: required_samples(0.1, sd=1e300), "difference=0.1 is out of reach"),
-        (lambda: required_samples(0.1), "either sd="),
-        (lambda: required_samples(0.1, sd=1.0, pilot=([0], [1], [2])), "either sd="),
-        (lambda: required_samples(0.1, sd=-1.0), "sd must be positive"),
-        (lambda: required_samples(0.1, sd=1.0, power=1.0), "power must lie inside"),
-        (lambda: required_samples(0.1, sd=1.0, power=0.04), "needs no data"),
-        (lambda: required_samples(0.1, sd=1.0, level=1.0), "level must lie inside"),
-        (lambda: required_samples(0.1, pilot=([0, 1], [1, 2], [1, 2])), "agree on every sample"),
-        (lambda: required_samples(0.1, pilot=([0, 1], [1, 2])), "pilot must be a tuple"),
-        (lambda: required_samples(0.1, pilot=([0, 1], [1, 2], [2, 1]), metric="fpr95_error"), "no influence function"),
+        (lambda: samples_for_difference(0.0, sd=1.0), "difference must be finite and not 0"),
         (
-            lambda: required_samples("0.1", sd=1.0),
+            lambda: samples_for_difference(1e-300, sd=0.1),
+            "difference=1e-300 is out of reach of any sample; give",
+        ),
+        (lambda: samples_for_difference(0.1, sd=1e300), "difference=0.1 is out of reach"),
+        (lambda: samples_for_difference(0.1), "either sd="),
+        (lambda: samples_for_difference(0.1, sd=1.0, pilot=([0], [1], [2])), "either sd="),
+        (lambda: samples_for_difference(0.1, sd=-1.0), "sd must be positive"),
+        (lambda: samples_for_difference(0.1, sd=1.0, power=1.0), "power must lie inside"),
+        (lambda: samples_for_difference(0.1, sd=1.0, power=0.04), "needs no data"),
+        (lambda: samples_for_difference(0.1, sd=1.0, level=1.0), "level must lie inside"),
+        (lambda: samples_for_difference(0.1, pilot=([0, 1], [1, 2], [1, 2])), "agree on every sample"),
+        (lambda: samples_for_difference(0.1, pilot=([0, 1], [1, 2])), "pilot must be a tuple"),
+        (
+            lambda: samples_for_difference(0.1, pilot=([0, 1], [1, 2], [2, 1]), metric="fpr95_error"),
+            "no influence function",
+        ),
+        (
+            lambda: samples_for_difference("0.1", sd=1.0),
             "difference must be a number other than 0, got '0.1'; give the smallest",
         ),
-        (lambda: required_samples(0.1, sd="1"), "sd must be a number > 0, got '1'"),
+        (lambda: samples_for_difference(0.1, sd="1"), "sd must be a number > 0, got '1'"),
+        (lambda: samples_for_width(0.0, ([0, 1], [1, 2])), "width must be positive"),
+        (lambda: samples_for_width("x", ([0, 1], [1, 2])), "width must be a number > 0"),
+        (lambda: samples_for_width(0.1, [0, 1, 1]), "pilot must be a tuple"),
+        (lambda: samples_for_width(0.1, ([0, 1], [1, 2]), "fpr95_error"), "no influence function"),
+        (lambda: samples_for_width(0.1, ([0, 0], [1, 2]), "auroc_f"), "auroc_f is undefined"),
+        (lambda: samples_for_width(1e-12, ([0, 1, 0, 0] * 50, range(200))), "out of reach of any sample"),
         (lambda: detectable_difference(1, sd=1.0), "n must be a whole number >= 2, got 1"),
     ],
 )

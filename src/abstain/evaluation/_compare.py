@@ -96,7 +96,7 @@ def compare(
 
     See Also
     --------
-    ranking_study, abstain.inference.required_samples
+    ranking_study, abstain.inference.samples_for_difference
 
     Notes
     -----

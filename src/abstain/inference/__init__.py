@@ -29,17 +29,19 @@ from abstain.inference._panel import Panel as Panel
 from abstain.inference._panel import Scores as Scores
 from abstain.inference._panel import panel as panel
 from abstain.inference._permutation import Permutation, permutation_test
-from abstain.inference._planner import detectable_difference, influence_sd, required_samples
+from abstain.inference._planner import Detectable, Plan, detectable_difference, influence_sd, samples_for_difference
 from abstain.inference._ranking import Ranking, kendall_tau
 from abstain.inference._ranking import RankingStudy as RankingStudy
 from abstain.inference._ranking import min_ranks as min_ranks
 from abstain.inference._ranking import ranking_study as ranking_study
 from abstain.inference._runs import components as components
+from abstain.inference._width import samples_for_width
 from abstain.inference._wilcoxon import wilcoxon_over_resamples
 
 # Public here. What is imported as its own name is for the rooms above; some of it is public at the top of the package.
 __all__ = ["clopper_pearson", "covariance", "influence"]
 __all__ += ["Bootstrap", "RiskBand", "bootstrap", "replicates", "risk_band"]
 __all__ += ["Difference", "Permutation", "holm", "letter_groups", "permutation_test"]
-__all__ += ["detectable_difference", "influence_sd", "required_samples"]
+__all__ += ["Detectable", "Plan", "detectable_difference", "influence_sd", "samples_for_difference"]
+__all__ += ["samples_for_width"]
 __all__ += ["Ranking", "kendall_tau", "wilcoxon_over_resamples"]

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from abstain._checks import inside, real, whole
-from abstain._quantiles import normal_quantile
 from abstain._typing import ArrayLike
 from abstain.inference._binomial import check_level
-from abstain.inference._columns import as_metric
+from abstain.inference._columns import as_metric, scored, tables
 from abstain.inference._estimates import by_influence, route_of
+from abstain.inference._influence import gradient, per_sample
 from abstain.inference._panel import panel
+from abstain.inference._pilot import Deviation, Plan, deviation_of, one_more_of
+from abstain._quantiles import normal_quantile
 from abstain.metrics import Metric
 
-__all__ = ["detectable_difference", "influence_sd", "required_samples"]
+__all__ = ["Detectable", "Plan", "detectable_difference", "influence_sd", "samples_for_difference"]
 
 #: loss (or a tuple of two), score a, score b
 Pilot = tuple[ArrayLike, ArrayLike, ArrayLike]
+
+
+class Detectable(NamedTuple):
+    """The smallest difference that is found: ``difference``, and its range and ``df`` as of :class:`Plan`.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> round(abstain.inference.detectable_difference(2544, sd=0.18).difference, 4)
+    0.01
+    """
+
+    difference: float
+    low: float
+    high: float
+    df: float
 
 
 def influence_sd(pilot: Pilot, metric: str | Metric = "augrc") -> float:
@@ -52,11 +71,7 @@ def influence_sd(pilot: Pilot, metric: str | Metric = "augrc") -> float:
     >>> round(abstain.inference.influence_sd(pilot), 3)
     0.169
     """
-    try:
-        loss, score_a, score_b = pilot
-    except (TypeError, ValueError):
-        raise TypeError("pilot must be a tuple (loss, score_a, score_b); loss may be a tuple of two") from None
-    losses = loss if isinstance(loss, tuple) and len(loss) == 2 and np.ndim(loss[0]) == 1 else (loss, loss)
+    losses, score_a, score_b = _of_pilot(pilot)
     chosen = as_metric(metric)
     route_of(chosen, "influence")
     columns = panel(dict(zip(("a", "b"), losses, strict=True)), {"a": score_a, "b": score_b})
@@ -65,7 +80,7 @@ def influence_sd(pilot: Pilot, metric: str | Metric = "augrc") -> float:
     return math.sqrt(columns.n * float(apart @ apart))
 
 
-def required_samples(
+def samples_for_difference(
     difference: float,
     *,
     sd: float | None = None,
@@ -73,7 +88,7 @@ def required_samples(
     metric: str | Metric = "augrc",
     power: float = 0.8,
     level: float = 0.95,
-) -> int:
+) -> Plan:
     r"""Return how many samples the paired test needs to detect a difference.
 
     .. math:: n = \left(\frac{(z_{1-\alpha/2} + z_{\text{power}})\,\sigma_d}{\Delta}\right)^2
@@ -95,14 +110,14 @@ def required_samples(
 
     Returns
     -------
-    int
-        >= 2, rounded up.
+    Plan
+        ``n`` >= 2, rounded up, with its range.
 
     Raises
     ------
     ValueError, TypeError
         A difference of 0, or beyond the reach of any sample; both or none of ``sd`` and ``pilot``; ``power`` or
-        ``level`` outside (0, 1).
+        ``level`` outside (0, 1); a pilot with too few errors on which the scores differ.
 
     See Also
     --------
@@ -111,7 +126,9 @@ def required_samples(
     Notes
     -----
     The difference seen in a small pilot is itself uncertain: plan for the smallest difference that matters, and take
-    only the standard deviation from the pilot. Clustered samples need more, by their design effect.
+    only the standard deviation from the pilot. Its range follows from the chi-squared distribution with the pilot's
+    Satterthwaite degrees of freedom; the upper end counts one error that the pilot did not show. A pilot with fewer
+    than 5 degrees of freedom is refused; have at least 10 errors. Clustered samples need more, by their design effect.
 
     References
     ----------
@@ -120,17 +137,23 @@ def required_samples(
     Examples
     --------
     >>> import abstain
-    >>> abstain.inference.required_samples(0.01, sd=0.18)
-    2544
+    >>> pilot = [0, 1, 0, 0] * 50, range(200), [k * 77 % 200 for k in range(200)]
+    >>> abstain.inference.samples_for_difference(0.01, pilot=pilot)
+    Plan(n=2250, low=1875, high=2792, df=85.7)
     """
     difference = real(difference, "difference", "other than 0", "give the smallest that matters")
     if not np.isfinite(difference) or difference == 0.0:
         raise ValueError(f"difference must be finite and not 0, got {difference!r}; give the smallest that matters")
-    reach = _quantiles(power, level) * _sd(sd, pilot, metric)
-    root = reach / abs(difference)
-    if root > 1e150:
-        raise ValueError(f"difference={difference!r} is out of reach of any sample; give the smallest that matters")
-    return max(2, math.ceil(root**2 * (1.0 - 1e-12)))
+    quantiles, deviation = _quantiles(power, level), _sd(sd, pilot, metric)
+
+    def needed(spread: float) -> int:
+        root = quantiles * spread / abs(difference)
+        if root > 1e150:
+            raise ValueError(f"difference={difference!r} is out of reach of any sample; give the smallest that matters")
+        return max(2, math.ceil(root**2 * (1.0 - 1e-12)))
+
+    low, high = needed(deviation.low), needed(deviation.high)
+    return Plan(needed(deviation.value), low, high, round(deviation.df, 1))
 
 
 def detectable_difference(
@@ -141,7 +164,7 @@ def detectable_difference(
     metric: str | Metric = "augrc",
     power: float = 0.8,
     level: float = 0.95,
-) -> float:
+) -> Detectable:
     r"""Return the smallest true difference that the paired test finds with a given power.
 
     .. math:: \Delta = \frac{(z_{1-\alpha/2} + z_{\text{power}})\,\sigma_d}{\sqrt n}
@@ -151,21 +174,22 @@ def detectable_difference(
     n : int
         Samples.
     sd, pilot, metric, power, level
-        As in :func:`required_samples`.
+        As in :func:`samples_for_difference`.
 
     Returns
     -------
-    float
-        >= 0.
+    Detectable
+        ``difference`` >= 0, with its range.
 
     Raises
     ------
     ValueError, TypeError
-        ``n`` below 2; both or none of ``sd`` and ``pilot``; ``power`` or ``level`` outside (0, 1).
+        ``n`` below 2; both or none of ``sd`` and ``pilot``; ``power`` or ``level`` outside (0, 1); a pilot with too
+        few errors on which the scores differ.
 
     See Also
     --------
-    required_samples : the inverse.
+    samples_for_difference : the inverse.
 
     References
     ----------
@@ -174,11 +198,14 @@ def detectable_difference(
     Examples
     --------
     >>> import abstain
-    >>> round(abstain.inference.detectable_difference(2544, sd=0.18), 4)
+    >>> round(abstain.inference.detectable_difference(2544, sd=0.18).difference, 4)
     0.01
     """
     whole(n, "n", 2)
-    return _quantiles(power, level) * _sd(sd, pilot, metric) / math.sqrt(n)
+    quantiles, deviation = _quantiles(power, level), _sd(sd, pilot, metric)
+    unit = quantiles / math.sqrt(n)
+    low, high = unit * deviation.low, unit * deviation.high
+    return Detectable(unit * deviation.value, low, high, round(deviation.df, 1))
 
 
 def _quantiles(power: float, level: float) -> float:
@@ -188,15 +215,35 @@ def _quantiles(power: float, level: float) -> float:
     return normal_quantile(0.5 + 0.5 * level) + normal_quantile(power)
 
 
-def _sd(sd: float | None, pilot: Pilot | None, metric: str | Metric) -> float:
+def _of_pilot(pilot: Pilot) -> tuple[tuple[ArrayLike, ArrayLike], ArrayLike, ArrayLike]:
+    """Return the two losses, which may be one, and the two scores."""
+    try:
+        loss, score_a, score_b = pilot
+    except (TypeError, ValueError):
+        raise TypeError("pilot must be a tuple (loss, score_a, score_b); loss may be a tuple of two") from None
+    two = isinstance(loss, tuple) and len(loss) == 2 and np.ndim(loss[0]) == 1
+    return (loss if two else (loss, loss)), score_a, score_b
+
+
+def _sd(sd: float | None, pilot: Pilot | None, metric: str | Metric) -> Deviation:
     if (sd is None) == (pilot is None):
         raise TypeError("give either sd=, the standard deviation of the influence difference, or pilot=(loss, a, b)")
     if pilot is not None:
-        sd = influence_sd(pilot, metric)
-        if sd == 0.0:
-            raise ValueError("pilot: the two scores agree on every sample, so it says nothing about their difference")
+        return _of_difference(pilot, as_metric(metric))
     assert sd is not None
     sd = real(sd, "sd", "> 0", "abstain.inference.influence_sd gives it")
     if not 0.0 < sd < math.inf:
         raise ValueError(f"sd must be positive and finite, got {sd!r}; abstain.inference.influence_sd gives it")
-    return sd
+    return Deviation(sd, sd, sd, math.inf)
+
+
+def _of_difference(pilot: Pilot, metric: Metric) -> Deviation:
+    """Return the spread of a difference; two models of which each may err alone have two unseen errors."""
+    sd, (losses, *scores) = influence_sd(pilot, metric), _of_pilot(pilot)
+    if sd == 0.0:
+        raise ValueError("pilot: the two scores agree on every sample, so it says nothing about their difference")
+    both = [tables(metric, loss, scored(score)) for loss, score in zip(losses, scores, strict=True)]
+    terms_a, terms_b = (per_sample(gradient(metric, each), each) for each in both)
+    (shown_a, unseen_a, _), (shown_b, unseen_b, _) = (one_more_of(metric, each) for each in both)
+    unseen = (unseen_a - unseen_b,) if losses[0] is losses[1] else (unseen_a, unseen_b)
+    return deviation_of(both, terms_a - terms_b, shown_a - shown_b, *unseen)
