@@ -138,16 +138,19 @@ def _few(metric: Metric, blocks: TieBlocks) -> float:
 
 
 def worse_ends(metric: Metric, unseen: tuple[OneMore, ...], level: float) -> Iterator[float]:
-    """Yield the ends towards the worse that reserve room for what was not seen.
+    """Yield the ends that reserve room for what was not seen: towards the worse, for most metrics.
 
     On the log scale the quantile of a gamma distribution of that mean and variance, on the logit scale that of a beta
-    distribution of the distance from the best value.
+    distribution of the distance from the best value. Where a metric averages over the errors, an unseen one can also
+    speak for the ranking: it has both ends.
     """
     base, tail = metric.base, 0.5 + 0.5 * level
+    tails = (tail, 1.0 - tail) if isinstance(metric.said(metric.few_errors), Relative) else (tail,)
     for estimate, variance in unseen:
-        end = _gamma(estimate, variance, tail) if base.scale == "log" else _beta(base, estimate, variance, tail)
-        if end is not None:
-            yield end if metric.image is None else metric.image(end)
+        for each in tails:
+            end = _gamma(estimate, variance, each) if base.scale == "log" else _beta(base, estimate, variance, each)
+            if end is not None:
+                yield end if metric.image is None else metric.image(end)
 
 
 def _gamma(estimate: float, variance: float, tail: float) -> float | None:
@@ -163,4 +166,6 @@ def _beta(metric: Metric, estimate: float, variance: float, tail: float) -> floa
     if not 0.0 < mean < 1.0 or square <= 1e-24:
         return None
     size = mean * (1.0 - mean) / square - 1.0
-    return worst if size <= 0.0 else best + (worst - best) * beta_quantile(tail, mean * size, (1.0 - mean) * size)
+    if size <= 0.0:
+        return worst if tail > 0.5 else best
+    return best + (worst - best) * beta_quantile(tail, mean * size, (1.0 - mean) * size)
