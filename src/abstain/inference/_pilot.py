@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import to_numpy
+from abstain._quantiles import gamma_quantile
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import gradient, per_sample
-from abstain._quantiles import gamma_quantile
 from abstain.inference._spread import FEW, effective_losses
 from abstain.inference._unseen import augmented, sizes_of
 from abstain.metrics import Metric

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import inside, real, whole
+from abstain._quantiles import normal_quantile
 from abstain._typing import ArrayLike
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric, scored, tables
@@ -15,7 +16,6 @@ from abstain.inference._estimates import by_influence, route_of
 from abstain.inference._influence import gradient, per_sample
 from abstain.inference._panel import panel
 from abstain.inference._pilot import Deviation, Plan, deviation_of, one_more_of
-from abstain._quantiles import normal_quantile
 from abstain.metrics import Metric
 
 __all__ = ["Detectable", "Plan", "detectable_difference", "influence_sd", "samples_for_difference"]

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from abstain._checks import real
+from abstain._quantiles import t_quantile
 from abstain._typing import ArrayLike
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric, scored, tables
@@ -16,7 +17,6 @@ from abstain.inference._estimates import route_of
 from abstain.inference._influence import gradient, per_sample
 from abstain.inference._interval import ends, limited
 from abstain.inference._pilot import Plan, deviation_of, one_more_of
-from abstain._quantiles import t_quantile
 from abstain.inference._unseen import OneMore, worse_ends
 from abstain.metrics import Metric
 
