@@ -71,7 +71,7 @@ def steps(name: str, *parts: tuple[float, float], ties: bool = True) -> Populati
 
 def two_levels(mass: float, confident: float, rest: float, ties: bool = True) -> Population:
     """Return a confident mass that is nearly flawless, with a small uncertain rest."""
-    name = f"{mass:.0%} at {confident:.1%}, rest {rest:.0%}" + ("" if ties else ", continuous")
+    name = f"{mass:.0%} at {confident:.1%}, rest {rest:.1%}" + ("" if ties else ", continuous")
     return steps(name, (mass, confident), (1.0, rest), ties=ties)
 
 
