@@ -51,6 +51,8 @@ def beta_quantile(p: float, a: float, b: float) -> float:
     mean = a / (a + b)
     x = min(max(mean + normal_quantile(p) * sqrt(mean * (1.0 - mean) / (a + b + 1.0)), 1e-300), 1.0 - 1e-16)
     for _ in range(1100):  # halving 1 takes 1,074 steps to the smallest double
+        if not 0.0 < x < 1.0:  # nearer to an end than a double can be
+            return x
         error = beta_cdf(x, a, b) - p
         low, high = (low, x) if error > 0.0 else (x, high)
         density = _log_density(x, a, b)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
-from abstain._quantiles import gamma_quantile
+from abstain._quantiles import beta_quantile, gamma_quantile
 from tests.inference.populations import allowance
 
 
@@ -165,6 +165,15 @@ def test_a_score_of_exactly_one_or_zero_warns_for_its_logarithm():
         found = abstain.confidence_interval("nll_confidence", loss, [*score[:-1], end])
         assert f"a score of {end:g}: one contradiction there costs 36 nats, set by clip" in found.warning
     assert abstain.confidence_interval("brier_confidence", loss, [*score[:-1], 1.0]).warning is None
+
+
+def test_a_nearly_perfect_ranking_has_an_end_beyond_the_smallest_double():
+    """Two errors below 298 successes: the beta distribution of the distance from 1 piles up at 0."""
+    found = abstain.confidence_interval("auroc_f", (np.arange(300) < 2).astype(float), np.arange(300) >= 15)
+    assert 0.0 < found.low < found.estimate <= found.high <= 1.0
+    for a in (1e-4, 1e-3, 1e-2):
+        assert beta_quantile(0.025, a, 2.0) == pytest.approx(stats.beta.ppf(0.025, a, 2.0), abs=1e-12)
+        assert beta_quantile(0.975, 2.0, a) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("p", [0.025, 0.5, 0.975, 0.9995])

@@ -80,7 +80,7 @@ def one_sided(
     found = [limited(metric, blocks, end) for end in worse_ends(metric, unseen, level)]
     if not found:
         return no_interval(estimate, np.nan, level, why)
-    found.append(best_of(metric))
+    found += [limited(metric, blocks, estimate), best_of(metric)]
     why += "; the interval reserves room for one unseen error, and its better end is that of the metric"
     return Interval(min(found), max(found), estimate, np.nan, level, "one unseen error", 0.0, why)
 
