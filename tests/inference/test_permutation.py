@@ -129,3 +129,14 @@ def test_bad_input():
         permutation_test([0, 1], [[1, 2], [2, 1]], [[1, 2], [2, 1]])
     with pytest.raises(ValueError, match=r"scores\['b'\]: 3"):
         permutation_test([0, 1], [1, 2], [2, 1, 0])
+
+
+def test_many_movable_samples_are_drawn_not_counted():
+    """Above 1,024 samples that differ their 2^n swaps are no number for a float: random swaps, as for any large n."""
+    rng = np.random.default_rng(0)
+    loss = (rng.random(1500) < 0.1) * 1.0
+    found = permutation_test(loss, rng.random(1500), rng.random(1500), n_permutations=19)
+    assert (found.exact, found.n_permutations) == (False, 19)
+    few = permutation_test([0, 1, 0, 1], [4, 3, 2, 1], [1, 2, 3, 4], n_permutations=8)
+    assert (few.exact, few.n_permutations) == (True, 8)
+    assert not permutation_test([0, 1, 0, 1], [4, 3, 2, 1], [1, 2, 3, 4], n_permutations=7).exact

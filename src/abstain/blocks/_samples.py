@@ -57,6 +57,9 @@ def build(
             warnings.warn(SWAPPED, UserWarning, stacklevel=4)  # whoever called the metric
     if weights is not None:
         check_weight(weights, xp)
+        if failed is None and bool(xp.any(weights == 0.0)):  # a row of weight 0 is none, whatever its loss
+            losses = xp.where(weights == 0.0, xp.zeros_like(losses), losses)
+            failed = _failures(losses, xp)
 
     unscored = xp.isnan(scores)
     n_unscored = int(xp.count_nonzero(unscored))

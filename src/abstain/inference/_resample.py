@@ -25,6 +25,8 @@ Counts = npt.NDArray[np.uint8]
 
 def codes(column: ArrayLike, name: str, n: int) -> IntArray:
     """Return group numbers 0, 1, ... of a column of any type."""
+    if np.ma.is_masked(column):
+        raise ValueError(f"{name}[{int(np.argmax(np.ma.getmaskarray(column)))}] is masked; give every sample a group")
     values = np.asarray(to_numpy(column))
     if values.ndim != 1:
         raise ValueError(f"{name} must hold one group per sample, got shape {values.shape}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstain._checks import Undefined, fraction
+from abstain._checks import Undefined, fraction, positive
 from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
@@ -157,7 +157,7 @@ def augrc_unbiased(loss: ArrayLike, confidence: ArrayLike, *, nan_policy: NanPol
 
 
 def _sele(blocks: TieBlocks, factor: float = 1.0) -> float:
-    return factor * inner(blocks.weight, blocks.cumulative_loss) / blocks.total_weight**2
+    return positive(factor, "factor") * inner(blocks.weight, blocks.cumulative_loss) / blocks.total_weight**2
 
 
 def _sele_gradient(blocks: TieBlocks, factor: float = 1.0) -> Gradient:
@@ -194,7 +194,7 @@ def sele(
 
     Parameters
     ----------
-    factor : float
+    factor : float > 0
         2 gives the "2 x SELE" that was proposed as an upper bound of AURC. It is none: with the only loss on
         the most confident of five samples AURC is H_5 = 2.283 times that loss / 5, and 2 x SELE is 2 times.
 

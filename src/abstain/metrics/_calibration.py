@@ -18,6 +18,9 @@ __all__ = ["ReliabilityCurve", "classwise_ece", "ece", "mce", "reliability_curve
 
 Binning = Literal["equal_width", "equal_mass"]
 
+#: More bins than this are no bins.
+MOST_BINS = 1_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
@@ -55,6 +58,8 @@ def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
     """The bin of each block. Equal width: right-closed, 0 in the first. Equal mass: by the block's mid-rank."""
     one_of(binning, ("equal_width", "equal_mass"), "binning")
     bins = whole(bins, "bins")
+    if bins > MOST_BINS:
+        raise ValueError(f"bins must be at most {MOST_BINS}, got {bins}; 15 is usual")
     if binning == "equal_width":
         edges = np.arange(1, bins) / bins  # linspace rounds twice: its 5/6 is below 5/6
         return np.searchsorted(edges, blocks.score, side="left")

@@ -128,6 +128,9 @@ def prevalence_weights(
     column = np.asarray(to_numpy(labels))
     if column.ndim != 1 or column.size == 0:
         raise ValueError(f"labels must hold one label per sample, got shape {column.shape}")
+    unknown = np.array([each != each for each in column.tolist()]) | np.ma.getmaskarray(labels)
+    if unknown.any():
+        raise ValueError(f"labels[{int(np.argmax(unknown))}] is missing; leave out rows without a label")
     classes, index, counts = np.unique(column, return_inverse=True, return_counts=True)
     if isinstance(prevalence, str):
         if prevalence != "balanced":

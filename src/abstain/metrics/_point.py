@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import Undefined
+from abstain._checks import Undefined, real
 from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
@@ -279,6 +279,8 @@ def generalized_risk(
 
 
 def _coverage_at_risk(blocks: TieBlocks, risk: float = 0.05) -> float:
+    if blocks.binary and real(risk, "risk", "in [0, 1]") > 1.0:
+        raise ValueError(f"risk must lie in [0, 1] for a 0/1 loss, got {risk!r}; give a fraction, not per cent")
     point = RiskCoverageCurve(blocks).at(risk=risk)
     if point.reason is not None:
         raise Undefined(point.reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstain._checks import Undefined
+from abstain._checks import Undefined, real
 from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
@@ -23,6 +23,7 @@ def _recall_precision(positive: FloatArray, weight: FloatArray) -> tuple[FloatAr
 
 def _average_precision(positive: FloatArray, weight: FloatArray, zero_division: float) -> float:
     total = float(positive.sum())
+    zero_division = real(zero_division, "zero_division", "or NaN")
     if total == 0.0:
         if np.isnan(zero_division):
             raise Undefined("there is no positive, so recall is 0/0 at every threshold")

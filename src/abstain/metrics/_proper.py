@@ -32,7 +32,7 @@ def _squares(blocks: TieBlocks) -> tuple[FloatArray, FloatArray]:
 
 
 def _logs(blocks: TieBlocks, clip: float) -> tuple[FloatArray, FloatArray]:
-    clip = fraction(clip, "clip")
+    clip = fraction(clip, "clip", below_one=True)
     with np.errstate(divide="ignore"):
         if_right = -np.log(np.maximum(blocks.score, clip))
         if_wrong = -np.log(np.maximum(1.0 - blocks.score, clip))
@@ -133,7 +133,7 @@ def nll_confidence(
 
     Parameters
     ----------
-    clip : float in [0, 1]
+    clip : float in [0, 1)
         Smallest probability that is taken at face value; 0 lets a sure failure cost infinity.
 
     Returns
@@ -174,7 +174,7 @@ def _brier_score(data: Predictions) -> float:
 
 def _nll_terms(data: Predictions, clip: float = CLIP) -> FloatArray:
     with np.errstate(divide="ignore"):
-        return np.maximum(-np.log(np.maximum(_true(data), fraction(clip, "clip"))), 0.0)
+        return np.maximum(-np.log(np.maximum(_true(data), fraction(clip, "clip", below_one=True))), 0.0)
 
 
 def _nll(data: Predictions, clip: float = CLIP) -> float:
@@ -234,7 +234,7 @@ def nll(
 
     Parameters
     ----------
-    clip : float in [0, 1]
+    clip : float in [0, 1)
         Smallest probability that is taken at face value.
 
     Returns

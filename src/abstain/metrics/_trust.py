@@ -56,6 +56,8 @@ def _terms(
     """Trust of each block (0 where it is rejected), accepted (0/1), and the divisor (0 if nothing is accepted)."""
     tau = fraction(threshold, "threshold", below_one=True)
     one_of(denominator, ("accepted", "all"), "denominator")
+    if not callable(trust):
+        raise TypeError(f"trust must be a function of (confidence, threshold), got {trust!r}")
     accepted = blocks.score >= tau
     phi = np.zeros(len(blocks))
     phi[accepted] = trust(blocks.score[accepted], tau)
