@@ -5,43 +5,97 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable
-from typing import BinaryIO
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+_lock: Any
+try:
+    import fcntl as _lock
+except ImportError:  # Windows
+    _lock = None
+
+_PREFIX, _SUFFIX = ".abstain-", ".tmp"
+
+#: Folders that were swept in this process.
+_swept: set[str] = set()
 
 
 def write_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
     """Call ``write`` on a hidden temporary file in the same folder, then rename it to ``path``.
 
-    If ``write`` fails, the temporary file goes and an old file at ``path`` stays. A link is followed, and an old
-    file keeps its permissions.
+    If ``write`` fails or is interrupted, the temporary file goes and an old file at ``path`` stays. A link is followed,
+    and an old file keeps its permissions. Temporary files of writers that were killed are removed.
     """
     name = os.fspath(path)
     if os.path.isdir(name) or not os.path.basename(name):
         raise IsADirectoryError(f"{name}: is a folder; give the name of a file in it")
-    if os.path.exists(name) and not os.path.isfile(name):  # /dev/stdout, /dev/null, a named pipe: nothing to rename
-        with open(name, "wb") as file:
-            write(file)
-        return
-    target = os.path.realpath(name)
-    folder = os.path.dirname(target)
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{name}: the folder does not exist; create it first")
+    try:
+        if os.path.exists(name) and not os.path.isfile(name):  # /dev/stdout, /dev/null, a named pipe: nothing to rename
+            with open(name, "wb") as file:
+                write(file)
+            return
+        target = os.path.realpath(name)
+        folder = os.path.dirname(target)
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"{name}: the folder does not exist; create it first")
+        _sweep(folder)
+        _replace(target, folder, write)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) or str(error).startswith(f"{name}: "):
+            raise
+        if error.errno is None and "os error 28" not in str(error):  # it has its own words
+            raise
+        reason = error.strerror or "No space left on device"
+        raise type(error)(f"{name}: cannot be written ({reason}); choose another place") from error
+
+
+def _replace(target: str, folder: str, write: Callable[[BinaryIO], object]) -> None:
     # the name of the target is not part of the temporary one: together they might be too long for the file system
-    temporary = os.path.join(folder, f".abstain-{uuid.uuid4().hex}.tmp")
+    temporary = os.path.join(folder, f"{_PREFIX}{uuid.uuid4().hex}{_SUFFIX}")
     try:
         with open(temporary, "xb") as file:
+            _hold(file)
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        if os.path.exists(target):
-            os.chmod(temporary, os.stat(target).st_mode & 0o777)
-        os.replace(temporary, target)
-    except OSError as error:
-        if error.errno is None:  # not from the operating system: it has its own words
-            raise
-        raise type(error)(f"{name}: cannot be written ({error.strerror}); choose another place") from error
+            if os.path.exists(target):
+                os.chmod(temporary, os.stat(target).st_mode & 0o777)
+            if _lock is not None:  # still held, so that nobody takes it for a leftover
+                os.replace(temporary, target)
+        if _lock is None:
+            os.replace(temporary, target)
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def _hold(file: BinaryIO) -> None:
+    """Lock a temporary file: who is alive holds the lock, who was killed does not."""
+    if _lock is not None:
+        with suppress(OSError):  # a file system without locks: nothing is swept there
+            _lock.flock(file, _lock.LOCK_EX | _lock.LOCK_NB)
+
+
+def _sweep(folder: str) -> None:
+    """Remove temporary files that no writer holds, once per folder and process."""
+    if _lock is None or folder in _swept:
+        return
+    _swept.add(folder)
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError):
+                    _remove_if_left(entry.path)
+
+
+def _remove_if_left(path: str) -> None:
+    import time
+
+    if time.time() - os.stat(path).st_mtime < 60.0:  # its writer may not have come to lock it yet
+        return
+    with open(path, "rb") as file:
+        _lock.flock(file, _lock.LOCK_EX | _lock.LOCK_NB)
+        os.unlink(path)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -40,11 +40,24 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    sys.exit(run())
+    from abstain.cli._signals import Ended, ending
+
+    try:
+        with ending():
+            code = run()
+    except KeyboardInterrupt:
+        print("abstain: interrupted", file=sys.stderr)
+        code = 130
+    except Ended as ended:
+        code = ended.code
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 (done), 1 (a check failed) or 2 (wrong usage, bad input).
+    """Run the command and return its exit code.
+
+    0: done; 1: a promise is broken or an objective not attainable; 2: wrong usage or bad input; 3: an error of ours;
+    130: interrupted.
 
     Examples
     --------

@@ -16,8 +16,11 @@ from abstain.cli import _commands, _compare, _input, _joint, _thresholds, _train
 from abstain.cli._columns import COLUMNS, as_option
 from abstain.cli._group import command
 
-#: What a user can cause; anything else is a bug and keeps its traceback.
+#: What a user can cause.
 _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
+
+#: Exit code of a bug: never that of a broken promise.
+BUG = 3
 
 #: Arguments of the library as options of the command.
 _OPTIONS = (*COLUMNS, "groups", "scores", "metrics", "nan_policy")
@@ -42,7 +45,11 @@ _noted: set[str] = set()
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0 (done), 1 (a check failed) or 2 (wrong usage or bad input, one line on stderr)."""
+    """Run the command and return its exit code, with one line on stderr unless it is 0.
+
+    0: done; 1: a promise is broken or an objective not attainable; 2: wrong usage or bad input; 3: an error of ours;
+    130, 143, 129: interrupted, terminated, hung up.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks
@@ -51,7 +58,37 @@ def run(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _note
-        return _run(arguments)
+        try:
+            return _run(arguments)
+        except KeyboardInterrupt:
+            return _interrupted()
+        except Exception as error:
+            return _failed(error)
+        except BaseException as error:
+            if type(error).__module__.startswith("abstain") or isinstance(error, GeneratorExit):
+                raise
+            return _failed(error)  # such as a panic of a library in Rust
+
+
+def _interrupted() -> int:
+    click.echo("abstain: interrupted", err=True)
+    return 130
+
+
+def _failed(error: BaseException) -> int:
+    """Say in one line that it is not the user's doing; the traceback on request."""
+    if os.environ.get("ABSTAIN_TRACEBACK"):
+        import traceback
+
+        traceback.print_exception(error)
+    if type(error).__module__.startswith("polars") or type(error).__name__ == "PanicException":
+        reason = (str(error).strip().splitlines() or [""])[0][:300]
+        click.echo(f"abstain: a table cannot be read or written: {_line(reason)}", err=True)
+        return 2
+    what = "out of memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"[:300]
+    click.echo(f"abstain: internal error ({_line(what)}); ABSTAIN_TRACEBACK=1 shows where, please report it", err=True)
+    _close_stdout()
+    return BUG
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -66,8 +103,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         _close_stdout()
         return 0
     except click.exceptions.Abort:
-        click.echo("abstain: interrupted", err=True)
-        return 2
+        return _interrupted()
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return 2

@@ -1,7 +1,8 @@
-"""Columns of a NumPy archive. Pickled objects are never loaded."""
+"""Columns of a NumPy archive. Pickled objects are never loaded, and every member is read to its end."""
 
 from __future__ import annotations
 
+import math
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,9 @@ import numpy as np
 from abstain._typing import FloatArray
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+#: Text may unpack to this many times its packed size, beyond the size that is harmless.
+MOST_RATIO, HARMLESS = 200, 1 << 26
 
 
 class NpzColumns:
@@ -24,9 +28,13 @@ class NpzColumns:
             self._archive = zipfile.ZipFile(path)
         except zipfile.BadZipFile as error:
             raise ValueError("is no readable npz file (truncated, or another format); write it again") from error
-        keys = [name.removesuffix(".npy") for name in self._archive.namelist() if name.endswith(".npy")]
+        names = [name for name in self._archive.namelist() if name.endswith(".npy")]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            self._archive.close()
+            raise ValueError(f"holds {twice.removesuffix('.npy')!r} {names.count(twice)} times; write it again")
         #: number of dimensions by key
-        self.columns = {key: self._ndim(key) for key in keys}
+        self.columns = {key: self._ndim(key) for key in (name.removesuffix(".npy") for name in names)}
 
     def close(self) -> None:
         """Close the file."""
@@ -57,7 +65,10 @@ class NpzColumns:
     def _array(self, key: str) -> Any:
         try:
             with self._archive.open(f"{key}.npy") as member:
-                return np.lib.format.read_array(member, allow_pickle=False)
+                array = np.lib.format.read_array(member, allow_pickle=False)
+                if member.read(1):  # to its end, which also checks the checksum
+                    raise ValueError("more bytes than its header says")
+                return array
         except ValueError as error:
             if "Object arrays" in str(error):
                 raise ValueError(
@@ -67,6 +78,17 @@ class NpzColumns:
             raise ValueError(f"array {key!r} cannot be read ({error}); write the file again") from error
 
     def _ndim(self, key: str) -> int:
-        with self._archive.open(f"{key}.npy") as member:
+        info = self._archive.getinfo(f"{key}.npy")
+        with self._archive.open(info) as member:
             header = _HEADERS.get(np.lib.format.read_magic(member))
-            return 1 if header is None else len(header(member)[0])
+            if header is None:
+                return 1
+            shape, _, dtype = header(member)
+            if dtype.kind in "US" and info.file_size > max(HARMLESS, MOST_RATIO * info.compress_size):
+                raise ValueError(
+                    f"array {key!r} holds {info.file_size} bytes of text in {info.compress_size} packed ones, as no "
+                    "names do; write the file again without it"
+                )
+            if not dtype.hasobject and math.prod(shape) * dtype.itemsize > info.file_size:
+                raise ValueError(f"array {key!r} is shorter than its header says; write the file again")
+            return len(shape)

@@ -41,6 +41,7 @@ def open_source(source: Any) -> Source:
     if not isinstance(source, str | os.PathLike):
         return Source("", _memory.of_frame(source))
     name = os.fspath(source)
+    regular(name)
     found = readers.find(name)
     if found is not None:
         reader, table = found
@@ -101,6 +102,14 @@ def _of_npy(name: str) -> MemoryColumns:
         f"is one array of shape {array.shape} without names; save it with its labels: "
         'np.savez("outputs.npz", labels=y, logits=z), or probabilities=p'
     )
+
+
+def regular(name: str) -> None:
+    """Refuse a link to nothing, and what waits for a writer: a pipe or a device."""
+    if os.path.islink(name) and not os.path.exists(name):
+        raise FileNotFoundError(f"{name}: is a link to {os.readlink(name)!r}, which is not there")
+    if os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name):
+        raise ValueError(f"{name}: is no regular file (a pipe or a device); write its contents to a file first")
 
 
 def kind_of(name: str) -> str:

@@ -16,6 +16,7 @@ from abstain.outputs import _columns as check
 from abstain.outputs._abstention import without_unit
 from abstain.outputs._doubts import doubts
 from abstain.outputs._fingerprint import fingerprint
+from abstain.outputs._owned import owned
 from abstain.outputs._states import States
 from abstain.outputs._understood import Origin, understood
 
@@ -95,8 +96,8 @@ class Outputs:
 
     Notes
     -----
-    Tensors are brought to the host, numbers become float64. Arrays are kept as read-only views where no
-    conversion is needed: do not write to an array that you have handed over.
+    Tensors are brought to the host, numbers become float64. Arrays are copied
+    where they would share memory with the caller's, and read-only.
 
     Examples
     --------
@@ -180,7 +181,7 @@ class Outputs:
         check.same_rows(columns)
         self._require_loss(found)
         for name, value in found.items():
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, owned(value, getattr(self, name)))
         self._warn_of_doubts()
 
     def _take_off_the_unit(self, found: dict[str, Any]) -> None:

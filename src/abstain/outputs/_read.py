@@ -15,6 +15,7 @@ from abstain._checks import listed, with_row
 from abstain.outputs import _names, _suspect
 from abstain.outputs._abstention import put_last
 from abstain.outputs._answers import Answers
+from abstain.outputs._damaged import damaged
 from abstain.outputs._load import Reading
 from abstain.outputs._open import name_of, open_source
 from abstain.outputs._outputs import Outputs
@@ -175,15 +176,17 @@ def read_outputs(
     matrix = {"logits": logits, "probabilities": probabilities, "features": features}
     name = name_of(source)
     try:
-        opened = open_source(source)
+        with damaged(name):
+            opened = open_source(source)
         try:
             plan = _names.plan(opened.columns.columns, single, matrix, groups, scores)
             if not unlabelled:
                 _require_loss(plan, opened.columns.columns)
             elif labels is None and ood_label is None:
                 plan.single.pop("labels", None)  # -1, or the classes of other data
-            read = Reading(opened, plan, where or {}, part)
-            answers = read.answers(class_names, ood_label)
+            with damaged(name):
+                read = Reading(opened, plan, where or {}, part)
+                answers = read.answers(class_names, ood_label)
         finally:
             opened.columns.close()
         with warnings.catch_warnings(record=True) as caught:
@@ -201,7 +204,9 @@ def read_outputs(
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         if isinstance(error, FileNotFoundError | IsADirectoryError):
             raise
-        raise ValueError(f"{name}: cannot be read ({_line(error)}); write it again") from error
+        reason = error.strerror if isinstance(error, PermissionError) and error.strerror else _line(error)
+        remedy = "ask for the right to read it" if isinstance(error, PermissionError) else "write it again"
+        raise ValueError(f"{name}: cannot be read ({reason}); {remedy}") from error
     except (ValueError, TypeError, ImportError) as error:
         kind_of = next(kind for kind in (TypeError, ImportError, ValueError) if isinstance(error, kind))
         raise kind_of(_about(name, with_row(_line(error)) if name else _line(error))) from error

@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain.scores._catalogue import LEAF_OF, score_of
 from abstain.scores._fitted import FittedScore, rebuilt
-from abstain.scores._save import HEADER
+from abstain.scores._save import HEADER, digest
 
 _FORMER = "recuse_score"  # refused, with the remedy: no file is read under two names
 
@@ -31,7 +31,8 @@ def load(path: str | os.PathLike[str]) -> FittedScore:
     FileNotFoundError
         No such file.
     ValueError
-        No saved score or a damaged one; one of another version of the score's definition.
+        No saved score or a damaged one; one whose contents differ from what was saved (a digest stands in its header);
+        one of another version of the score's definition.
 
     Examples
     --------
@@ -51,7 +52,11 @@ def load(path: str | os.PathLike[str]) -> FittedScore:
         header = json.loads("{}" if former else str(contents.pop(HEADER)))
         stale = former or _stale(header)
         if stale is None:
-            return _unpack(header, contents, "")
+            written = header.pop("digest", None)
+            fitted = _unpack(header, contents, "")
+            if written != digest(header, contents):
+                raise ValueError("its arrays or its header were changed after it was saved, or it has no digest")
+            return fitted
     except FileNotFoundError:
         raise FileNotFoundError(f"{name}: no such file; check the path") from None
     except Exception as error:  # whatever a damaged file leads to

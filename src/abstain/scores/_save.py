@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ HEADER = "abstain_score"
 def save(fitted: FittedScore, path: str | os.PathLike[str]) -> None:
     """Write a fitted score; an existing file is replaced, all of it or not at all."""
     header, arrays = _pack(fitted, "")
+    header["digest"] = digest(header, arrays)
     arrays[HEADER] = np.array(json.dumps(header))
     write_file(path, lambda file: np.savez(file, **arrays))
 
@@ -50,3 +52,13 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "entry"):  # a fitted score
         return value.entry.spec
     return value.item() if isinstance(value, np.generic) else value
+
+
+def digest(header: dict[str, Any], arrays: dict[str, Any]) -> str:
+    """Return the SHA-256 (hex) of a header and of the types, shapes and bytes of all arrays."""
+    found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        found.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()

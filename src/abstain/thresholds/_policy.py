@@ -160,7 +160,7 @@ def load_policy(path: str | os.PathLike[str], *, edited: bool = False) -> Policy
             found = json.load(file, parse_constant=_no_constant)
     except FileNotFoundError:
         raise FileNotFoundError(f"{name}: no such policy; write one with 'abstain threshold'") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         why = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise ValueError(f"{name}: cannot be read as a policy ({why}); write one with 'abstain threshold'") from None
     if isinstance(found, dict) and found.get("format") == _FORMER:

@@ -1,0 +1,120 @@
+"""Exit codes: 0 done, 1 a broken promise, 2 the user, 3 us, 128 + signal; nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+from abstain._files import write_file
+from abstain.cli import command
+from tests.cli.conftest import Done
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (RuntimeError("boom"), 3, "internal error (RuntimeError: boom)"),
+        (ZeroDivisionError(), 3, "internal error (ZeroDivisionError"),
+        (MemoryError(), 3, "internal error (out of memory)"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (ValueError("bad value"), 2, "bad value"),
+        (type("PanicException", (BaseException,), {})("out of bounds"), 2, "a table cannot be read or written"),
+    ],
+)
+def test_every_error_has_its_code_and_one_line(
+    error: BaseException, code: int, words: str, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bug never looks like a broken promise, and nothing shows a traceback unless it is asked for."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(command.commands["metrics"], "callback", click.pass_context(fail))
+    done = abstain_("metrics")
+    assert done.code == code
+    assert words in done.err
+    assert done.err.strip().count("\n") == 0  # click ends the line of ^C first
+
+
+SLOW = """
+import sys, time
+from abstain.cli import main, command
+import abstain._files as files
+def slow(**_):
+    def write(file):
+        file.write(b"half"); file.flush(); print("writing", flush=True); time.sleep(60)
+    files.write_file("out.txt", write)
+command.commands["metrics"].callback = slow
+sys.argv = ["abstain", "metrics"]
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_leaves_nothing(number: str, code: int, tmp_path: Path) -> None:
+    """The temporary file goes, the old one stays, the code says which signal it was."""
+    (tmp_path / "out.txt").write_text("old")
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "writing\n"
+        process.send_signal(getattr(signal, number))
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+    assert (tmp_path / "out.txt").read_text() == "old"
+
+
+def test_leftovers_of_the_dead_are_collected_and_living_writers_left_alone(tmp_path: Path) -> None:
+    """A killed writer's file goes with the next writing into the folder, a living one's stays until it is done."""
+    with subprocess.Popen([sys.executable, "-c", SLOW], cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        (living,) = tmp_path.glob(".abstain-*.tmp")
+        dead, fresh = tmp_path / ".abstain-dead.tmp", tmp_path / ".abstain-fresh.tmp"
+        for path in (dead, fresh):
+            path.write_bytes(b"half")
+        for path in (dead, living):
+            os.utime(path, (time.time() - 3600,) * 2)
+        write_file(tmp_path / "other.txt", lambda file: file.write(b"whole"))
+        names = {path.name for path in tmp_path.iterdir()}
+        process.kill()
+    assert names == {living.name, fresh.name, "other.txt"}
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_names_the_file() -> None:
+    """The device that is always full."""
+    with pytest.raises(OSError, match="/dev/full: cannot be written"):
+        write_file("/dev/full", lambda file: [file.write(b"x" * 100_000), file.flush()])
+
+
+def test_paths_that_are_no_files(abstain_: Callable[..., Done], tmp_path: Path) -> None:
+    """A link to nothing and a pipe say what they are; neither hangs."""
+    (tmp_path / "loop.npz").symlink_to("nowhere.npz")
+    os.mkfifo(tmp_path / "pipe.npz")
+    for name, words in (
+        ("loop.npz", "is a link to 'nowhere.npz', which is not there"),
+        ("pipe.npz", "no regular file"),
+    ):
+        done = abstain_("evaluate", name)
+        assert (done.code, words in done.err) == (2, True), done.err
+
+
+def test_a_policy_nested_without_end_is_the_users(abstain_: Callable[..., Done], tmp_path: Path) -> None:
+    """A hundred thousand brackets: one line, and not the code of a broken promise."""
+    (tmp_path / "policy.json").write_text("[" * 100_000)
+    np.savez(tmp_path / "a.npz", loss=[0, 1], confidence=[0.9, 0.8])
+    done = abstain_("monitor", "policy.json", "a.npz")
+    assert (done.code, done.err.count("\n")) == (2, 1)

@@ -1,0 +1,110 @@
+"""Members of an npz file are read to their end, once each, and never more than there is."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import abstain
+
+N = 60
+SURE = np.linspace(0.5, 1.0, N)
+LOSS = (np.arange(N) % 7 == 0).astype(float)
+
+
+def member(array: np.ndarray, described: np.ndarray | None = None) -> bytes:
+    """Return the bytes of an array behind the header of another."""
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array if described is None else described)
+    body = b"" if described is None else array.tobytes()
+    header = file.getvalue()[: len(file.getvalue()) - (0 if described is None else described.nbytes)]
+    return header + body
+
+
+def archive(path: Path, *members: tuple[str, bytes], deflated: bool = False) -> Path:
+    """Write members, also two of one name."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED) as file:
+        for name, content in members:
+            file.writestr(f"{name}.npy", content)
+    return path
+
+
+def huge() -> bytes:
+    """Return a header that promises more than any memory holds."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+    return file.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("confidence", "message"),
+    [
+        ([member(SURE, SURE.astype(np.float32))], "more bytes than its header says"),
+        ([member(np.tile(SURE, 100), SURE)], "more bytes than its header says"),
+        ([member(SURE), member(SURE[::-1].copy())], "holds 'confidence' 2 times"),
+        ([huge()], "shorter than its header says"),
+        ([member(SURE)[:-8]], "expected 480 bytes got 472"),
+    ],
+)
+def test_what_is_not_what_its_header_says_is_refused(tmp_path: Path, confidence: list[bytes], message: str) -> None:
+    """Each gave a wrong or a partial column before, or the traceback of a library."""
+    members = [("loss", member(LOSS)), *(("confidence", content) for content in confidence)]
+    with pytest.raises(ValueError, match=message):
+        abstain.read_outputs(archive(tmp_path / "a.npz", *members))
+
+
+def test_text_that_unpacks_without_measure_is_refused(tmp_path: Path) -> None:
+    """A few kilobytes that become 240 MB of names."""
+    names = member(np.full(N, "x" * 1_000_000))
+    members = [("loss", member(LOSS)), ("confidence", member(SURE)), ("group", names)]
+    with pytest.raises(ValueError, match="bytes of text in"):
+        abstain.read_outputs(archive(tmp_path / "a.npz", *members, deflated=True))
+
+
+def test_an_encrypted_member_is_one_error(tmp_path: Path) -> None:
+    """The flag of encryption, which the library answers with a RuntimeError."""
+    file = archive(tmp_path / "a.npz", ("loss", member(LOSS)), ("confidence", member(SURE)))
+    content = bytearray(file.read_bytes())
+    place = 0
+    while (place := content.find(b"PK\x01\x02", place)) >= 0:
+        content[place + 8] |= 1
+        place += 4
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=r"a.npz: cannot be read .*encrypted"):
+        abstain.read_outputs(file)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays: arrays.update(log_templates=np.roll(arrays["log_templates"], 1, axis=0)),
+        lambda arrays: arrays.update(log_templates=np.full_like(arrays["log_templates"], np.nan)),
+        lambda arrays: arrays.update(log_templates=arrays["log_templates"].astype(np.float32)),
+        lambda arrays: arrays.update(log_templates=arrays["log_templates"][:3]),
+        lambda arrays: arrays.update(
+            abstain_score=np.array(str(arrays["abstain_score"]).replace('"n_fit": 10000', '"n_fit": 10001'))
+        ),
+    ],
+)
+def test_an_edited_fitted_score_is_refused(tmp_path: Path, change: Callable[[dict[str, np.ndarray]], None]) -> None:
+    """Other numbers, shapes, types or headers than were saved give no score."""
+    outputs = abstain.datasets.load("cifar10_vgg16")
+    path = tmp_path / "klm.npz"
+    fitted = abstain.scores.get("klm").fit(outputs)
+    fitted.save(path)
+    np.testing.assert_array_equal(abstain.scores.load(path).score(outputs), fitted.score(outputs))
+    with np.load(path) as file:
+        arrays = dict(file)
+    before = {name: array.tobytes() for name, array in arrays.items()}
+    change(arrays)
+    if {name: array.tobytes() for name, array in arrays.items()} == before:
+        pytest.fail("nothing was changed")
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="were changed after it was saved"):
+        abstain.scores.load(path)
