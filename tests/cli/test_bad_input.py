@@ -247,14 +247,17 @@ def test_names_from_files_do_not_reach_the_terminal(abstain_: Run, tmp_path: Pat
 
 
 def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error that no user can cause keeps its traceback."""
+    """An error that no user can cause has a code of its own, and its traceback where it is asked for."""
 
     def bug(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr("abstain.cli._commands.evaluate", bug)
-    with pytest.raises(ZeroDivisionError):
-        abstain_("evaluate", "preds.csv")
+    monkeypatch.setenv("ABSTAIN_TRACEBACK", "1")
+    done = abstain_("evaluate", "preds.csv")
+    assert done.code == 3
+    assert "internal error (ZeroDivisionError" in done.err
+    assert "raise ZeroDivisionError" in done.err
 
 
 @pytest.mark.parametrize(
