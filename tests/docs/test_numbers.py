@@ -1,0 +1,61 @@
+"""Measured numbers on a page stand beside the command that prints them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.imports import ROOT
+
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
+PAGES = [page for page in PAGES if not {"_build", "generated"} & set(page.parts)]
+#: A script or module that a reader can run from the root of the repository.
+COMMAND = re.compile(r"python (?:-m )?(?!pytest)[\w./]+|(?:benchmarks|experiments|docs)/[\w/]+\.py")
+
+#: Pages whose numbers were read off other packages, each with its version in the row.
+READ_OFF = {"why-does-my-number-differ.md"}
+
+
+def sections(text: str) -> list[str]:
+    """Return the head of a page, then each section after it, code left out."""
+    text = re.sub(r"^```.*?^```$", lambda block: " ".join(COMMAND.findall(block[0])), text, flags=re.M | re.S)
+    return re.split(r"^## ", text, flags=re.M)
+
+
+def measured(section: str) -> bool:
+    """Return whether a section has a table of which three rows hold decimals."""
+    tables = re.findall(r"(?:^\|.*\n?)+", section, re.M)
+    return any(
+        sum(bool(re.search(r"(?<![\w`=])[−-]?\d*\.\d", row)) for row in table.splitlines()) >= 3 for table in tables
+    )
+
+
+def script(command: str) -> Path:
+    """Return the file that a command runs."""
+    name = command.split()[-1]
+    if name.endswith(".py"):
+        return ROOT / name
+    path = ROOT / name.replace(".", "/")
+    return path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_tables_of_measured_numbers_name_their_command(page: Path) -> None:
+    """In the section of the table or in the head of the page, and the command is there."""
+    head, *parts = sections(page.read_text(encoding="utf-8"))
+    for part in [head, *parts]:
+        commands = [each for each in COMMAND.findall(head + part) if "python -m abstain" not in each]
+        if measured(part) and page.name not in READ_OFF:
+            assert commands, f"{page.name}: {part[:60]!r} has measured numbers and no command"
+        missing = [each for each in commands if not script(each).exists() and "install" not in each]
+        assert missing == []
+
+
+def test_the_finder_of_tables_finds_them() -> None:
+    """Three rows with decimals are a table of measurements; a scale of options is none."""
+    assert measured("| a | b |\n|---|---|\n| x | 0.1 |\n| y | .25 |\n| z | −1.5 |\n")
+    assert not measured("| `--level 0.9` | sets it |\n| a | b |\n| c | `x=0.5` |\n")
+    assert script("python -m experiments.finite_sample").exists()
+    assert script("benchmarks/speed.py").exists()
