@@ -64,8 +64,9 @@ _SECOND = re.compile(r"(?:y_)?(?:p|prob|probs|proba|probability)_1")
 #: Columns that hold a finished score of a method, known by its name.
 EXTERNAL = ("odin", "gram", "confidnet", "tcp", "devries", "reservation", "deep_gamblers")
 
-#: Columns that often name what rows belong to, and are worth a word where they are not used.
+#: Columns that often say that rows are of several kinds, or belong together: worth a word where they are not used.
 _UNITS = re.compile(
+    r"model|dataset|task|split|fold|seed|run|"
     r"(?:patient|subject|participant|person|user|document|doc|study|scan|slide|session|question)(?:_?id)?"
 )
 
