@@ -44,7 +44,7 @@ pytest: .venv/installed-dev
 
 slow: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow
-	HYPOTHESIS_PROFILE=long $(PYTEST) -q -n $(JOBS) --dist worksteal tests/blocks tests/metrics tests/joint
+	HYPOTHESIS_PROFILE=long $(PYTEST) -q -n $(JOBS) --dist worksteal tests/blocks tests/metrics tests/joint tests/cli/test_damaged_files.py
 
 minimum: .venv/created
 	$(BIN)/python .ci/minimum.py --jobs $(JOBS)
