@@ -225,7 +225,6 @@ def test_other_forms(data):
     axes = result.plot().ax_
     axes.figure.canvas.draw()
     assert axes.get_yticklabels()[0].get_text() == "good"
-    matplotlib.pyplot.close(axes.figure)
 
 
 def test_many_scores_are_listed_in_part():

@@ -161,7 +161,6 @@ def test_it_draws_the_flows(study):
     figure.canvas.draw()
     assert len(figure.axes) == 3
     assert len(figure.axes[1].collections) == 4
-    matplotlib.pyplot.close(figure)
 
 
 def test_bad_input(data, study):
