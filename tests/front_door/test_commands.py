@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.cli._run import run
+from abstain.cli import run
 from tests.front_door.files import DATE, FIXTURES, model, write
 
 pytest.importorskip("polars")
