@@ -35,6 +35,8 @@ class NpzColumns:
             raise ValueError(f"holds {twice.removesuffix('.npy')!r} {names.count(twice)} times; write it again")
         #: number of dimensions by key
         self.columns = {key: self._ndim(key) for key in (name.removesuffix(".npy") for name in names)}
+        # a member of another name is no array, and is then said to be unused: its name may be damaged
+        self.columns |= {name: 1 for name in self._archive.namelist() if not name.endswith(".npy")}
 
     def close(self) -> None:
         """Close the file."""
