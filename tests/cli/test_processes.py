@@ -97,14 +97,14 @@ def test_a_full_disk(path: Path) -> None:
 
 
 def test_width_without_a_terminal(path: Path) -> None:
-    """120 columns unless COLUMNS says otherwise; a note is never broken, however long."""
+    """120 columns unless COLUMNS says otherwise; a long note goes on in the next line."""
     scores = ["--scores", "conf,vague", "--metrics", "augrc,coverage_at_risk(risk=0)"]
     for variables, width in (({}, 120), ({"COLUMNS": "40"}, 40), ({"COLUMNS": "x"}, 120)):
         lines = start("evaluate", path, *scores, **variables).stdout.splitlines()
-        assert max(len(line) for line in lines if not line.startswith("note:")) <= width
+        assert max(len(line) for line in lines) <= width
         assert sum("conf" in line for line in lines) >= 1
     ties = start("evaluate", path, "--scores", "votes", "--metrics", "augrc", COLUMNS="40").stdout
-    assert "note: votes: 5.0 % of the scores are distinct, the largest tie holds" in ties
+    assert "note: votes: 5.0 % of the scores are distinct, the largest tie holds" in " ".join(ties.split())
 
 
 def test_colours(path: Path) -> None:
@@ -124,7 +124,7 @@ def test_old_encodings(path: Path, encoding: str) -> None:
         capture_output=True, timeout=120, check=True, env=os.environ | {"PYTHONIOENCODING": encoding},
     )  # fmt: skip
     text = done.stdout.decode(encoding)
-    assert ("AUGRC  ↓" if encoding == "utf-8" else "AUGRC  ?") in text
+    assert ("AUGRC ↓" if encoding == "utf-8" else "AUGRC ?") in text
 
 
 @pytest.mark.parametrize("missing", ["click", "rich"])
