@@ -95,6 +95,8 @@ def gamma_quantile(p: float, shape: float) -> float:
     """Return the quantile of the gamma distribution of scale 1: Newton's steps kept inside a bracket."""
     z = normal_quantile(p)
     root = 1.0 - 1.0 / (9.0 * shape) + z / (3.0 * sqrt(shape))  # Wilson and Hilferty
+    if shape > 1e5:  # the series would have as many terms; their form has 8 digits and more by then
+        return shape * root**3
     small = exp(max((log(p) + lgamma(shape + 1.0)) / shape, -600.0))  # the leading term, for small shapes
     x = shape * root**3 if root > 0.3 else small
     low, high = 0.0, inf

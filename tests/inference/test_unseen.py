@@ -177,7 +177,7 @@ def test_a_nearly_perfect_ranking_has_an_end_beyond_the_smallest_double():
 
 
 @pytest.mark.parametrize("p", [0.025, 0.5, 0.975, 0.9995])
-@pytest.mark.parametrize("shape", [0.05, 0.5, 1.0, 2.5, 30.0, 1000.0, 1e6])
+@pytest.mark.parametrize("shape", [0.05, 0.5, 1.0, 2.5, 30.0, 1000.0, 1e6, 1e20])
 def test_gamma_quantiles(p, shape):
     """Against SciPy."""
     assert gamma_quantile(p, shape) == pytest.approx(stats.gamma.ppf(p, shape), rel=1e-8)
