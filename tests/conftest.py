@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import random
+import sys
 from typing import Any
 
 import pytest
@@ -39,6 +40,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("slow"):
                 item.add_marker(pytest.mark.skip(reason="slow: run with -m slow"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_selected() -> None:
+    """Forget what other tests of this process have selected: a certificate on rows like theirs would warn."""
+    if (reuse := sys.modules.get("abstain.thresholds._reuse")) is not None:
+        reuse._SELECTED.clear()
 
 
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])

@@ -100,7 +100,7 @@ def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
         (["--sample-weight", "site"], ["column 'site' must hold numbers"]),
         (["--metrics", "ece", "--scores", "votes"], ["ece needs confidence scores that are probabilities in [0, 1]"]),
         (["--metrics", "aurc(estimator=lg)"], ["estimator='lg' is not known; did you mean 'log'?"]),
-        (["--metrics", "coverage_at_risk(risk=low)"], ["risk must be a number >= 0, got 'low'"]),
+        (["--metrics", "coverage_at_risk(risk=low)"], ["risk must be a number in [0, 1], got 'low'"]),
         (["--metrics", "selective_risk(coverage=80)"], ["coverage must lie in [0, 1], got 80", "not per cent"]),
     ],
 )

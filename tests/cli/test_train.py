@@ -32,7 +32,7 @@ def test_a_dry_run_writes_nothing(tmp_path, capsys, monkeypatch):
     assert max(map(len, said.splitlines())) <= 80
     for text in ("26 of 256, drawn from the test pictures", "resnet18, width 4, linear head", "a pass",
                  "200 epochs, 400 steps of 6 forward-backward passes", "of checkpoints"):  # fmt: skip
-        assert text in said
+        assert text in " ".join(said.split())  # where lines break hangs on the time that it estimates
     assert list(tmp_path.iterdir()) == []
 
 
@@ -124,7 +124,7 @@ sys.exit(run(arguments))
 
 
 def test_an_interruption_is_no_success(tmp_path, capsys, monkeypatch):
-    """Control-C in the middle: exit code 2 and one line; the same command then goes on."""
+    """Control-C in the middle: exit code 130 and one line; the same command then goes on."""
     step, calls = torch.optim.SGD.step, []
 
     def interrupted(self, closure=None):
@@ -136,7 +136,7 @@ def test_an_interruption_is_no_success(tmp_path, capsys, monkeypatch):
     command = ["train", "ce", *DATA, "-o", str(tmp_path), *SMALL[:-1], "epochs=2", "--accelerator", "cpu"]
     with monkeypatch.context() as patch:
         patch.setattr(torch.optim.SGD, "step", interrupted)
-        assert run(command) == 2
+        assert run(command) == 130
     assert capsys.readouterr().err.splitlines()[-1] == "abstain: interrupted"
     assert run(command) == 0
 

@@ -12,6 +12,9 @@ import pytest
 import abstain
 from abstain import RiskCoverageCurve, TieBlocks, metrics
 
+#: Some of its confidences are 0 and 1 only.
+pytestmark = pytest.mark.filterwarnings("ignore:confidence holds only 0 and 1")
+
 CASES = json.loads((Path(__file__).parents[1] / "data/fd_shifts_vectors.json").read_text(encoding="utf-8"))["cases"]
 WITH_NAN = [case for case in CASES if case["expected"]["contains_nan"]]
 FINITE = [case for case in CASES if not case["expected"]["contains_nan"]]

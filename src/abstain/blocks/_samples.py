@@ -57,9 +57,7 @@ def build(
             warnings.warn(SWAPPED, UserWarning, stacklevel=4)  # whoever called the metric
     if weights is not None:
         check_weight(weights, xp)
-        if failed is None and bool(xp.any(weights == 0.0)):  # a row of weight 0 is none, whatever its loss
-            losses = xp.where(weights == 0.0, xp.zeros_like(losses), losses)
-            failed = _failures(losses, xp)
+        failed = _failures_that_count(losses, weights, xp) if failed is None else failed
 
     unscored = xp.isnan(scores)
     n_unscored = int(xp.count_nonzero(unscored))
@@ -138,6 +136,12 @@ def _failures(loss: Any, xp: Any) -> Any | None:
     failed = loss == 1.0
     whole = int(xp.count_nonzero(failed)) + int(xp.count_nonzero(loss == 0.0)) == loss.shape[0]
     return failed if whole else None
+
+
+def _failures_that_count(loss: Any, weight: Any, xp: Any) -> Any | None:
+    """Return the same where rows of weight 0, which are none, hold other losses."""
+    nothing = weight == 0.0
+    return _failures(xp.where(nothing, xp.zeros_like(loss), loss), xp) if bool(xp.any(nothing)) else None
 
 
 def _whole(table: TieBlocks, n: int) -> TieBlocks:
@@ -249,6 +253,7 @@ def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
         weight=add(weight),
         loss=add(weight * old.loss),
         count=np.bincount(block, minlength=len(score)).astype(np.float64),
+        binary=_failures(old.loss, xp) is not None or _failures_that_count(old.loss, weight, xp) is not None,
         frequencies=bool(xp.all(weight == xp.floor(weight))),
         moments=second,
         samples=Samples(old.order, old.loss, weight, sorted_block),
