@@ -191,7 +191,7 @@ def select(
     ...               "bad": {"validation": (loss, bad), "test": (loss, bad)}}
     >>> result = abstain.select(candidates, ["augrc", "aurc"])
     >>> result.chosen, result.others(), round(result.choices["augrc"].test.high, 4)
-    ('good', {'aurc': 'good'}, 0.0621)
+    ('good', {'aurc': 'good'}, 0.0631)
     """
     check_level(level)
     metrics = as_metrics(metric, "metric")

@@ -26,8 +26,7 @@ class CertificatePlan:
     Parameters
     ----------
     n : int or None
-        With so many rows the certificate is attained with a probability of about 80 %; None: not with any number that
-        was tried.
+        As many are enough in eight of ten cases, which leans to too many; None: no number that was tried was.
     low, high : int or None
         As many are enough in one of ten, and in nine of ten cases.
     risk, delta, coverage : float
@@ -101,7 +100,7 @@ def plan_certificate(
     >>> rng = np.random.default_rng(0)
     >>> ease = rng.random(300)
     >>> wrong = rng.random(300) > ease**0.1
-    >>> plan = abstain.thresholds.plan_certificate(wrong, ease, risk=0.05, delta=0.05, coverage=0.5)
+    >>> plan = abstain.thresholds.plan_certificate(wrong, ease, risk=0.1, delta=0.05, coverage=0.5)
     >>> plan.low < plan.n <= plan.high
     True
     """
