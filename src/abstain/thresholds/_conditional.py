@@ -83,8 +83,8 @@ def conditional_threshold(
     >>> found = abstain.thresholds.conditional_threshold(
     ...     missed, score, label, what="rows with y = 1", risk=0.05, delta=0.05
     ... )
-    >>> found.attainable, found.statement[-53:]
-    (True, 'what is accepted among rows with y = 1 is at most 0.05')
+    >>> found.attainable, "rows with y = 1" in found.statement
+    (True, True)
     """
     if not isinstance(what, str) or not what:
         raise TypeError(f"what must say in words which rows the promise is about, got {what!r}")
