@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.imports import ROOT, all_imports, circle, imports_of, modules
+from tests.imports import ROOT, imports_of, modules
 from tests.test_house import inside
 
 #: Imports of a private leaf of another room, and why it has no door. Modules of the ground are doors themselves.
@@ -68,14 +68,3 @@ def test_tests_go_through_public_doors() -> None:
             found.add(name)
     assert found == set(PRIVATE_TESTS)
     assert len(PRIVATE_TESTS) <= 20
-
-
-def test_there_is_no_ring_even_inside_functions() -> None:
-    """No file needs itself through others, late imports included; pictures and pages are asked for from below."""
-    known = set(modules())
-    edges: dict[str, set[str]] = {}
-    for each in all_imports():
-        upward = each.target.startswith("abstain.report") and not each.module.startswith("abstain.report")
-        if each.target in known and not (upward and not each.at_top):
-            edges.setdefault(each.module, set()).add(each.target)
-    assert circle(edges) == []

@@ -157,6 +157,15 @@ def test_a_certificate_on_rows_of_a_selection_warns() -> None:
         abstain.choose_threshold(rng.random(500) < 0.05, rng.random(500), risk=0.2, delta=DELTA)
 
 
+def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -> None:
+    """Scores of two decimals look alike in any two samples."""
+    rng = np.random.default_rng(7)
+    abstain.thresholds.remember_selection(rng.random(3000) < 0.2, np.round(rng.random(3000), 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        abstain.choose_threshold(rng.random(3000) < 0.2, np.round(rng.random(3000), 2), risk=0.3, delta=DELTA)
+
+
 # ---------------------------------------------------------------------- among, conditional
 
 

@@ -87,7 +87,7 @@ def warn_if_selected(sample: Sample) -> None:
     if not _SELECTED:
         return
     hashes = row_hashes(sample.loss, sample.score)
-    if len(hashes) < 0.5 * sample.n and len(hashes) < 20:
+    if len(hashes) < 0.5 * sample.n:  # of rounded scores, other rows look the same
         return
     known = max(np.isin(hashes, each, assume_unique=True).mean() for each in _SELECTED)
     if known >= _PART:
