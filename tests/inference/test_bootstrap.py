@@ -226,7 +226,7 @@ def test_numba_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without numba: NumPy under "auto", a remedy under "numba"."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert bootstrap("aurc", [0, 1], [1, 2], n_resamples=4).backend == "numpy"
-    with pytest.raises(ImportError, match=r'pip install "abstain\[fast\]", or use backend="numpy"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[fast\]" in the checkout, or use backend="numpy"'):
         bootstrap("aurc", [0, 1], [1, 2], backend="numba")
 
 

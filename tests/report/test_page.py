@@ -229,7 +229,7 @@ def test_a_notebook_shows_tables() -> None:
 def test_without_the_extra_the_remedy_is_named(missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The report says what to install and writes nothing."""
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ImportError, match=rf'the report needs {missing}: pip install "abstain\[cli\]"'):
+    with pytest.raises(ImportError, match=rf'the report needs {missing}: pip install "\.\[cli\]"'):
         result(metrics="augrc").report(tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
 

@@ -15,7 +15,7 @@ from abstain._checks import listed
 from abstain.cli._columns import ANSWERS, MODEL, ROWS, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read
-from abstain.cli._show import check_destinations
+from abstain.cli._show import check_destinations, print_result
 from abstain.outputs import Origin, Outputs
 
 if TYPE_CHECKING:
@@ -64,6 +64,13 @@ def _say_repeated(outputs: Outputs) -> None:
             CopiedRowsWarning,
             stacklevel=2,
         )
+
+
+def _print(result: Any, as_json: bool) -> None:
+    if as_json:
+        click.echo(result.to_json())
+    else:
+        print_result(result)
 
 
 def _finished(origin: Origin) -> str:
@@ -143,7 +150,7 @@ def threshold_command(
     elif output is not None:
         found.save(output, **how | ({"group": by[0]} if by else {}))
         outcome += f" for {listed(failed)}: their rows are rejected"
-    click.echo(found.to_json() if as_json else str(found))
+    _print(found, as_json)
     if failed:
         click.echo(outcome, err=True)
         context.exit(1)
@@ -200,6 +207,6 @@ def monitor_command(
             known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
             groups=(outputs.groups or {})[names[0]] if known.group else None,
         )  # fmt: skip
-    click.echo(seen.to_json() if as_json else str(seen))
+    _print(seen, as_json)
     if seen.promise_broken:
         context.exit(1)

@@ -7,10 +7,10 @@ import re
 from importlib.resources import files
 from typing import Any, Literal
 
+from abstain._extras import need
 from abstain._result import clean
 from abstain.evaluation import Evaluation
 from abstain.report._display import RiskCoverageDisplay
-from abstain.report._extras import need
 from abstain.report._figure import LOCK, quiet
 from abstain.report._tables import key_figures, operating_points
 

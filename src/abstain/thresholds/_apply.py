@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import closest, listed
+from abstain._extras import need
 from abstain._files import write_file
 from abstain.outputs._frame import bad_csv_row, csv_header, each_once
 from abstain.thresholds._grouped import TRUTH, group_name
@@ -76,10 +77,9 @@ def apply_policy(
     >>> (folder / "decided.csv").read_text().splitlines()
     ['case,msp,accepted', 'a,0.95,true', 'b,0.3,false', 'c,,false']
     """
-    try:
-        import polars as pl
-    except ModuleNotFoundError as error:
-        raise ImportError('deciding files needs polars: pip install "abstain[cli]"') from error
+    need("deciding files", "polars")
+    import polars as pl
+
     name, out = os.fspath(source), os.fspath(output)
     kinds = [os.path.splitext(path)[1].lower() for path in (name, out)]
     for path, kind in zip((name, out), kinds, strict=True):
