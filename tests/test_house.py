@@ -263,8 +263,16 @@ def test_every_public_name_is_in_the_documentation(module: str) -> None:
 def test_no_public_object_has_two_homes() -> None:
     """Each function and class has one public spelling, and the top of the package at most 110 names."""
     homes: dict[int, list[str]] = {}
-    for module in public_modules():
-        for name, thing in public_things(module).items():
+    doors = [
+        name
+        for name in modules()
+        if not any(part.startswith("_") for part in name.split(".")) and name != "abstain.cli"
+    ]
+    assert set(public_modules()) <= set(doors)
+    for module in doors:
+        for name, thing in (
+            public_things(module) if hasattr(importlib.import_module(module), "__all__") else {}
+        ).items():
             if callable(thing):
                 homes.setdefault(id(thing), []).append(f"{module}.{name}")
     assert [names for names in homes.values() if len(names) > 1] == []

@@ -200,7 +200,7 @@ for arguments, expected in ((before, 2), ([*before, *plugin], 0), (["metrics", *
 print(json.dumps(texts[1:]))
 """
     evaluated, listed = run(code, outside, PYTHONPATH=str(outside))
-    assert json.loads(evaluated)["measurements"][0]["metric"] == "Confident loss"
+    assert json.loads(evaluated)["measurements"][0]["label"] == "Confident loss"
     assert "confident_loss" in listed
 
 
