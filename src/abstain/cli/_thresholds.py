@@ -34,6 +34,8 @@ def _scored(
     origin = outputs.origin
     assert origin is not None
     if score is None and temperature is None and outputs.confidence is not None:
+        if given["confidence_levels"]:
+            raise click.UsageError("a policy does not keep --confidence-levels; write their places as numbers")
         return outputs.confidence, {"score": _finished(origin)}
     if given["confidence"]:
         raise click.UsageError(
@@ -159,11 +161,11 @@ def threshold_command(
 @command.command("apply", epilog=example_lines("abstain apply policy.json new.parquet -o decided.parquet"))
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path)
-@click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv or .parquet.")
+@click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv, .parquet or .jsonl.")
 @click.option("--column", default="accepted", show_default=True, help="Name of the new column.")
 @click.option("--edited", is_flag=True, help="Use a policy that was edited by hand; its guarantee is dropped.")
 def apply_command(policy: Path, file: Path, output: Path, column: str, edited: bool) -> None:
-    """Decide every row of a CSV or Parquet file of any size."""
+    """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size."""
     from abstain.thresholds import apply_policy, load_policy
 
     done = apply_policy(load_policy(policy, edited=edited), file, output, column=column)
