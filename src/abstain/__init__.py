@@ -70,7 +70,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.thresholds import choose_threshold as choose_threshold
     from abstain.thresholds import load_policy as load_policy
 
-_MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores", "thresholds")
+_MODULES = ("datasets", "inference", "joint", "losses", "metrics", "scores", "study", "thresholds")
 _WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
 _HOMES = {
     "Candidate": "evaluation",

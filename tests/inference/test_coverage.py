@@ -8,35 +8,32 @@ import pytest
 import abstain
 from tests.inference.populations import POPULATIONS, Population, allowance
 
-#: Sample size -> repetitions, in every run and where slow tests run.
-QUICK = {200: 250, 1000: 100}
+#: Sample size -> repetitions.
 SIZES = {200: 1000, 1000: 500, 10_000: 120}
 FEW_ERRORS = POPULATIONS[2]
 
 
-def simulate(population: Population, metric: str, n: int, repetitions: int) -> tuple[float, float]:
+def simulate(population: Population, metric: str, n: int) -> tuple[float, float]:
     """Return coverage, and the share of intervals with a warning."""
     rng = np.random.default_rng(n)
     truth, inside, warned = getattr(population, metric), 0, 0
-    for _ in range(repetitions):
+    for _ in range(SIZES[n]):
         found = abstain.confidence_interval(metric, *population.draw(n, rng))
         inside += found.low <= truth <= found.high
         warned += found.warning is not None
-    return inside / repetitions, warned / repetitions
+    return inside / SIZES[n], warned / SIZES[n]
 
 
-@pytest.mark.parametrize(
-    ("n", "repetitions"), [*QUICK.items(), *(pytest.param(*each, marks=pytest.mark.slow) for each in SIZES.items())]
-)
+@pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("metric", ["aurc", "augrc"])
 @pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
-def test_intervals_cover(population, metric, n, repetitions):
+def test_intervals_cover(population, metric, n):
     """93.5 to 97 %, give or take 2.6 Monte Carlo errors; two expected errors must raise the warning light instead."""
-    share, warned = simulate(population, metric, n, repetitions)
+    share, warned = simulate(population, metric, n)
     if population is FEW_ERRORS and n == 200:
         assert warned > 0.9
     else:
-        slack = allowance(0.95, repetitions)
+        slack = allowance(0.95, SIZES[n])
         assert 0.935 - slack <= share <= 0.97 + slack
 
 

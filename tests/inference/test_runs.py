@@ -10,7 +10,6 @@ import abstain
 from abstain.inference import paired, panel
 from abstain.inference._runs import components, of_pair, satterthwaite
 from tests.inference.populations import allowance
-from tests.tiers import repeated
 
 AUGRC = abstain.metrics.get("augrc")
 
@@ -33,11 +32,10 @@ def models(
 
 @pytest.mark.parametrize("seed_sd", [0.0, 0.15, 0.4])
 @pytest.mark.parametrize("runs", [2, 3, 5])
-@repeated(100, 400)
-def test_two_equal_models_rarely_differ(runs, seed_sd, repetitions):
+def test_two_equal_models_rarely_differ(runs, seed_sd):
     """R = 2 has one degree of freedom per model: 1 % more is granted to Satterthwaite's approximation."""
     rng = np.random.default_rng(runs)
-    n = 200
+    repetitions, n = 400, 200
     wrong = sum(
         paired(AUGRC, panel(*models(n, runs, seed_sd, rng)), rng=rng).differences[0].significant
         for _ in range(repetitions)

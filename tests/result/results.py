@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,22 @@ def _selection() -> Any:
 def _tuning() -> Any:
     outputs = abstain.datasets.load("cifar10_vgg16").select(np.arange(500))
     return abstain.tune("gen", outputs, grid={"gamma": [0.1, 0.5], "top": [3, 5]})
+
+
+@cache
+def _study() -> Any:
+    """Return a study of two models with two runs; a name that LaTeX would read is among its scores."""
+    folder = Path(tempfile.mkdtemp())
+    for model, name in (("ce", "good"), ("sure_plus", "plain")):
+        for seed in range(2):
+            scores = {"msp_1": SCORES[name] + seed * 0.1 * SCORES["plain"], "50 % & more": SCORES["plain"]}
+            made = abstain.Outputs(loss=LOSS, scores=scores)
+            abstain.study.add_outputs(folder, made, model=model, run=f"seed{seed}", set="test")
+    return folder
+
+
+def _study_results() -> Any:
+    return abstain.study.evaluate(_study(), metrics=["augrc", "aurc", "accuracy"])
 
 
 def _joint_columns() -> dict[str, Any]:
@@ -73,5 +92,6 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "ProtocolResult": _protocol,
     "RankingStudy": lambda: abstain.ranking_study(LOSS, SCORES, n_resamples=100),
     "Selection": _selection,
+    "StudyResults": _study_results,
     "Tuning": _tuning,
 }

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from abstain._extras import need
-
 #: First characters that make a spreadsheet read a cell as a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -73,7 +71,6 @@ def _harmless(cell: Any) -> Any:
 
 def as_polars(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return a polars data frame; a column that holds nothing but None is one of text."""
-    need("a polars frame", "polars")
     import polars
 
     table = columns(rows)
@@ -85,9 +82,6 @@ def as_polars(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 def as_pandas(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return a pandas data frame."""
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError("a pandas frame needs pandas: pip install pandas") from None
+    import pandas
 
     return pandas.DataFrame(columns(rows))

@@ -1,8 +1,6 @@
-"""The tie-block table: what nearly every metric of a reject option is a function of.
+"""The tie-block table: what nearly every metric of a reject option is a function of."""
 
-A door of the house: the public spelling is ``abstain.TieBlocks``.
-"""
+from abstain.blocks._parts import Moments, Samples
+from abstain.blocks._table import TieBlocks
 
-from abstain.blocks._parts import Moments as Moments
-from abstain.blocks._parts import Samples as Samples
-from abstain.blocks._table import TieBlocks as TieBlocks
+__all__ = ["Moments", "Samples", "TieBlocks"]

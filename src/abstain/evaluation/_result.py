@@ -28,7 +28,7 @@ class Measurement:
         The confidence score.
     group : str or None
         ``"column = value"``, or None for all samples.
-    label, metric, identifier : str
+    metric, spec, identifier : str
         The metric as a table prints it, as :func:`abstain.metrics.parse` reads it, and with its convention.
     direction : {"lower", "higher"}
         Which is better.
@@ -39,20 +39,22 @@ class Measurement:
         Confidence interval at ``provenance["level"]``; NaN where there is none.
     method, warning : str or None
         How the interval came about, and what to know about it or why there is none.
+    standard_error : float
+        The one behind the interval; NaN where there is none.
 
     Examples
     --------
     >>> import abstain
     >>> outputs = abstain.Outputs(loss=[0, 1, 0], confidence=[0.9, 0.2, 0.7])
     >>> first = abstain.evaluate(outputs, metrics="augrc").measurements[0]
-    >>> first.label, first.identifier, first.value
+    >>> first.metric, first.identifier, first.value
     ('AUGRC', 'augrc/trapezoid', 0.05555555555555555)
     """
 
     score: str
     group: str | None
-    label: str
     metric: str
+    spec: str
     identifier: str
     direction: str
     value: float
@@ -61,6 +63,7 @@ class Measurement:
     high: float = math.nan
     method: str | None = None
     warning: str | None = None
+    standard_error: float = math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +140,7 @@ class Evaluation(Result):
     Largest tie               1
     """
 
-    _names = ("metric", "score", "group")
+    _names = ("spec", "score", "group")
     _values = ("value",)
 
     measurements: tuple[Measurement, ...]
@@ -167,9 +170,9 @@ class Evaluation(Result):
         score = self._known(score, group)
         found = [entry for entry in self.measurements if (entry.score, entry.group) == (score, group)]
         for entry in found:
-            if metric in (entry.metric, entry.label):
+            if metric in (entry.spec, entry.metric):
                 return entry.value
-        raise KeyError(f"no metric {metric!r} here; {closest(metric, [entry.metric for entry in found])}")
+        raise KeyError(f"no metric {metric!r} here; {closest(metric, [entry.spec for entry in found])}")
 
     def curve(self, score: str | None = None, group: str | None = None) -> RiskCoverageCurve:
         """Return the risk-coverage curve of a score; the first one unless named.

@@ -15,6 +15,7 @@ from abstain.inference._coverage import of_coverage as of_coverage
 from abstain.inference._estimates import by_influence as by_influence
 from abstain.inference._influence import covariance, influence
 from abstain.inference._influence import standard_error as standard_error
+from abstain.inference._influence import terms_of as terms_of
 from abstain.inference._interval import Interval as Interval
 from abstain.inference._interval import of_samples as of_samples
 from abstain.inference._letters import letter_groups

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from abstain._extras import lacking
-
 try:
     import torch as torch
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(lacking("abstain.nn", "PyTorch", extra="torch"), name=error.name) from error
+    raise ModuleNotFoundError("abstain.nn needs PyTorch; pip install 'abstain[torch]'", name=error.name) from error
 
 from abstain.nn._bayesian import bayesian_aurc_loss
 from abstain.nn._confidnet import ConfidenceHead, confidnet_loss
@@ -55,8 +53,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("torchmetrics", "lightning"):
             raise
-        extra = "lightning" if library == "lightning" else "torch"
-        raise ModuleNotFoundError(lacking(name, library, extra=extra), name=error.name) from error
+        raise ModuleNotFoundError(f"{name} needs {library}; pip install {library}", name=error.name) from error
     globals()[name] = value
     return value
 

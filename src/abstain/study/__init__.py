@@ -1,7 +1,23 @@
-"""Studies: folders of saved outputs, one manifest, ``<model>/<run>/<set>.npz``."""
+"""Studies: folders of saved outputs, one manifest, ``<model>/<run>/<set>.npz``, evaluated together."""
 
+from abstain.study._add import add_outputs, init_study
+from abstain.study._evaluate import evaluate
 from abstain.study._folder import add_run, read_study
 from abstain.study._manifest import Run, SavedSet, Study
 from abstain.study._new_class import join_new_class
+from abstain.study._results import Failure, Mean, StudyResults
 
-__all__ = ["Run", "SavedSet", "Study", "add_run", "join_new_class", "read_study"]
+__all__ = [
+    "Failure",
+    "Mean",
+    "Run",
+    "SavedSet",
+    "Study",
+    "StudyResults",
+    "add_outputs",
+    "add_run",
+    "evaluate",
+    "init_study",
+    "join_new_class",
+    "read_study",
+]

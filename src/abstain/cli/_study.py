@@ -1,0 +1,165 @@
+"""``abstain study``: folders of outputs to tidy results, rankings and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from abstain.cli._columns import COLUMNS, reads
+from abstain.cli._group import command, example_lines, words
+from abstain.cli._input import about, score_names
+from abstain.cli._show import show_list
+
+
+@command.group(
+    "study",
+    epilog=example_lines(
+        "abstain study init study --from outputs --data cifar10",
+        "abstain study evaluate study --scores msp,energy,pass_msp",
+        "abstain study evaluate study --metrics aurc,augrc --id-failures both",
+    ),
+)
+def study_group() -> None:
+    """Whole studies: models x runs x sets of saved outputs.
+
+    FOLDER holds study.json and <model>/<run>/<set>.npz; 'abstain train' writes one, 'init' and 'add' make one of
+    files that are there.
+    """
+
+
+@study_group.command(
+    "init", epilog=example_lines("abstain study init study --from outputs", "abstain study init study")
+)
+@click.argument("folder", type=Path)
+@click.option("--from", "source", type=Path, help="Files to read: model/run/set, model/set, set.  [default: FOLDER]")
+@click.option("--data", "data_name", default="", help="Data set that the models were trained on.")
+def init_command(folder: Path, source: Path | None, data_name: str) -> None:
+    """Make the manifest of FOLDER, and say what was guessed from the names of the files."""
+    from abstain import study
+
+    found = study.init_study(folder, source, data=data_name)
+    show_list(
+        ("run", "set", "role", "n", "shift"),
+        [(run, each.name, each.role, str(each.n), _shift(each.shift)) for run, each in found],
+        as_json=False,
+    )
+    click.echo(f"wrote {folder / 'study.json'}; correct it by hand where a guess is wrong", err=True)
+
+
+@study_group.command("add", epilog=example_lines("abstain study add study test.csv --model ce --run seed1 --set test"))
+@click.argument("folder", type=Path)
+@click.argument("file", type=Path)
+@click.option("--model", required=True, help="Name of the model.")
+@click.option("--run", "run_name", default="seed0", show_default=True, help="Name of the run.")
+@click.option("--set", "set_name", required=True, help="Name of the set.")
+@click.option("--role", help="train, validation, test, shift or foreign.  [default: what the name of the set says]")
+@click.option("--shift", "shifts", multiple=True, metavar="KEY=VALUE", help="What changed: kind=corruption, level=3.")
+@click.option("--data", "data_name", default="", help="Data set that the model was trained on.")
+@click.option("--seed", type=int, help="Seed of the run.  [default: the number at the end of its name]")
+@click.option("--setting", "settings", multiple=True, metavar="KEY=VALUE", help="A hyper-parameter of the model.")
+@click.option("--unlabelled", is_flag=True, help="The rows have no labels: foreign data.")
+@reads(*COLUMNS)
+def add_command(
+    folder: Path, file: Path, model: str, run_name: str, set_name: str, role: str | None, shifts: tuple[str, ...],
+    data_name: str, seed: int | None, settings: tuple[str, ...], unlabelled: bool, columns: dict[str, Any],
+) -> None:  # fmt: skip
+    """Add the outputs in FILE to the study in FOLDER, as one set of one run."""
+    from abstain import study
+    from abstain.outputs import read_outputs
+
+    outputs = read_outputs(file, unlabelled=unlabelled, **columns)
+    with about(file):
+        saved = study.add_outputs(
+            folder, outputs, model=model, run=run_name, set=set_name, role=role, data=data_name, seed=seed,
+            shift=_pairs(shifts, "--shift") if shifts else None, settings=_pairs(settings, "--setting"),
+        )  # fmt: skip
+    click.echo(f"wrote {folder / model / run_name / saved.name}.npz: {saved.role}, {saved.n} rows")
+
+
+def _scored(function: Any) -> Any:
+    for option in (
+        click.option("--scores", help="Scores, separated by commas.  [default: the columns of each file]"),
+        click.option("--metrics", default="default", show_default=True, help="'default', 'all', or names."),
+        click.option("--models", help="Only these models, separated by commas."),
+        click.option("--sets", help="Only these sets, separated by commas."),
+        click.option(
+            "--id-failures", type=click.Choice(["keep", "drop", "both"]), default="keep", show_default=True,
+            help="Beside foreign data: keep what the model gets wrong, or leave it out as FD-Shifts did.",
+        ),
+        click.option(
+            "--nan-policy", type=click.Choice(["raise", "reject", "drop"]), default="raise", show_default=True,
+            help="What a missing score means: an error; accepted last; left out.",
+        ),
+        click.option("--workers", type=click.IntRange(1), help="Processes.  [default: one per processor]"),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def evaluated(folder: Path, level: float | None = 0.95, **options: Any) -> Any:
+    """Return the results of a study; progress goes to standard error."""
+    from abstain import metrics, study
+
+    chosen = options["metrics"]
+    return study.evaluate(
+        folder, score_names(options["scores"]) or None,
+        chosen if chosen in ("default", "all") else metrics.parse_list(chosen),
+        models=words(options["models"]) or None, sets=words(options["sets"]) or None,
+        id_failures=options["id_failures"], nan_policy=options["nan_policy"], workers=options["workers"],
+        level=level, progress=lambda line: click.echo(line, err=True),
+    )  # fmt: skip
+
+
+@study_group.command(
+    "evaluate",
+    epilog=example_lines(
+        "abstain study evaluate study", "abstain study evaluate study --scores msp,energy --metrics augrc,aurc"
+    ),
+)
+@click.argument("folder", type=Path)
+@_scored
+@click.option("--level", default=0.95, show_default=True, help="Of the confidence intervals; 0: none.")
+@click.option("--scale", default=1.0, help="Multiply the numbers of the table, as by 1000.")
+@click.pass_context
+def evaluate_study_command(context: click.Context, /, folder: Path, level: float, scale: float, **options: Any) -> None:
+    """Evaluate all of FOLDER; write results.parquet and means.parquet, and print the first metric.
+
+    What was evaluated before is not done again. A file that cannot be read is named and left out, and the exit code
+    is 1.
+    """
+    results = evaluated(folder, level or None, **options)
+    if results.numbers:
+        results.to_parquet(folder / "results.parquet")
+        results.to_parquet(folder / "means.parquet", means=True)
+        click.echo(results.to_text(scale=scale))
+        click.echo(f"wrote {folder / 'results.parquet'} ({len(results.numbers)} rows) and means.parquet", err=True)
+    _end(context, results)
+
+
+def _end(context: click.Context, results: Any) -> None:
+    """Leave with 1 where files were left out."""
+    for each in results.failures:
+        click.echo(f"left out {each.file}: {each.why}", err=True)
+    if results.failures:
+        context.exit(1)
+
+
+def _pairs(texts: tuple[str, ...], option: str) -> dict[str, Any]:
+    import json
+
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, sign, value = text.partition("=")
+        if not sign or not key:
+            raise click.UsageError(f"{option} takes KEY=VALUE, got {text!r}")
+        try:
+            found[key] = json.loads(value)
+        except json.JSONDecodeError:
+            found[key] = value
+    return found
+
+
+def _shift(shift: Any) -> str:
+    return ", ".join(f"{key} {value}" for key, value in shift.items()) or "-"

@@ -1,0 +1,219 @@
+"""Make a study of files that are there already: enter one set, or guess all of them from their names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from abstain._checks import one_of
+from abstain.outputs import Outputs, read_outputs, write_outputs
+from abstain.study._folder import add_run, read_study
+from abstain.study._manifest import ROLES, Run, SavedSet, check_name
+
+#: Files that outputs are read from.
+SUFFIXES = (".npz", ".parquet", ".csv", ".tsv", ".jsonl", ".json")
+#: What a name says: the first that is found in it, as whole words.
+_ROLES = (
+    ("validation", r"val|valid|validation|dev|calib|calibration|holdout"),
+    ("train", r"train|training|fit"),
+    ("shift", r"shift|sub|subclass|corruption|corrupted|cor|corr"),
+    ("foreign", r"foreign|ood|near|far|newclass"),
+    ("test", r"test|iid|id|eval"),
+)  # fmt: skip
+_CORRUPTION = re.compile(r"(?:corruption|corrupted|corr|cor|level|severity)[-_=]?(\d+)")
+_SEED = re.compile(r"(\d+)$")
+
+
+def add_outputs(
+    path: str | os.PathLike[str],
+    outputs: Outputs,
+    *,
+    model: str,
+    run: str = "seed0",
+    set: str = "test",
+    role: str | None = None,
+    shift: Mapping[str, Any] | None = None,
+    data: str = "",
+    seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> SavedSet:
+    """Write outputs into a study and enter them in its manifest, which is made if there is none.
+
+    Parameters
+    ----------
+    path : str or path
+        Folder of the study.
+    outputs : Outputs
+    model, run, set : str
+        Names: the file is ``<model>/<run>/<set>.npz``. A set of the same name is replaced.
+    role : {"train", "validation", "test", "shift", "foreign"}, optional
+        Default: what the name of the set says, else ``"foreign"`` for outputs without labels and ``"test"`` for others.
+    shift : dict, optional
+        What changed, as in :class:`SavedSet`.
+    data : str
+        Data set that the model was trained on.
+    seed : int, optional
+        Default: the number at the end of the run's name, else 0.
+    settings : dict, optional
+        Hyper-parameters of the model.
+
+    Returns
+    -------
+    SavedSet
+
+    Raises
+    ------
+    ValueError
+        A name that is no file name; an unknown role.
+
+    Examples
+    --------
+    >>> import tempfile, abstain
+    >>> from abstain import study
+    >>> folder = tempfile.mkdtemp()
+    >>> study.add_outputs(folder, abstain.datasets.synthetic("calibrated", 100, 0), model="toy", set="test").role
+    'test'
+    >>> study.read_study(folder).models()
+    ['toy']
+    """
+    for name, what in ((model, "model"), (run, "run"), (set, "set")):
+        check_name(name, what)
+    guessed_role, guessed_shift = guess(set, outputs.labels is None and outputs.loss is None)
+    chosen = guessed_role if role is None else one_of(role, ROLES, "role")
+    saved = SavedSet(set, chosen, outputs.n, dict(guessed_shift if shift is None else shift))
+    folder = Path(path) / model / run
+    folder.mkdir(parents=True, exist_ok=True)
+    write_outputs(outputs, folder / f"{set}.npz")
+    _enter(Path(path), model, run, saved, data, _seed(run) if seed is None else seed, settings or {})
+    return saved
+
+
+def _enter(
+    path: Path, model: str, run: str, saved: SavedSet, data: str, seed: int, settings: Mapping[str, Any]
+) -> None:
+    known = {each.folder: each for each in read_study(path).runs} if (path / "study.json").is_file() else {}
+    old = known.get(f"{model}/{run}", Run(model, run, data, seed, (), settings=dict(settings)))
+    sets = tuple(saved if each.name == saved.name else each for each in old.sets)
+    if all(each.name != saved.name for each in sets):
+        sets = (*sets, saved)
+    add_run(path, replace(old, sets=sets, data=data or old.data, settings={**old.settings, **settings}))
+
+
+def init_study(
+    path: str | os.PathLike[str], source: str | os.PathLike[str] | None = None, *, data: str = ""
+) -> list[tuple[str, SavedSet]]:
+    """Make the manifest of a folder of outputs by what its files are called; what was guessed is returned.
+
+    Parameters
+    ----------
+    path : str or path
+        Folder of the study. Without ``source`` its files lie where they belong, ``<model>/<run>/<set>.npz``.
+    source : str or path, optional
+        Another folder, whose files are read, of any format and in up to three levels, and written into the study:
+        ``model/run/set``, ``model/set``, or files of sets alone.
+    data : str
+        Data set that the models were trained on.
+
+    Returns
+    -------
+    list of (str, SavedSet)
+        Folder of the run, and the set with its role and shift.
+
+    Raises
+    ------
+    FileNotFoundError
+        No file of outputs there.
+    ValueError
+        A manifest is there already; a file that cannot be read; names that are no file names.
+
+    Notes
+    -----
+    Roles by whole words of a name, the first that fits: validation (val, dev, calibration), train, shift (corruption,
+    sub), foreign (ood, near, far), test (test, iid, id); else foreign for outputs without labels, and test. A number
+    behind ``corruption`` is the level. The seed is the number at the end of a run's name.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, abstain
+    >>> from abstain import study
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> (folder / "ce" / "seed1").mkdir(parents=True)
+    >>> outputs = abstain.datasets.synthetic("calibrated", 100, 0)
+    >>> for name in ("val", "iid", "corruption-3"):
+    ...     abstain.write_outputs(outputs, folder / "ce" / "seed1" / f"{name}.npz")
+    >>> [(run, each.name, each.role) for run, each in study.init_study(folder)]
+    [('ce/seed1', 'corruption-3', 'shift'), ('ce/seed1', 'iid', 'test'), ('ce/seed1', 'val', 'validation')]
+    """
+    folder = Path(path)
+    if (folder / "study.json").exists():
+        raise ValueError(f"{folder / 'study.json'} is there already; add to it with add_outputs, or remove it")
+    found = _files(folder if source is None else Path(source), source is None)
+    entries: list[tuple[str, SavedSet]] = []
+    for file, (model, run, name) in found:
+        for each, what in ((model, "model"), (run, "run"), (name, "set")):
+            check_name(each, what)
+        outputs = _read(file, guess(name, False)[0])
+        role, shift = guess(name, outputs.labels is None and outputs.loss is None)
+        if source is None:
+            saved = SavedSet(name, role, outputs.n, shift)
+            _enter(folder, model, run, saved, data, _seed(run), {})
+        else:
+            saved = add_outputs(folder, outputs, model=model, run=run, set=name, role=role, shift=shift, data=data)
+        entries.append((f"{model}/{run}", saved))
+    return entries
+
+
+def _files(folder: Path, in_place: bool) -> list[tuple[Path, tuple[str, str, str]]]:
+    """Return the files with model, run and set."""
+    suffixes = (".npz",) if in_place else SUFFIXES
+    files = sorted(each for each in folder.rglob("*") if each.suffix in suffixes and each.is_file())
+    found = []
+    for file in files:
+        parts = (*file.relative_to(folder).parts[:-1], file.stem)
+        if in_place and (len(parts) != 3 or parts[0] == "units"):
+            continue
+        if len(parts) == 3:
+            found.append((file, (parts[0], parts[1], parts[2])))
+        elif len(parts) == 2:
+            found.append((file, (parts[0], "seed0", parts[1])))
+        elif len(parts) == 1:
+            found.append((file, (folder.resolve().name, "seed0", parts[0])))
+    if not found:
+        where = "<model>/<run>/<set>.npz" if in_place else ", ".join(SUFFIXES)
+        raise FileNotFoundError(f"{folder}: holds no outputs ({where}); give the folder that has them")
+    return found
+
+
+def _read(file: Path, role: str) -> Outputs:
+    """Return the outputs; those without labels only where nothing says that there should be some."""
+    try:
+        return read_outputs(file)
+    except ValueError:
+        if role not in ("foreign", "test"):
+            raise
+        return read_outputs(file, unlabelled=True)
+
+
+def guess(name: str, unlabelled: bool) -> tuple[str, dict[str, Any]]:
+    """Return role and shift as far as a name tells."""
+    words = set(re.findall(r"[a-z]+", name.lower()))
+    role = next((role for role, pattern in _ROLES if words & set(pattern.split("|"))), "")
+    level = _CORRUPTION.search(name.lower())
+    if level or "corruption" in words:
+        return "shift", {"kind": "corruption"} | ({"level": int(level[1])} if level else {})
+    if words & {"sub", "subclass"}:
+        return "shift", {"kind": "sub-class"}
+    if role == "foreign" or (unlabelled and role in ("", "test")):
+        kind = {"near": True, "far": False}
+        semantic = next((value for word, value in kind.items() if word in words), None)
+        return "foreign", {"kind": "new-class"} | ({} if semantic is None else {"semantic": semantic})
+    return role or "test", {}
+
+
+def _seed(run: str) -> int:
+    found = _SEED.search(run)
+    return int(found[1]) if found else 0

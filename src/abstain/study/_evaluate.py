@@ -1,0 +1,275 @@
+"""Evaluate a study: plan the units, do what is not done yet, and gather all of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from abstain import metrics as metrics_
+from abstain import scores as scores_
+from abstain._checks import UnmetNeed, closest, one_of, whole
+from abstain.inference import check_level
+from abstain.metrics import Metric
+from abstain.study._folder import read_study
+from abstain.study._manifest import Run, SavedSet, Study
+from abstain.study._results import Failure, StudyResults
+from abstain.study._sets import MODES, labelled, stored_scores
+from abstain.study._units import Job, digest, expanded, files_of, key_of, saved_unit
+
+#: Seconds per unit of cost where no unit of the study has been timed: a row of a score, a byte of a file.
+_USUAL = 1.2e-6
+_PER_BYTE = 0.02
+#: One process is enough for less than this many seconds.
+_FEW = 2.0
+
+Progress = Callable[[str], object]
+
+
+def evaluate(
+    study: Study | str | os.PathLike[str],
+    scores: str | Sequence[str] | None = None,
+    metrics: str | Metric | Iterable[str | Metric] = "default",
+    *,
+    models: Sequence[str] | None = None,
+    sets: Sequence[str] | None = None,
+    id_failures: str = "keep",
+    level: float | None = 0.95,
+    nan_policy: str = "raise",
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> StudyResults:
+    """Evaluate every score on every set of every run by every metric; what was done before is not done again.
+
+    Parameters
+    ----------
+    study : Study, or str or path
+        Or the folder of one.
+    scores : str or list of str, optional
+        By name: columns of the files, or scores of the registry. Default: the columns of each file, with its
+        confidence, else the maximum softmax probability. A score that is fitted takes the train or validation set
+        of its run, whichever its authors took.
+    metrics : "default", "all", or specs
+        As in :func:`abstain.evaluate`; what a set does not allow is a row with its reason.
+    models, sets : list of str, optional
+        Default: all. Sets of role train are never evaluated.
+    id_failures : {"keep", "drop", "both"}
+        Foreign sets come with the test set, and all their rows are failures; test rows that are classified wrong
+        stay beside them, or are left out, as published by FD-Shifts.
+    level : float in (0, 1), optional
+        Of the intervals; None: none, and no standard errors.
+    nan_policy : {"raise", "reject", "drop"}
+        What a NaN score means.
+    workers : int, optional
+        Processes; default: as many as there are processors, or one where that takes two seconds.
+    progress : callable, optional
+        Called with a line of text: what is to do and how long it takes, then how far it is.
+
+    Returns
+    -------
+    StudyResults
+        Files that cannot be evaluated are named in ``failures``; all others are there.
+
+    Raises
+    ------
+    ValueError
+        Unknown models, sets, metrics; a score that neither the registry nor any file has.
+
+    Notes
+    -----
+    Each set of each run is a unit, kept in ``units/`` under a hash of the files that it rests on, the options and
+    the version. A process that is killed loses the units it was at.
+
+    Examples
+    --------
+    >>> import tempfile, abstain
+    >>> from abstain import study
+    >>> folder = tempfile.mkdtemp()
+    >>> made = study.add_outputs(folder, abstain.datasets.synthetic("calibrated", 500, 0), model="toy", set="test")
+    >>> results = study.evaluate(folder, metrics=["augrc", "accuracy"])
+    >>> [(row["metric"], round(row["value"], 3), row["n"]) for row in results.rows()]
+    [('augrc', 0.002, 500), ('accuracy', 0.934, 500)]
+    """
+    study = study if isinstance(study, Study) else read_study(study)
+    modes = MODES if id_failures == "both" else (one_of(id_failures, (*MODES, "both"), "id_failures"),)
+    one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
+    if level is not None:
+        check_level(level)
+    names = None if scores is None else [scores] if isinstance(scores, str) else list(scores)
+    if not study.runs:
+        raise ValueError(f"{study.path} holds no run; add one with 'abstain study add'")
+    pairs, specs = _chosen(study, models, sets), _specs(metrics)
+    say = progress or (lambda _line: None)
+    hashes, failures = _digests(study, {run.folder: run for run, _ in pairs}.values())
+    jobs, places = [], []
+    for run, saved in pairs:
+        for mode in modes if saved.role == "foreign" else ("",):
+            try:
+                job = _job(study, run, saved, mode, names, specs, level, nan_policy, hashes)
+            except (UnmetNeed, OSError, ValueError) as why:
+                failures.append(Failure(f"{run.folder}/{saved.name}", str(why)))
+                continue
+            jobs.append(job)
+            places.append((run, saved, mode))
+    _some_score_exists(names, jobs)
+    failures += _do(study, jobs, workers, say)
+    units = [(*place, saved_unit(job.file)) for place, job in zip(places, jobs, strict=True)]
+    return StudyResults.of_units(study, units, failures, level)
+
+
+def _chosen(study: Study, models: Sequence[str] | None, sets: Sequence[str] | None) -> list[tuple[Run, SavedSet]]:
+    """Return the runs and sets that are asked for; unknown names are an error."""
+    known = {each.name: None for run in study.runs for each in run.sets}
+    for what, asked, there in (("model", models, study.models()), ("set", sets, known)):
+        wrong = next((name for name in asked or () if name not in there), None)
+        if wrong is not None:
+            raise ValueError(f"{study.path} has no {what} {wrong!r}; {closest(wrong, there)}")
+    return [
+        (run, saved)
+        for run in study.runs
+        if models is None or run.model in models
+        for saved in labelled(run)
+        if sets is None or saved.name in sets
+    ]
+
+
+def _specs(metrics: str | Metric | Iterable[str | Metric]) -> tuple[str, ...]:
+    if isinstance(metrics, str) and (named := expanded(metrics)):
+        return named
+    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    found = [part for each in given for part in (metrics_.parse_list(each) if isinstance(each, str) else [each])]
+    joint = next((each.name for each in found if each.input not in ("blocks", "probabilities")), None)
+    if joint is not None:
+        raise ValueError(f"{joint} needs two scores and foreign data; take abstain.joint.protocol")
+    if not found:
+        raise ValueError("metrics is empty; give names, 'default' or 'all'")
+    return tuple(dict.fromkeys(each.spec for each in found))
+
+
+def _digests(study: Study, runs: Iterable[Run]) -> tuple[dict[Path, str], list[Failure]]:
+    """Return the hashes of all files; one that is not there is a failure, not an end."""
+    files = {study.path / run.folder / f"{each.name}.npz": run for run in runs for each in run.sets}
+
+    def read(path: Path) -> str | OSError:
+        try:
+            return digest(path)
+        except OSError as why:
+            return why
+
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as threads:
+        found = dict(zip(files, threads.map(read, files), strict=True))
+    missing = [path for path, value in found.items() if isinstance(value, OSError)]
+    failures = [
+        Failure(str(path.relative_to(study.path)), f"cannot be read ({found[path].strerror})")  # type: ignore[union-attr]
+        for path in missing
+    ]
+    return {path: value for path, value in found.items() if isinstance(value, str)}, failures
+
+
+def _job(
+    study: Study, run: Run, saved: SavedSet, mode: str, names: list[str] | None, specs: tuple[str, ...],
+    level: float | None, nan_policy: str, hashes: dict[Path, str],
+) -> Job:  # fmt: skip
+    folder = study.path / run.folder
+    own = folder / f"{saved.name}.npz"
+    if own not in hashes:
+        raise ValueError("is not there")
+    chosen = tuple(dict.fromkeys(names if names is not None else _offered(own)))
+    files = [folder / f"{name}.npz" for name in files_of(run, saved, chosen)]
+    missing = next((file for file in files if file not in hashes), None)
+    if missing is not None:
+        raise ValueError(f"needs {missing.name}, which is not there")
+    about = {
+        "scores": list(chosen), "metrics": list(specs), "level": level, "mode": mode, "nan_policy": nan_policy,
+        "role": saved.role, "n": saved.n,
+    }  # fmt: skip
+    key = key_of({file.stem: hashes[file] for file in files}, about)
+    size = sum(file.stat().st_size for file in files)
+    cost = saved.n * len(chosen) * len(specs) + _PER_BYTE * size
+    return Job(
+        str(study.path), run.model, run.name, saved.name, mode, chosen, specs, level, nan_policy, key, cost
+    )  # fmt: skip
+
+
+def _offered(file: Path) -> list[str]:
+    try:
+        found = stored_scores(file)
+    except Exception as why:  # whatever a damaged archive can do
+        raise ValueError(f"is no readable npz file ({why}); write it again") from None
+    if not found:
+        raise ValueError("has no score: neither columns score_..., nor a confidence, logits or probabilities")
+    return found
+
+
+def _some_score_exists(names: list[str] | None, jobs: list[Job]) -> None:
+    """Refuse a score that is neither in the registry nor in any file, before hours of work."""
+    for name in names or ():
+        if name.split("(")[0] in scores_.names():
+            scores_.parse(name)
+            continue
+        stored: set[str] = set()
+        for job in jobs:
+            path = Path(job.study) / job.model / job.run / f"{job.set}.npz"
+            try:
+                stored |= set(stored_scores(path))
+            except Exception:  # said where it is evaluated
+                continue
+            if name in stored:
+                break
+        else:
+            raise ValueError(f"score {name!r} is in no file; {closest(name, [*stored, *scores_.names()])}")
+
+
+def _do(study: Study, jobs: list[Job], workers: int | None, say: Progress) -> list[Failure]:
+    """Compute the units that are not kept yet; say what is to do, how far it is, and how long it takes."""
+    from abstain.study._pool import run_all
+
+    kept = {job.key for job in jobs if job.file.is_file() and saved_unit(job.file) is not None}
+    todo = list({job.key: job for job in jobs if job.key not in kept}.values())
+    if not todo:
+        say(f"{len(jobs)} units, all done before")
+        return []
+    seconds = sum(job.cost for job in todo) * _rate(study)
+    most = os.cpu_count() or 1
+    count = whole(workers, "workers", 1) if workers is not None else (1 if seconds < _FEW else most)
+    count = min(count, len(todo))
+    (study.path / "units").mkdir(exist_ok=True)
+    say(
+        f"{len(jobs)} units, {len(jobs) - len(todo)} done before; {len(todo)} to do, "
+        f"about {_time(seconds / count)} in {count} process{'es' if count > 1 else ''}"
+    )
+    failures: list[Failure] = []
+    start, total, finished = time.perf_counter(), sum(job.cost for job in todo), [0, 0.0, 0.0]
+
+    def done(job: Job, why: str | None) -> None:
+        finished[0] += 1
+        finished[1] += job.cost
+        if why is not None:
+            name = f"{job.model}/{job.run}/{job.set}"
+            failures.append(Failure(name, why))
+            say(f"{name}: {why}")
+        passed = time.perf_counter() - start
+        if passed - finished[2] > 5.0 and finished[0] < len(todo):
+            finished[2] = passed
+            left = passed * (total / finished[1] - 1.0)
+            say(f"{finished[0]} of {len(todo)} units, about {_time(left)} left")
+
+    run_all(todo, count, done)
+    return failures
+
+
+def _rate(study: Study) -> float:
+    """Return seconds per unit of cost, as the units timed before took."""
+    files = sorted((study.path / "units").glob("*.npz"))[:20] if (study.path / "units").is_dir() else []
+    timed = [found[0] for file in files if (found := saved_unit(file)) is not None]
+    cost = sum(each["cost"] for each in timed)
+    return sum(each["seconds"] for each in timed) / cost if cost > 0.0 else _USUAL / 9.0
+
+
+def _time(seconds: float) -> str:
+    for size, unit in ((3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2.0 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{max(seconds, 1.0):.0f} s"

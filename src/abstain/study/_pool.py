@@ -1,0 +1,116 @@
+"""Several processes that work on units: each reads jobs as lines and answers each with a line.
+
+A process of its own for every worker, and no pickled functions: it works from scripts without a main guard, from
+notebooks and from the command, and a worker that is killed, as for want of memory, costs the unit it was at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from abstain.study._units import Job, work
+
+#: Told of each finished job, and why it failed, if it did.
+Done = Callable[[Job, str | None], object]
+
+_USER = (ValueError, TypeError, OSError, ImportError, MemoryError, KeyError)
+
+
+def attempt(job: Job) -> str | None:
+    """Compute a unit; return why it failed, None if it did not."""
+    try:
+        work(job)
+    except _USER as why:
+        return str(why) or type(why).__name__
+    return None
+
+
+def run_all(jobs: Iterable[Job], workers: int, done: Done) -> None:
+    """Compute all units, in this process or in several."""
+    waiting: SimpleQueue[Job] = SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    if workers <= 1:
+        while not waiting.empty():
+            job = waiting.get()
+            done(job, attempt(job))
+        return
+    lock, started = threading.Lock(), list[Any]()
+    threads = [threading.Thread(target=_feed, args=(waiting, done, lock, started), daemon=True) for _ in range(workers)]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    finally:  # interrupted: nobody works on for a parent that has gone
+        for process in started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def _feed(waiting: SimpleQueue[Job], done: Done, lock: Any, started: list[Any]) -> None:
+    process = None
+    while True:
+        try:
+            job = waiting.get_nowait()
+        except Empty:
+            break
+        if process is None:
+            process = _start()
+            started.append(process)
+        why = _ask(process, job)
+        if process.poll() is not None:
+            process = None
+        with lock:
+            done(job, why)
+    if process is not None:
+        process.stdin.close()
+        process.wait()
+        process.stdout.close()
+
+
+def _start() -> Any:
+    """Start a worker; libraries that would use several threads get one, because there are several workers."""
+    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return subprocess.Popen(
+        [sys.executable, "-m", "abstain.study._pool"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, **single},
+    )  # fmt: skip
+
+
+def _ask(process: Any, job: Job) -> str | None:
+    try:
+        process.stdin.write(job.line() + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+    except OSError:
+        answer = ""
+    if not answer:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        return f"the process that worked on it ended with code {process.returncode}; is there enough memory?"
+    why: str | None = json.loads(answer)
+    return why
+
+
+def main() -> None:
+    """Answer jobs until there are no more."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us is told, and ends us
+    answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
+    for line in sys.stdin:
+        print(json.dumps(attempt(Job.of_line(line))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,286 @@
+"""What a study found: one tidy row per number, means over runs with their two variances, tables and files."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abstain._checks import closest
+from abstain._files import write_file
+from abstain._result import Column, Estimate, Result, Row, Table, arrow, as_polars, plain
+from abstain._typing import FloatArray
+from abstain._version import __version__
+from abstain.metrics import parse
+from abstain.study._manifest import Run, SavedSet, Study
+
+#: What tells one mean over runs from another.
+CELL = ("data", "model", "set", "role", "shift", "id_failures", "score", "metric")
+
+
+class Failure(NamedTuple):
+    """A file that could not be evaluated, and why.
+
+    Examples
+    --------
+    >>> from abstain.study import Failure
+    >>> Failure("ce/seed0/test", "is truncated").file
+    'ce/seed0/test'
+    """
+
+    file: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a number over the runs of a model, with what the test set and what training add to its error.
+
+    Parameters
+    ----------
+    data, model, set, score, metric : str
+        What was measured.
+    role, shift, id_failures : str
+        Role and shift of the set (JSON), and what became of failures of the model beside foreign data.
+    label, direction : str
+        The metric as printed; which direction is better.
+    value : float
+    n_runs, n : int
+        Runs with a value; rows of the set.
+    deviation : float
+        Standard deviation of the values of the runs (divisor runs - 1; NaN for one run).
+    test_error, training_error : float
+        Standard errors of the mean due to the test set, which all runs share, and due to training; their squares add.
+
+    Examples
+    --------
+    >>> from abstain.study import Mean
+    >>> mean = Mean("toy", "ce", "test", "test", "", "", "msp", "augrc", "AUGRC", "lower", .1, 3, 500, .02, .03, .04)
+    >>> mean.standard_error
+    0.05
+    """
+
+    data: str
+    model: str
+    set: str
+    role: str
+    shift: str
+    id_failures: str
+    score: str
+    metric: str
+    label: str
+    direction: str
+    value: float
+    n_runs: int
+    n: int
+    deviation: float
+    test_error: float
+    training_error: float
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean, from both sources; NaN where one of several runs is not known."""
+        known = [each for each in (self.test_error, self.training_error) if not math.isnan(each)]
+        return math.hypot(*known) if known else math.nan
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyResults(Result):
+    """The result of :func:`evaluate`: prints as a table; every number is a row of :meth:`rows`.
+
+    Parameters
+    ----------
+    numbers : tuple of dict
+        One per data set, model, run, set, score and metric.
+    failures : tuple of Failure
+        Files that could not be evaluated; everything else is there.
+    level : float or None
+        Of the intervals.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, abstain
+    >>> from abstain import study
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for seed in (0, 1):
+    ...     outputs = abstain.datasets.synthetic("calibrated", 200, seed)
+    ...     made = study.add_outputs(folder, outputs, model="toy", run=f"seed{seed}", set="test")
+    >>> results = study.evaluate(folder, metrics="augrc")
+    >>> len(results.rows()), results.means("augrc")[0].n_runs
+    (2, 2)
+    """
+
+    _names = ("model", "run", "set", "id_failures", "score", "metric")
+    _values = ("value",)
+
+    numbers: tuple[dict[str, Any], ...]
+    failures: tuple[Failure, ...] = ()
+    level: float | None = 0.95
+    said: tuple[str, ...] = ()
+    sums: Any = field(default=(), repr=False)  #: influences of each number, summed over groups of rows
+
+    @classmethod
+    def of_units(
+        cls, study: Study, units: Iterable[tuple[Run, SavedSet, str, Any]], failures: list[Failure], level: float | None
+    ) -> StudyResults:
+        """Return the results of units: the manifest says what each is, the unit what was found."""
+        numbers: list[dict[str, Any]] = []
+        sums: list[FloatArray] = []
+        said: dict[str, None] = {}
+        for run, saved, mode, unit in units:
+            if unit is None:
+                continue
+            found, matrix = unit
+            where = {
+                "data": run.data, "model": run.model, "run": run.name, "seed": run.seed, "recipe": run.recipe,
+                "settings": _text(run.settings), "set": saved.name, "role": saved.role, "shift": _text(saved.shift),
+                "id_failures": mode,
+            }  # fmt: skip
+            numbers += [{**where, **row} for row in found["rows"]]
+            sums.append(matrix)
+            for score, why in found["lacking"].items():
+                said[f"{run.model} has no {score}: {why}"] = None
+            for text in found["warnings"]:
+                said[f"{run.folder}/{saved.name}: {text}"] = None
+        widths = {matrix.shape[1] for matrix in sums if matrix.size}
+        stacked = np.concatenate([each for each in sums if each.size]) if len(widths) == 1 else np.zeros((0, 0))
+        return cls(tuple(numbers), tuple(failures), level, tuple(said), stacked)
+
+    # ------------------------------------------------------------------ look-ups
+
+    def values(self, column: str) -> list[str]:
+        """Return the distinct values of a column of the rows, in order."""
+        return list(dict.fromkeys(row[column] for row in self.numbers))
+
+    def means(self, metric: str | None = None) -> list[Mean]:
+        """Return the means over runs, of one metric or of all.
+
+        Notes
+        -----
+        Runs share the test set, so the variance of their mean that is due to it does not fall with their number. It is
+        estimated from the influences of the rows, summed over 200 groups of rows drawn by lot: the correlation of
+        two runs has a standard error of .07 (1 - correlation squared). What the values of the runs vary beyond that is
+        training (:func:`abstain.compare` has the exact form for two models).
+        """
+        spec = None if metric is None else self._spec(metric)
+        cells: dict[tuple[Any, ...], list[int]] = {}
+        for k, row in enumerate(self.numbers):
+            if (spec is None or row["metric"] == spec) and not math.isnan(row["value"]):
+                cells.setdefault(tuple(row[name] for name in CELL), []).append(k)
+        return [self._mean(cell, rows) for cell, rows in cells.items()]
+
+    def _spec(self, metric: str) -> str:
+        known = {row[name]: row["metric"] for name in ("label", "metric") for row in self.numbers}
+        if metric not in known:
+            spec = parse(metric).spec
+            if spec not in known:
+                raise ValueError(f"metric {metric!r} was not evaluated; {closest(metric, known)}")
+            return spec
+        return str(known[metric])
+
+    def _mean(self, cell: tuple[Any, ...], rows: list[int]) -> Mean:
+        from abstain.inference import components
+
+        first = self.numbers[rows[0]]
+        values = np.array([self.numbers[k]["value"] for k in rows])
+        errors = np.array([self.numbers[k]["standard_error"] for k in rows])
+        test = training = math.nan
+        terms = self.sums[rows] if len(self.sums) else None
+        if len(rows) == 1:
+            test = float(errors[0])
+        elif np.all(errors == 0.0):
+            test, training = 0.0, float(np.std(values, ddof=1)) / math.sqrt(len(rows))
+        elif terms is not None and not np.isnan(terms).any() and not np.isnan(errors).any():
+            lengths = np.linalg.norm(terms, axis=1)
+            scaled = terms * np.divide(errors, lengths, out=np.zeros_like(errors), where=lengths > 0.0)[:, None]
+            parts = components(values, scaled, terms.shape[1] - 1.0)
+            test, training = math.sqrt(parts.test), math.sqrt(parts.seed)
+        deviation = float(np.std(values, ddof=1)) if len(rows) > 1 else math.nan
+        return Mean(
+            **dict(zip(CELL, cell, strict=True)), label=first["label"], direction=first["direction"],
+            value=float(values.mean()), n_runs=len(rows), n=first["n"], deviation=deviation,
+            test_error=test, training_error=training,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ as a result
+
+    def headline(self) -> str:
+        """Return what was evaluated."""
+        sizes = [
+            f"{len(self.values(column))} {word}{'s' if len(self.values(column)) != 1 else ''}"
+            for column, word in (("model", "model"), ("set", "set"), ("score", "score"), ("metric", "metric"))
+        ]
+        runs = len({(row["model"], row["run"]) for row in self.numbers})
+        return " · ".join([sizes[0], f"{runs} run{'s' if runs != 1 else ''}", *sizes[1:]])
+
+    def table(self, metric: str | None = None) -> Table:
+        """Return one metric: a row per model and score, a column per set, means over runs with their standard error."""
+        specs = self.values("metric")
+        if not specs:
+            return Table([Column("Model")], [], title="nothing was evaluated")
+        spec = self._spec(metric) if metric is not None else ("augrc" if "augrc" in specs else specs[0])
+        means = self.means(spec)
+        columns = list(dict.fromkeys((each.data, each.set, each.id_failures) for each in means))
+        names = list(dict.fromkeys((each.model, each.score) for each in means))
+        found = {((each.model, each.score), (each.data, each.set, each.id_failures)): each for each in means}
+        several = len({each.data for each in means}) > 1
+        direction = means[0].direction if means else ""
+        heads = [
+            Column(" ".join(filter(None, (data if several else "", name, f"({mode})" if mode else ""))), direction)
+            for data, name, mode in columns
+        ]
+        rows: list[Row] = []
+        for name in names:
+            cells = [found.get((name, column)) for column in columns]
+            shown = [math.nan if each is None else Estimate(each.value, spread=each.standard_error) for each in cells]
+            rows.append((" ".join(name), *shown))
+        label = arrow(means[0].label, direction) if means else spec
+        runs = {each.n_runs for each in means}
+        notes = [f"runs: {min(runs)}{f' to {max(runs)}' if len(runs) > 1 else ''}; ±: standard error of the mean, "
+                 "from the test set and, with several runs, from training"] if means else []  # fmt: skip
+        return Table([Column("Model"), *heads], rows, title=label, notes=notes)
+
+    def tables(self) -> list[Table]:
+        """Return the table of the first metric."""
+        return [self.table()]
+
+    def notes(self) -> list[str]:
+        """Return what failed, what is lacking, and which metrics are not shown."""
+        others = [spec for spec in self.values("metric") if spec != "augrc"]
+        lines = [f"{each.file} was left out: {each.why}" for each in self.failures]
+        lines += list(self.said)
+        return lines + ([f"also evaluated: {', '.join(others)}"] if "augrc" in self.values("metric") and others else [])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the numbers, a dict each."""
+        return [dict(row) for row in self.numbers]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: the numbers, the means and the failures."""
+        means = [{**vars(each), "standard_error": each.standard_error} for each in self.means()]
+        kept = {"numbers": self.numbers, "means": means, "failures": [each._asdict() for each in self.failures]}
+        return {**plain(kept), "level": self.level, "notes": self.notes(), "abstain": __version__}
+
+    def to_parquet(self, path: str | os.PathLike[str], *, means: bool = False) -> None:
+        """Write the numbers, or the means over runs, as one Parquet file: all of it or nothing."""
+        found = [{**vars(each), "standard_error": each.standard_error} for each in self.means()] if means else []
+        write_file(path, as_polars(found or self.rows()).write_parquet)
+
+    def only(self, **columns: str | Sequence[str]) -> StudyResults:
+        """Return the numbers whose columns have these values: ``only(set="test", score=["msp", "energy"])``."""
+        wanted = {name: {value} if isinstance(value, str) else set(value) for name, value in columns.items()}
+        unknown = next((name for name in wanted if self.numbers and name not in self.numbers[0]), None)
+        if unknown is not None:
+            raise ValueError(f"there is no column {unknown!r}; {closest(unknown, self.numbers[0])}")
+        kept = [k for k, row in enumerate(self.numbers) if all(row[name] in values for name, values in wanted.items())]
+        sums = self.sums[kept] if len(self.sums) else self.sums
+        return StudyResults(tuple(self.numbers[k] for k in kept), self.failures, self.level, self.said, sums)
+
+
+def _text(mapping: Mapping[str, Any]) -> str:
+    return json.dumps(mapping, sort_keys=True) if mapping else ""

@@ -1,0 +1,141 @@
+"""One set of one run as columns: for every score its values, and the losses of the predictions that it is judged on."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abstain import scores as scores_
+from abstain._checks import UnmetNeed
+from abstain._typing import FloatArray, IntArray
+from abstain.outputs import Outputs
+from abstain.study._manifest import Run, SavedSet, Study
+
+MODES = ("keep", "drop")
+#: Parts of a file of outputs, beside its columns of scores, that give a score without being asked.
+_PREDICTS = ("logits", "probabilities")
+
+
+class Part(NamedTuple):
+    """Scores that are judged on the same predictions, and where each row stands in its set."""
+
+    outputs: Outputs
+    names: list[str]
+    place: IntArray
+
+
+class Columns(NamedTuple):
+    """A set of a run: its parts, its size before rows were dropped, and why some scores have no values."""
+
+    parts: list[Part]
+    n: int
+    lacking: dict[str, str]
+
+    def of(self, name: str) -> tuple[FloatArray, FloatArray]:
+        """Return loss and values of a score."""
+        part = next(each for each in self.parts if name in each.names)
+        return part.outputs.loss_per_sample(), np.asarray(part.outputs.scores[name])
+
+
+def stored_scores(path: Path) -> list[str]:
+    """Return what a file offers without being asked: its columns of scores, its confidence, else the MSP."""
+    with zipfile.ZipFile(path) as archive:
+        members = [name.removesuffix(".npy") for name in archive.namelist()]
+    found = [name.removeprefix("score_") for name in members if name.startswith("score_")]
+    if "confidence" in members:
+        found.append("confidence")
+    elif any(name in members for name in _PREDICTS):
+        found.append("msp")
+    return found
+
+
+def test_set(run: Run) -> SavedSet:
+    """Return the set that foreign data are put beside."""
+    found = next((each for each in run.sets if each.role == "test"), None)
+    if found is None:
+        raise UnmetNeed(f"run {run.folder} has no set of role test, which foreign data are put beside; add one")
+    return found
+
+
+def fit_sets(run: Run, names: Sequence[str]) -> dict[str, SavedSet]:
+    """Return, by score, the set that it is fitted on: of the role that its authors took."""
+    found = {}
+    for name in names:
+        split = _split(name)
+        chosen = next((each for each in run.sets if split is not None and each.role == split), None)
+        if chosen is not None:
+            found[name] = chosen
+    return found
+
+
+def _split(name: str) -> str | None:
+    return scores_.parse(name).fit_split if name.split("(")[0] in scores_.names() else None
+
+
+def columns(study: Study, run: Run, saved: SavedSet, names: Sequence[str], mode: str = "keep") -> Columns:
+    """Return the columns of a set; foreign data come with the test set, and lose all their rows.
+
+    Parameters
+    ----------
+    study, run, saved
+    names : scores
+    mode : {"keep", "drop"}
+        What becomes of test samples that are classified wrong, where foreign data are put beside them.
+    """
+    inside = study.outputs(run.model, run.name, (test_set(run) if saved.role == "foreign" else saved).name)
+    foreign = study.outputs(run.model, run.name, saved.name) if saved.role == "foreign" else None
+    fits = {each.name: study.outputs(run.model, run.name, each.name) for each in fit_sets(run, names).values()}
+    wanted = {name: fits.get(each.name) for name, each in fit_sets(run, names).items()}
+    keys: dict[tuple[str, str], list[str]] = {}
+    values: dict[str, FloatArray] = {}
+    lacking: dict[str, str] = {}
+    for name in names:
+        try:
+            found = [scores_.compute(name, each, wanted.get(name)) for each in (inside, foreign) if each is not None]
+        except (UnmetNeed, ValueError) as why:
+            lacking[name] = str(why)
+            continue
+        values[name] = np.concatenate(found)
+        keys.setdefault(_judged_on(name, inside), []).append(name)
+    parts = [_part(inside, foreign, each, {name: values[name] for name in each}, mode) for each in keys.values()]
+    return Columns(parts, inside.n + (0 if foreign is None else foreign.n), lacking)
+
+
+def _judged_on(name: str, outputs: Outputs) -> tuple[str, str]:
+    """Return a key that scores judged on the same predictions share."""
+    if name in (outputs.score_predictions or {}) and outputs.loss is None:
+        return "column", name
+    if outputs.passes is None or outputs.loss is not None or name in (outputs.scores or {}):
+        return "outputs", ""
+    return "outputs" if (by := scores_.parse(name).judged_by) == "outputs" else "passes", "" if by == "outputs" else by
+
+
+def _part(inside: Outputs, foreign: Outputs | None, names: list[str], values: dict[str, FloatArray], mode: str) -> Part:
+    judged = scores_.judged(names[0], inside)
+    if foreign is None and judged is inside and all(name in (inside.scores or {}) for name in names):
+        return Part(inside, names, np.arange(inside.n))  # columns of the file as they are, checked once
+    with warnings.catch_warnings():  # what is odd about the columns was said when they were read
+        warnings.simplefilter("ignore")
+        if foreign is None:
+            dropped = ("score_predictions", "passes", "features", "head", "confidence")
+            kept: dict[str, Any] = {"scores": values, **dict.fromkeys(dropped)}
+            if judged.passes is not None and judged.logits is None and judged.probabilities is None:
+                kept["predictions"] = judged.predicted()  # passes that predict, too, have done so
+            return Part(replace(judged, **kept), names, np.arange(inside.n))
+        loss = np.concatenate([judged.error, np.ones(foreign.n)])
+        place = np.arange(loss.size)
+        if mode == "drop":
+            place = np.flatnonzero((loss == 0.0) | (place >= inside.n))
+        scored = {name: column[place] for name, column in values.items()}
+        return Part(Outputs(loss=loss[place], scores=scored), names, place)
+
+
+def labelled(run: Run) -> Iterator[SavedSet]:
+    """Yield the sets of a run that are evaluated: all but those that it was trained on."""
+    yield from (each for each in run.sets if each.role != "train")

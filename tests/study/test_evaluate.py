@@ -1,0 +1,201 @@
+"""Studies evaluated: the numbers are those of one set alone, nothing is done twice, and damage stays where it is."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import polars
+import pytest
+
+import abstain
+from abstain import study
+from abstain.cli import run as command
+
+METRICS = ["augrc", "aurc", "accuracy"]
+
+
+def outputs(seed, n=300, passes=False):
+    """Return outputs with two stored scores; labels depend on nothing but n."""
+    truth, noise = np.random.default_rng(n), np.random.default_rng(seed)
+    z = truth.normal(size=(n, 4)) * 2
+    labels = (z + truth.gumbel(size=z.shape)).argmax(1)
+    z = z + noise.normal(size=z.shape)
+    more = {}
+    if passes:
+        p = np.exp(z + noise.normal(size=(5, *z.shape)))
+        more["passes"] = p / p.sum(-1, keepdims=True)
+    return abstain.Outputs(
+        labels=labels, logits=z, scores={"one": z.max(1), "two": z.max(1) + noise.normal(size=n)}, **more
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a study of two models with three runs, a validation, a test and a foreign set each."""
+    for model, start in (("ce", 0), ("mc", 10)):
+        for seed in range(3):
+            made = [("validation", outputs(start + seed, 200, passes=model == "mc"))]
+            made += [("test", outputs(start + seed, 300, passes=model == "mc"))]
+            foreign = replace(outputs(start + seed, 150, passes=model == "mc"), labels=None, unlabelled=True)
+            for name, each in (*made, ("near-ood", foreign)):
+                study.add_outputs(tmp_path, each, model=model, run=f"seed{seed}", set=name, data="toy")
+    return tmp_path
+
+
+def test_numbers_are_those_of_a_set_alone(folder):
+    """Values, errors and intervals equal ``abstain.evaluate``; scores of passes are judged on their predictions."""
+    found = study.read_study(folder)
+    results = study.evaluate(found, ["one", "temp_msp", "pass_msp"], METRICS, models=["mc"], sets=["test"])
+    alone = abstain.evaluate(
+        found.outputs("mc", "seed1", "test"), ["one", "temp_msp", "pass_msp"], METRICS,
+        fit=found.outputs("mc", "seed1", "validation"),
+    )  # fmt: skip
+    rows = {(row["score"], row["metric"]): row for row in results.rows() if row["run"] == "seed1"}
+    assert len(rows) == 9
+    for entry in alone.measurements:
+        row = rows[entry.score, entry.spec]
+        assert (row["value"], row["low"], row["high"]) == (entry.value, entry.low, entry.high)
+        assert row["standard_error"] == entry.standard_error > 0.0
+    assert rows["one", "accuracy"]["value"] != rows["pass_msp", "accuracy"]["value"]
+
+
+def test_foreign_data_beside_the_test_set(folder):
+    """Kept: all test rows. Dropped: the right ones. Both as ``join_new_class`` gives, and all foreign rows fail."""
+    found = study.read_study(folder)
+    results = study.evaluate(
+        found, ["one"], ["augrc", "accuracy"], sets=["near-ood"], models=["ce"], id_failures="both"
+    )
+    test, foreign = (found.outputs("ce", "seed0", name) for name in ("test", "near-ood"))
+    for mode in ("keep", "drop"):
+        joined = study.join_new_class(test, foreign, mode)
+        row = next(r for r in results.only(run="seed0", id_failures=mode, metric="augrc").rows())
+        assert row["n"] == joined.n
+        assert row["value"] == pytest.approx(abstain.augrc(joined.loss, joined.scores["one"]), rel=1e-12)
+    passes = study.evaluate(found, ["pass_msp"], ["accuracy"], sets=["near-ood"], models=["mc"], id_failures="keep")
+    judged = abstain.scores.judged("pass_msp", found.outputs("mc", "seed0", "test"))
+    right = 300 - judged.error.sum()
+    assert passes.only(run="seed0").rows()[0]["value"] == pytest.approx(right / 450)
+
+
+def test_means_keep_the_two_variances_apart(folder):
+    """The part of the test set agrees with the exact one from influences of all rows; their squares add."""
+    found = study.read_study(folder)
+    mean = study.evaluate(found, ["one"], METRICS, models=["ce"], sets=["test"]).means("augrc")[0]
+    each = [found.outputs("ce", f"seed{seed}", "test") for seed in range(3)]
+    terms = np.stack([abstain.inference.influence("augrc", o.error, o.scores["one"]) / o.n for o in each])
+    exact = np.linalg.norm(terms.mean(axis=0))
+    assert mean.n_runs == 3
+    assert mean.value == pytest.approx(np.mean([abstain.augrc(o.error, o.scores["one"]) for o in each]))
+    assert mean.test_error == pytest.approx(exact, rel=0.15)
+    assert mean.test_error < np.linalg.norm(terms, axis=1).mean()
+    assert mean.standard_error == pytest.approx(np.hypot(mean.test_error, mean.training_error))
+    alone = study.evaluate(found, ["one"], METRICS, sets=["test"]).only(run="seed0", model="ce").means("augrc")[0]
+    assert alone.n_runs == 1
+    assert np.isnan(alone.training_error)
+
+
+def test_only_what_changed_is_done_again(folder):
+    """A file that changes brings its own unit and the foreign ones that rest on it; metadata brings none."""
+    found = study.read_study(folder)
+    said = []
+    study.evaluate(found, ["one"], METRICS, progress=said.append)
+    assert "18 units, 0 done before; 18 to do" in said[0]
+    again = study.evaluate(found, ["one"], METRICS, progress=said.append)
+    assert said[-1] == "18 units, all done before"
+    study.add_outputs(folder, outputs(99), model="ce", run="seed1", set="test")
+    study.evaluate(found, ["one"], METRICS, progress=said.append)
+    assert "18 units, 16 done before; 2 to do" in said[-1]
+    units = sorted((folder / "units").glob("*.npz"), key=lambda path: path.stat().st_mtime)
+    units[0].write_bytes(b"half a")
+    study.evaluate(found, ["one"], METRICS, progress=said.append)
+    assert "17 done before; 1 to do" in said[-1]
+    study.add_run(folder, replace(found.run("ce", "seed0"), notes=("another note",)))
+    assert study.evaluate(folder, ["one"], METRICS, progress=said.append).headline() == again.headline()
+    assert said[-1] == "18 units, all done before"
+
+
+def test_damage_stays_where_it_is(folder, capsys):
+    """A corrupt file, and the foreign data that need it, are named; the exit code is 1; all else is there."""
+    (folder / "ce/seed1/test.npz").write_bytes((folder / "ce/seed1/test.npz").read_bytes()[:500])
+    (folder / "mc/seed2/validation.npz").unlink()
+    assert command(["study", "evaluate", str(folder), "--scores", "one", "--metrics", "augrc,aurc"]) == 1
+    said = capsys.readouterr()
+    assert "left out ce/seed1/test: " in said.err
+    assert "left out ce/seed1/near-ood: " in said.err
+    assert "mc/seed2/validation" in said.err
+    table = polars.read_parquet(folder / "results.parquet")
+    assert len(table) == 15 * 2
+    assert {"model", "run", "set", "score", "metric", "value", "standard_error", "n"} <= set(table.columns)
+    means = polars.read_parquet(folder / "means.parquet")
+    assert means.filter(model="ce", set="test", metric="augrc")["n_runs"].to_list() == [2]
+    assert "ce one" in said.out
+
+
+def test_workers_are_killed_and_started_again(folder):
+    """Two processes give what one gives; whoever is killed leaves whole units, and the next call does the rest."""
+    found = study.read_study(folder)
+    one = study.evaluate(found, ["one", "two"], METRICS, workers=1)
+    for unit in (folder / "units").glob("*"):
+        unit.unlink()
+    script = (
+        "import sys; from abstain.study import evaluate\n"
+        "evaluate(sys.argv[1], ['one', 'two'], ['augrc', 'aurc', 'accuracy'], workers=2)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script, str(folder)])
+    end = time.monotonic() + 60.0
+    while not list((folder / "units").glob("*.npz")) and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    said = []
+    again = study.evaluate(found, ["one", "two"], METRICS, workers=2, progress=said.append)
+    assert ", 0 done before" not in said[0]
+    assert again.rows() == one.rows()
+
+
+def test_what_cannot_be_meant_is_refused(folder):
+    """Unknown models, sets, scores, metrics; joint metrics; before anything is done."""
+    found = study.read_study(folder)
+    for options, message in (
+        ({"models": ["cee"]}, "has no model 'cee'; did you mean 'ce'"),
+        ({"sets": ["tset"]}, "has no set 'tset'; did you mean 'test'"),
+        ({"scores": ["oen"]}, "score 'oen' is in no file; did you mean 'one'"),
+        ({"metrics": "joint.auroc"}, "needs two scores and foreign data"),
+        ({"id_failures": "lose"}, "id_failures='lose' is not known"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            study.evaluate(found, **options)
+    assert not (folder / "units").exists()
+    with pytest.raises(ValueError, match="metric 'e_augrc' was not evaluated"):
+        study.evaluate(found, ["one"], METRICS, sets=["test"]).means("e_augrc")
+
+
+def test_a_study_of_files_that_are_there(folder, tmp_path, capsys):
+    """Roles, shifts and seeds are guessed from names and said; the copy has the same outputs."""
+    source = tmp_path / "elsewhere"
+    for name, place in (("val", "a/seed3"), ("iid", "a/seed3"), ("corruption-2", "a/seed3"), ("far", "b")):
+        (source / place).mkdir(parents=True, exist_ok=True)
+        made = outputs(1) if name != "far" else replace(outputs(1), labels=None, unlabelled=True)
+        abstain.write_outputs(made, source / place / f"{name}.npz")
+    target = tmp_path / "made"
+    assert command(["study", "init", str(target), "--from", str(source), "--data", "toy"]) == 0
+    assert "corruption" in capsys.readouterr().out
+    found = study.read_study(target)
+    assert {(run.folder, each.name, each.role) for run in found.runs for each in run.sets} == {
+        ("a/seed3", "val", "validation"), ("a/seed3", "iid", "test"), ("a/seed3", "corruption-2", "shift"),
+        ("b/seed0", "far", "foreign"),
+    }  # fmt: skip
+    assert [run.seed for run in found.runs] == [3, 0]
+    assert next(each.shift for each in found.runs[0].sets if each.role == "shift") == {"kind": "corruption", "level": 2}
+    assert found.outputs("a", "seed3", "iid").fingerprint == outputs(1).fingerprint
+    csv = tmp_path / "more.csv"
+    csv.write_text("label,prediction,conf\n1,1,0.9\n0,1,0.2\n")
+    arguments = ["--predictions", "prediction", "--confidence", "conf", "--model", "c", "--set", "test"]
+    assert command(["study", "add", str(target), str(csv), *arguments]) == 0
+    assert study.read_study(target).models() == ["a", "b", "c"]
+    assert command(["study", "init", str(target)]) == 2
