@@ -6,6 +6,7 @@ One function, the regularised incomplete beta, gives the last two; tests hold it
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
@@ -25,13 +26,15 @@ def beta_cdf(x: float, a: float, b: float) -> float:
     c, d = 1.0, 1.0 / _away(1.0 - (a + b) * x / (a + 1.0))
     fraction = d
     for m in range(1, 100_000):
-        step = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m))
-        d, c = 1.0 / _away(1.0 + step * d), _away(1.0 + step / c)
+        even = a + 2 * m
+        step = m * (b - m) * x / ((even - 1.0) * even)
+        d, c = 1.0 / (1.0 + step * d or 1e-300), 1.0 + step / c or 1e-300  # away from zero
         fraction *= d * c
-        step = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0))
-        d, c = 1.0 / _away(1.0 + step * d), _away(1.0 + step / c)
-        fraction *= d * c
-        if abs(d * c - 1.0) < 1e-16:
+        step = -(a + m) * (a + b + m) * x / (even * (even + 1.0))
+        d, c = 1.0 / (1.0 + step * d or 1e-300), 1.0 + step / c or 1e-300
+        factor = d * c
+        fraction *= factor
+        if -1e-16 < factor - 1.0 < 1e-16:
             break
     return front * fraction
 
@@ -45,6 +48,7 @@ def _log_density(x: float, a: float, b: float) -> float:
     return (a - 1.0) * log(x) + (b - 1.0) * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b)
 
 
+@lru_cache(maxsize=1024)  # the scores of one model often share their errors
 def beta_quantile(p: float, a: float, b: float) -> float:
     """Return the quantile of the beta distribution: Newton's steps kept inside a shrinking bracket."""
     low, high = 0.0, 1.0

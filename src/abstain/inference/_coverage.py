@@ -56,15 +56,21 @@ def thinkable(blocks: TieBlocks, limit: float, delta: float) -> int:
 
 
 def certain(blocks: TieBlocks, limit: float, delta: float) -> int:
-    """Return how many samples the lowest threshold accepts whose risk is certified to be within the limit."""
+    """Return how many samples the lowest threshold accepts whose risk is certified to be within the limit.
+
+    No stake wins more than the divergence of the seen risk from the limit, so stakes are tried where that is enough.
+    """
     stakes = STAKES / (1.0 - limit)
     right, wrong = np.log1p(stakes * limit), np.log1p(-stakes * (1.0 - limit))
-    errors = blocks.cumulative_loss[:, None]
-    logs = (blocks.cumulative_weight[:, None] - errors) * right + errors * wrong
-    most = logs.max(axis=1)
-    wealth = most + np.log(np.mean(np.exp(logs - most[:, None]), axis=1))
-    kept = np.flatnonzero(wealth >= -math.log(delta))
-    return 0 if kept.size == 0 else int(blocks.cumulative_weight[kept[-1]])
+    accepted, lost = blocks.cumulative_weight, blocks.cumulative_loss
+    most = accepted * _divergence(1.0 - lost / accepted, 1.0 - limit)
+    tried = np.flatnonzero(most >= -math.log(delta) - 1e-6)
+    errors = lost[tried, None]
+    logs = (accepted[tried, None] - errors) * right + errors * wrong
+    highest = logs.max(axis=1)
+    wealth = highest + np.log(np.mean(np.exp(logs - highest[:, None]), axis=1))
+    kept = tried[wealth >= -math.log(delta)]
+    return 0 if kept.size == 0 else int(accepted[kept[-1]])
 
 
 def _divergence(share: FloatArray, limit: float) -> FloatArray:
