@@ -148,7 +148,7 @@ def values(package: Any, seed: int) -> Iterator[tuple[str, Any]]:
     for scores in (("confidence",), ("confidence", "softmax_margin")):
         yield f"evaluate {scores[-1]}", tried(
             lambda scores=scores: [
-                [m.metric, m.score, m.group, m.value]
+                [getattr(m, "label", m.metric), m.score, m.group, m.value]
                 for m in package.evaluate(outputs, scores=list(scores), groups="site").measurements
             ]
         )  # fmt: skip

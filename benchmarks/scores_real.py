@@ -197,19 +197,20 @@ def areas(loss: Any, found: dict[str, Any]) -> dict[str, float]:
 def report(
     name: str, loss: Any, found: dict[str, Any], others: list[dict[str, float]], ood: dict[str, Any] | None = None
 ) -> str:
-    """Return one Markdown table: AUGRC x 1000, 95 % interval, rank group, spread over trainings, AUROC against OOD."""
+    """Return one Markdown table: AUGRC x 1000, 95 % interval, letters, spread over trainings, AUROC against OOD."""
     own = areas(loss, found)
     comparison = abstain.compare(loss, found, metric="augrc")
-    groups = comparison.groups
     lines = [
         f"## {name}\n",
         f"{len(loss)} test samples, error {np.mean(loss):.4f}\n",
-        "| score | AUGRC x 1000 | 95 % interval | group |" + " trainings |" * bool(others) + " AUROC OOD |" * bool(ood),
+        "| score | AUGRC x 1000 | 95 % interval | letters |"
+        + " trainings |" * bool(others)
+        + " AUROC OOD |" * bool(ood),
         "|---|---|---|---|" + "---|" * (bool(others) + bool(ood)),
     ]
     for score in sorted(own, key=own.__getitem__):
         low, high = (1000 * end for end in abstain.confidence_interval("augrc", loss, found[score])[:2])
-        line = f"| {score} | {own[score]:.3f} | {low:.3f} to {high:.3f} | {groups[score]} |"
+        line = f"| {score} | {own[score]:.3f} | {low:.3f} to {high:.3f} | {comparison.letters[score]} |"
         if others:
             values = [each[score] for each in (own, *others)]
             line += f" {np.mean(values):.3f} ± {np.std(values, ddof=1):.3f} |"

@@ -15,7 +15,6 @@ PRIVATE = {
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
     ("inference._ranking", "report._ranking"): ".plot()",
     ("report._joint", "joint._grid"): "F1 at all pairs of thresholds, to draw",
-    ("thresholds._apply", "outputs._frame"): "a CSV is copied as text",
     ("thresholds._sample", "inference._resample"): "clusters as numbers",
 }
 

@@ -39,7 +39,10 @@ def public() -> Iterator[tuple[str, str, Any]]:
             if str(error.name).startswith("abstain"):
                 raise
             continue
-        for name in getattr(module, "__all__", []):
+        inside = [
+            key for key, thing in vars(module).items() if (getattr(thing, "__module__", "") or "").startswith(room)
+        ]
+        for name in getattr(module, "__all__", [name for name in inside if not name.startswith("_")]):
             thing = getattr(module, name)
             if id(thing) not in seen:
                 seen.add(id(thing))

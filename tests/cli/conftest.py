@@ -45,9 +45,9 @@ class Done(NamedTuple):
         """What was printed, as strict JSON."""
         return json.loads(self.out, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
 
-    def value(self, spec: str, score: str | None = None, group: str | None = None) -> float:
+    def value(self, metric: str, score: str | None = None, group: str | None = None) -> float:
         """Return a value of the printed JSON."""
-        rows = [row for row in self.json["measurements"] if row["spec"] == spec and row["group"] == group]
+        rows = [row for row in self.json["measurements"] if row["metric"] == metric and row["group"] == group]
         return float(next(row["value"] for row in rows if score in (None, row["score"])))
 
 

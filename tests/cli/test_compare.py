@@ -40,7 +40,7 @@ def test_models_are_matched_by_identifier(models, capsys):
     expected = abstain.compare(losses, scores, "augrc").to_dict()
     assert found["differences"] == expected["differences"]
     assert [row["name"] for row in found["table"]] == ["sharp", "dull"]
-    assert found["groups"] == {"sharp": "a", "dull": "b"}
+    assert found["letters"] == {"sharp": "a", "dull": "b"}
 
 
 def test_scores_of_one_file(models, capsys, tmp_path):

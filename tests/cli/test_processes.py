@@ -137,7 +137,7 @@ def test_without_the_extra(missing: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (2, "0.125\n")
-    assert done.stderr.startswith(f'abstain: the command line needs {missing}: pip install "abstain[cli]"')
+    assert done.stderr.startswith(f'abstain: the command line needs {missing}: pip install ".[cli]"')
     assert done.stderr.count("\n") == 1
 
 
@@ -158,7 +158,7 @@ def test_without_polars(path: Path) -> None:
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "[0, 0, 2]"
-    assert done.stderr.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install "abstain[cli]"')
+    assert done.stderr.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install ".[cli]"')
 
 
 def test_a_million_rows_in_seconds(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_best_first_whatever_the_direction(data):
         result = abstain.compare(loss, scores, metric)
         assert [row["name"] for row in result.table] == ["good", "fair", "poor"]
         assert [row["rank"] for row in result.table] == [1, 2, 3]
-        assert result.table[0]["group"].startswith("a")
+        assert result.table[0]["letters"].startswith("a")
         assert {(each.a, each.b) for each in result.differences} == {
             ("good", "fair"), ("good", "poor"), ("fair", "poor"),
         }  # fmt: skip
@@ -192,7 +192,7 @@ def test_scores_of_the_same_ranking_are_equal(data):
     found = result.difference("one", "same")
     assert found[2:7] == (0.0, 0.0, 0.0, 0.0, 0.0)
     assert (found.p_value, found.p_adjusted, found.significant) == (1.0, 1.0, False)
-    assert result.groups == {"one": "a", "same": "a", "other": "b"}
+    assert result.letters == {"one": "a", "same": "a", "other": "b"}
     assert [row["rank"] for row in result.table] == [1, 1, 3]
     only = abstain.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"])}, adjust="max-t")
     assert only.differences[0].p_adjusted == 1.0
@@ -203,7 +203,7 @@ def test_letters_say_what_the_tests_say(data, adjust):
     loss, scores = data
     result = abstain.compare(loss, scores, adjust=adjust)
     for each in result.differences:
-        assert each.significant == (not set(result.groups[each.a]) & set(result.groups[each.b]))
+        assert each.significant == (not set(result.letters[each.a]) & set(result.letters[each.b]))
         assert each.p_adjusted >= each.p_value
         assert each.significant == (each.p_adjusted <= 0.05)
         if adjust == "max-t" and min(abs(each.p_adjusted - 0.05), 1) > 0.002:
@@ -273,7 +273,7 @@ def test_no_errors_are_no_difference(data):
     _, scores = data
     result = abstain.compare(np.zeros(600), scores)
     assert all(each.p_value == 1.0 and each.standard_error == 0.0 for each in result.differences)
-    assert set(result.groups.values()) == {"a"}
+    assert set(result.letters.values()) == {"a"}
     assert "no error occurred" in str(result)
     with pytest.raises(ValueError, match="auroc_f of 'good' is undefined, so it cannot be compared: there is no"):
         abstain.compare(np.zeros(600), scores, "auroc_f")

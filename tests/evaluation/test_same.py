@@ -25,7 +25,7 @@ for n in (300, 60_000):
         for weights in (None, weight):
             outputs = abstain.Outputs(loss=loss, confidence=score, sample_weight=weights)
             found = abstain.evaluate(outputs, metrics="default" if weights is None else ["aurc", "augrc", "e_aurc"])
-            print(n, [(row.spec, row.value.hex(), row.low, row.high) for row in found.measurements])
+            print(n, [(row.metric, row.value.hex(), row.low, row.high) for row in found.measurements])
             print(abstain.curve.risk_coverage_curve(loss, score, sample_weight=weights).selective_risk.tobytes().hex())
 """
 

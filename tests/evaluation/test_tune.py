@@ -142,6 +142,7 @@ def test_errors_name_what_is_missing():
         ({"grid": {"gamma": 0.5}}, TypeError, r"grid\['gamma'\] must be a sequence of values, got 0.5; write \[0.5\]"),
         ({"grid": {"gamma": "0.5"}}, TypeError, r"must be a sequence of values, got '0.5'"),
         ({"metric": "nll"}, ValueError, "nll does not depend on the score, so it cannot choose one"),
+        ({"metric": "risk"}, ValueError, "risk does not depend on the score, so it cannot choose one"),
         ({"fit": "train.npz"}, TypeError, "fit must be Outputs, got str"),
         ({"ood": [1.0]}, TypeError, "ood must be Outputs, got list"),
     ],

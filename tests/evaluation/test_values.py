@@ -43,7 +43,7 @@ def test_values_are_those_of_the_functions(problem: Problem) -> None:
 def test_defaults_never_fail(problem: Problem) -> None:
     """All right, all wrong, one sample, one score: the default metrics give numbers or reasons."""
     result = abstain.evaluate(outputs_of(problem))
-    assert [entry.spec for entry in result.measurements] == [
+    assert [entry.metric for entry in result.measurements] == [
         abstain.metrics.parse(spec).spec for spec in DEFAULT_METRICS
     ]
     for entry in result.measurements:
@@ -95,7 +95,7 @@ def test_means_over_predictions_have_intervals() -> None:
     found = abstain.evaluate(outputs, "gaps", ["nll", "brier_score"], nan_policy="drop").measurements
     for entry in found:
         wanted = abstain.confidence_interval(
-            entry.spec, LABELS, PROBABILITIES, sample_weight=weights, clusters=clusters
+            entry.metric, LABELS, PROBABILITIES, sample_weight=weights, clusters=clusters
         )
         assert (entry.low, entry.value, entry.high) == pytest.approx((wanted.low, wanted.estimate, wanted.high))
     others = abstain.evaluate(outputs, "gaps", "all", nan_policy="drop", n_resamples=100).measurements
@@ -108,7 +108,7 @@ def test_default_and_all_list_what_the_data_do_not_allow() -> None:
     outputs = abstain.Outputs(loss=[0.25, 0.5, 1.0], confidence=[30.0, 20.0, 10.0])
     for metrics in ("default", "all"):
         result = abstain.evaluate(outputs, metrics=metrics)
-        reasons = {entry.spec: entry.reason for entry in result.measurements}
+        reasons = {entry.metric: entry.reason for entry in result.measurements}
         assert "needs a 0/1 loss" in str(reasons["auroc_f"])
         assert "needs confidence scores that are probabilities" in str(reasons["ece"])
         assert reasons["augrc"] is None
@@ -137,7 +137,7 @@ def test_metrics_in_every_form() -> None:
         ["augrc", aurc],
         iter(["augrc", aurc, "augrc", aurc]),
     ):
-        specs = [entry.spec for entry in abstain.evaluate(OUTPUTS, metrics=metrics).measurements]
+        specs = [entry.metric for entry in abstain.evaluate(OUTPUTS, metrics=metrics).measurements]
         assert specs == ["augrc", "aurc(estimator=trapezoid)"]
     only = abstain.evaluate(OUTPUTS, metrics=aurc)
     assert only.value("aurc(estimator=trapezoid)") == abstain.aurc(
@@ -170,7 +170,7 @@ def test_losses_above_one_have_no_accuracy() -> None:
         abstain.evaluate(abstain.Outputs(loss=loss, confidence=[0.9, 0.8])).measurements[0]
         for loss in ([0, 1], [0.5, 1.0], [0.5, 1.5])
     ]
-    assert [(entry.spec, entry.value) for entry in first] == [("accuracy", 0.5), ("accuracy", 0.25), ("risk", 1.0)]
+    assert [(entry.metric, entry.value) for entry in first] == [("accuracy", 0.5), ("accuracy", 0.25), ("risk", 1.0)]
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])

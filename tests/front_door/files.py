@@ -176,13 +176,15 @@ def foreign(folder: Path) -> dict[str, File]:
     answered = [(each, value) for each, value in found if value != "N"]
     loss = {"C": 0.0, "P": 0.5, "I": 1.0}
     verdicts = np.array([loss.get(value, 1.0) if isinstance(value, str) else 1.0 for _, value in answered])
+    order = np.argsort([str(each["id"]) for each, _ in answered])  # members of a packed log, by name
+    packed = verdicts[order]
     return {
         "lm_eval": File(FIXTURES / f"samples_sums_{DATE}.jsonl", [1 - line["acc"] for line in lines], said),
         "lm_eval_text": File(FIXTURES / f"samples_sums_text_{DATE}.jsonl", 1 - strict, None, "choose one with where",
                              {"where": {"filter": "strict"}}),
         "inspect_log": File(FIXTURES / "inspect.json", verdicts),
         "inspect_frame": File(FIXTURES / "inspect_samples.parquet", verdicts),
-        "inspect_eval": File(FIXTURES / "inspect.eval", None, None, "inspect log convert"),
+        "inspect_eval": File(FIXTURES / "inspect.eval", packed),
         "fd_shifts": File(folder / "one" / "raw_logits.npz", one["logits"].argmax(1) != one["labels"],
                           softmax(one["logits"]).max(1)),
         "fd_shifts_sets": File(folder / "three" / "raw_logits.npz",

@@ -114,3 +114,47 @@ def test_a_file_with_both_kinds_of_rows(folder: Path, capsys: pytest.CaptureFixt
     assert run(["evaluate", "minus.npz"]) == 2
     assert "if these are out of distribution give --ood-label -1" in capsys.readouterr().err
     assert run(["evaluate", "minus.npz", "--ood-label", "-1", "--metrics", "augrc"]) == 0
+
+
+@pytest.mark.parametrize(
+    "form", ["npz", "jsonl", "json", "tsv", "csv.gz", "semicolons", "words", "per cent", "eval", "OpenOOD", "npy"]
+)
+def test_what_is_read_is_decided(folder: Path, form: str) -> None:
+    """A policy chosen on a file of any form decides that file as the threshold does."""
+    import polars as pl
+
+    three = model()["3"]
+    sure = three["p"].max(1)
+    columns = {"label": three["y"], "pred": three["pred"], "conf": sure}
+    path = folder / f"a.{form}"
+    if form in ("words", "per cent"):
+        said = np.array(["low", "medium", "high"])[np.digitize(sure, [0.5, 0.8])]
+        columns["conf"] = said if form == "words" else [f"{100 * each:.6f} %" for each in sure]
+        path = write("csv", folder / "a", **columns)
+    elif form == "semicolons":
+        path = write("csv", folder / "a", **columns)
+        path.write_text(path.read_text().replace(",", ";").replace(".", ","))
+    elif form == "OpenOOD":
+        path = folder / "a.npz"
+        np.savez(path, pred=three["pred"], conf=sure, label=three["y"])
+    elif form == "npy":
+        rows = list(zip(*columns.values(), strict=True))
+        np.save(path, np.array(rows, dtype=[("label", int), ("pred", int), ("conf", float)]))
+    elif form == "eval":
+        pytest.importorskip("zstandard")
+        path = FIXTURES / "inspect.eval"
+    else:
+        path = write(form, folder / "a", **columns)
+    outputs = abstain.read_outputs(path)
+    assert outputs.origin is not None
+    found = abstain.choose_threshold(outputs.loss_per_sample(), outputs.confidence, coverage=0.4, nan_policy="reject")
+    policy = found.policy(score=outputs.origin.single["confidence"])
+    done = abstain.thresholds.apply_policy(policy, path, folder / "decided.jsonl")
+    rows = pl.read_ndjson(folder / "decided.jsonl")
+    assert done.n == rows.height
+    expected = int((np.nan_to_num(outputs.confidence, nan=-np.inf) >= found.threshold).sum())
+    extra = 0 if form != "eval" else done.n - outputs.n  # questions without an answer are rows of a log
+    assert expected <= done.n_accepted == rows["accepted"].sum() <= expected + extra
+    if form == "semicolons":
+        abstain.thresholds.apply_policy(policy, path, folder / "decided.csv")
+        assert abstain.read_outputs(folder / "decided.csv").confidence.tolist() == outputs.confidence.tolist()

@@ -14,6 +14,7 @@ from abstain.inference import bootstrap, replicates
 from abstain.inference._bootstrap import _bca, _left_out, _share_below
 from abstain.inference._influence import terms_of
 from tests.inference.populations import POPULATIONS, allowance, copies
+from tests.tiers import repeated
 
 # ---------------------------------------------------------------------- standard errors
 
@@ -65,9 +66,10 @@ def test_intervals_cover_where_errors_are_many(method: Any) -> None:
     assert (np.abs(shares - 0.95) < 0.015 + allowance(0.95, 400)).all(), shares
 
 
-def test_clusters_cover_where_single_samples_do_not() -> None:
+@repeated(60, 200)
+def test_clusters_cover_where_single_samples_do_not(repetitions: int) -> None:
     """Fifteen copies of each image share their fate: i.i.d. resampling covers half, resampled images cover."""
-    rng, repetitions = np.random.default_rng(3), 200
+    rng = np.random.default_rng(3)
     hits = dict.fromkeys(("iid", "clustered"), 0)
     cluster = np.repeat(np.arange(80), 15)
     truth = abstain.augrc(*copies(60_000, rng))
@@ -226,7 +228,7 @@ def test_numba_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without numba: NumPy under "auto", a remedy under "numba"."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert bootstrap("aurc", [0, 1], [1, 2], n_resamples=4).backend == "numpy"
-    with pytest.raises(ImportError, match=r'pip install "abstain\[fast\]", or use backend="numpy"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[fast\]" in the checkout, or use backend="numpy"'):
         bootstrap("aurc", [0, 1], [1, 2], backend="numba")
 
 

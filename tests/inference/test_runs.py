@@ -10,6 +10,7 @@ import abstain
 from abstain.inference import paired, panel
 from abstain.inference._runs import components, of_pair, satterthwaite
 from tests.inference.populations import allowance
+from tests.tiers import repeated
 
 AUGRC = abstain.metrics.get("augrc")
 
@@ -32,10 +33,11 @@ def models(
 
 @pytest.mark.parametrize("seed_sd", [0.0, 0.15, 0.4])
 @pytest.mark.parametrize("runs", [2, 3, 5])
-def test_two_equal_models_rarely_differ(runs, seed_sd):
+@repeated(100, 400)
+def test_two_equal_models_rarely_differ(runs, seed_sd, repetitions):
     """R = 2 has one degree of freedom per model: 1 % more is granted to Satterthwaite's approximation."""
     rng = np.random.default_rng(runs)
-    repetitions, n = 400, 200
+    n = 200
     wrong = sum(
         paired(AUGRC, panel(*models(n, runs, seed_sd, rng)), rng=rng).differences[0].significant
         for _ in range(repetitions)

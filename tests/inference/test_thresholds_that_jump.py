@@ -92,7 +92,7 @@ def test_an_evaluation_prints_the_interval_of_a_coverage():
     rng = np.random.default_rng(3)
     score = rng.random(300)
     outputs = abstain.Outputs(loss=(rng.random(300) < 0.3 * (1.0 - score)).astype(float), confidence=score)
-    found = {each.metric: each for each in abstain.evaluate(outputs).measurements}
+    found = {each.label: each for each in abstain.evaluate(outputs).measurements}
     assert found["Coverage at risk 5 %"].low < found["Coverage at risk 5 %"].value < found["Coverage at risk 5 %"].high
     assert np.isnan(found["ECE"].low)
     assert "its bias does not vanish" in str(abstain.evaluate(outputs))

@@ -89,7 +89,7 @@ def cwsa_plus(data: Data, threshold: float = 0.5, denominator: str = "accepted")
     return algorithm_1(data, threshold)[1 if denominator == "accepted" else 3]
 
 
-def aumcc(data: Data, metric: str = "cwsa_plus", grid: str = "paper") -> float:
+def aumcc(data: Data, metric: str = "cwsa_plus", method: str = "exact") -> float:
     """Metric over coverage: trapezoids over thresholds .50, ..., .99, or steps over all distinct confidences."""
 
     def height(tau: float) -> float:
@@ -98,7 +98,7 @@ def aumcc(data: Data, metric: str = "cwsa_plus", grid: str = "paper") -> float:
             return 1.0 - loss / mass if mass else 1.0
         return algorithm_1(data, tau)[("cwsa", "cwsa_plus").index(metric)]
 
-    if grid == "exact":
+    if method == "exact":
         return math.fsum(w * height(g) for _, g, w in data.rows()) / data.total()
     points = [(accepted(data, k / 100)[0] / data.total(), height(k / 100)) for k in range(50, 100)]
     return math.fsum((c1 - c0) * (h0 + h1) / 2 for (c1, h1), (c0, h0) in itertools.pairwise(points))
@@ -226,7 +226,7 @@ REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
     "cwsa_plus": (cwsa_plus, TRUST),
     "aumcc": (
         aumcc,
-        [{"metric": m, "grid": g} for m in ("cwsa_plus", "cwsa", "selective_accuracy") for g in ("paper", "exact")],
+        [{"metric": m, "method": k} for m in ("cwsa_plus", "cwsa", "selective_accuracy") for k in ("exact", "grid")],
     ),
     "ece": (ece, BINS),
     "mce": (mce, BINS),

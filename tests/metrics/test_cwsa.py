@@ -139,9 +139,16 @@ def test_another_trust_function() -> None:
 def test_aumcc_has_a_blind_spot_on_the_papers_grid() -> None:
     """A model that is surer than .99 throughout has area 0 there, right or wrong; on its own thresholds it has not."""
     sure = [0.995, 0.997, 0.999]
-    assert abstain.aumcc([0, 0, 0], sure, metric="selective_accuracy") == 0.0
-    assert abstain.aumcc([0, 0, 0], sure, metric="selective_accuracy", grid="exact") == 1.0
-    assert abstain.aumcc([1, 1, 1], sure, metric="selective_accuracy", grid="exact") == 0.0
+    assert abstain.aumcc([0, 0, 0], sure, metric="selective_accuracy", method="grid") == 0.0
+    assert abstain.aumcc([0, 0, 0], sure, metric="selective_accuracy") == 1.0
+    assert abstain.aumcc([1, 1, 1], sure, metric="selective_accuracy") == 0.0
+
+
+@pytest.mark.parametrize("metric", ["cwsa", "cwsa_plus", "selective_accuracy"])
+def test_a_perfect_model_has_area_one(metric: Any) -> None:
+    """Right and fully sure of every sample: 1 by default, where the grid of the paper sees nothing."""
+    assert abstain.aumcc([0, 0, 0], [1.0, 1.0, 1.0], metric=metric) == 1.0
+    assert abstain.aumcc([0, 0, 0], [1.0, 1.0, 1.0], metric=metric, method="grid") == 0.0
 
 
 # ---------------------------------------------------------------------- the axioms (A.2)

@@ -123,12 +123,11 @@ print(json.dumps([Path("generated", name).read_text("utf-8") for name in names])
 
 def test_the_tests_of_all_metrics_take_a_new_leaf_up(checkout: Path) -> None:
     """Values, gradient, invariances, contributions, registry and docs are tested, and nothing asks for more."""
-    files = ["tests/test_house.py::test_every_public_name_is_in_the_documentation"]
-    files += ["tests/test_house.py::test_every_public_name_has_an_example"]
-    files += ["tests/test_house.py::test_no_public_object_has_two_homes"]
+    documented = ("test_every_public_name_is_in_the_documentation", "test_every_public_name_has_an_example")
+    files = [f"tests/test_house.py::{test}[{room}]" for test in documented for room in ("abstain", "abstain.metrics")]
     rooms = ("confident", "registry", "references", "gradients", "invariances", "contributions")
     files += [*(f"tests/metrics/test_{name}.py" for name in rooms), "tests/docs/test_generated.py"]
-    chosen = "confident or every_ or stable or descriptions or two_homes"
+    chosen = "confident or every_public or every_metric or every_option or stable or descriptions"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *files],
         cwd=checkout, env=os.environ | {"PYTHONPATH": str(checkout / "src")},
@@ -137,7 +136,7 @@ def test_the_tests_of_all_metrics_take_a_new_leaf_up(checkout: Path) -> None:
     assert done.returncode == 0, done.stdout[-3000:]
     passed = re.search(r"(\d+) passed", done.stdout)
     assert passed is not None
-    assert int(passed[1]) > 70
+    assert int(passed[1]) > 60
 
 
 # ---------------------------------------------------------------------- outside of the package
@@ -200,7 +199,7 @@ for arguments, expected in ((before, 2), ([*before, *plugin], 0), (["metrics", *
 print(json.dumps(texts[1:]))
 """
     evaluated, listed = run(code, outside, PYTHONPATH=str(outside))
-    assert json.loads(evaluated)["measurements"][0]["metric"] == "Confident loss"
+    assert json.loads(evaluated)["measurements"][0]["label"] == "Confident loss"
     assert "confident_loss" in listed
 
 

@@ -29,7 +29,7 @@ IDENTIFIERS = {
     "average_precision_success": "step", "average_precision_error": "step", "aupr_success": "trapezoid",
     "aupr_error": "trapezoid", "brier_confidence": "mean", "nll_confidence": "mean",
     "brier_score": "sum-over-classes", "nll": "mean", "f1_auc": "interpolated",
-    "prediction_rejection_ratio": "trapezoid", "cwsa": "accepted", "cwsa_plus": "accepted", "aumcc": "paper",
+    "prediction_rejection_ratio": "trapezoid", "cwsa": "accepted", "cwsa_plus": "accepted", "aumcc": "exact",
 }  # fmt: skip
 ALL = [metrics.get(name) for name in metrics.names("blocks", "probabilities")]
 CASES = [metrics.get(name, **options) for name, (_, choices) in REFERENCES.items() for options in choices]
@@ -42,11 +42,11 @@ def test_identifiers_are_stable() -> None:
 
 
 def test_identifiers_follow_the_option_that_names_the_convention() -> None:
-    """An estimator, a binning, a denominator or a grid changes the identifier; a threshold does not."""
+    """An estimator, a binning, a denominator or a method changes the identifier; a threshold does not."""
     assert metrics.get("aurc", estimator="harmonic").identifier == "aurc/harmonic"
     assert metrics.get("ece", binning="equal_mass").identifier == "ece/equal_mass"
     assert metrics.get("cwsa", denominator="all").identifier == "cwsa/all"
-    assert metrics.get("aumcc", grid="exact").identifier == "aumcc/exact"
+    assert metrics.get("aumcc", method="grid").identifier == "aumcc/grid"
     assert metrics.get("cwsa", threshold=0.7).identifier == "cwsa/accepted"
 
 

@@ -363,5 +363,6 @@ except ImportError as error:
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert printed[0] == "Outputs(n=4, n_classes=2, labels, logits)"
     assert printed[1] == (
-        f'{table}: reading .parquet files needs polars: pip install "abstain[cli]" (or use .npz, which does not)'
+        f'{table}: reading .parquet files needs polars: pip install ".[cli]" in the checkout '
+        "(or use .npz, which does not)"
     )

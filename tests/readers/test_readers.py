@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import abstain
 from abstain.outputs.readers import READERS, find, spoken
 from tests.readers.layouts import RUNS, fd_shifts, openood, softmax
 
@@ -39,7 +40,7 @@ def given(path):
     ("name", "reader"),
     [
         (CHOICE.name, "lm-eval"), (TEXT.name, "lm-eval"), ("inspect.json", "Inspect"), ("versions.json", None),
-        ("inspect_samples.csv", "Inspect"), ("inspect_samples.parquet", "Inspect"),
+        ("inspect.eval", "Inspect"), ("inspect_samples.csv", "Inspect"), ("inspect_samples.parquet", "Inspect"),
     ],
 )  # fmt: skip
 def test_files_of_the_tools_are_recognised(name, reader):
@@ -175,10 +176,42 @@ def test_several_graders_are_left_to_the_user(tmp_path):
     assert any("several scorers grade (judge, other)" in note for note in found[1].notes)
 
 
-def test_a_compressed_log_is_refused_with_the_command_that_converts_it():
-    """Inspect's .eval needs zstandard, which the standard library lacks."""
-    with pytest.raises(ValueError, match=r"inspect log convert inspect\.eval --to json --output-dir"):
+def test_a_packed_log_says_what_json_says():
+    """The same run, logged as .eval and as JSON, gives the same columns."""
+    pytest.importorskip("zstandard")
+    packed, plain = given(FIXTURES / "inspect.eval"), given(FIXTURES / "inspect.json")
+    assert packed.keys() == plain.keys()
+    order = [list(packed["id"]).index(each) for each in plain["id"]]
+    for name, column in plain.items():
+        assert packed[name][order].astype(str).tolist() == column.astype(str).tolist(), name
+
+
+def test_a_packed_log_without_its_library(monkeypatch):
+    """The message names the extra, and the command that converts the log."""
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(ImportError, match=r'pip install "\.\[cli\]".* inspect log convert inspect\.eval --to json'):
         find(str(FIXTURES / "inspect.eval"))
+
+
+@pytest.mark.parametrize("at", [2000, 20000, 37000])
+def test_a_damaged_packed_log(tmp_path, at):
+    """Bytes that changed are found by the checksums: one line, no traceback."""
+    pytest.importorskip("zstandard")
+    data = bytearray((FIXTURES / "inspect.eval").read_bytes())
+    data[at : at + 30] = bytes(30)
+    (tmp_path / "bad.eval").write_bytes(data)
+    with pytest.raises(ValueError, match=r"bad\.eval: .*write it again"):
+        abstain.read_outputs(tmp_path / "bad.eval")
+
+
+def test_an_unfinished_run_says_so(tmp_path):
+    """A log without its header is that of a run that was cut off; its samples are read."""
+    pytest.importorskip("zstandard")
+    log = json.loads((FIXTURES / "inspect.json").read_text())
+    (tmp_path / "cut.json").write_text(json.dumps(log | {"status": "cancelled", "samples": log["samples"][:9]}))
+    found = find(str(tmp_path / "cut.json"))
+    assert found is not None
+    assert "the run of Inspect ended as 'cancelled': 9 samples were logged" in found[1].notes
 
 
 # ---------------------------------------------------------------------- FD-Shifts

@@ -133,8 +133,8 @@ def test_key_figures() -> None:
     outputs = abstain.Outputs(loss=[0, 0, 0, 1], scores={"good": [4, 3, 2, 1], "bad": [1, 2, 3, 4]})
     assert key_figures(abstain.evaluate(outputs, ["bad", "good"])) == [
         ("Samples", "4", ""),
-        ("Accuracy", "75.0 %", "nothing rejected"),
-        ("Coverage at risk 5 %", "75.0 %", "best: good"),
+        ("Accuracy", "0.7500", "nothing rejected"),
+        ("Coverage at risk 5 %", "0.7500", "best: good"),
         ("AUGRC", "0.03125", "best: good"),
     ]
     both = abstain.Outputs(loss=[0, 0, 0, 1], scores={"a": [4, 3, 2, 1], "b": [1, 2, 3, 4], "c": [4, 3, 2, 0]})
@@ -229,7 +229,7 @@ def test_a_notebook_shows_tables() -> None:
 def test_without_the_extra_the_remedy_is_named(missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The report says what to install and writes nothing."""
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ImportError, match=rf'the report needs {missing}: pip install "abstain\[cli\]"'):
+    with pytest.raises(ImportError, match=rf'the report needs {missing}: pip install "\.\[cli\]"'):
         result(metrics="augrc").report(tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
 

@@ -58,7 +58,7 @@ def test_numbers_are_those_of_a_set_alone(folder):
     rows = {(row["score"], row["metric"]): row for row in results.rows() if row["run"] == "seed1"}
     assert len(rows) == 9
     for entry in alone.measurements:
-        row = rows[entry.score, entry.spec]
+        row = rows[entry.score, entry.metric]
         assert (row["value"], row["low"], row["high"]) == (entry.value, entry.low, entry.high)
         assert row["standard_error"] == entry.standard_error > 0.0
     assert rows["one", "accuracy"]["value"] != rows["pass_msp", "accuracy"]["value"]

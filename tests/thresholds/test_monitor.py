@@ -9,6 +9,7 @@ from scipy import stats
 import abstain
 from abstain.thresholds import Policy, monitor
 from abstain.thresholds._monitor import evidence_above
+from tests.tiers import repeated
 
 
 def certified(seed: int = 0) -> Policy:
@@ -24,15 +25,16 @@ def worst(repetitions: int) -> float:
     return float(stats.binom.ppf(1 - 1e-4, repetitions, 0.05)) / repetitions
 
 
+@repeated(300, 2000)
 @pytest.mark.parametrize("rows_a_day", [5, 50])
-def test_a_year_of_daily_looks(rows_a_day: int) -> None:
-    """The risk is exactly the limit all year: an alarm on any day in at most delta of 2,000 years."""
+def test_a_year_of_daily_looks(rows_a_day: int, repetitions: int) -> None:
+    """The risk is exactly the limit all year: an alarm on any day in at most delta of the years."""
     rng = np.random.default_rng(1)
     alarms = 0
-    for _ in range(2000):
+    for _ in range(repetitions):
         path = evidence_above((rng.random(365 * rows_a_day) < 0.05).astype(float), 0.05)
         alarms += int((path[rows_a_day - 1 :: rows_a_day] >= np.log(20)).any())
-    assert alarms / 2000 <= worst(2000)
+    assert alarms / repetitions <= worst(repetitions)
 
 
 def test_real_losses_too() -> None:

@@ -192,7 +192,7 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     pl.DataFrame({"msp": [0.5], "logits": [[1.0, 2.0]]}).write_parquet(lists)
     with pytest.raises(ValueError, match=r"out.csv: a CSV has no place for column 'logits' of .*; use .parquet"):
         apply_policy(policy(), lists, target)
-    with pytest.raises(FileNotFoundError, match=r"none.csv: no such file; check the path"):
+    with pytest.raises(FileNotFoundError, match=r"none.csv: no such file; did you mean 'new.csv'"):
         apply_policy(policy(), tmp_path / "none.csv", source)
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(IsADirectoryError, match=r"folder.csv: is a folder; give one file of it"):

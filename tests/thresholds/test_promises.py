@@ -16,6 +16,7 @@ from abstain.thresholds import (
     conditional_threshold,
     plan_certificate,
 )
+from tests.tiers import repeated
 
 DELTA = 0.05
 
@@ -34,16 +35,18 @@ def spiky(m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.
 # ---------------------------------------------------------------------- clusters
 
 
-@pytest.mark.parametrize("m", [80, 200])
-def test_clusters_keep_the_promise_that_rows_break(m: int) -> None:
+@pytest.mark.parametrize(
+    ("m", "repetitions"), [(80, 120), *(pytest.param(m, 300, marks=pytest.mark.slow) for m in (80, 200))]
+)
+def test_clusters_keep_the_promise_that_rows_break(m: int, repetitions: int) -> None:
     """A risk of 5.5 % at every threshold: rows as if independent certify 5 % far too often, clusters do not."""
     rng, rows, clusters = np.random.default_rng(m), 0, 0
-    for _ in range(300):
+    for _ in range(repetitions):
         loss, score, cluster = spiky(m, rng)
         rows += abstain.choose_threshold(loss, score, risk=0.05, delta=DELTA).attainable
         clusters += abstain.choose_threshold(loss, score, risk=0.05, delta=DELTA, clusters=cluster, rng=rng).attainable
-    assert rows / 300 > worst(300) - 0.02
-    assert clusters / 300 <= worst(300)
+    assert rows / repetitions > worst(repetitions) - 0.02
+    assert clusters / repetitions <= worst(repetitions)
 
 
 def test_the_promise_names_the_new_cluster_and_the_seed() -> None:
@@ -169,16 +172,17 @@ def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -
 # ---------------------------------------------------------------------- among, conditional
 
 
+@repeated(80, 300)
 @pytest.mark.parametrize(("n", "k"), [(150, 2), (300, 6)])
-def test_the_best_of_several_useless_scores_keeps_the_promise(n: int, k: int) -> None:
+def test_the_best_of_several_useless_scores_keeps_the_promise(n: int, k: int, repetitions: int) -> None:
     """Shared and split, where the best of all is broken more often than promised."""
     rng, mine = np.random.default_rng(n), 0
-    for _ in range(300):
+    for _ in range(repetitions):
         loss = (rng.random(n) < 0.0502) * 1.0
         found = choose_among(loss, {str(j): rng.random(n) for j in range(k)}, risk=0.05, delta=DELTA, rng=rng)
         mine += found.attainable
     assert found.rule == ("shared" if k == 2 else "split")
-    assert mine / 300 <= worst(300)
+    assert mine / repetitions <= worst(repetitions)
 
 
 def test_the_better_score_is_chosen() -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from abstain._extras import need
+
 #: First characters that make a spreadsheet read a cell as a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -71,6 +73,7 @@ def _harmless(cell: Any) -> Any:
 
 def as_polars(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return a polars data frame; a column that holds nothing but None is one of text."""
+    need("a polars frame", "polars")
     import polars
 
     table = columns(rows)
@@ -82,6 +85,9 @@ def as_polars(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 def as_pandas(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return a pandas data frame."""
-    import pandas
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("a pandas frame needs pandas: pip install pandas") from None
 
     return pandas.DataFrame(columns(rows))

@@ -1,6 +1,8 @@
-"""The tie-block table: what nearly every metric of a reject option is a function of."""
+"""The tie-block table: what nearly every metric of a reject option is a function of.
 
-from abstain.blocks._parts import Moments, Samples
-from abstain.blocks._table import TieBlocks
+A door of the house: the public spelling is ``abstain.TieBlocks``.
+"""
 
-__all__ = ["Moments", "Samples", "TieBlocks"]
+from abstain.blocks._parts import Moments as Moments
+from abstain.blocks._parts import Samples as Samples
+from abstain.blocks._table import TieBlocks as TieBlocks

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from abstain._extras import lacking
+
 __all__ = ["main", "run"]
 
 
@@ -34,11 +36,8 @@ def main() -> None:
     """
     missing = [name for name in ("click", "rich") if find_spec(name) is None]
     if missing:
-        print(
-            f'abstain: the command line needs {" and ".join(missing)}: pip install "abstain[cli]" '
-            "(import abstain works without)",
-            file=sys.stderr,
-        )
+        without = " (import abstain works without)"
+        print(f"abstain: {lacking('the command line', *missing, extra='cli', instead=without)}", file=sys.stderr)
         sys.exit(2)
     from abstain.cli._signals import Ended, ending
 

@@ -128,7 +128,10 @@ def demo_command(output: Path, metrics: str) -> None:
 @command.command("metrics", epilog=example_lines("abstain metrics", "abstain metrics --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def metrics_command(as_json: bool) -> None:
-    """List all metrics: direction, range, needs, source."""
+    """List all metrics: direction, range, needs; with --json also the source.
+
+    'abstain explain NAME' says what one is.
+    """
     from abstain import metrics
 
     needs = {"probabilities": "labels, probabilities", "joint": "ID and OOD scores"}
@@ -139,14 +142,17 @@ def metrics_command(as_json: bool) -> None:
              _joined(m.needs) or needs.get(m.input, "-"), m.source)
             for m in map(metrics.get, metrics.names())
         ],
-        as_json=as_json,
+        as_json=as_json, shown=4,
     )  # fmt: skip
 
 
 @command.command("scores", epilog=example_lines("abstain scores", "abstain scores --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def scores_command(as_json: bool) -> None:
-    """List all confidence scores: needs, range, source."""
+    """List all confidence scores and their needs; with --json also range and source.
+
+    'abstain explain NAME' says what one is.
+    """
     from abstain import scores
 
     entries = [scores.get(name) for name in scores.names()]
@@ -154,6 +160,7 @@ def scores_command(as_json: bool) -> None:
         ("name", "needs", "range", "source"),
         [(entry.name, _joined(entry.needs), entry.range, entry.source) for entry in entries],
         as_json=as_json,
+        shown=2,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -12,32 +11,24 @@ from typing import TextIO
 import click
 
 from abstain._result import clean
-from abstain.cli import _commands, _compare, _input, _joint, _study, _thresholds, _train  # noqa: F401  (they add their commands)
-from abstain.cli._columns import COLUMNS, as_option
+from abstain.cli import (  # noqa: F401  (they add their commands)
+    _commands,
+    _compare,
+    _explain,
+    _input,
+    _joint,
+    _study,
+    _thresholds,
+    _train,
+)
 from abstain.cli._group import command
+from abstain.cli._options import as_options as as_options
 
 #: What a user can cause.
 _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 
 #: Exit code of a bug: never that of a broken promise.
 BUG = 3
-
-#: Arguments of the library as options of the command.
-_OPTIONS = (*COLUMNS, "groups", "scores", "metrics", "nan_policy")
-_PHRASES = {
-    " (or unlabelled=True)": "",
-    "class_names=[...]": "--class-names a,b,...",
-    "n_resamples": "--bootstrap",
-    "edited=True": "'abstain apply --edited'",
-    "overwrite=True": "--overwrite",
-    "abstain.metrics.names() lists": "'abstain metrics' lists",
-    "abstain.scores.names() lists": "'abstain scores' lists",
-}
-_ARGUMENT = re.compile(rf"(?<![\w(-])({'|'.join(_OPTIONS)})=(?=(<|['\"])|[\s,;:)]|$)")
-#: Numbers, lists and dicts as the command line writes them.
-_LIST = re.compile(r"\b(class_names|confidence_levels)=\[([^\]]*)\]")
-_NUMBER = re.compile(r"\b(ood_label|abstain_class)=(-?\d+)")
-_DICT = re.compile(r"\bwhere=\{'([^']*)': '([^']*)'\}")
 
 
 #: What this run has said.
@@ -139,18 +130,6 @@ def _note(
         _noted.add(note)
     else:
         click.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
-
-
-def as_options(message: str) -> str:
-    """Return a message of the library in the words of the command line: ``labels=`` becomes ``--labels``."""
-    for words, ours in _PHRASES.items():
-        message = message.replace(words, ours)
-    message = _LIST.sub(
-        lambda found: f"{as_option(found[1])} {found[2].replace(chr(39), '').replace(', ', ',')}", message
-    )
-    message = _NUMBER.sub(lambda found: f"{as_option(found[1])} {found[2]}", message)
-    message = _DICT.sub(lambda found: f"--where {found[1]}={found[2]}", message)
-    return _ARGUMENT.sub(lambda found: as_option(found[1]) + (" " if found[2] else ""), message)
 
 
 def _words(error: Exception) -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from abstain._files import write_file
-from abstain._result import of_result, rich_lines
+from abstain._result import Column, Result, Table, of_result, rich_lines
+from abstain.cli._options import as_options
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from abstain._result import Result
     from abstain.evaluation import Evaluation
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -90,10 +91,26 @@ def show(
         click.echo(f"wrote {path}", err=True)
 
 
-def print_result(result: Result, scale: float) -> None:
+class _InOptions(Result):
+    """A result whose notes name options of the command instead of arguments of the library."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def headline(self) -> str:
+        return self._result.headline()
+
+    def tables(self) -> list[Table]:
+        return [replace(each, notes=[as_options(note) for note in each.notes]) for each in self._result.tables()]
+
+    def notes(self) -> list[str]:
+        return [as_options(note) for note in self._result.notes()]
+
+
+def print_result(result: Result, scale: float = 1.0) -> None:
     """Print a result as wide as the terminal."""
     out = console()
-    out.print(*rich_lines(of_result(result, out.width, scale)), sep="\n")
+    out.print(*rich_lines(of_result(_InOptions(result), out.width, scale)), sep="\n")
 
 
 def console(width: int = WIDTH) -> Console:
@@ -109,7 +126,8 @@ def console(width: int = WIDTH) -> Console:
 
 def save_plot(draw: Callable[[Any], object], path: Path, size: tuple[float, float]) -> None:
     """Draw on a new figure and write it, all of it or nothing."""
-    from abstain.report import need, quiet
+    from abstain._extras import need
+    from abstain.report import quiet
 
     need("a picture", "matplotlib")
     from matplotlib.figure import Figure
@@ -120,21 +138,12 @@ def save_plot(draw: Callable[[Any], object], path: Path, size: tuple[float, floa
         write_file(path, lambda file: figure.savefig(file, format=path.suffix.lower().lstrip("."), dpi=150))
 
 
-def show_list(header: tuple[str, ...], rows: list[tuple[str, ...]], *, as_json: bool) -> None:
-    """Print a list of named things as a table or as JSON."""
+def show_list(header: tuple[str, ...], rows: list[tuple[str, ...]], *, as_json: bool, shown: int | None = None) -> None:
+    """Print a list of named things as JSON with all columns, or as a table of the first ones."""
     if as_json:
         import json
 
         entries = [dict(zip(header, row, strict=True)) for row in rows]
         click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in header:
-        table.add_column(Text(name))
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console(160).print(table)
+    console().print(Table([Column(name, left=True) for name in header[:shown]], [row[:shown] for row in rows]))

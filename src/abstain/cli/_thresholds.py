@@ -15,7 +15,7 @@ from abstain._checks import listed
 from abstain.cli._columns import ANSWERS, MODEL, ROWS, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read
-from abstain.cli._show import check_destinations
+from abstain.cli._show import check_destinations, print_result
 from abstain.outputs import Origin, Outputs
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def _scored(
     origin = outputs.origin
     assert origin is not None
     if score is None and temperature is None and outputs.confidence is not None:
+        if given["confidence_levels"]:
+            raise click.UsageError("a policy does not keep --confidence-levels; write their places as numbers")
         return outputs.confidence, {"score": _finished(origin)}
     if given["confidence"]:
         raise click.UsageError(
@@ -64,6 +66,13 @@ def _say_repeated(outputs: Outputs) -> None:
             CopiedRowsWarning,
             stacklevel=2,
         )
+
+
+def _print(result: Any, as_json: bool) -> None:
+    if as_json:
+        click.echo(result.to_json())
+    else:
+        print_result(result)
 
 
 def _finished(origin: Origin) -> str:
@@ -143,7 +152,7 @@ def threshold_command(
     elif output is not None:
         found.save(output, **how | ({"group": by[0]} if by else {}))
         outcome += f" for {listed(failed)}: their rows are rejected"
-    click.echo(found.to_json() if as_json else str(found))
+    _print(found, as_json)
     if failed:
         click.echo(outcome, err=True)
         context.exit(1)
@@ -152,11 +161,11 @@ def threshold_command(
 @command.command("apply", epilog=example_lines("abstain apply policy.json new.parquet -o decided.parquet"))
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path)
-@click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv or .parquet.")
+@click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv, .parquet or .jsonl.")
 @click.option("--column", default="accepted", show_default=True, help="Name of the new column.")
 @click.option("--edited", is_flag=True, help="Use a policy that was edited by hand; its guarantee is dropped.")
 def apply_command(policy: Path, file: Path, output: Path, column: str, edited: bool) -> None:
-    """Decide every row of a CSV or Parquet file of any size."""
+    """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size."""
     from abstain.thresholds import apply_policy, load_policy
 
     done = apply_policy(load_policy(policy, edited=edited), file, output, column=column)
@@ -200,6 +209,6 @@ def monitor_command(
             known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
             groups=(outputs.groups or {})[names[0]] if known.group else None,
         )  # fmt: skip
-    click.echo(seen.to_json() if as_json else str(seen))
+    _print(seen, as_json)
     if seen.promise_broken:
         context.exit(1)

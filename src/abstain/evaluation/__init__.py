@@ -1,24 +1,18 @@
-"""Outputs evaluated, models compared, candidates selected, scores tuned: each a :class:`abstain.Result`."""
+"""Outputs evaluated, models compared, candidates selected, scores tuned: each a :class:`abstain.Result`.
 
-from abstain.evaluation._compare import compare
-from abstain.evaluation._comparison import Comparison
-from abstain.evaluation._evaluate import DEFAULT_METRICS, evaluate
-from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
-from abstain.evaluation._select import Choice, Selection, select
-from abstain.evaluation._tune import Candidate, Tuning, tune
+A door of the house: the public spelling is ``abstain.evaluate``.
+"""
 
-__all__ = [
-    "DEFAULT_METRICS",
-    "Candidate",
-    "Choice",
-    "Comparison",
-    "Evaluation",
-    "Measurement",
-    "ScoreSummary",
-    "Selection",
-    "Tuning",
-    "compare",
-    "evaluate",
-    "select",
-    "tune",
-]  # fmt: skip
+from abstain.evaluation._compare import compare as compare
+from abstain.evaluation._comparison import Comparison as Comparison
+from abstain.evaluation._evaluate import DEFAULT_METRICS as DEFAULT_METRICS
+from abstain.evaluation._evaluate import evaluate as evaluate
+from abstain.evaluation._result import Evaluation as Evaluation
+from abstain.evaluation._result import Measurement as Measurement
+from abstain.evaluation._result import ScoreSummary as ScoreSummary
+from abstain.evaluation._select import Choice as Choice
+from abstain.evaluation._select import Selection as Selection
+from abstain.evaluation._select import select as select
+from abstain.evaluation._tune import Candidate as Candidate
+from abstain.evaluation._tune import Tuning as Tuning
+from abstain.evaluation._tune import tune as tune

@@ -155,7 +155,7 @@ def compare(
     place = {tests.estimates.names[k]: position for position, k in enumerate(order)}
     pairs = [each if place[each.a] < place[each.b] else each.swapped() for each in tests.differences]
     pairs.sort(key=lambda each: (place[each.a], place[each.b]))
-    groups = dict(zip((columns.names[k] for k in order), letters, strict=True))
+    by_name = dict(zip((columns.names[k] for k in order), letters, strict=True))
     return Comparison(
         metric=chosen.spec,
         identifier=chosen.identifier,
@@ -170,7 +170,7 @@ def compare(
         n_clusters=tests.estimates.n_clusters,
         table=tuple(_rows(tests, columns, order, letters)),
         differences=tuple(pairs),
-        groups={name: groups[name] for name in columns.names},
+        letters={name: by_name[name] for name in columns.names},
         fingerprint=columns.fingerprint,
     )
 
@@ -204,7 +204,7 @@ def _rows(tests: Paired, columns: Panel, order: list[int], letters: list[str]) -
                 "error_seed": float(np.sqrt(parts.seed)),
                 "df": interval.df,
                 "n_runs": columns.n_runs[k],
-                "group": letters[position],
+                "letters": letters[position],
                 "interval": interval.method,
                 "warning": interval.warning,
             }

@@ -25,15 +25,15 @@ class Comparison(Result):
     """The result of :func:`abstain.compare`: tables of scores, best first, and of pairs; ``plot`` draws them.
 
     ``table``: one dict per score, best first, with name, rank, estimate, low, high, standard error and its two parts,
-    degrees of freedom, letter group and warning. ``differences``: one per pair, better score first.
-    ``groups``: letters by name; two names share a letter if and only if they do not differ significantly.
+    degrees of freedom, letters and warning. ``differences``: one per pair, better score first.
+    ``letters``: by name; two names share a letter if and only if they do not differ significantly.
 
     Examples
     --------
     >>> import abstain
     >>> good, bad = [-(k % 5) for k in range(200)], [k * 77 % 200 for k in range(200)]
     >>> result = abstain.compare([0, 0, 0, 1, 0] * 40, {"bad": bad, "good": good}, metric="aurc")
-    >>> result.groups
+    >>> result.letters
     {'bad': 'b', 'good': 'a'}
     >>> result.difference("good", "bad").significant
     True
@@ -55,7 +55,7 @@ class Comparison(Result):
     n_clusters: int | None
     table: tuple[dict[str, Any], ...]
     differences: tuple[Difference, ...]
-    groups: Mapping[str, str]
+    letters: Mapping[str, str]
     fingerprint: str
 
     def difference(self, a: str, b: str) -> Difference:
@@ -119,7 +119,7 @@ class Comparison(Result):
         for row in self.table:
             errors = [row["standard_error"], *([row["error_test"], row["error_seed"]] if several else [])]
             estimate = Estimate(row["estimate"], row["low"], row["high"])
-            rows.append((row["name"], row["rank"], estimate, *errors, row["group"]))
+            rows.append((row["name"], row["rank"], estimate, *errors, row["letters"]))
         notes = [f"In brackets: {100.0 * self.level:g} % confidence interval.",
                  "Scores that share a letter do not differ significantly."]  # fmt: skip
         return Table([*columns, Column("Letters", left=True)], rows, notes=notes)

@@ -272,7 +272,7 @@ def _probabilities(outputs: Outputs, metrics: list[Metric]) -> Predictions | Non
 
 
 def _rows(data: Predictions, rows: Any) -> Predictions:
-    weight = None if data.weight is None else data.weight[rows]
+    weight = None if data.sample_weight is None else data.sample_weight[rows]
     return Predictions(data.labels[rows], data.probabilities[rows], None, weight)
 
 
@@ -341,7 +341,7 @@ def _on_table(metric: Metric, data: TieBlocks | Predictions) -> tuple[Metric, Ti
     if isinstance(data, TieBlocks):
         return metric, data
     risk, terms = as_risk(metric, data)
-    return risk, TieBlocks.from_samples(terms, np.zeros_like(terms), data.weight, keep_samples=True)
+    return risk, TieBlocks.from_samples(terms, np.zeros_like(terms), data.sample_weight, keep_samples=True)
 
 
 def _resampled(metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n_resamples: int) -> Interval:

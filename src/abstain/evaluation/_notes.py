@@ -56,7 +56,7 @@ def _doubtful(evaluation: Evaluation) -> list[str]:
         if entry.group is None and entry.warning not in (None, NEEDS_BOOTSTRAP):
             lacks = "no " if math.isnan(entry.low) else ""
             line = f"{lacks}interval of {{}}: {str(entry.warning).removeprefix('no interval: ')}"
-            warned.setdefault(line, []).append(f"{entry.metric} of {entry.score}")
+            warned.setdefault(line, []).append(f"{entry.label} of {entry.score}")
     return [line.replace("{}", _listed(places), 1) for line, places in warned.items()]
 
 
@@ -66,18 +66,18 @@ def _undefined(evaluation: Evaluation) -> list[str]:
     whole: dict[tuple[str, str], list[str]] = {}
     for entry in lacking:
         if entry.group is None:
-            whole.setdefault((entry.metric, str(entry.reason)), []).append(entry.score)
+            whole.setdefault((entry.label, str(entry.reason)), []).append(entry.score)
     everywhere = len(evaluation.scores)
     lines = []
     for (metric, reason), scores in whole.items():
         place = "" if len(scores) == everywhere else f" for {_listed(scores)}"
         lines.append(f"{metric} is not defined{place}: {reason}")
 
-    known = {(entry.metric, entry.score) for entry in lacking if entry.group is None}
+    known = {(entry.label, entry.score) for entry in lacking if entry.group is None}
     parts: dict[str, dict[str, str]] = {}
     for entry in lacking:
-        if entry.group is not None and (entry.metric, entry.score) not in known:
-            parts.setdefault(entry.metric, {})[f"{entry.score} in {entry.group}"] = str(entry.reason)
+        if entry.group is not None and (entry.label, entry.score) not in known:
+            parts.setdefault(entry.label, {})[f"{entry.score} in {entry.group}"] = str(entry.reason)
     for metric, places in parts.items():
         reasons = list(dict.fromkeys(places.values()))
         why = reasons[0] if len(reasons) == 1 else "the measurements give the reason of each"

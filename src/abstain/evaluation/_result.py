@@ -28,7 +28,7 @@ class Measurement:
         The confidence score.
     group : str or None
         ``"column = value"``, or None for all samples.
-    metric, spec, identifier : str
+    label, metric, identifier : str
         The metric as a table prints it, as :func:`abstain.metrics.parse` reads it, and with its convention.
     direction : {"lower", "higher"}
         Which is better.
@@ -47,14 +47,14 @@ class Measurement:
     >>> import abstain
     >>> outputs = abstain.Outputs(loss=[0, 1, 0], confidence=[0.9, 0.2, 0.7])
     >>> first = abstain.evaluate(outputs, metrics="augrc").measurements[0]
-    >>> first.metric, first.identifier, first.value
+    >>> first.label, first.identifier, first.value
     ('AUGRC', 'augrc/trapezoid', 0.05555555555555555)
     """
 
     score: str
     group: str | None
+    label: str
     metric: str
-    spec: str
     identifier: str
     direction: str
     value: float
@@ -140,7 +140,7 @@ class Evaluation(Result):
     Largest tie               1
     """
 
-    _names = ("spec", "score", "group")
+    _names = ("metric", "score", "group")
     _values = ("value",)
 
     measurements: tuple[Measurement, ...]
@@ -170,9 +170,9 @@ class Evaluation(Result):
         score = self._known(score, group)
         found = [entry for entry in self.measurements if (entry.score, entry.group) == (score, group)]
         for entry in found:
-            if metric in (entry.spec, entry.metric):
+            if metric in (entry.metric, entry.label):
                 return entry.value
-        raise KeyError(f"no metric {metric!r} here; {closest(metric, [entry.spec for entry in found])}")
+        raise KeyError(f"no metric {metric!r} here; {closest(metric, [entry.metric for entry in found])}")
 
     def curve(self, score: str | None = None, group: str | None = None) -> RiskCoverageCurve:
         """Return the risk-coverage curve of a score; the first one unless named.

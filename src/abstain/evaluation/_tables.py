@@ -34,7 +34,7 @@ def brackets(evaluation: Evaluation) -> list[str]:
 def _one(evaluation: Evaluation) -> Table:
     """Return one row per metric; ties decide how fine the thresholds can be, so they are always shown."""
     found = [entry for entry in evaluation.measurements if entry.group is None]
-    rows: list[Row] = [(arrow(entry.metric, entry.direction), _estimate(entry)) for entry in found]
+    rows: list[Row] = [(arrow(entry.label, entry.direction), _estimate(entry)) for entry in found]
     distinct, largest = _ties(evaluation.summaries[0])
     rows += [("Distinct scores", distinct), ("Largest tie", largest)]
     return Table([Column(), Column(found[0].score or '""', alike=False)], rows, notes=brackets(evaluation))
@@ -62,7 +62,7 @@ def _by_group(evaluation: Evaluation, score: str) -> Table:
     groups = list(found)
     if len(groups) > GROUPS:
         groups = sorted(groups, key=lambda group: _badness(found[group][0]), reverse=True)[:GROUPS]
-        notes.append(f"{GROUPS} of {len(found)} groups, the worst by {metrics[0].metric}; .measurements holds all.")
+        notes.append(f"{GROUPS} of {len(found)} groups, the worst by {metrics[0].label}; .measurements holds all.")
     curves = {entry.group: entry.curve for entry in evaluation.summaries if entry.score == score}
     threshold = curves[None].at(coverage=COMMON).threshold
     columns, points = [Column("Group"), Column("n")], {}
@@ -84,7 +84,7 @@ def _of(evaluation: Evaluation, score: str, group: str | None) -> list[Measureme
 
 
 def _metrics(found: list[Measurement]) -> list[Column]:
-    return [Column(entry.metric, entry.direction) for entry in found]
+    return [Column(entry.label, entry.direction) for entry in found]
 
 
 def _estimate(entry: Measurement) -> Estimate:

@@ -233,7 +233,7 @@ def _criterion(
     if name not in known:
         raise ValueError(f"metric {metric!r} is not known; {closest(name, [*known, *_JOINT])}")
     chosen = metrics.parse(metric)
-    if chosen.input == "probabilities":
+    if chosen.input == "probabilities" or not chosen.reads_score:
         raise ValueError(f"{metric} does not depend on the score, so it cannot choose one; use augrc, aurc or auroc_f")
     loss, weights = validation.loss_per_sample(), validation.sample_weight
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from abstain._checks import one_of, to_numpy
+from abstain._extras import lacking
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.inference._resample import LANES, Counts
@@ -130,7 +131,7 @@ def choose(backend: Backend, work: float) -> bool:
 
     found = find_spec("numba") is not None
     if backend == "numba" and not found:
-        raise ImportError('backend="numba" needs numba: pip install "abstain[fast]", or use backend="numpy"')
+        raise ImportError(lacking('backend="numba"', "numba", extra="fast", instead=', or use backend="numpy"'))
     return found and (backend == "numba" or work >= WORTHWHILE)
 
 

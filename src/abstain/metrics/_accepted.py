@@ -62,7 +62,7 @@ def earlier_concordant(score: FloatArray, positive: FloatArray, negative: FloatA
 
 def _area(data: Predictions) -> float:
     positive, confidence = binary_scores(data, "auroc_accepted_area")
-    weight = np.ones(positive.size) if data.weight is None else data.weight
+    weight = np.ones(positive.size) if data.sample_weight is None else data.sample_weight
     order = np.argsort(-confidence, kind="stable")
     score, label, weight = positive[order], data.labels[order], weight[order]
     ones, zeros = weight * (label == 1), weight * (label == 0)

@@ -249,7 +249,7 @@ def _classwise_ece(data: Predictions, bins: int = 15, binning: Binning = "equal_
     errors = []
     for k in range(data.probabilities.shape[1]):
         absent = (data.labels != k).astype(np.float64)
-        errors.append(_ece(TieBlocks.from_samples(absent, data.probabilities[:, k], data.weight), bins, binning))
+        errors.append(_ece(TieBlocks.from_samples(absent, data.probabilities[:, k], data.sample_weight), bins, binning))
     return float(np.mean(errors))
 
 

@@ -107,12 +107,12 @@ def binary_scores(data: Predictions, what: str) -> tuple[FloatArray, FloatArray]
 
 def _oc_auc_classifier(data: Predictions, review_fraction: float = 0.005) -> float:
     positive, confidence = binary_scores(data, "oc_auc_classifier")
-    by_confidence = TieBlocks.from_samples(np.zeros(positive.size), confidence, data.weight)
+    by_confidence = TieBlocks.from_samples(np.zeros(positive.size), confidence, data.sample_weight)
     share = _reviewed_share(by_confidence, review_fraction)
     whole = by_confidence.score[share >= 1.0 - 1e-12]  # attainable: a tie is reviewed whole or not at all
     reviewed = confidence <= (whole[0] if whole.size else -np.inf)
     answered = np.where(reviewed, data.labels.astype(np.float64), positive)
-    return auroc_f_value(TieBlocks.from_samples(1.0 - data.labels, answered, data.weight))
+    return auroc_f_value(TieBlocks.from_samples(1.0 - data.labels, answered, data.sample_weight))
 
 
 @register(

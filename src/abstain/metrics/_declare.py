@@ -196,11 +196,19 @@ def _on_samples(
     function: Callable[..., Any], name: str, input: str, given: Callable[..., dict[str, Any]] | None
 ) -> Callable[..., Any]:
     """Return the function with a body: its columns, checked and sorted, go to the metric of that name."""
-    positional = function.__code__.co_varnames[: function.__code__.co_argcount]
+    code = function.__code__
+    positional, known = (
+        code.co_varnames[: code.co_argcount],
+        code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
+    )
     usual = _usual(function)
 
     @wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
+        for key in kwargs:
+            if key not in known:
+                takes = ", ".join(known)
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {key!r}; it takes {takes}")
         own = function(*args, **kwargs)  # checks the arguments as Python does; a body that computes something is kept
         if own is not None:
             return own

@@ -15,7 +15,7 @@ class Predictions(NamedTuple):
     """Labels and class probabilities, for metrics that a table of scores and losses cannot give.
 
     ``labels``: integers of shape (n_samples,); ``probabilities``: (n_samples, n_classes); ``confidence`` and
-    ``weight``: (n_samples,) or None.
+    ``sample_weight``: (n_samples,) or None.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class Predictions(NamedTuple):
     labels: Any
     probabilities: FloatArray
     confidence: FloatArray | None = None
-    weight: FloatArray | None = None
+    sample_weight: FloatArray | None = None
 
 
 class Value(NamedTuple):

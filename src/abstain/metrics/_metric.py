@@ -195,6 +195,11 @@ class Metric:
         return self if self.smooth_twin is None else self.smooth_twin(self)
 
     @property
+    def reads_score(self) -> bool:
+        """Whether it is a metric of a confidence score at all; accuracy and NLL are not."""
+        return "confidence" in _parameters(self.function)
+
+    @property
     def reads_order(self) -> bool:
         """Whether only the order of the scores counts."""
         return "unit_score" not in self.needs and self.said(self.reads) == "order"

@@ -169,7 +169,7 @@ def _brier_terms(data: Predictions) -> FloatArray:
 
 
 def _brier_score(data: Predictions) -> float:
-    return float(np.average(_brier_terms(data), weights=data.weight))
+    return float(np.average(_brier_terms(data), weights=data.sample_weight))
 
 
 def _nll_terms(data: Predictions, clip: float = CLIP) -> FloatArray:
@@ -178,7 +178,7 @@ def _nll_terms(data: Predictions, clip: float = CLIP) -> FloatArray:
 
 
 def _nll(data: Predictions, clip: float = CLIP) -> float:
-    return float(np.average(_nll_terms(data, clip), weights=data.weight))
+    return float(np.average(_nll_terms(data, clip), weights=data.sample_weight))
 
 
 @register(

@@ -16,6 +16,8 @@ __all__ = ["aumcc", "cwsa_sweep"]
 
 TrustMetric = Literal["cwsa", "cwsa_plus", "selective_accuracy"]
 
+TITLES = {"cwsa": "CWSA", "cwsa_plus": "CWSA+", "selective_accuracy": "selective accuracy"}
+
 #: The sweep of Shahnazari et al. (2025), A.4: 0.50, 0.51, ..., 0.99.
 PAPER_GRID: tuple[float, ...] = tuple(k / 100 for k in range(50, 100))
 
@@ -171,10 +173,9 @@ def _heights(sums: dict[str, FloatArray], metric: TrustMetric) -> FloatArray:
             return _ratio(sums["right"], sums["weight"], 1.0)
 
 
-def _aumcc(blocks: TieBlocks, metric: TrustMetric = "cwsa_plus", grid: Literal["paper", "exact"] = "paper") -> float:
+def _aumcc(blocks: TieBlocks, metric: TrustMetric = "cwsa_plus", method: Literal["exact", "grid"] = "exact") -> float:
     one_of(metric, get_args(TrustMetric), "metric")
-    one_of(grid, ("paper", "exact"), "grid")
-    if grid == "exact":
+    if one_of(method, ("exact", "grid"), "method") == "exact":
         return inner(blocks.weight, _heights(_own_thresholds(blocks), metric)) / blocks.total_weight
     sums = _sweep(blocks.score, np.array(PAPER_GRID), blocks.weight, blocks.loss / blocks.weight)
     coverage = sums["weight"] / blocks.total_weight
@@ -183,14 +184,14 @@ def _aumcc(blocks: TieBlocks, metric: TrustMetric = "cwsa_plus", grid: Literal["
 
 
 @register(
-    title=lambda metric, grid: f"Area under {metric}-coverage ({grid})",
+    title=lambda metric, **_: f"Area under {TITLES[metric]} by coverage",
     value=_aumcc,
     direction="higher",
     range=(-1.0, 1.0),
     needs={"unit_score", "unit_loss"},
     inference="bootstrap",
     multi_threshold=True,
-    convention="grid",
+    convention="method",
     source="Shahnazari et al. 2025, Section 4.3",
 )
 def aumcc(
@@ -198,7 +199,7 @@ def aumcc(
     confidence: ArrayLike,
     *,
     metric: TrustMetric = "cwsa_plus",
-    grid: Literal["paper", "exact"] = "paper",
+    method: Literal["exact", "grid"] = "exact",
     sample_weight: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> float:
@@ -214,9 +215,9 @@ def aumcc(
         Confidence in [0, 1].
     metric : {"cwsa_plus", "cwsa", "selective_accuracy"}
         What is integrated; divided by the accepted samples.
-    grid : {"paper", "exact"}
-        ``"paper"``: trapezoids over the thresholds 0.50, 0.51, ..., 0.99, so only the coverages between those
-        two count. ``"exact"``: every distinct confidence is a threshold, all coverages count (steps).
+    method : {"exact", "grid"}
+        ``"exact"``: every distinct confidence is a threshold, all coverages count (steps). ``"grid"``: the
+        paper's trapezoids over the thresholds 0.50, 0.51, ..., 0.99; only the coverages between those two count.
     nan_policy : {"raise", "reject", "drop"}
         As in :func:`cwsa`.
 
@@ -227,8 +228,9 @@ def aumcc(
 
     Notes
     -----
-    Ties are accepted together. On the paper's grid a model that is more confident than 0.99 throughout has
-    area 0, however good: all its coverages coincide. ``"exact"`` has no such blind spot.
+    Ties are accepted together. A flawless model has accuracy area 1; with all confidences at 1, where the trust
+    is 1 as well, also CWSA and CWSA+ area 1, and less the less sure it is. On the grid a model that is
+    surer than 0.99 throughout has area 0, however good: all its coverages coincide.
 
     References
     ----------
@@ -237,6 +239,9 @@ def aumcc(
     Examples
     --------
     >>> import abstain
-    >>> round(abstain.aumcc([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.4], metric="selective_accuracy", grid="exact"), 6)
+    >>> round(abstain.aumcc([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.4], metric="selective_accuracy"), 6)
     0.854167
+    >>> sure = [1.0, 1.0, 1.0, 1.0]
+    >>> abstain.aumcc([0, 0, 0, 0], sure), abstain.aumcc([0, 0, 0, 0], sure, method="grid")
+    (1.0, 0.0)
     """

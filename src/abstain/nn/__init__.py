@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from abstain._extras import lacking
+
 try:
     import torch as torch
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("abstain.nn needs PyTorch; pip install 'abstain[torch]'", name=error.name) from error
+    raise ModuleNotFoundError(lacking("abstain.nn", "PyTorch", extra="torch"), name=error.name) from error
 
 from abstain.nn._bayesian import bayesian_aurc_loss
 from abstain.nn._confidnet import ConfidenceHead, confidnet_loss
@@ -53,7 +55,8 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("torchmetrics", "lightning"):
             raise
-        raise ModuleNotFoundError(f"{name} needs {library}; pip install {library}", name=error.name) from error
+        extra = "lightning" if library == "lightning" else "torch"
+        raise ModuleNotFoundError(lacking(name, library, extra=extra), name=error.name) from error
     globals()[name] = value
     return value
 

@@ -1,10 +1,14 @@
-"""One model's saved outputs on one split: the value, and how it is read from and written to files."""
+"""One model's saved outputs on one split: the value, and how it is read from and written to files.
 
-from abstain.outputs._outputs import Outputs
-from abstain.outputs._read import read_outputs
-from abstain.outputs._states import States
-from abstain.outputs._understood import Origin
+A door of the house: the public spelling is ``abstain.Outputs``.
+"""
+
+from abstain.outputs._outputs import Outputs as Outputs
+from abstain.outputs._read import read_outputs as read_outputs
+from abstain.outputs._scan import Scan as Scan
+from abstain.outputs._scan import scan as scan
+from abstain.outputs._states import States as States
+from abstain.outputs._understood import Origin as Origin
 from abstain.outputs._understood import sentence as sentence
-from abstain.outputs._write import write_outputs
-
-__all__ = ["Origin", "Outputs", "States", "read_outputs", "write_outputs"]
+from abstain.outputs._write import write_outputs as write_outputs
+from abstain.outputs.readers import spoken as spoken

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from abstain._extras import need
 from abstain.outputs._text_files import SEPARATORS, decimal_comma, open_text, separator_of
 
 
 def polars(purpose: str) -> Any:
     """Import polars, or say how to get it."""
-    try:
-        import polars
-    except ImportError:
-        raise ImportError(f'{purpose} needs polars: pip install "abstain[cli]" (or use .npz, which does not)') from None
+    need(purpose, "polars", instead=" (or use .npz, which does not)")
+    import polars
+
     return polars
 
 

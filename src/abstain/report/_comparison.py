@@ -29,7 +29,7 @@ def _draw(comparison: Comparison, ax: Any) -> None:
     ax.plot(estimate, height, "o", color="tab:blue", markersize=5)
     for y, row in zip(height, rows, strict=True):
         ax.annotate(
-            row["group"], (1.0, y), xycoords=("axes fraction", "data"), xytext=(6, 0),
+            row["letters"], (1.0, y), xycoords=("axes fraction", "data"), xytext=(6, 0),
             textcoords="offset points", va="center", family="monospace", annotation_clip=False,
         )  # fmt: skip
     ax.set_yticks(height, [shown(row["name"]) for row in rows])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.report._extras import need
+from abstain._extras import need
 
 #: Held by everything that is drawn here: a page sets matplotlib's settings, which all threads share, for a moment.
 LOCK = threading.RLock()

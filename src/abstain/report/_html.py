@@ -7,10 +7,11 @@ import re
 from importlib.resources import files
 from typing import Any, Literal
 
+from abstain import metrics
+from abstain._extras import need
 from abstain._result import clean
 from abstain.evaluation import Evaluation
 from abstain.report._display import RiskCoverageDisplay
-from abstain.report._extras import need
 from abstain.report._figure import LOCK, quiet
 from abstain.report._tables import key_figures, operating_points
 
@@ -49,12 +50,10 @@ def as_html_page(evaluation: Evaluation, title: str | None = None) -> str:
 
 def _conventions(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     """Printed name, identifier and source of every metric shown; a metric of the user's own has no source."""
-    from abstain import metrics
-
     sources = {name: metrics.get(name).source for name in metrics.names("blocks", "probabilities")}
     return [
-        (clean(entry.metric), clean(entry.identifier), sources.get(entry.spec.partition("(")[0], ""))
-        for entry in {measurement.spec: measurement for measurement in evaluation.measurements}.values()
+        (clean(entry.label), clean(entry.identifier), sources.get(entry.metric.partition("(")[0], ""))
+        for entry in {measurement.metric: measurement for measurement in evaluation.measurements}.values()
     ]
 
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from abstain import metrics
 from abstain._result import Column, Row, Table, clean, number, short
 from abstain.evaluation import Evaluation, Measurement
 
 #: Coverages whose operating points a report lists.
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
 
-#: What a report shows first, with a remark; an empty one stands for the best score.
-KEY_FIGURES = {
-    "accuracy": "nothing rejected",
-    "risk": "nothing rejected",
-    "coverage_at_risk": "",
-    "augrc": "",
-}
+#: What a report shows first, of the best score.
+KEY_FIGURES = ("accuracy", "risk", "coverage_at_risk", "augrc")
 
 
 def key_figures(evaluation: Evaluation) -> list[tuple[str, str, str]]:
@@ -24,19 +20,18 @@ def key_figures(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     found = [("Samples", str(evaluation.provenance["n"]), "")]
     if not evaluation.provenance["same_samples"]:  # no score is the best of several on other samples
         return found
-    for spec, remark in KEY_FIGURES.items():
-        row = [entry for entry in evaluation.measurements if entry.group is None and entry.spec == spec]
+    for metric in KEY_FIGURES:
+        row = [entry for entry in evaluation.measurements if entry.group is None and entry.metric == metric]
         values = [entry for entry in row if not np.isnan(entry.value)]
         if not values:
             continue
         best = (min if row[0].direction == "lower" else max)(values, key=lambda entry: entry.value)
-        percent = spec == "accuracy" or spec.startswith("coverage_at_risk")
-        shown = f"{100.0 * best.value:.1f} %" if percent else number(best.value)
+        remark = "" if metrics.get(metric).reads_score else "nothing rejected"
         if not remark and len(evaluation.scores) > 1:
             same = len(values) == len(row) and _best(row) is None
             winners = ", ".join(short(entry.score) for entry in values if entry.value == best.value)
             remark = "all scores" if same else f"best: {winners}"
-        found.append((clean(best.metric), shown, remark))
+        found.append((clean(best.label), number(best.value), remark))
     return found
 
 

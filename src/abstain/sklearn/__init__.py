@@ -1,7 +1,11 @@
 """scikit-learn: a classifier with a reject option, scorers, and a confusion matrix with a column for the rejected."""
 
-from abstain.sklearn._classifier import SelectiveClassifier
-from abstain.sklearn._confusion import confusion_matrix_with_reject
-from abstain.sklearn._scorer import selective_scorer
+from abstain._extras import need
+
+need("abstain.sklearn", "sklearn", extra="sklearn")  # before its parts import it
+
+from abstain.sklearn._classifier import SelectiveClassifier  # noqa: E402
+from abstain.sklearn._confusion import confusion_matrix_with_reject  # noqa: E402
+from abstain.sklearn._scorer import selective_scorer  # noqa: E402
 
 __all__ = ["SelectiveClassifier", "confusion_matrix_with_reject", "selective_scorer"]

@@ -172,7 +172,7 @@ def _allowed(part: Part, chosen: list[Metric], options: dict[str, Any]) -> tuple
 
 def _row(entry: Measurement, n: int) -> dict[str, Any]:
     return {
-        "score": entry.score, "metric": entry.spec, "label": entry.metric, "identifier": entry.identifier,
+        "score": entry.score, "metric": entry.metric, "label": entry.label, "identifier": entry.identifier,
         "direction": entry.direction, "value": entry.value, "standard_error": entry.standard_error,
         "low": entry.low, "high": entry.high, "method": entry.method, "n": n,
         "reason": entry.reason, "warning": entry.warning,
@@ -184,7 +184,7 @@ def _sums(entry: Measurement, blocks: Any, part: Part, n: int) -> FloatArray:
     outputs = part.outputs
     if not entry.standard_error > 0.0 or blocks.samples is None or blocks.n != outputs.n:
         return np.full(GROUPS, np.nan)
-    metric = metrics_.parse(entry.spec)
+    metric = metrics_.parse(entry.metric)
     if metric.inference_kind not in ("smooth", "quantile") or metric.input != "blocks":
         return np.full(GROUPS, np.nan)
     terms = terms_of(metric, blocks, None, outputs.clusters)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from abstain._checks import closest, listed
+from abstain._extras import need
 from abstain._files import write_file
-from abstain.outputs._frame import bad_csv_row, csv_header, each_once
+from abstain.outputs import Scan, scan, spoken
 from abstain.thresholds._grouped import TRUTH, group_name
 from abstain.thresholds._policy import Policy
 
-_KINDS = (".csv", ".parquet")
+_KINDS = (".csv", ".parquet", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,16 @@ class Applied:
 def apply_policy(
     policy: Policy, source: str | os.PathLike[str], output: str | os.PathLike[str], *, column: str = "accepted"
 ) -> Applied:
-    r"""Copy a CSV or Parquet file with one more column: whether the policy accepts the row.
+    r"""Copy the rows of a file with one more column: whether the policy accepts the row.
 
     Parameters
     ----------
     policy : Policy
-    source, output : str or path
-        ``.csv`` or ``.parquet``, each. The output appears only when it is complete.
+    source : str or path
+        A file of any kind that :func:`read_outputs` reads.
+    output : str or path
+        ``.csv``, ``.parquet`` or ``.jsonl``. The output appears only when it is complete. A CSV has the separator that
+        ``source`` has.
     column : str
         Name of the new column of booleans.
 
@@ -61,9 +64,10 @@ def apply_policy(
 
     Notes
     -----
-    polars streams the file in batches and keeps only a part of it: 1, 4 and 16 million rows of a Parquet file with 16
-    columns took 0.22, 0.44 and 0.68 GB. A policy with ``inputs`` computes its score from them, with its temperature; a
-    finished column of that name is then not used.
+    polars streams CSV and Parquet in batches and keeps only a part of them: 1, 4 and 16 million rows of a Parquet file
+    with 16 columns took 0.22, 0.44 and 0.68 GB; other files are held in memory. A confidence in words or per cent is
+    read as :func:`read_outputs` reads it. A policy with ``inputs`` computes its score from them, with its temperature;
+    a finished column of that name is then not used.
 
     Examples
     --------
@@ -76,64 +80,85 @@ def apply_policy(
     >>> (folder / "decided.csv").read_text().splitlines()
     ['case,msp,accepted', 'a,0.95,true', 'b,0.3,false', 'c,,false']
     """
-    try:
-        import polars as pl
-    except ModuleNotFoundError as error:
-        raise ImportError('deciding files needs polars: pip install "abstain[cli]"') from error
+    need("deciding files", "polars")
     name, out = os.fspath(source), os.fspath(output)
-    kinds = [os.path.splitext(path)[1].lower() for path in (name, out)]
-    for path, kind in zip((name, out), kinds, strict=True):
-        if kind not in _KINDS:
-            raise ValueError(f"{path}: extension {kind!r} is not known; use one of {', '.join(_KINDS)}")
-    if os.path.isdir(name):
-        raise IsADirectoryError(f"{name}: is a folder; give one file of it")
-    if not os.path.isfile(name):
-        raise FileNotFoundError(f"{name}: no such file; check the path")
+    kind = os.path.splitext(out)[1].lower()
+    if kind not in _KINDS:
+        raise ValueError(f"{out}: extension {kind!r} cannot be written; use one of {', '.join(_KINDS)}")
+    try:
+        rows = scan(name)
+    except ValueError as error:
+        raise ValueError(str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}") from None
     if os.path.exists(out) and os.path.samefile(name, out):
         raise ValueError(f"{out}: is the input itself; write the decided rows to another file")
-    if kinds[0] == ".csv":
-        _check_header(name)
-    try:
-        # a CSV's columns stay the text that they were, but for those that decide
-        scan = pl.scan_parquet if kinds[0] == ".parquet" else partial(pl.scan_csv, infer_schema=False)
-        frame = scan(name, glob=False)
-        schema = frame.collect_schema()
-        nested = [each for each, kind in schema.items() if kind.is_nested()]
-        if kinds[1] == ".csv" and nested:
-            raise ValueError(f"{out}: a CSV has no place for column {nested[0]!r} of {schema[nested[0]]}; use .parquet")
-        unscored, decided = _columns(pl, name, schema, policy, column)
-        result = frame.with_columns(decided.alias(column))
-        write_file(out, result.sink_csv if kinds[1] == ".csv" else result.sink_parquet)
-        # a second pass: one pass for both holds more of the file in memory, and takes as long
-        counts = frame.select(pl.len(), decided.sum().alias("accepted"), unscored.sum().alias("unscored"))
-        found = counts.collect(engine="streaming").row(0)
-    except pl.exceptions.PolarsError as error:
-        cause = _no_number(pl, frame, policy) if isinstance(error, pl.exceptions.InvalidOperationError) else None
-        cause = cause or (bad_csv_row(name) if kinds[0] == ".csv" else None)
-        raise ValueError(f"{name}: {cause or str(error).strip().splitlines()[0]}; repair the file") from None
-    return Applied(*(int(value) for value in found))
+    return _Rows(rows, name, policy, column).decide(out, kind)
 
 
-def _check_header(name: str) -> None:
-    """Refuse a column that occurs twice, whichever it is: the copy would name the second otherwise."""
-    try:
-        header = csv_header(name, ",")
-        each_once(header, header)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+class _Rows:
+    """The rows of a file on their way to a decision."""
+
+    def __init__(self, rows: Scan, name: str, policy: Policy, column: str) -> None:
+        self.rows, self.name, self.policy, self.column = rows, name, policy, column
+        #: values of a confidence in words or per cent, by the text that says them
+        self.said: dict[str, float] = {}
+
+    def decide(self, out: str, kind: str) -> Applied:
+        """Write the rows with their decisions, and count them."""
+        import polars as pl
+
+        frame = self.rows.frame
+        try:
+            schema = frame.collect_schema()
+            nested = [each for each, dtype in schema.items() if dtype.is_nested()]
+            if kind == ".csv" and nested:
+                shown = f"{nested[0]!r} of {schema[nested[0]]}"
+                raise ValueError(f"{out}: a CSV has no place for column {shown}; use .parquet")
+            unscored, decided = _columns(pl, self, schema)
+            _write(frame.with_columns(decided.alias(self.column)), out, kind, self.rows.separator)
+            # a second pass: one pass for both holds more of the file in memory, and takes as long
+            counts = frame.select(pl.len(), decided.sum().alias("accepted"), unscored.sum().alias("unscored"))
+            return Applied(*(int(value) for value in counts.collect(engine="streaming").row(0)))
+        except pl.exceptions.PolarsError as error:
+            cause = None
+            if isinstance(error, pl.exceptions.InvalidOperationError):
+                if self._spoken(pl):
+                    return self.decide(out, kind)
+                cause = _no_number(pl, self)
+            cause = cause or self.rows.flaw(self.name)
+            raise ValueError(f"{self.name}: {cause or str(error).strip().splitlines()[0]}; repair the file") from None
+
+    def _spoken(self, pl: Any) -> bool:
+        """Learn what a confidence in words or per cent means; whether there is one that was not known before."""
+        score, schema = self.policy.score, self.rows.frame.collect_schema()
+        if self.policy.inputs is not None or self.said or schema[score] != pl.String:
+            return False
+        texts = self.rows.frame.select(_text(pl, score).alias(score)).unique().collect()[score].drop_nulls().to_list()
+        try:
+            self.said = dict(zip(texts, map(float, spoken(texts)), strict=True))
+        except ValueError:
+            return False
+        return bool(self.said)
 
 
-def _columns(pl: Any, name: str, schema: Any, policy: Policy, column: str) -> tuple[Any, Any]:
+def _write(frame: Any, out: str, kind: str, separator: str) -> None:
+    if kind == ".csv":
+        write_file(out, lambda file: frame.sink_csv(file, separator=separator))
+    else:
+        write_file(out, frame.sink_parquet if kind == ".parquet" else frame.sink_ndjson)
+
+
+def _columns(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any]:
     """Return two expressions: whether a row lacks its score, and whether it is accepted."""
+    name, policy, column = rows.name, rows.policy, rows.column
     if policy.group is not None:
         _require(policy.group, name, schema)
     if column in schema:
         raise ValueError(f"{name}: column {column!r} exists already; name another one")
     if policy.inputs is None:
         _require(policy.score, name, schema)
-        score = _number(pl, name, schema, policy.score)
+        score = _number(pl, rows, schema, policy.score)
     else:
-        score = _computed(pl, name, schema, policy)
+        score = _computed(pl, rows, schema)
     unscored = score.is_null() | score.is_nan()
     limit: Any = pl.lit(policy.thresholds.get(""), dtype=pl.Float64)
     if policy.group is not None:
@@ -161,12 +186,13 @@ def _require(wanted: str, name: str, schema: Any) -> None:
         raise ValueError(f"{name}: column {wanted!r} of the policy is missing; {closest(wanted, schema.names())}")
 
 
-def _no_number(pl: Any, frame: Any, policy: Policy) -> str | None:
+def _no_number(pl: Any, rows: _Rows) -> str | None:
     """Return the first text of a deciding column that is no number."""
+    frame, policy = rows.rows.frame, rows.policy
     schema = frame.collect_schema()
     for column in [policy.score] if policy.inputs is None else next(iter(policy.inputs.values())):
         if schema[column] == pl.String:
-            value = _text(pl, column)
+            value = _decimal(_text(pl, column), rows)
             bad = value.is_not_null() & value.cast(pl.Float64, strict=False).is_null()
             row, first = frame.select(bad.arg_true().first().alias("row"), value.filter(bad).first()).collect().row(0)
             if row is not None:
@@ -180,17 +206,27 @@ def _text(pl: Any, column: str) -> Any:
     return pl.when(value != "").then(value)
 
 
-def _number(pl: Any, name: str, schema: Any, column: str) -> Any:
+def _number(pl: Any, rows: _Rows, schema: Any, column: str) -> Any:
     """Return a column as Float64; an empty text is a missing number."""
     kind = schema[column]
     if not (kind.is_numeric() or kind == pl.String):
-        raise ValueError(f"{name}: column {column!r} must be numeric, but it is {kind}; convert it first")
-    value = _text(pl, column) if kind == pl.String else pl.col(column)
-    return value.cast(pl.Float64)
+        raise ValueError(f"{rows.name}: column {column!r} must be numeric, but it is {kind}; convert it first")
+    if kind != pl.String:
+        return pl.col(column).cast(pl.Float64)
+    text = _text(pl, column)
+    if rows.said:
+        return text.replace_strict(list(rows.said), list(rows.said.values()), default=None, return_dtype=pl.Float64)
+    return _decimal(text, rows).cast(pl.Float64)
 
 
-def _computed(pl: Any, name: str, schema: Any, policy: Policy) -> Any:
+def _decimal(text: Any, rows: _Rows) -> Any:
+    """Return numbers in a text with a point, where the file has a comma."""
+    return text.str.replace(",", ".", literal=True) if rows.rows.decimal_comma else text
+
+
+def _computed(pl: Any, rows: _Rows, schema: Any) -> Any:
     """Return the score that the policy computes from the columns of the classes, or from one column of lists."""
+    name, policy = rows.name, rows.policy
     columns = next(iter((policy.inputs or {}).values()))
     for wanted in columns:
         if wanted not in schema:
@@ -205,7 +241,7 @@ def _computed(pl: Any, name: str, schema: Any, policy: Policy) -> Any:
             raise ValueError(f"{name}: column {columns[0]!r} must hold lists, one number per class; convert it first")
         source, matrix = pl.col(columns[0]), _lists
     else:
-        source = pl.struct([_number(pl, name, schema, each).alias(each) for each in columns])
+        source = pl.struct([_number(pl, rows, schema, each).alias(each) for each in columns])
         matrix = _struct
     return source.map_batches(
         lambda rows: pl.Series(policy.confidence(matrix(rows)), dtype=pl.Float64),

@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from abstain._extras import lacking
+
 #: Label of a picture that belongs to none of the model's classes.
 FOREIGN = -1
 
@@ -154,5 +156,5 @@ def pillow(what: str) -> Any:
     try:
         from PIL import Image
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"{what} needs Pillow; pip install 'abstain[train]'", name="PIL") from error
+        raise ModuleNotFoundError(lacking(what, "Pillow", extra="train"), name="PIL") from error
     return Image

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from abstain._extras import lacking
 from abstain.nn.train._plan import Plan, plan
 from abstain.nn.train._recipes import names, recipe
 from abstain.nn.train._settings import Recipe
@@ -21,6 +22,6 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "lightning":
             raise
-        raise ModuleNotFoundError("training needs Lightning; pip install 'abstain[train]'", name=error.name) from error
+        raise ModuleNotFoundError(lacking("training", "Lightning", extra="train"), name=error.name) from error
     globals()["fit"] = fit
     return fit

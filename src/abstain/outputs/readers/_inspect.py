@@ -1,12 +1,14 @@
-"""Inspect: logs as JSON, and the frame of samples that ``samples_df`` gives, as Parquet or CSV."""
+"""Inspect: logs as .eval and JSON, and the frame of samples that ``samples_df`` gives, as Parquet or CSV."""
 
 from __future__ import annotations
 
 import json
+import zipfile
 from typing import Any
 
 import numpy as np
 
+from abstain.outputs.readers._archive import member
 from abstain.outputs.readers._reader import Peek, Reader, Table, column, text
 from abstain.outputs.readers._verbal import spoken
 
@@ -24,16 +26,11 @@ def _recognises(peek: Peek) -> bool:
 
 
 def _read(peek: Peek) -> Table:
-    if peek.suffix == ".eval":
-        raise ValueError(
-            f"is a compressed log of Inspect; write it as JSON: inspect log convert {peek.name} --to json "
-            "--output-dir logs-json"
-        )
-    samples = _of_log(peek) if peek.suffix == ".json" else _of_frame(peek)
+    notes: list[str] = []
+    samples = _of_frame(peek) if peek.suffix in (".csv", ".parquet") else _of_log(peek, notes)
     if not samples:
         raise ValueError("this log of Inspect holds no samples; run the evaluation with log_samples")
     columns: dict[str, Any] = {"id": text(sample["id"] for sample in samples)}
-    notes: list[str] = []
     if len({sample["epoch"] for sample in samples}) > 1:
         columns["cluster"], columns["epoch"] = columns["id"], column([sample["epoch"] for sample in samples])
         columns["id"] = text(f"{sample['id']} ({sample['epoch']})" for sample in samples)
@@ -49,13 +46,35 @@ def _read(peek: Peek) -> Table:
     return Table(columns, tuple(notes), ("eval",) if "eval" in columns else ())
 
 
-def _of_log(peek: Peek) -> list[dict[str, Any]]:
+def _of_log(peek: Peek, notes: list[str]) -> list[dict[str, Any]]:
+    try:
+        head, samples = _unpacked(peek) if peek.suffix == ".eval" else _parsed(peek)
+        run = str(head["eval"].get("eval_id", ""))
+        found = [_sample(each, run) for each in samples]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"is no readable log of Inspect ({error}); write it again") from None
+    if (status := head.get("status", "unfinished")) != "success":
+        notes.append(f"the run of Inspect ended as {status!r}: {len(found)} samples were logged")
+    return found
+
+
+def _parsed(peek: Peek) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     with open(peek.path, encoding="utf-8") as file:
-        try:
-            log = json.load(file)
-        except ValueError as error:
-            raise ValueError(f"is no readable log of Inspect ({error}); write it again") from None
-    return [_sample(each, str(log["eval"].get("eval_id", ""))) for each in log.get("samples") or []]
+        log = json.load(file)
+    return log, log.get("samples") or []
+
+
+def _unpacked(peek: Peek) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return header and samples of a packed log: one member of JSON each."""
+    instead = f"write it as JSON: inspect log convert {peek.name} --to json --output-dir logs-json"
+    with zipfile.ZipFile(peek.path) as archive:
+        members = {info.filename: info for info in archive.infolist()}
+        name = next((each for each in ("header.json", "_journal/start.json") if each in members), None)
+        if name is None:
+            raise ValueError("it has no header")
+        head = json.loads(member(archive, members[name], instead))
+        names = [each for each in members if each.startswith("samples/") and each.endswith(".json")]
+        return head, [json.loads(member(archive, members[each], instead)) for each in names]
 
 
 def _sample(each: dict[str, Any], run: str) -> dict[str, Any]:
@@ -158,7 +177,7 @@ def _word(value: Any) -> str:
 
 READER = Reader(
     name="Inspect",
-    title="JSON logs of Inspect, and its samples_df as Parquet or CSV",
+    title="logs of Inspect (.eval or JSON), and its samples_df as Parquet or CSV",
     recognises=_recognises,
     read=_read,
     gives={

@@ -1,0 +1,45 @@
+"""``abstain explain``: every word of a table is explained, and nothing is cut at 80 columns."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from abstain.cli import run
+from tests.result.results import RESULTS
+
+#: Headings that stand for themselves, and names of the examples' own rows.
+PLAIN = {"", "score", "scores", "group", "rows", "estimate", "standard error", "difference [interval]", "p", "differ",
+         "better - worse", "better than", "kept", "selected by", "choice", "validation", "test"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Evaluation", "CertifiedThreshold", "Comparison", "GroupThresholds", "Monitoring"])
+def test_every_heading_is_explained(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Columns of tables, and rows of those that list quantities."""
+    for table in RESULTS[name]().tables():
+        terms = [column.title for column in table.columns]
+        if not terms[0]:
+            terms += [str(row[0]) for row in table.rows]
+        wanted = [term for term in terms if term.lower() not in PLAIN]
+        assert run(["explain", *wanted]) == 0, capsys.readouterr().err
+    assert capsys.readouterr().out
+
+
+def test_no_list_cuts_a_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 80 columns every metric and score is there in full, and no line is longer."""
+    from abstain import metrics, scores
+
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for command, names in (("metrics", metrics.names()), ("scores", scores.names())):
+        assert run([command]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(len, lines)) <= 80
+        first = [line.split()[0] for line in lines[1:] if line and not line.startswith(" ")]
+        assert first == list(names)
+
+
+def test_a_term_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """The nearest term is named, with the exit code of wrong usage."""
+    assert run(["explain", "augr"]) == 2
+    assert re.search(r"'augr' is no term of a table; did you mean 'augrc'", capsys.readouterr().err)
