@@ -7,24 +7,29 @@ r"""The default procedure for 0/1 losses: a fallback test over nested accepted s
    its p-value is at most the level. The first that fails sets the level to 0; the walk goes on at the next start.
 3. The lowest threshold that passed is the answer.
 
-**Why this holds.** Order the population from the most confident on, ties split by lots that nobody has to draw. Let u
-be the share above, N(u) the number of rows above, and A(u) the integral of (risk - limit) from 0 to u: a threshold
-breaks the promise if and only if A > 0 at its u. Between two zeros of A the rows are, given their number, independent
-with a mean loss of exactly the limit, and between a zero and a threshold that breaks the promise their mean is above.
-So given the counts *there*, the errors above such a threshold are too many, and its p-value is valid. Take one start.
+**Why this holds.** A threshold *breaks* the promise if its risk exceeds the limit. N(t) is the number of rows at or
+above t. Given N(t), the errors among them are binomial, so that the p-value of a threshold that breaks the promise is
+at most x with probability at most x. Take one start, at rank m, and the first threshold v at or below it that breaks
+the promise: the answer is wrong only if v passes. Let a be the highest of the thresholds just above v that keep the
+promise, and v' the next one below v. The start leads to v in two ways.
 
-- It begins at a threshold w that breaks the promise: that happens if and only if :math:`N(w) \le m < N(w')`, with w'
-  the next lower one. Given these counts the test at w is valid, and it is the first that has to pass.
-- It begins where A <= 0. The walk has to pass the next threshold v that breaks the promise. Let c be the last zero
-  before, a the first threshold below c, z the zero before v. The start is here if and only if
-  :math:`N(a) \le m < N(v)`, or it is at c. Without ties a is c. With ties, N(a) is no count at a zero; but between c
-  and a lie fewer errors than the limit says, so that a small N(a) goes with *more* errors above v: the two events
-  "N(a) <= m" and "v passes" are negatively associated, and the test is valid on average.
+- It begins at v: :math:`N(v) \le m < N(v')`. Given these two counts the test at v is valid.
+- It begins above v: :math:`N(a) \le m < N(v)`. Given N(v) the test at v is valid, and a small N(a) makes its p-value
+  larger: rows above a err at most as often as the limit says, those between a and v more often, so that fewer rows
+  above a mean more errors above v.
 
-Either way the start leads to a broken promise with probability at most its share, and the shares of several starts add
-up: at w exactly, at v with ties up to a factor :math:`1/(1 - s)`, where s is their sum. (Of the samples in which v
-passes at the higher of two levels only, those with a small N(a) are no more than among all samples that fail at the
-lower one, and these are 1 - s of all at least.) Several starts therefore share :math:`s = \delta/(1 + \delta)`; a
+(At the highest threshold there is no lower bound for m.) So one start makes the answer wrong with probability at most
+its share. Of several starts, those that lead to v add up: as long as no threshold that breaks the promise has passed,
+the level at v is at most the sum L of their shares. Given N(v) and N(v'), L is a falling step function of N(a), with
+the values :math:`x_1 < x_2 < \dots`, where at least :math:`x_i` means :math:`N(a) \le m_i`, and
+
+.. math:: P(v \text{ passes}) = \sum_i P(x_{i-1} < p \le x_i,\ N(a) \le m_i).
+
+Large p go with small N(a). So among the samples with :math:`x_{i-1} < p \le x_i` the event :math:`N(a) \le m_i` is at
+most as frequent as among all with :math:`p > x_{i-1}`, hence at most :math:`P(N(a) \le m_i)/(1 - s)`, where s is the
+sum of all shares. These bounds fall with i and :math:`P(p \le x_i) \le x_i`, so that summation by parts gives
+:math:`P(v \text{ passes}) \le E[L]/(1 - s)`. Each start leads to one v: the expectations add up to s, and the answer
+is wrong with probability at most :math:`s/(1 - s)`. Several starts therefore share :math:`s = \delta/(1 + \delta)`; a
 single start has delta. Neither monotone risk nor the absence of ties is assumed.
 
 Sources: fallback procedure, Wiens (2003), and Wiens & Dmitrienko (2005); fixed-sequence tests for risk control,
