@@ -10,12 +10,9 @@ import numpy as np
 from abstain._checks import matrix, refuse, same_length, vector
 from abstain._typing import ArrayLike
 
-#: Rows of probabilities must sum to 1 within this. Softmaxes saved by real programs are off by 1.4e-5
-#: (float32) to 5e-4 (float16); logits, percentages or a missing class are off by far more.
-SUM_TOLERANCE = 1e-3
-
-#: Probabilities this far outside [0, 1] are rounding (a float32 softmax can return 1.0000001) and are clipped.
-RANGE_TOLERANCE = 1e-6
+#: Probabilities may be off by this: sums of rows, their entries, and confidences that are some. Softmaxes saved
+#: by real programs are off by 1.4e-5 (float32) to 5e-4 (float16); logits, percentages or a missing class by far more.
+ROUNDING = 1e-3
 
 
 def host(column: ArrayLike) -> Any:
@@ -52,19 +49,19 @@ def class_matrix(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
 
 
 def probabilities(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
-    """Return class probabilities: in [0, 1], rows summing to 1 within ``SUM_TOLERANCE``."""
+    """Return class probabilities: in [0, 1], rows summing to 1 within ``ROUNDING``; by as much entries are clipped."""
     values = class_matrix(column, name, xp, device)
-    outside = (values < -RANGE_TOLERANCE) | (values > 1.0 + RANGE_TOLERANCE)
+    outside = (values < -ROUNDING) | (values > 1.0 + ROUNDING)
     remedy = "pass logits as logits, and fractions instead of per cent"
     if bool(xp.any(outside)):
         _refuse_entry(outside, values, name, "is outside [0, 1]", remedy, xp)
     total = xp.sum(values, axis=1)
-    off = xp.abs(total - 1.0) > SUM_TOLERANCE
+    off = xp.abs(total - 1.0) > ROUNDING
     if bool(xp.any(off)):
         row = int(xp.argmax(xp.astype(off, xp.int8)))
         number = int(xp.sum(xp.astype(off, xp.int64)))
         raise ValueError(
-            f"{name} must sum to 1 over the classes (within {SUM_TOLERANCE:g}): "
+            f"{name} must sum to 1 over the classes (within {ROUNDING:g}): "
             f"the sum of {name}[{row}] is {float(total[row]):.6g} ({number} such); {remedy}"
         )
     if bool(xp.any((values < 0.0) | (values > 1.0))):

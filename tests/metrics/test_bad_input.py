@@ -169,7 +169,7 @@ def test_bin_edges_are_right_closed(bins: int) -> None:
     for k in range(1, bins):
         middle = (k - 0.5) / bins
         both = abstain.reliability_curve([0, 0], [k / bins, middle], bins=bins)
-        next_up = abstain.reliability_curve([0, 0], [np.nextafter(k / bins, 1.0), middle], bins=bins)
+        next_up = abstain.reliability_curve([0, 0], [k / bins * (1.0 + 1e-7), middle], bins=bins)
         assert (both.n_bins, next_up.n_bins) == (1, 2)
 
 

@@ -51,6 +51,10 @@ def build(
         abstain_loss=_number(nw, schema, loss),
         abstain_weight=weight,
     )
+    if sample_weight is not None:  # a row of weight 0 is none, and needs no score
+        score = nw.col("abstain_score")
+        nothing = score.is_nan() & (nw.col("abstain_weight") == 0.0)
+        rows = rows.with_columns(abstain_score=nw.when(nothing).then(nw.lit(float("-inf"))).otherwise(score))
     table = _group(make, nw, rows, "abstain_score", nan_policy, moments, names)
     if not oracle or table.binary:
         return table
@@ -89,7 +93,7 @@ def _group(
         "m": weight,
         "s": weight * loss,
         "rows": nw.lit(1),
-        "graded": flag((loss != 0.0) & (loss != 1.0)),
+        "graded": flag((loss != 0.0) & (loss != 1.0) & (weight != 0.0)),
         "fractional": flag(weight != weight.round()),
     }
     for role, column in (("loss", loss), ("weight", weight)):

@@ -60,6 +60,9 @@ def build(
         failed = _failures_that_count(losses, weights, xp) if failed is None else failed
 
     unscored = xp.isnan(scores)
+    if weights is not None:  # a row of weight 0 is none, and needs no score
+        scores = xp.where(unscored & (weights == 0.0), -xp.inf, scores)
+        unscored = unscored & (weights > 0.0)
     n_unscored = int(xp.count_nonzero(unscored))
     if n_unscored and nan_policy == "raise":
         remedy = 'pass nan_policy="reject" (ranked last, never accepted) or nan_policy="drop" (left out)'

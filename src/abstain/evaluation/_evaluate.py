@@ -11,6 +11,7 @@ import numpy as np
 from abstain import metrics as metrics_
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed, closest, one_of, whole
+from abstain._classes import ROUNDING
 from abstain._typing import BoolArray, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
@@ -157,6 +158,12 @@ def evaluate(
         provenance["origin"] = list(outputs.origin.notes)
     if outputs.states is not None:
         provenance["answers"] = _answers.summary(outputs.states, level)
+    provenance["clipped"] = {
+        name: float(beyond.max())
+        for name, column in columns.items()
+        if any("unit_score" in metric.needs for metric in chosen)
+        and 0.0 < (beyond := np.fmax(column - 1.0, -column)[~np.isnan(column)]).max(initial=0.0) <= ROUNDING
+    }
     provenance["same_samples"] = nan_policy != "drop" or _alike(columns.values())
     others = {name: int((losses[name] != outputs.loss_per_sample()).sum()) for name in names}
     if any(each is not outputs for each in judged.values()):

@@ -31,6 +31,11 @@ def notes(evaluation: Evaluation) -> list[str]:
         for number, fate in ((entry.n_rejected, "rejected"), (entry.n_dropped, "dropped")):
             if number:
                 lines.append(f"{entry.score}: {_counted(number)} without a score {_was(number)} {fate}")
+    for score, beyond in evaluation.provenance.get("clipped", {}).items():
+        lines.append(
+            f"{score} leaves [0, 1] by {beyond:.1g} at most, which is taken for rounding: metrics of probabilities "
+            "read 1 or 0 there"
+        )
     if not evaluation.provenance["same_samples"]:
         lines.append("each score was measured on other samples, so none is marked as best: keep the rows that have all")
     for score, number in evaluation.provenance.get("judged_by_passes", {}).items():

@@ -13,10 +13,14 @@ from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._declare import documented, metric_of, register
 from abstain.metrics._gradient import Gradient, Predictions
+from abstain.metrics._unit import clipped
 
 __all__ = ["ReliabilityCurve", "classwise_ece", "ece", "mce", "reliability_curve"]
 
 Binning = Literal["equal_width", "equal_mass"]
+
+#: A score this far above an edge, relative to it, is on it: float32 rounds .8 upwards, and float64 downwards.
+FLOAT32 = 2.0**-24
 
 #: More bins than this are no bins.
 MOST_BINS = 1_000_000
@@ -55,13 +59,13 @@ class ReliabilityCurve:
 
 
 def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
-    """The bin of each block. Equal width: right-closed, 0 in the first. Equal mass: by the block's mid-rank."""
+    """The bin of each block. Equal width: right-closed to float32, 0 in the first. Equal mass: by its mid-rank."""
     one_of(binning, ("equal_width", "equal_mass"), "binning")
     bins = whole(bins, "bins")
     if bins > MOST_BINS:
         raise ValueError(f"bins must be at most {MOST_BINS}, got {bins}; 15 is usual")
     if binning == "equal_width":
-        edges = np.arange(1, bins) / bins  # linspace rounds twice: its 5/6 is below 5/6
+        edges = np.arange(1, bins) / bins * (1.0 + FLOAT32)  # linspace rounds twice: its 5/6 is below 5/6
         return np.searchsorted(edges, blocks.score, side="left")
     below = blocks.total_weight - blocks.cumulative_weight
     return np.minimum(np.floor((below + 0.5 * blocks.weight) * bins / blocks.total_weight), bins - 1).astype(np.intp)
@@ -125,7 +129,7 @@ def reliability_curve(
     """
     blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, oracle=True)
     metric_of(ece).require(blocks)
-    return _curve(blocks, bins, binning)
+    return _curve(clipped(blocks)[0], bins, binning)
 
 
 def _ece(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> float:
@@ -182,7 +186,8 @@ def ece(
 
     Notes
     -----
-    Every sample is in exactly one bin (0 in the first, 1 in the last), ties stay together. Heavy ties can leave
+    Every sample is in exactly one bin (0 in the first, 1 in the last, an edge of k/bins in the lower one, also where
+    float32 rounds it upwards), ties stay together. Heavy ties can leave
     fewer bins of equal mass than asked: see :func:`reliability_curve`. The estimate is biased upwards, by several
     standard errors for a calibrated model, so it gets no interval by default.
 

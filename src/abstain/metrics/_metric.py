@@ -20,6 +20,7 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Tail
 from abstain.metrics._gradient import Attribution, Gradient, Predictions, Value
+from abstain.metrics._unit import clipped, outside
 
 Direction = Literal["lower", "higher"]
 Need = Literal["unit_score", "unit_loss", "binary", "oracle"]
@@ -249,19 +250,25 @@ class Metric:
         """Return the value together with the reason if it is NaN."""
         self.require(data)
         try:
-            return Value(float(self.value(data, **self.options)))
+            return Value(self.unchecked(data))
         except Undefined as why:
             return Value(np.nan, str(why))
+
+    def unchecked(self, data: Any) -> float:
+        """Return the value of data that hold what it needs; where it is undefined, that is raised."""
+        return float(self.value(clipped(data)[0] if "unit_score" in self.needs else data, **self.options))
 
     def gradient_of(self, blocks: TieBlocks) -> Gradient:
         """Return the derivative with respect to the table."""
         if self.gradient is None:
             raise UnmetNeed(f"{self.name} has no gradient (inference: {self.inference_kind}); use a bootstrap")
         self.require(blocks)
+        table, block = clipped(blocks) if "unit_score" in self.needs else (blocks, slice(None))
         try:
-            return self.gradient(blocks, **self.options)
+            found = self.gradient(table, **self.options)
         except Undefined as why:  # an image has reasons of its own
             raise Undefined(self.evaluate(blocks).reason or str(why)) from None
+        return found if table is blocks else Gradient(found.weight[block], found.loss[block])
 
     def attribution_of(self, blocks: TieBlocks) -> Attribution:
         """Return (a, b) per block: sample i in block k contributes ``w_i (a_k + b_k l_i)``."""
@@ -269,7 +276,9 @@ class Metric:
             raise UnmetNeed(f"{self.name} is no sum over samples")
         if self.attribution == "losses":
             return np.zeros(len(blocks)), self.gradient_of(blocks).loss
-        return self.attribution(blocks, **self.options)
+        table, block = clipped(blocks) if "unit_score" in self.needs else (blocks, slice(None))
+        a, b = self.attribution(table, **self.options)
+        return (a, b) if table is blocks else (a[block], b[block])
 
     def of(
         self,
@@ -341,7 +350,7 @@ def _missing(need: Need, blocks: TieBlocks) -> str | None:
             return f"losses in [0, 1] (1 - correctness), but the largest is at least {largest:.6g}; rescale them"
     if need == "unit_score":
         low, high = float(blocks.score[-1]), float(blocks.score[0])
-        if low < 0.0 or high > 1.0:
+        if outside(blocks.score):
             return (
                 f"confidence scores that are probabilities in [0, 1], but they span [{low:.6g}, {high:.6g}]; "
                 "pass a probability, or use a rank metric such as augrc"

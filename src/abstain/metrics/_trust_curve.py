@@ -11,6 +11,7 @@ from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._declare import documented, register
+from abstain.metrics._unit import outside
 
 __all__ = ["aumcc", "cwsa_sweep"]
 
@@ -134,8 +135,10 @@ def cwsa_sweep(
     if losses.max() > 1.0:
         raise UnmetNeed(f"cwsa_sweep needs losses in [0, 1], but the largest is {losses.max():.6g}; rescale them")
     low, high = scores.min(), scores.max()
-    if not (low >= 0.0 and high <= 1.0):
+    if outside(scores) or np.isnan(low):
         raise UnmetNeed(f"cwsa_sweep needs confidences in [0, 1], but they span [{low:.6g}, {high:.6g}]")
+    if low < 0.0 or high > 1.0:
+        scores = np.clip(scores, 0.0, 1.0)
     grid = vector(thresholds, "thresholds", np, None)
     for tau in grid:
         fraction(tau, "thresholds", below_one=True)

@@ -10,7 +10,7 @@ import array_api_compat
 import numpy as np
 
 from abstain._checks import closest, refuse, same_length, to_numpy, vector
-from abstain._classes import SUM_TOLERANCE, class_labels, class_matrix, host, is_text, probabilities, texts
+from abstain._classes import ROUNDING, class_labels, class_matrix, host, is_text, probabilities, texts
 from abstain._typing import ArrayLike, FloatArray, IntArray
 
 #: Names of two classes that are written as -1 and +1.
@@ -57,7 +57,7 @@ def logits(matrix: ArrayLike) -> FloatArray:
 
 def suspect_logits(values: FloatArray) -> None:
     """Warn of probabilities in the place of logits; votes, of which every row is one-hot, may well be logits."""
-    if values.min() < 0.0 or values.max() > 1.0 or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
+    if values.min() < 0.0 or values.max() > 1.0 or (np.abs(values.sum(axis=1) - 1.0) > ROUNDING).any():
         return
     if (values.max(axis=1) < 1.0).any():
         warnings.warn(
