@@ -15,6 +15,7 @@ import json
 import math
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -231,6 +232,8 @@ def main() -> int:
     ]
     for name in changed[:40]:
         print(f"{name}: {before.get(name, '(absent)')} -> {now.get(name, '(absent)')}")
+    kinds = Counter(name[4:].partition(" ")[0] for name in changed)
+    print(", ".join(f"{count} {kind}" for kind, count in kinds.most_common()))
     print(f"{len(now)} values of {PROBLEMS} problems, {len(changed)} differ (tolerance {options.tolerance:g})")
     return bool(changed)
 

@@ -170,13 +170,6 @@ def macro_selective_risk(
         In [0, max loss]; lower is better. NaN, with a warning that names the class, if nothing of a class is
         accepted: counting that as no risk, as fd-shifts does, rewards rejecting a whole class.
 
-    Raises
-    ------
-    TypeError
-        Not exactly one target; a column that is not numeric.
-    ValueError
-        Bad columns; a coverage outside [0, 1].
-
     Notes
     -----
     Ties are accepted together. To weigh classes equally on both axes use :func:`prevalence_weights` instead.

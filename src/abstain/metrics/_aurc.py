@@ -187,16 +187,6 @@ def accuracy_rejection_area(
 
     .. math:: \text{AUARC} = \sum_j (c_j - c_{j-1})\,(1 - R_j)
 
-    Parameters
-    ----------
-    estimator : {"plugin", "interpolated", "trapezoid", "harmonic", "log"}
-        As in :func:`aurc`.
-
-    Returns
-    -------
-    float
-        In [0, 1]; higher is better.
-
     Notes
     -----
     Ties are accepted together. The area over rejection rates is the area over coverages read backwards.

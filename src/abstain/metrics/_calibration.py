@@ -173,17 +173,6 @@ def ece(
 
     .. math:: \text{ECE} = \sum_b \frac{W_b}{W}\,\lvert \text{acc}_b - \text{conf}_b\rvert
 
-    Parameters
-    ----------
-    bins : int
-    binning : {"equal_width", "equal_mass"}
-        Right-closed bins of equal width, or bins of equal weight in which a tie goes whole to one bin.
-
-    Returns
-    -------
-    float
-        In [0, 1]; lower is better.
-
     Notes
     -----
     Every sample is in exactly one bin (0 in the first, 1 in the last, an edge of k/bins in the lower one, also where
@@ -223,16 +212,6 @@ def mce(
     nan_policy: NanPolicy = "raise",
 ) -> float:
     r"""Maximum calibration error: the largest gap of any bin, :math:`\max_b |\text{acc}_b - \text{conf}_b|`.
-
-    Parameters
-    ----------
-    bins, binning
-        As in :func:`ece`.
-
-    Returns
-    -------
-    float
-        In [0, 1]; lower is better.
 
     Notes
     -----
@@ -279,11 +258,6 @@ def classwise_ece(
     r"""Class-wise calibration error: the ECE of each class probability as a forecast of that class, averaged.
 
     .. math:: \frac1K\sum_k \text{ECE}\bigl(\mathbb 1[y = k],\,p_k\bigr)
-
-    Parameters
-    ----------
-    bins, binning
-        As in :func:`ece`.
 
     Returns
     -------

@@ -26,54 +26,48 @@ COLUMNS = {
     "labels": ("array-like of shape (n_samples,)", "Labels 0, ..., K-1."),
     "probabilities": ("array-like of shape (n_samples, n_classes)", "Class probabilities."),
     "sample_weight": ("array-like of shape (n_samples,), optional", "Weights >= 0, on both axes; default 1 each."),
-    "nan_policy": (
-        '{"raise", "reject", "drop"}',
-        "What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.",
-    ),
+    "nan_policy": ('{"raise", "reject", "drop"}', "What a NaN score means: {nan_policy}"),
 }
 LOSS = {"binary": "0/1 loss.", "unit_loss": "Loss per sample in [0, 1]; 0 = right, 1 = wrong."}
 #: What a function raises that says nothing of it.
 UNMET = {"binary": "A loss that is not 0/1", "unit_loss": "losses above 1", "unit_score": "confidences outside [0, 1]"}
+#: What each module has said of an option, by its name: it need not say it again.
+SAID: dict[str, dict[str, str]] = {}
 
 
-def documented(function: Callable[P, R], needs: frozenset[str] = frozenset()) -> Callable[P, R]:
-    """Complete a docstring: the shared columns that it does not describe, and the errors that follow from the needs."""
-    text = inspect.getdoc(function)
-    if text is None or "\nReturns\n-------\n" not in text:  # python -OO, or no numpydoc
+def documented(function: Callable[P, R], needs: frozenset[str] = frozenset(), returns: str = "") -> Callable[P, R]:
+    """Complete a docstring: parameters that it does not describe, range, and the errors that follow from the needs."""
+    summary, *parts = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-{4,}\n)", inspect.getdoc(function) or "")
+    if not parts:  # python -OO, or no numpydoc
         return function
-    head = "\nParameters\n----------\n"
-    before, given, after = text.partition(head)
-    if not given:
-        before, returns, after = text.partition("\nReturns\n")
-        after = f"\n{returns}{after}"
-    own, after = after.split("\n\n", 1)
-    entries = {name: entry for entry in re.findall(r"^\S.*(?:\n +.*)*", own, re.MULTILINE) for name in _names(entry)}
+    sections = {part.split("\n", 1)[0]: part.split("\n", 2)[2] for part in parts}
+    own = re.findall(r"^\S.*(?:\n +.*)*", sections.get("Parameters", ""), re.MULTILINE)
+    entries = {name: entry for entry in own for name in re.split(r",\s*", re.split(r" :|\n", entry)[0])}
+    said = SAID.setdefault(function.__module__, {})
+    said |= {name: entry for name, entry in entries.items() if name not in COLUMNS}
     code = getattr(function, "__wrapped__", function).__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    listed = dict.fromkeys(entries.get(name) or _column(name, needs) for name in names)
-    text = "\n".join([f"{before}{head}" + "\n".join(listed), "", after.lstrip("\n")])
-    if "\nRaises\n------\n" not in text:
-        unmet = "; ".join(words for need, words in UNMET.items() if need in needs)
-        raised = f"UnmetNeed\n    {unmet[:1].upper()}{unmet[1:]}.\n" if unmet else ""
-        place = text.find("\n\n", text.index("\nReturns\n")) + 2 or len(text)
-        raised = f"Raises\n------\n{raised}ValueError, TypeError\n    Bad columns or options.\n\n"
-        text = f"{text[:place]}{raised}{text[place:]}"
-    function.__doc__ = text
+    listed = dict.fromkeys(entries.get(name) or said.get(name) or _column(name, needs) for name in names)
+    unmet = "; ".join(words for need, words in UNMET.items() if need in needs)
+    raised = f"UnmetNeed\n    {unmet[:1].upper()}{unmet[1:]}.\n" if unmet else ""
+    raised += "ValueError, TypeError\n    Bad columns or options."
+    sections = {"Parameters": "", "Returns": returns, "Raises": raised} | sections | {"Parameters": "\n".join(listed)}
+    filled = [f"{name}\n{'-' * len(name)}\n{text}" for name, text in sections.items() if text]
+    function.__doc__ = "\n\n".join([summary, *filled])
     return function
-
-
-def _names(entry: str) -> list[str]:
-    """Return the parameters that an entry of a docstring describes."""
-    return re.split(r",\s*", entry.split("\n")[0].split(" :")[0])
 
 
 def _column(name: str, needs: frozenset[str]) -> str:
     """Return the entry of a shared column, or only the name of a parameter of which nothing is known."""
-    loss = next((text for need, text in LOSS.items() if need in needs), "Loss per sample, >= 0.")
     unit = "unit_score" in needs
-    confidence = "Probability of being right, in [0, 1]." if unit else "Confidence score, higher = surer."
+    words = {
+        "loss": next((text for need, text in LOSS.items() if need in needs), "Loss per sample, >= 0."),
+        "confidence": "Probability of being right, in [0, 1]." if unit else "Confidence score, higher = surer.",
+        "nan_policy": 'an error, or left out ("reject" gives a score of -inf, which is no probability).' if unit
+        else "an error, accepted last, or left out; see :class:`abstain.TieBlocks`.",
+    }  # fmt: skip
     kind, text = COLUMNS.get(name, ("option", ""))
-    return f"{name} : {kind}\n    {text.format(loss=loss, confidence=confidence)}".rstrip()
+    return f"{name} : {kind}\n    {text.format(**words)}".rstrip()
 
 
 def register(
@@ -136,7 +130,7 @@ def register(
         described["needs"] = frozenset(described.get("needs", ()))
         if described.get("input") == "joint":
             described = {"value": function, "inference": "bootstrap"} | described
-        documented(function, described["needs"])
+        documented(function, described["needs"], _returns(**described))
         public: Callable[..., Any] = function
         if described.get("input") != "joint":
             public = _on_samples(function, name or function.__name__, described.get("input", "blocks"), given)
@@ -222,6 +216,11 @@ def _on_samples(
         return metric.of(**columns)
 
     return public
+
+
+def _returns(*, direction: str = "", range: tuple[float, float] = (0.0, 0.0), **_: Any) -> str:
+    """Return what a docstring says of a value in its range that needs no more words."""
+    return f"float\n    In [{range[0]:g}, {range[1]:g}]; {direction} is better."
 
 
 def _usual(function: Callable[..., Any]) -> dict[str, Any]:

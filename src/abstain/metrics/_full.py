@@ -86,11 +86,6 @@ def risk(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
 def accuracy(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Accuracy without rejection, :math:`1 - \sum_i w_i\ell_i / \sum_i w_i`.
 
-    Returns
-    -------
-    float
-        In [0, 1]; higher is better.
-
     Notes
     -----
     No score is involved, so ties do not matter.

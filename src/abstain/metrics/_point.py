@@ -110,13 +110,6 @@ def selective_risk(
     float
         In [0, max loss]; lower is better. NaN, with a warning, if nothing is accepted.
 
-    Raises
-    ------
-    TypeError
-        Not exactly one target; a column that is not numeric.
-    ValueError
-        Bad columns; a coverage outside [0, 1].
-
     Notes
     -----
     Ties are accepted together, so the coverage can exceed the request.
@@ -164,26 +157,10 @@ def selective_accuracy(
 ) -> float:
     r"""Accuracy of what is accepted, at a coverage or at a threshold: :math:`1 - R(\tau)`.
 
-    Parameters
-    ----------
-    coverage : float in [0, 1], optional
-        At the attainable point of smallest coverage that is at least this.
-    threshold : float, optional
-        Accept scores >= threshold. Give exactly one of the two.
-
     Returns
     -------
     float
         In [0, 1]; higher is better. NaN, with a warning, if nothing is accepted.
-
-    Raises
-    ------
-    UnmetNeed
-        A loss above 1.
-    TypeError
-        Not exactly one target; a column that is not numeric.
-    ValueError
-        Bad columns; a coverage outside [0, 1].
 
     Notes
     -----
@@ -243,24 +220,10 @@ def generalized_risk(
 
     .. math:: G(\tau) = \frac{\sum_i w_i\ell_i\,\mathbb 1[g_i \ge \tau]}{\sum_i w_i}
 
-    Parameters
-    ----------
-    coverage : float in [0, 1], optional
-        At the attainable point of smallest coverage that is at least this.
-    threshold : float, optional
-        Accept scores >= threshold. Give exactly one of the two.
-
     Returns
     -------
     float
         In [0, mean loss]; lower is better; 0 if nothing is accepted.
-
-    Raises
-    ------
-    TypeError
-        Not exactly one target; a column that is not numeric.
-    ValueError
-        Bad columns; a coverage outside [0, 1].
 
     Notes
     -----

@@ -87,11 +87,6 @@ def brier_confidence(
 ) -> float:
     r"""Brier score of the confidence as a forecast of being right: :math:`\frac1N\sum_i (g_i - (1-\ell_i))^2`.
 
-    Returns
-    -------
-    float
-        In [0, 1]; lower is better.
-
     Notes
     -----
     A mean over samples: ties do not matter. It rewards calibration beside ranking.
@@ -194,11 +189,6 @@ def _nll(data: Predictions, clip: float = CLIP) -> float:
 )
 def brier_score(labels: ArrayLike, probabilities: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Brier score of the probability vector: :math:`\frac1N\sum_i\sum_k (p_{ik} - \mathbb 1[y_i = k])^2`.
-
-    Returns
-    -------
-    float
-        In [0, 2]; lower is better.
 
     Notes
     -----

@@ -126,11 +126,6 @@ def augrc_optimal(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) ->
     float
         In [0, mean loss / 2].
 
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns.
-
     References
     ----------
     Traub et al. (2024), NeurIPS: Eq. 7, second term.
@@ -182,11 +177,6 @@ def aurc_achievable(
     .. math:: \int_0^1 \frac{\text{hull}_G(c)}{c}\,dc
 
     with the lower convex hull of the generalized-risk curve.
-
-    Parameters
-    ----------
-    loss : array-like of shape (n_samples,)
-        Loss per sample, >= 0 (any, not only 0/1).
 
     Returns
     -------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -51,9 +52,12 @@ def linear_trust(confidence: FloatArray, threshold: float) -> FloatArray:
 
 
 def _terms(
-    blocks: TieBlocks, threshold: float, denominator: Denominator, trust: Trust
+    blocks: TieBlocks, threshold: float = 0.5, denominator: Denominator = "accepted", trust: Trust = linear_trust
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Trust of each block (0 where it is rejected), accepted (0/1), and the divisor (0 if nothing is accepted)."""
+    """Trust of each block (0 where it is rejected), whether it counts (0/1), and the weight of those that do.
+
+    Where nothing is accepted nothing counts, and all is 0, as the paper's algorithm 1 says.
+    """
     tau = fraction(threshold, "threshold", below_one=True)
     one_of(denominator, ("accepted", "all"), "denominator")
     if not callable(trust):
@@ -61,60 +65,46 @@ def _terms(
     accepted = blocks.score >= tau
     phi = np.zeros(len(blocks))
     phi[accepted] = trust(blocks.score[accepted], tau)
-    divisor = float(blocks.weight[accepted].sum())
-    if denominator == "all" and divisor > 0.0:
-        divisor = blocks.total_weight
-    return phi, accepted.astype(np.float64), divisor
+    if denominator == "all" and accepted.any():
+        return phi, np.ones(len(blocks)), blocks.total_weight
+    return phi, accepted.astype(np.float64), float(blocks.weight[accepted].sum())
 
 
-def _value(blocks: TieBlocks, penalty: float, threshold: float, denominator: Denominator, trust: Trust) -> float:
-    """Sum of phi (m - (1 + penalty) s) over the divisor; penalty 1 = CWSA, 0 = CWSA+."""
-    phi, _, divisor = _terms(blocks, threshold, denominator, trust)
-    if divisor == 0.0:
-        return 0.0  # as the paper's algorithm 1 says
-    return inner(phi, blocks.weight - (1.0 + penalty) * blocks.loss) / divisor
+@dataclass(frozen=True)
+class _Family:
+    """Sum of phi (m - factor s) over what counts: a wrong prediction loses its trust (2, CWSA) or gains none (1)."""
+
+    factor: float
+
+    def value(
+        self,
+        blocks: TieBlocks,
+        threshold: float = 0.5,
+        denominator: Denominator = "accepted",
+        trust: Trust = linear_trust,
+    ) -> float:
+        phi, _, divisor = _terms(blocks, threshold, denominator, trust)
+        return inner(phi, blocks.weight - self.factor * blocks.loss) / (divisor or 1.0)
+
+    def gradient(self, blocks: TieBlocks, **options: Any) -> Gradient:
+        phi, counted, divisor = _terms(blocks, **options)
+        value = self.value(blocks, **options)
+        return Gradient(phi - value * counted, -self.factor * phi).scaled(1.0 / (divisor or 1.0))
+
+    def attribution(self, blocks: TieBlocks, **options: Any) -> Attribution:
+        phi, _, divisor = _terms(blocks, **options)
+        share = phi / (divisor or 1.0)
+        return share, -self.factor * share
 
 
-def _gradient(blocks: TieBlocks, penalty: float, threshold: float, denominator: Denominator, trust: Trust) -> Gradient:
-    phi, accepted, divisor = _terms(blocks, threshold, denominator, trust)
-    if divisor == 0.0:
-        return Gradient(np.zeros(len(blocks)), np.zeros(len(blocks)))
-    shares = accepted if denominator == "accepted" else np.ones(len(blocks))
-    value = _value(blocks, penalty, threshold, denominator, trust)
-    return Gradient((phi - value * shares) / divisor, -(1.0 + penalty) * phi / divisor)
-
-
-def _contributions(
-    blocks: TieBlocks, penalty: float, threshold: float, denominator: Denominator, trust: Trust
-) -> Attribution:
-    phi, _, divisor = _terms(blocks, threshold, denominator, trust)
-    per_weight = phi / divisor if divisor > 0.0 else phi
-    return per_weight, -(1.0 + penalty) * per_weight
-
-
-def _cwsa(
-    blocks: TieBlocks, threshold: float = 0.5, denominator: Denominator = "accepted", trust: Trust = linear_trust
-) -> float:
-    return _value(blocks, 1.0, threshold, denominator, trust)
-
-
-def _cwsa_gradient(
-    blocks: TieBlocks, threshold: float = 0.5, denominator: Denominator = "accepted", trust: Trust = linear_trust
-) -> Gradient:
-    return _gradient(blocks, 1.0, threshold, denominator, trust)
-
-
-def _cwsa_attribution(
-    blocks: TieBlocks, threshold: float = 0.5, denominator: Denominator = "accepted", trust: Trust = linear_trust
-) -> Attribution:
-    return _contributions(blocks, 1.0, threshold, denominator, trust)
+CWSA, CWSA_PLUS = _Family(2.0), _Family(1.0)
 
 
 @register(
     title=lambda threshold, **_: f"CWSA at {threshold:g}",
-    value=_cwsa,
-    gradient=_cwsa_gradient,
-    attribution=_cwsa_attribution,
+    value=CWSA.value,
+    gradient=CWSA.gradient,
+    attribution=CWSA.attribution,
     direction="higher",
     range=(-1.0, 1.0),
     needs={"unit_score", "unit_loss"},
@@ -138,18 +128,12 @@ def cwsa(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss in [0, 1]: 0/1, or 1 - kappa for a graded correctness kappa.
-    confidence : array-like of shape (n_samples,)
-        Confidence in [0, 1]; its values count, not only its order.
     threshold : float in [0, 1)
         Accept confidences >= threshold.
     denominator : {"accepted", "all"}
         Divide by the accepted samples, as the paper's formula says, or by all, as its published tables do.
     trust : callable
         Weight function phi(confidence, threshold) in [0, 1].
-    nan_policy : {"raise", "reject", "drop"}
-        "reject" gives a sample the score -inf, which is no probability: use "drop" or "raise" here.
 
     Returns
     -------
@@ -158,7 +142,7 @@ def cwsa(
 
     Notes
     -----
-    Ties are accepted together.
+    Ties are accepted together. For a graded correctness kappa the loss is 1 - kappa.
 
     References
     ----------
@@ -172,29 +156,11 @@ def cwsa(
     """
 
 
-def _cwsa_plus(
-    blocks: TieBlocks, threshold: float = 0.5, denominator: Denominator = "accepted", trust: Trust = linear_trust
-) -> float:
-    return _value(blocks, 0.0, threshold, denominator, trust)
-
-
-def _cwsa_plus_gradient(
-    blocks: TieBlocks, threshold: float = 0.5, denominator: Denominator = "accepted", trust: Trust = linear_trust
-) -> Gradient:
-    return _gradient(blocks, 0.0, threshold, denominator, trust)
-
-
-def _cwsa_plus_attribution(
-    blocks: TieBlocks, threshold: float = 0.5, denominator: Denominator = "accepted", trust: Trust = linear_trust
-) -> Attribution:
-    return _contributions(blocks, 0.0, threshold, denominator, trust)
-
-
 @register(
     title=lambda threshold, **_: f"CWSA+ at {threshold:g}",
-    value=_cwsa_plus,
-    gradient=_cwsa_plus_gradient,
-    attribution=_cwsa_plus_attribution,
+    value=CWSA_PLUS.value,
+    gradient=CWSA_PLUS.gradient,
+    attribution=CWSA_PLUS.attribution,
     direction="higher",
     range=(0.0, 1.0),
     needs={"unit_score", "unit_loss"},
@@ -217,18 +183,8 @@ def cwsa_plus(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss in [0, 1]: 0/1, or 1 - kappa for a graded correctness kappa.
-    confidence : array-like of shape (n_samples,)
-        Confidence in [0, 1]; its values count, not only its order.
-    threshold : float in [0, 1)
-        Accept confidences >= threshold.
     denominator : {"accepted", "all"}
         Divide by the accepted samples, as the paper does, or by all.
-    trust : callable
-        Weight function phi(confidence, threshold) in [0, 1].
-    nan_policy : {"raise", "reject", "drop"}
-        As in :func:`cwsa`.
 
     Returns
     -------

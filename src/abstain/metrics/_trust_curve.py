@@ -212,17 +212,11 @@ def aumcc(
 
     Parameters
     ----------
-    loss : array-like of shape (n_samples,)
-        Loss in [0, 1].
-    confidence : array-like of shape (n_samples,)
-        Confidence in [0, 1].
     metric : {"cwsa_plus", "cwsa", "selective_accuracy"}
         What is integrated; divided by the accepted samples.
     method : {"exact", "grid"}
         ``"exact"``: every distinct confidence is a threshold, all coverages count (steps). ``"grid"``: the
         paper's trapezoids over the thresholds 0.50, 0.51, ..., 0.99; only the coverages between those two count.
-    nan_policy : {"raise", "reject", "drop"}
-        As in :func:`cwsa`.
 
     Returns
     -------
