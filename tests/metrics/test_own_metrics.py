@@ -94,7 +94,7 @@ for arguments in (["metrics"], ["evaluate", "p.csv", "--metrics", "confident_los
 print(json.dumps([*texts, Path("r.html").read_text("utf-8")]))
 """
     listed, table, as_json, report = run(code, checkout, PYTHONPATH=str(checkout / "src"))
-    assert re.search(r"confident_loss +lower +0 to 1 +unit_score +this page", listed)
+    assert re.search(r"confident_loss +lower +0 to 1 +unit_score", listed)
     assert "Confident loss" in table
     measurement = json.loads(as_json)["measurements"][0]
     assert measurement["low"] < measurement["value"] < measurement["high"]
