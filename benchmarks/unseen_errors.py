@@ -105,6 +105,12 @@ ATTACKS = (
     (two_levels(0.05, 0.5, 0.004), (300, 1000)),
     (steps("one score for all, 1 % wrong", (1.0, 0.01)), (100, 500)),
     (steps("70 % at the top score, 0.3 % wrong", (0.7, 0.003), (0.9, 0.02), (1.0, 0.25)), (200, 500)),
+    (Population("perfect ranking, 4 % errors", lambda u: (u > 0.96) * 1.0), (300, 1000)),
+    (Population("97 % errors", lambda u: 0.94 + 0.06 * u), (400,)),
+    (
+        steps("five levels, top 1 % wrong", (0.01, 1.0), (0.2, 0.03), (0.4, 0.1), (0.6, 0.2), (0.8, 0.4), (1.0, 0.6)),
+        (300,),
+    ),
     (Population("waves", lambda u: 0.004 + 0.02 * (np.sin(40.0 * u) > 0.95)), (500, 2000)),
 )
 
@@ -190,6 +196,19 @@ def real(kind: str, n: int, rng: np.random.Generator) -> Columns:
     }[kind]()
     return {"loss": (0.1 + 0.6 * u**2) * noise, "confidence": 1.0 - u}
 
+
+def weighted(population: Population, kind: str, n: int, rng: np.random.Generator) -> Columns:
+    """Weights that are log-normal with sd 1, rise with the rank, or are three times as large at errors."""
+    found = population.draw(n, rng)
+    weight = {
+        "log-normal weights": lambda: rng.lognormal(0.0, 1.0, n),
+        "weights rise": lambda: np.exp(2.0 * (1.0 - found["confidence"])) * rng.exponential(1.0, n),
+        "weights go with errors": lambda: np.where(found["loss"] > 0.0, 3.0, 1.0) * rng.lognormal(0.0, 0.5, n),
+    }[kind]()
+    return found | {"sample_weight": weight}
+
+
+WEIGHTS = ("log-normal weights", "weights rise", "weights go with errors")
 
 KINDS = ("exponential", "log-normal, sd 1.5", "Pareto, 2.5", "one loss in a hundred is 100 times as large")
 DESIGNS = (
@@ -330,6 +349,11 @@ def coverages(report: Report) -> None:
     for population in (SMOOTH, EASY, OVERCONFIDENT, FIVE):
         for n in (300, 2000):
             report.cell("coverages", population, n, AT_RISK, 500, 60)
+    for population in (SMOOTH, EASY, OVERCONFIDENT, FIVE):
+        for kind in WEIGHTS:
+            for n in (300, 1000):
+                design = Design(f"{population.name}; {kind}", partial(weighted, population, kind), n, AT_RISK)
+                report.cell("coverages", design, n, AT_RISK, 500, 30)
 
 
 SECTIONS = (cells, usual, attacks, designs, edges, coverages)

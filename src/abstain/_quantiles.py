@@ -10,6 +10,9 @@ from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
+#: What rounding leaves of a distribution function, relative to it; a step from less goes nowhere.
+ROUNDING = 1e-15
+
 
 def normal_quantile(p: float) -> float:
     """Return the quantile of the standard normal distribution."""
@@ -58,6 +61,8 @@ def beta_quantile(p: float, a: float, b: float) -> float:
         if not 0.0 < x < 1.0:  # nearer to an end than a double can be
             return x
         error = beta_cdf(x, a, b) - p
+        if abs(error) <= ROUNDING * p:
+            return x
         low, high = (low, x) if error > 0.0 else (x, high)
         density = _log_density(x, a, b)
         following = x - error * exp(-density) if density > -600.0 else -1.0
@@ -106,6 +111,8 @@ def gamma_quantile(p: float, shape: float) -> float:
     low, high = 0.0, inf
     for _ in range(200):
         error = gamma_cdf(x, shape) - p
+        if abs(error) <= ROUNDING * p:
+            return x
         low, high = (low, x) if error > 0.0 else (x, high)
         density = (shape - 1.0) * log(x) - x - lgamma(shape)
         following = x - error * exp(-density) if density > -600.0 else -1.0

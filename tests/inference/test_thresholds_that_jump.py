@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import abstain
-from abstain.inference._coverage import certain, thinkable
+from abstain.inference._coverage import certain, counted, effective, thinkable
 from tests.inference.populations import allowance
 
 
@@ -62,29 +62,63 @@ def test_both_walks_by_hand():
     rng = np.random.default_rng(2)
     u = rng.random(400)
     loss = (rng.random(400) < 0.5 * u**4).astype(float)
-    table = abstain.TieBlocks.from_samples(loss, -u)
+    counts = counted(abstain.TieBlocks.from_samples(loss, -u))
     inorder = loss[np.argsort(u)]
     errors, n = np.cumsum(inorder), np.arange(1, 401)
     refuted = stats.binom.sf(errors - 1, n, 0.05) <= 0.02
-    assert thinkable(table, 0.05, 0.02) == n[~refuted].max()
+    assert n[thinkable(counts, 0.05, 0.02)] == n[~refuted].max()
     stakes = np.array([0.98, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05]) / 0.95
     wealth = np.mean([np.cumprod(1.0 - stake * (inorder - 0.05)) for stake in stakes], axis=0)
-    assert certain(table, 0.05, 0.02) == n[wealth >= 50.0].max()
+    assert n[certain(counts, 0.05, 0.02)] == n[wealth >= 50.0].max()
 
 
 def test_the_interval_of_a_coverage_is_exact_and_holds_the_estimate():
-    """By default for 0/1 losses; a bootstrap for weights, clusters and on request; all rows if any risk is allowed."""
+    """By default for 0/1 losses; a bootstrap for clusters and on request, which says so; all rows at any risk."""
     rng = np.random.default_rng(3)
     score = rng.random(300)
     loss = (rng.random(300) < (1.0 - score) ** 4).astype(float)
     found = abstain.confidence_interval("coverage_at_risk(risk=0.1)", loss, score)
     assert found.method == "exact walk"
     assert 0.0 < found.low < found.estimate < found.high < 1.0
-    for options in ({"method": "percentile"}, {"sample_weight": score + 0.5}, {"clusters": np.arange(300) // 3}):
+    for options in ({"method": "percentile"}, {"clusters": np.arange(300) // 3}):
         drawn = abstain.confidence_interval("coverage_at_risk(risk=0.1)", loss, score, n_resamples=50, **options)
         assert drawn.method == "percentile"
+        assert "covers less than its level" in drawn.warning
     assert abstain.confidence_interval("coverage_at_risk(risk=1.0)", loss, score)[:3] == (1.0, 1.0, 1.0)
     assert abstain.confidence_interval("coverage_at_risk(risk=0.0)", loss, score).low == 0.0
+
+
+def test_weights_of_one_size_are_no_weights():
+    """Effective counts are the counts, whatever the size; rows of weight 0 are none."""
+    rng = np.random.default_rng(4)
+    score, loss = rng.integers(0, 40, 300), (rng.random(300) < 0.1).astype(float)
+    plain = abstain.confidence_interval("coverage_at_risk(risk=0.1)", loss, score)
+    twice = np.r_[np.full(300, 2.5), np.zeros(50)]
+    found = abstain.confidence_interval(
+        "coverage_at_risk(risk=0.1)", np.r_[loss, np.ones(50)], np.r_[score, np.full(50, 99)], sample_weight=twice
+    )
+    assert found.method == "walk of effective counts"
+    assert found[:3] == pytest.approx(plain[:3], rel=1e-9)
+    table = abstain.TieBlocks.from_samples(loss, score, rng.lognormal(0.0, 1.0, 300), keep_samples=True)
+    assert (effective(table).rows <= np.cumsum(table.count) + 1e-9).all()
+    assert effective(table).of.max() < 200.0
+
+
+def test_a_weighted_coverage_is_covered():
+    """Log-normal weights, risk 0.12 u^3, never above 5 %: the percentile bootstrap missed 9 to 15 %."""
+
+    def misses_of(risk: float) -> int:
+        rng, missed, truth = np.random.default_rng(1), 0, min(1.0, (risk / 0.03) ** (1 / 3))
+        for _ in range(200):
+            u = rng.random(300)
+            loss, weight = (rng.random(300) < 0.12 * u**3).astype(float), rng.lognormal(0.0, 1.0, 300)
+            found = abstain.confidence_interval(f"coverage_at_risk(risk={risk})", loss, -u, sample_weight=weight)
+            missed += not found.low <= truth <= found.high
+            assert found.low < found.high
+        return missed
+
+    assert misses_of(0.01) <= 200 * (0.05 + allowance(0.05, 200))
+    assert misses_of(0.05) <= 200 * (0.05 + allowance(0.05, 200))
 
 
 def test_an_evaluation_prints_the_interval_of_a_coverage():

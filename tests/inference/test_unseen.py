@@ -138,6 +138,25 @@ def test_a_perfect_ranking_has_an_interval(metric, best):
     assert "room for one unseen error" in found.warning
 
 
+@pytest.mark.parametrize("metric", ["e_aurc", "naurc", "e_augrc", "naugrc"])
+@pytest.mark.parametrize(("n", "errors"), [(50, 5), (300, 12), (300, 150)])
+def test_the_interval_of_a_perfect_population_holds_zero(metric, n, errors):
+    """A finite sample lies a little above 0 under AURC, so that the log scale alone never reached it."""
+    loss = np.r_[np.zeros(n - errors), np.ones(errors)]
+    assert abstain.confidence_interval(metric, loss, -np.arange(float(n))).low == 0.0
+    loss[n - errors - 1], loss[n - errors] = 1.0, 0.0  # one pair is out of order, where the classes meet
+    assert abstain.confidence_interval(metric, loss, -np.arange(float(n))).low < 1e-3
+
+
+@pytest.mark.parametrize(("metric", "most"), [("aurc", 1.0), ("augrc", 0.5)])
+def test_few_successes_decide_the_better_end(metric, most):
+    """One score for all: the area is a share of the error rate, whose exact end counts the ten that are right."""
+    loss = np.r_[np.ones(390), np.zeros(10)]
+    low = abstain.confidence_interval(metric, loss, np.ones(400)).low / most
+    exact = abstain.inference.clopper_pearson(390, 400)[0]
+    assert exact - 5e-4 < low <= exact
+
+
 def test_an_interval_of_runs_has_room_too():
     """Three runs with the same rare errors: no narrower towards the worse than a single one."""
     score, loss = np.r_[np.ones(285), np.full(15, 0.3)], np.r_[np.zeros(285), np.ones(8), np.zeros(7)]

@@ -275,7 +275,8 @@ def of_resampling(metric: Metric, n_resamples: int, stratified: Plan | None) -> 
             f"the smallest stratum holds {stratified.smallest} {unit}(s): of u in a stratum a bootstrap shows "
             "(u - 1)/u of the variance, so this spread is too small"
         )
-    return joined(few, biased, short)
+    jumping = None if metric.tolerated is None else "its threshold jumps: this bootstrap covers less than its level"
+    return joined(few, biased, jumping, short)
 
 
 def _influence_terms(

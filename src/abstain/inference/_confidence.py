@@ -42,7 +42,7 @@ def confidence_interval(
     the losses allow (AUROC_f, normalised areas, prediction-rejection ratio) are, given k errors, like a mean of k
     values: error times k/(k - 1), at most k - 1 degrees of freedom. Risk or accuracy of a 0/1 loss at a fixed
     threshold, or at a coverage where nothing accepted is wrong: Clopper-Pearson. Coverage at a risk of a 0/1 loss: an
-    exact walk. FPR at 95 % and precision-recall areas: bootstrap.
+    exact walk, with weights one of effective counts. FPR at 95 % and precision-recall areas: bootstrap.
 
     The end towards the worse reserves room for one error that the sample lacks, at a random row: where the quantile of
     a gamma (log scale) or beta distribution (logit scale), with the mean and the variance of the sample with one more

@@ -1,4 +1,4 @@
-"""The exact interval of the largest coverage at a risk, which jumps with the sample: two walks and a binomial.
+"""The interval of the largest coverage at a risk, which jumps with the sample: two walks and a binomial.
 
 Let t* be the lowest threshold whose risk is within the limit r, and c* its coverage.
 
@@ -9,18 +9,23 @@ Let t* be the lowest threshold whose risk is within the limit r, and c* its cove
   least r, L is never above a nonnegative martingale of mean 1, at all thresholds together; so it reaches 1/delta at a
   threshold below t* with a chance of delta at most (Ville).
 - t* is fixed, so how many samples lie above it is binomial, and the counts at both ends bound c* (Clopper-Pearson).
+
+That is exact. Weighted samples have as many *effective* samples as would show the same variance, of the risk and of the
+coverage, but never more than (sum w)^2 / sum w^2 (Kish); the rest of Korn & Graubard's (1998) interval is the same.
+That is approximate; docs/interval-coverage.md has its simulations.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from abstain._quantiles import beta_cdf
+from abstain._checks import to_numpy
+from abstain._quantiles import beta_cdf, beta_quantile
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
-from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import evaluated, is_plain
 from abstain.inference._interval import Interval
 from abstain.metrics import Metric
@@ -31,46 +36,92 @@ WALK = 0.8
 STAKES = np.array([0.98, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05])
 
 
+class Counts(NamedTuple):
+    """Per threshold: samples above it and errors among them; its coverage, and of how many samples that is a share."""
+
+    rows: FloatArray
+    errors: FloatArray
+    coverage: FloatArray
+    of: FloatArray
+
+
 def of_coverage(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:
-    """Return the interval of the largest coverage at a risk; None for any other metric, and where rows are weighted."""
+    """Return the interval of the largest coverage at a risk; None for any other metric or loss."""
     limit = None if metric.tolerated is None else float(metric.tolerated(**metric.settings))
-    if limit is None or not is_plain(blocks):
+    plain = is_plain(blocks)
+    if limit is None or not (plain or (blocks.binary and blocks.samples is not None)):
         return None
     estimate, side = evaluated(metric, blocks).value, 0.5 * (1.0 - level)
+    method = "exact walk" if plain else "walk of effective counts"
     if limit >= 1.0:
-        return Interval(1.0, 1.0, estimate, 0.0, level, "exact walk", math.inf)
-    count = 1.0 - (1.0 - WALK) * side
-    low = clopper_pearson(certain(blocks, limit, WALK * side), blocks.n, count, side="lower")[0]
-    high = clopper_pearson(thinkable(blocks, limit, WALK * side), blocks.n, count, side="upper")[1]
-    return Interval(low, high, estimate, math.nan, level, "exact walk", math.inf)
+        return Interval(1.0, 1.0, estimate, 0.0, level, method, math.inf)
+    counts, part = counted(blocks) if plain else effective(blocks), (1.0 - WALK) * side
+    least, most = certain(counts, limit, WALK * side), thinkable(counts, limit, WALK * side)
+    low, high = 0.0, 1.0
+    if least >= 0:
+        k, n = counts.coverage[least] * counts.of[least], counts.of[least]
+        low = beta_quantile(part, k, max(n - k, 0.0) + 1.0)
+    k, n = (counts.coverage[most] * counts.of[most], counts.of[most]) if most >= 0 else (0.0, counts.of[-1])
+    if n - k > 1e-9 * n:
+        high = beta_quantile(1.0 - part, k + 1.0, n - k)
+    return Interval(low, high, estimate, math.nan, level, method, math.inf)
 
 
-def thinkable(blocks: TieBlocks, limit: float, delta: float) -> int:
-    """Return how many samples the lowest threshold accepts whose risk is not refuted to be within the limit."""
-    accepted, errors = blocks.cumulative_weight, blocks.cumulative_loss
-    surely = accepted * _divergence(errors / accepted, limit) > -math.log(delta)  # Chernoff: no tail need be summed
+def counted(blocks: TieBlocks) -> Counts:
+    """Return the counts of samples that count once each."""
+    accepted = blocks.cumulative_weight
+    return Counts(accepted, blocks.cumulative_loss, accepted / blocks.n, np.full(len(blocks), float(blocks.n)))
+
+
+def effective(blocks: TieBlocks) -> Counts:
+    """Return the counts of weighted samples with a 0/1 loss that kept them."""
+    samples = blocks.samples
+    assert samples is not None
+    assert samples.weight is not None
+    weight, block = to_numpy(samples.weight), to_numpy(samples.block)
+    square = np.cumsum(np.bincount(block, weight**2, len(blocks)))
+    wrong = np.cumsum(np.bincount(block, weight**2 * to_numpy(samples.loss), len(blocks)))
+    accepted, total = blocks.cumulative_weight, blocks.total_weight
+    risk, coverage = blocks.cumulative_loss / accepted, accepted / total
+    spread = (wrong * (1.0 - risk) ** 2 + np.maximum(square - wrong, 0.0) * risk**2) / accepted**2
+    rows = _fewer(risk, spread, accepted**2 / square)
+    apart = ((1.0 - coverage) ** 2 * square + coverage**2 * np.maximum(square[-1] - square, 0.0)) / total**2
+    return Counts(rows, risk * rows, coverage, _fewer(coverage, apart, total**2 / square[-1]))
+
+
+def _fewer(share: FloatArray, variance: FloatArray, most: FloatArray | float) -> FloatArray:
+    """Return how many samples show a share with this variance, at most so many."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(variance > 0.0, share * (1.0 - share) / variance, np.inf)
+    result: FloatArray = np.minimum(np.where(found > 0.0, found, np.inf), most)
+    return result
+
+
+def thinkable(counts: Counts, limit: float, delta: float) -> int:
+    """Return the lowest threshold, by its position, whose risk is not refuted to be within the limit; -1 for none."""
+    rows, errors = counts.rows, counts.errors
+    surely = rows * _divergence(errors / rows, limit) > -math.log(delta)  # Chernoff: no tail need be summed
     for k in np.flatnonzero(~surely)[::-1].tolist():
-        if _tail(int(errors[k]), int(accepted[k]), limit) > delta:
-            return int(accepted[k])
-    return 0
+        if _tail(float(errors[k]), float(rows[k]), limit) > delta:
+            return int(k)
+    return -1
 
 
-def certain(blocks: TieBlocks, limit: float, delta: float) -> int:
-    """Return how many samples the lowest threshold accepts whose risk is certified to be within the limit.
+def certain(counts: Counts, limit: float, delta: float) -> int:
+    """Return the lowest threshold, by its position, whose risk is certified to be within the limit; -1 for none.
 
     No stake wins more than the divergence of the seen risk from the limit, so stakes are tried where that is enough.
     """
     stakes = STAKES / (1.0 - limit)
     right, wrong = np.log1p(stakes * limit), np.log1p(-stakes * (1.0 - limit))
-    accepted, lost = blocks.cumulative_weight, blocks.cumulative_loss
-    most = accepted * _divergence(1.0 - lost / accepted, 1.0 - limit)
+    most = counts.rows * _divergence(1.0 - counts.errors / counts.rows, 1.0 - limit)
     tried = np.flatnonzero(most >= -math.log(delta) - 1e-6)
-    errors = lost[tried, None]
-    logs = (accepted[tried, None] - errors) * right + errors * wrong
+    errors = counts.errors[tried, None]
+    logs = (counts.rows[tried, None] - errors) * right + errors * wrong
     highest = logs.max(axis=1)
     wealth = highest + np.log(np.mean(np.exp(logs - highest[:, None]), axis=1))
     kept = tried[wealth >= -math.log(delta)]
-    return 0 if kept.size == 0 else int(accepted[kept[-1]])
+    return -1 if kept.size == 0 else int(kept[-1])
 
 
 def _divergence(share: FloatArray, limit: float) -> FloatArray:
@@ -82,8 +133,8 @@ def _divergence(share: FloatArray, limit: float) -> FloatArray:
     return result
 
 
-def _tail(errors: int, n: int, risk: float) -> float:
+def _tail(errors: float, n: float, risk: float) -> float:
     """Return the chance of at least so many errors among n."""
-    if errors == 0:
+    if errors <= 0.0:
         return 1.0
-    return beta_cdf(risk, errors, n - errors + 1) if risk > 0.0 else 0.0
+    return beta_cdf(risk, errors, max(n - errors, 0.0) + 1.0) if risk > 0.0 else 0.0

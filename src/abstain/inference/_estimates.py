@@ -170,7 +170,7 @@ def _interval(
 def _mean_of(unseen: list[tuple[OneMore, ...]], training: float) -> tuple[OneMore, ...]:
     """Return the mean over runs, as if one unseen error were an error of every run, with the variance of training."""
     means = [np.mean(each, axis=0).tolist() for each in zip(*unseen, strict=True)]
-    return tuple(OneMore(estimate, variance + training) for estimate, variance in means)
+    return tuple(OneMore(estimate, variance + training, bool(each > 0.5)) for estimate, variance, each in means)
 
 
 def _of_runs(spread: Spread, level: float, how: str, unseen: tuple[OneMore, ...] = ()) -> Interval:

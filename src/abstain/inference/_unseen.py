@@ -28,10 +28,14 @@ from abstain.metrics import Gradient, Metric, Relative
 
 
 class OneMore(NamedTuple):
-    """Estimate and variance of a sample with one more loss, on the scale of the metric's base."""
+    """Estimate and variance of a sample with one more loss, on the scale of the metric's base.
+
+    ``mirrored``: one more success where most samples are wrong, and the few that are right decide the better end.
+    """
 
     estimate: float
     variance: float
+    mirrored: bool = False
 
 
 class Sizes(NamedTuple):
@@ -74,7 +78,8 @@ def _with(
     a, b = derivative.weight, derivative.loss
     unseen = size.number**2 * float(squares @ (a * a + 2.0 * size.mean * a * b + size.square * b * b))
     variance = (seen(derivative, blocks, strata, clusters) + unseen) * _few(metric, blocks)
-    return OneMore(metric.smooth(more) + offset, variance)
+    mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
+    return OneMore(metric.smooth(more) + offset, variance, mirrored)
 
 
 def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
@@ -142,11 +147,17 @@ def worse_ends(metric: Metric, unseen: tuple[OneMore, ...], level: float) -> Ite
 
     On the log scale the quantile of a gamma distribution of that mean and variance, on the logit scale that of a beta
     distribution of the distance from the best value. Where a metric averages over the errors, an unseen one can also
-    speak for the ranking: it has both ends.
+    speak for the ranking: it has both ends. Where most samples are wrong the better end is the gamma's below the worst
+    value, from the successes.
     """
     base, tail = metric.base, 0.5 + 0.5 * level
     tails = (tail, 1.0 - tail) if isinstance(metric.said(metric.few_errors), Relative) else (tail,)
-    for estimate, variance in unseen:
+    for estimate, variance, mirrored in unseen:
+        if mirrored:
+            worst = base.range[1] if base.worst is None else base.worst(1.0, **base.settings)
+            end = _gamma(worst - estimate, variance, tail)
+            if end is not None:
+                yield worst - end if metric.image is None else metric.image(worst - end)
         for each in tails:
             end = _gamma(estimate, variance, each) if base.scale == "log" else _beta(base, estimate, variance, each)
             if end is not None:

@@ -24,7 +24,6 @@ import numpy as np
 
 from abstain._checks import failure_probability, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
-from abstain.inference import clopper_pearson
 from abstain.thresholds._p_values import hoeffding_bentkus
 from abstain.thresholds._sample import Sample, largest_loss, read
 
@@ -159,9 +158,10 @@ def pins(sample: Sample, rank: IntArray, level: float, largest: float) -> tuple[
 def _limits(count: IntArray, total: FloatArray, level: float, binary: bool) -> FloatArray:
     """Return the upper limit of each mean of values in [0, 1], from their number and sum."""
     if binary:
-        ends = [clopper_pearson(int(k), int(n), 1.0 - level, side="upper")[1] if n else 1.0
-                for k, n in zip(total, count, strict=True)]  # fmt: skip
-        return np.array(ends)
+        from scipy.special import betaincinv
+
+        ends = betaincinv(total + 1.0, np.maximum(count - total, 1.0), 1.0 - level)  # Clopper and Pearson's upper end
+        return np.asarray(np.where(total < count, ends, 1.0))
     low, high = total / np.maximum(count, 1), np.ones(len(count))
     for _ in range(50):  # the largest mean that the test does not reject
         middle = 0.5 * (low + high)
