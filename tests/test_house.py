@@ -28,7 +28,7 @@ FLOORS = {
     "curve": 2,
     **dict.fromkeys(["metrics", "scores"], 3),
     "inference": 4,
-    **dict.fromkeys(["joint", "thresholds"], 5),
+    **dict.fromkeys(["joint", "pool", "thresholds"], 5),
     "evaluation": 6,
     "report": 7,
     "study": 8,
@@ -219,7 +219,7 @@ def _lines(path: Any) -> int:
 
 def public_modules() -> list[str]:
     """Return the modules whose public names are documented one by one; those not built yet are left out."""
-    names = ["metrics", "scores", "losses", "datasets", "inference", "joint", "thresholds", "nn", "sklearn"]
+    names = ["metrics", "scores", "losses", "datasets", "inference", "joint", "pool", "thresholds", "nn", "sklearn"]
     names += ["nn.ingredients", "nn.networks", "nn.data", "nn.train", "study"]
     return ["abstain", *(f"abstain.{name}" for name in names if f"abstain.{name}" in modules())]
 

@@ -79,6 +79,11 @@ def _later(name: str) -> Any:
         abstain.thresholds.audit(found, loss, score, groups=rng.choice(["a", "b"], 500))  # fmt: skip
 
 
+def _plan() -> Any:
+    plan = abstain.plan_labels(SCORES["good"], n=60, metric="aurc", design="adaptive", seed=0)
+    return plan.extend(np.where(plan.stage > 0, LOSS, np.nan), seed=1)
+
+
 #: The class by its name, and how to make one.
 RESULTS: dict[str, Callable[[], Any]] = {
     "Audit": lambda: _later("audit"),
@@ -87,6 +92,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "EmpiricalThreshold": lambda: abstain.choose_threshold(LOSS, SCORES["good"], coverage=0.5),
     "Evaluation": _evaluation,
     "GroupThresholds": lambda: _certified(risk=0.05, groups=np.tile(["a", "b", "c_&"], 667)[:2000]),
+    "LabelPlan": _plan,
     "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),
     "Monitoring": lambda: _later("monitor"),
     "ProtocolResult": _protocol,

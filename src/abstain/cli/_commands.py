@@ -70,11 +70,15 @@ def _metrics(text: str) -> Any:
     type=click.IntRange(0, MOST_RESAMPLES),
     help="Resamples for the intervals of metrics that need them, such as coverage at a risk.",
 )
+@click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan': only its rows are labelled.")
+@click.option("--population", is_flag=True, help="With --plan: intervals are about what the rows were drawn from.")
+@click.option("--at-random", is_flag=True, help="Without a plan: every row had the same chance to be labelled.")
 @_output_options
 @scale_option
 def evaluate_command(
     file: Path, columns: dict[str, Any], groups: str | None, scores: str | None, fit_file: Path | None, metrics: str,
-    nan_policy: Any, level: float, n_resamples: int, scale: float, **destinations: Path | None,
+    nan_policy: Any, level: float, n_resamples: int, scale: float, plan_file: Path | None, population: bool,
+    at_random: bool, **destinations: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions.
 
@@ -82,8 +86,24 @@ def evaluate_command(
     FD-Shifts or OpenOOD write.
     """
     chosen = _metrics(metrics)
-    check_destinations(destinations, [file] if fit_file is None else [file, fit_file])
-    outputs, wanted, names = read(file, score_names(scores), words(groups), say=False, **columns)
+    check_destinations(destinations, [each for each in (file, fit_file, plan_file) if each is not None])
+    if plan_file is not None or at_random:
+        from abstain.cli._labels import evaluated
+
+        options = {
+            "target": "population" if population else "pool", "level": level or None, "nan_policy": nan_policy,
+            "groups": words(groups) or None,
+            "fit": fit_file, "n_resamples": n_resamples,
+        }  # fmt: skip
+        result = evaluated(file, plan_file, at_random, score_names(scores), chosen, columns, options)
+        show(result, title=file.name, scale=scale, **destinations)
+        return
+    try:
+        outputs, wanted, names = read(file, score_names(scores), words(groups), say=False, **columns)
+    except ValueError as error:
+        from abstain.evaluation import explained
+
+        raise explained(error, str(file), columns) from None
     fit = read_fit(fit_file, columns)
     with about(file):
         result = evaluate(

@@ -7,13 +7,17 @@ import re
 from abstain.cli._columns import COLUMNS, as_option
 
 #: Arguments of the library as options of the command.
-_OPTIONS = (*COLUMNS, "groups", "scores", "metrics", "nan_policy", "max_loss", "temperature", "delta")
+_OPTIONS = (*COLUMNS, "groups", "scores", "metrics", "nan_policy", "max_loss", "temperature", "delta", "plan", "judge",
+            "halfwidth")  # fmt: skip
 _PHRASES = {
     " (or unlabelled=True)": "",
     "class_names=[...]": "--class-names a,b,...",
     "n_resamples": "--bootstrap",
     "edited=True": "'abstain apply --edited'",
     "overwrite=True": "--overwrite",
+    'labelled="at random"': "--at-random",
+    'target="population"': "--population",
+    "plan= (of abstain.plan_labels)": "--plan (of 'abstain plan')",
     "abstain.metrics.names() lists": "'abstain metrics' lists",
     "abstain.scores.names() lists": "'abstain scores' lists",
     "use losses.zero_one, or augrc": "use augrc",

@@ -17,6 +17,7 @@ from abstain.cli import (  # noqa: F401  (they add their commands)
     _explain,
     _input,
     _joint,
+    _labels,
     _study,
     _thresholds,
     _train,

@@ -7,6 +7,7 @@ from abstain.evaluation._compare import compare as compare
 from abstain.evaluation._comparison import Comparison as Comparison
 from abstain.evaluation._evaluate import DEFAULT_METRICS as DEFAULT_METRICS
 from abstain.evaluation._evaluate import evaluate as evaluate
+from abstain.evaluation._planned import explained as explained
 from abstain.evaluation._result import Evaluation as Evaluation
 from abstain.evaluation._result import Measurement as Measurement
 from abstain.evaluation._result import ScoreSummary as ScoreSummary

@@ -34,13 +34,22 @@ def as_outputs(
         return source, _names(groups)
     if source is None:
         return _of_arrays(columns, groups)
-    wanted = _names(scores)
-    external = [name for name in wanted if name.split("(")[0] not in scores_.names() or _is_column(source, name)]
-    outputs = read_outputs(source, groups=_names(groups), scores=external, **columns)
+    outputs = read_outputs(source, groups=_names(groups), scores=external(source, scores), **columns)
     return outputs, _names(groups)
 
 
+def external(source: Any, scores: str | Sequence[str] | None) -> list[str]:
+    """Return the scores that are columns of the source."""
+    return [name for name in _names(scores) if name.split("(")[0] not in scores_.names() or _is_column(source, name)]
+
+
 def _of_arrays(columns: Mapping[str, Any], groups: Any) -> tuple[Outputs, list[str]]:
+    arrays, told = arrays_of(columns, groups)
+    return read_outputs(arrays, **told), list(groups or {})
+
+
+def arrays_of(columns: Mapping[str, Any], groups: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return arrays by name as a source, and the arguments of ``read_outputs`` for it."""
     arrays = {name: value for name, value in columns.items() if name not in _OPTIONS and value is not None}
     if not arrays:
         raise TypeError(
@@ -58,7 +67,7 @@ def _of_arrays(columns: Mapping[str, Any], groups: Any) -> tuple[Outputs, list[s
     split = {f"group_{name}": column for name, column in (groups or {}).items()}
     told: dict[str, Any] = {name: name for name in arrays if name not in ("passes", "head_weight", "head_bias")}
     options = {name: columns[name] for name in _OPTIONS if name in columns}
-    return read_outputs({**arrays, **split}, **told, **options), list(groups or {})
+    return {**arrays, **split}, told | options
 
 
 def _is_column(source: Any, name: str) -> bool:

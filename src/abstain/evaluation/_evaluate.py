@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from abstain._typing import BoolArray, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import _answers
-from abstain.evaluation._entry import as_outputs, same_samples
+from abstain.evaluation import _answers, _planned
+from abstain.evaluation._entry import same_samples
 from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 from abstain.inference import Interval, as_risk, check_level, confidence_interval, of_coverage, of_samples
@@ -52,6 +52,9 @@ def evaluate(
     nan_policy: NanPolicy = "raise",
     level: float | None = 0.95,
     n_resamples: int = 0,
+    plan: Any = None,
+    target: Literal["pool", "population"] = "pool",
+    labelled: Literal["at random"] | None = None,
     **columns: Any,
 ) -> Evaluation:
     """Evaluate the reject option of saved outputs: every metric for every score, on all samples and by group.
@@ -76,6 +79,13 @@ def evaluate(
         Of the confidence intervals; None: none. Weights count as fixed, ``outputs.clusters`` as dependent samples.
     n_resamples : int
         Bootstrap resamples for metrics that need them (such as coverage at a risk); 0: these get no interval.
+    plan : LabelPlan, optional
+        Only the rows of this plan are labelled (:func:`plan_labels`), the scores of all are known. A label that is NaN
+        or null is one that is missing; labels outside the plan are not used. One score, 0/1 losses, no weights.
+    target : {"pool", "population"}
+        With a plan: whether intervals are about these rows, or about what they were drawn from.
+    labelled : {"at random"}, optional
+        Instead of a plan: every row had the same chance to be labelled.
     **columns
         Of a path or frame: which column is what, as in :func:`read_outputs` (``labels="y"``). Without one: the arrays
         themselves (``labels=y, probabilities=p``).
@@ -109,7 +119,12 @@ def evaluate(
     for name, given in (("scores", scores), ("groups", groups)):
         if given is not None and not isinstance(given, str | Iterable):
             raise TypeError(f"{name} must be a name or a list of names, got {given!r}")
-    outputs, groups = as_outputs(outputs, scores, groups, columns)
+    if plan is not None or labelled is not None or target != "pool":
+        _planned.alone(fit=fit, groups=groups, n_resamples=n_resamples or None)
+        wanted = _choose(_planned.METRICS if str(metrics) == "default" else metrics, 1.0)
+        few = {"plan": plan, "target": target, "labelled": labelled, "level": level, "nan_policy": nan_policy}
+        return _planned.planned(outputs, scores, *wanted, columns, **few)
+    outputs, groups = _planned.read(outputs, scores, groups, columns)
     if fit is not None and not isinstance(fit, Outputs):
         raise TypeError(f"fit must be Outputs, got {type(fit).__name__}; use abstain.read_outputs(path)")
     if not isinstance(metrics, str | Metric | Iterable):

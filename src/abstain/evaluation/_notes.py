@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from abstain.evaluation import _planned_words
 from abstain.outputs import sentence
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ PLACES = 4
 def notes(evaluation: Evaluation) -> list[str]:
     """Return what a reader must know beside the numbers: ties, missing scores, undefined values."""
     lines = _understood(evaluation)
+    if "few_labels" in evaluation.provenance:
+        lines += _planned_words.notes(evaluation.provenance)
     for entry in evaluation.summaries:
         if entry.group is not None:  # a group is part of the whole, of which the same has been said
             continue

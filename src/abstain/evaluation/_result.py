@@ -12,7 +12,7 @@ from abstain._checks import closest
 from abstain._files import write_text
 from abstain._result import Result, Table, number, plain
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import _notes, _tables
+from abstain.evaluation import _notes, _planned_words, _tables
 
 if TYPE_CHECKING:
     from abstain.report import RiskCoverageDisplay
@@ -203,6 +203,8 @@ class Evaluation(Result):
     def headline(self) -> str:
         """Return one line that says what was evaluated."""
         facts = self.provenance
+        if "few_labels" in facts:
+            return _planned_words.headline(facts)
         if "models" in facts:
             sizes = sorted({each["n"] for each in facts["models"].values()})
             return (

@@ -14,9 +14,11 @@ from abstain.inference._confidence import confidence_interval as confidence_inte
 from abstain.inference._coverage import of_coverage as of_coverage
 from abstain.inference._estimates import by_influence as by_influence
 from abstain.inference._influence import covariance, influence
+from abstain.inference._influence import gradient as gradient
 from abstain.inference._influence import standard_error as standard_error
 from abstain.inference._influence import terms_of as terms_of
 from abstain.inference._interval import Interval as Interval
+from abstain.inference._interval import limited as limited
 from abstain.inference._interval import of_samples as of_samples
 from abstain.inference._letters import letter_groups
 from abstain.inference._multiple import holm
@@ -36,6 +38,8 @@ from abstain.inference._ranking import RankingStudy as RankingStudy
 from abstain.inference._ranking import min_ranks as min_ranks
 from abstain.inference._ranking import ranking_study as ranking_study
 from abstain.inference._runs import components as components
+from abstain.inference._unseen import OneMore as OneMore
+from abstain.inference._unseen import worse_ends as worse_ends
 from abstain.inference._width import samples_for_width
 from abstain.inference._wilcoxon import wilcoxon_over_resamples
 

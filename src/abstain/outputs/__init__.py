@@ -4,6 +4,8 @@ A door of the house: the public spelling is ``abstain.Outputs``.
 """
 
 from abstain.outputs._outputs import Outputs as Outputs
+from abstain.outputs._partly import missing as missing
+from abstain.outputs._partly import read_pool as read_pool
 from abstain.outputs._read import read_outputs as read_outputs
 from abstain.outputs._scan import Scan as Scan
 from abstain.outputs._scan import scan as scan

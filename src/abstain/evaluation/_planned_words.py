@@ -1,0 +1,36 @@
+"""What an evaluation from a few labels of a pool says in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from abstain._result import number
+
+
+def headline(facts: Mapping[str, Any]) -> str:
+    """Return one line that says what is known of the pool."""
+    few = facts["few_labels"]
+    how = "labelled at random" if few["design"] == "at random" else f"labelled by plan ({few['design']})"
+    seen = f"{few['errors']} error{'s' * (few['errors'] != 1)} seen"
+    return f"{facts['n']} rows, {few['labelled']} {how}, {seen} · 0/1 loss {number(facts['mean_loss'])}"
+
+
+def notes(facts: Mapping[str, Any]) -> list[str]:
+    """Return whom the intervals are about, and what plain evaluation of the labelled rows would need."""
+    few = facts["few_labels"]
+    if few["labelled"] == facts["n"] and few["target"] == "pool":
+        return ["every row is labelled: these are the values of this pool, and nothing is estimated"]
+    about = "these rows" if few["target"] == "pool" else "the population that these rows were drawn from"
+    lines = [
+        f"intervals are about {about}"
+        + ('; target="population" for what they were drawn from' if few["target"] == "pool" else "")
+    ]
+    needs = {name: count for name, count in few["plain_needs"].items() if math.isfinite(count)}
+    if needs:
+        listed = ", ".join(f"{count:,.0f} ({name})" for name, count in needs.items())
+        lines.append(
+            f"labels that plain evaluation of uniformly drawn rows would need for these widths: about {listed}"
+        )
+    return lines

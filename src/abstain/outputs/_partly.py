@@ -1,0 +1,107 @@
+"""A pool of which only some rows are labelled: all rows without what is right, and the losses of the labelled ones."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import listed
+from abstain._typing import BoolArray, FloatArray
+from abstain.outputs import _names, _rows
+from abstain.outputs._open import name_of, open_source
+from abstain.outputs._outputs import Outputs
+from abstain.outputs._read import read_outputs
+
+#: Fields that say what is right; a row that lacks one of them is not labelled.
+TRUTH = ("loss", "correct", "quality", "labels")
+#: Arguments of ``read_outputs`` that would change which rows a pool has.
+_CHANGES = ("where", "unscored", "is_ood", "ood_label", "abstained", "should_abstain")
+
+
+def read_pool(source: Any, **options: Any) -> tuple[Outputs, FloatArray]:
+    """Return all rows as unlabelled outputs, and one loss per row, NaN where a row has no label.
+
+    ``options`` as for :func:`read_outputs`. A source without any column of labels gives losses that are all NaN.
+    """
+    changed = next((name for name in _CHANGES if options.get(name) is not None), None)
+    if changed is not None:
+        raise ValueError(
+            f"{changed}= would change which rows the pool has; leave these rows out before labels are planned"
+        )
+    options = {name: value for name, value in options.items() if value is not None and name not in _CHANGES}
+    columns, truth = _opened(source, options)
+    has = _labelled(columns, truth)
+    n_rows = len(has)
+    all_rows = {name: column for name, column in columns.items() if name not in truth}
+    plain = {name: value for name, value in options.items() if name not in TRUTH}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is odd is said of the labelled rows
+        outputs = read_outputs(all_rows, unlabelled=True, **plain)
+    loss = np.full(n_rows, np.nan)
+    if has.any():
+        some = {name: _taken(column, has) for name, column in columns.items()}
+        loss[has] = read_outputs(some, **options).loss_per_sample()
+    return outputs, loss
+
+
+def missing(source: Any, **options: Any) -> tuple[int, int] | None:
+    """Return how many rows lack a label, and of how many; None if that cannot be told."""
+    try:
+        columns, truth = _opened(source, {name: value for name, value in options.items() if value is not None})
+        has = _labelled(columns, truth)
+    except (ValueError, TypeError, OSError, KeyError, ImportError):
+        return None
+    return int(np.count_nonzero(~has)), len(has)
+
+
+def _opened(source: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the columns by name, and which of them say what is right."""
+    opened = open_source(source)
+    try:
+        known = opened.columns.columns
+        single = {name: options.get(name) for name in _single()}
+        matrix = {name: options.get(name) for name in _names.MATRIX}
+        plan = _names.plan(known, single, matrix, options.get("groups", ()), options.get("scores", ()))
+        loaded = dict(opened.columns.load(list(known), set()))
+        names = opened.columns.class_names(loaded)
+    finally:
+        opened.columns.close()
+    if names is not None:
+        loaded["class_names"] = names
+    if not known:
+        raise ValueError(f"{name_of(source)}: holds no column; columns: {listed(known)}")
+    return loaded, [plan.single[name] for name in TRUTH if name in plan.single]
+
+
+def _single() -> list[str]:
+    """Return the arguments of ``read_outputs`` that name one column."""
+    return [name for name in inspect.signature(read_outputs).parameters if name in _names.SINGLE]
+
+
+def _labelled(columns: Mapping[str, Any], truth: list[str]) -> BoolArray:
+    if not truth:
+        n = max((len(column) for name, column in columns.items() if name != "class_names"), default=0)
+        return np.zeros(n, dtype=bool)
+    found = [~_missing(columns[name]) for name in truth]
+    return np.asarray(np.logical_and.reduce(found))
+
+
+def _missing(column: Any) -> BoolArray:
+    """Return where a column has no value: null, NaN, or no text."""
+    values = column.to_list() if hasattr(column, "to_list") else list(_rows.listed(column))
+    return np.array([_nothing(value) for value in values], dtype=bool)
+
+
+def _nothing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return not value.strip() if isinstance(value, str) else bool(value != value)
+
+
+def _taken(column: Any, rows: BoolArray) -> Any:
+    """Return the rows of a column; what is no column of rows stays."""
+    return _rows.taken(column, rows) if np.ndim(column) and len(column) == len(rows) else column

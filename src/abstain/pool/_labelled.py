@@ -1,0 +1,103 @@
+"""Labels against their plan: every planned row has one, no other is used, and the scores are those of the plan."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain._checks import vector
+from abstain._typing import FloatArray, IntArray
+from abstain.pool._estimate import Sample
+from abstain.pool._pool import Pool
+
+if TYPE_CHECKING:
+    from abstain.pool._plan import LabelPlan
+
+
+def column(loss: Any, n: int) -> FloatArray:
+    """Return 0/1 losses with NaN where there is no label."""
+    values: FloatArray = np.array(vector(loss, "loss", np, None), dtype=np.float64)
+    if len(values) != n:
+        raise ValueError(f"loss must have one value per row of the pool, NaN where there is no label: {n} rows, but "
+                         f"{len(values)} values")  # fmt: skip
+    bad = ~np.isnan(values) & (values != 0.0) & (values != 1.0)
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise ValueError(
+            f"a plan needs 0/1 losses, but loss[{first}] = {float(values[first])!r} ({int(bad.sum())} such); "
+            "evaluate graded losses without a plan, on rows that are all labelled"
+        )
+    return values
+
+
+def sample_of(plan: LabelPlan, loss: Any) -> Sample:
+    """Return the labelled rows of a plan; labels outside it are left out, with a warning."""
+    values = column(loss, plan.n)
+    rows = plan.planned
+    without = rows[np.isnan(values[rows])]
+    if without.size:
+        raise ValueError(
+            f"{without.size} of {rows.size} planned rows have no label (first: {plan.name_of(int(without[0]))}); label "
+            "them: rows whose label does not come are seldom like the others"
+        )
+    other = int(np.count_nonzero(~np.isnan(values) & (plan.stage == 0)))
+    if other:
+        warnings.warn(
+            f"{other} labels outside the plan are not used: how these rows were chosen is not known", UserWarning,
+            stacklevel=4,
+        )  # fmt: skip
+    stage = plan.stage[rows] - 1
+    return Sample(plan.pool, rows, values[rows], stage, plan.probability[stage, rows], plan.frame, plan.sizes)
+
+
+def at_random(confidence: FloatArray, loss: Any) -> Sample:
+    """Return the labelled rows of a pool of which the caller says that chance alone chose them."""
+    values = column(loss, len(confidence))
+    rows: IntArray = np.flatnonzero(~np.isnan(values))
+    if rows.size == 0:
+        raise ValueError("no row has a label; abstain.plan_labels says which to label")
+    n = len(confidence)
+    return Sample(Pool.of(confidence), rows, values[rows], np.zeros(rows.size, dtype=np.int64),
+                  np.full(rows.size, rows.size / n), np.ones(n, dtype=bool), (rows.size,))  # fmt: skip
+
+
+def places(plan: LabelPlan, confidence: FloatArray, ids: Any) -> IntArray:
+    """Return where the pool has each row of the plan; refuse a pool that is not the one that was planned for."""
+    if plan.ids is None:
+        if len(confidence) != plan.n:
+            raise ValueError(
+                f"the plan is for {plan.n} rows, the pool has {len(confidence)}; give the pool that was planned for, "
+                "or plan with ids"
+            )
+        order: IntArray = np.arange(plan.n)
+    else:
+        if ids is None:
+            raise ValueError("the plan knows its rows by ids, but the pool has none; give ids=")
+        names = np.asarray(ids).astype(str)
+        found, count = np.unique(names, return_counts=True)
+        if count.max() > 1:
+            raise ValueError(
+                f"ids occur more than once in the pool (first: {found[count > 1][0]}); give each row its own"
+            )
+        place = {name: k for k, name in enumerate(names.tolist())}
+        gone = [name for name in plan.ids.tolist() if name not in place]
+        if gone or len(names) != plan.n:
+            first = f" (first missing: {gone[0]})" if gone else ""
+            raise ValueError(
+                f"the ids are not those of the plan: {len(gone)} of its {plan.n} rows are missing and "
+                f"{len(names) - plan.n + len(gone)} are new{first}; give the pool that was planned for"
+            )
+        order = np.array([place[name] for name in plan.ids.tolist()])
+    now = confidence[order]
+    now = np.where(np.isnan(now), -np.inf, now) + 0.0
+    changed = now != plan.confidence
+    if changed.any():
+        row = int(np.argmax(changed))
+        raise ValueError(
+            f"the scores are not those of the plan: {int(changed.sum())} of {plan.n} changed (first: "
+            f"{plan.name_of(row)} was {float(plan.confidence[row])!r} and is {float(now[row])!r}); give the scores "
+            "that were planned for, or plan again"
+        )
+    return order

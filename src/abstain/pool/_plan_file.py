@@ -1,0 +1,97 @@
+"""Plans as files: a table with one row per row of the pool, and what the plan was made from in its first row."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain._files import write_file
+
+if TYPE_CHECKING:
+    from abstain.pool._plan import LabelPlan
+
+_KINDS = (".parquet", ".csv", ".json")
+
+
+def save(plan: LabelPlan, path: str | os.PathLike[str]) -> None:
+    """Write a plan as .parquet, .csv or .json."""
+    kind = kind_of(path)
+    made = {
+        "metric": plan.metric, "design": plan.design, "facts": dict(plan.facts), "digest": plan.digest,
+        "ids": plan.ids is not None,
+    }  # fmt: skip
+    columns: dict[str, Any] = {
+        "id": np.arange(1, plan.n + 1).astype(str) if plan.ids is None else plan.ids,
+        "stage": plan.stage,
+        "to_label": plan.stage == plan.n_stages,
+        **{f"probability_{k + 1}": chance for k, chance in enumerate(plan.probability)},
+        "confidence": plan.confidence,
+    }
+    if plan.judge is not None:
+        columns["judge"] = plan.judge
+    text = json.dumps(made)
+    if kind == ".json":
+        whole = {"plan": made, "rows": {name: _written(column) for name, column in columns.items()}}
+        write_file(path, lambda file: file.write(json.dumps(whole).encode()))
+        return
+    pl = _polars(kind)
+    frame = pl.DataFrame({name: pl.Series(name, _listed(column)) for name, column in columns.items()})
+    frame = frame.with_columns(pl.Series("plan", [text] + [""] * (plan.n - 1)))
+    write_file(path, frame.write_parquet if kind == ".parquet" else frame.write_csv)
+
+
+def read(name: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a plan was made from, and its columns."""
+    if kind == ".json":
+        with open(name, encoding="utf-8") as file:
+            whole = json.load(file)
+        return whole["plan"], whole["rows"]
+    pl = _polars(kind)
+    try:
+        frame = (
+            pl.read_parquet(name)
+            if kind == ".parquet"
+            else pl.read_csv(name, schema_overrides={"id": pl.String, "plan": pl.String})
+        )
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(str(error).splitlines()[0]) from None
+    if "plan" not in frame.columns:
+        raise KeyError("plan")
+    return json.loads(frame["plan"][0]), {
+        column: frame[column].to_list() for column in frame.columns if column != "plan"
+    }
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """Return the ending of a plan's name, or say which there are."""
+    kind = os.path.splitext(os.fspath(path))[1].lower()
+    if kind not in _KINDS:
+        raise ValueError(f"{os.fspath(path)}: a plan is a .parquet, .csv or .json file; give such a name")
+    return kind
+
+
+def _polars(kind: str) -> Any:
+    try:
+        import polars
+    except ImportError:
+        raise ImportError(f'plans as {kind} need polars: pip install "abstain[cli]" (or use .json)') from None
+    return polars
+
+
+def _listed(column: Any) -> Any:
+    return column.tolist() if column.dtype.kind in "US" else column
+
+
+def _written(column: Any) -> list[Any]:
+    """Return a column for JSON, which has no word for an infinity."""
+    if column.dtype.kind != "f":
+        return list(column.tolist())
+    return [value if np.isfinite(value) else repr(value) for value in column.tolist()]
+
+
+def numbers(column: Any) -> Any:
+    """Return a column as numbers; JSON has infinities as text."""
+    return np.array([float(value) for value in column])

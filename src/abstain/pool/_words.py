@@ -1,0 +1,38 @@
+"""What plans and estimates say in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from abstain.pool._plan import LabelPlan
+
+
+def of_plan(plan: LabelPlan) -> list[str]:
+    """Return what is expected of the labels, from what, and how to draw the same rows again."""
+    facts = plan.facts
+    lines = []
+    width, plain = facts["expected_halfwidth"], facts["expected_plain"]
+    if plan.n_stages > 1:
+        source = "by the labels so far"
+    elif facts["error_rate"] is not None:
+        source = f"at an error rate of {facts['error_rate']:.3g} and a usual score"
+    else:
+        source = "for a usual score; give error_rate= if it is known"
+    total = int(plan.planned.size) + int(facts["held_back"])
+    need = "" if not math.isfinite(plain) else f"; plain evaluation would need about {plain:,.0f} labels for it"
+    lines.append(f"expected half-width with {total} labels: {width:.3g} at level {facts['level']:g}, {source}{need}")
+    if facts["held_back"]:
+        lines.append(f"{facts['held_back']} labels are held back: plan.extend(loss) places them once these are there")
+    if len(plan.pool.blocks) == 1:
+        lines.append("all scores are equal: they say nothing of the rows, and ranks save no label")
+    left_out = plan.n - int(np.count_nonzero(plan.frame))
+    if left_out:
+        zone, label = facts["zone"], plan.measure().label
+        why = f"are never drawn: {label} does not count them" if zone is None else f"lie outside the zone of {zone:g}"
+        lines.append(f"{left_out} rows {why}")
+    lines.append(f"seed {', '.join(map(str, facts['seeds']))} · pool {plan.digest[:12]}")
+    return lines

@@ -1,0 +1,1 @@
+"""Few labels of a pool."""

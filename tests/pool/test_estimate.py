@@ -1,0 +1,204 @@
+"""What a few labels say of a pool: exact where all are labelled, unbiased by every design, covered by the interval."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.pool import Sample
+from abstain.pool import _design as design
+from abstain.pool import _risk as risk
+from abstain.pool._pool import Pool
+
+RNG = np.random.default_rng(5)
+N = 600
+SCORE = np.round(RNG.random(N), 2)
+LOSS = (RNG.random(N) < 0.5 * (1.0 - SCORE) ** 2 + 0.02).astype(float)
+LINEAR = ("augrc", "aurc", "sele", "risk", "selective_risk(coverage=0.8)", "generalized_risk(coverage=0.3)")
+SMOOTH = ("auroc_f", "e_augrc", "naurc", "accuracy", "aurc(estimator=harmonic)")
+
+
+def labelled(plan: Any, loss: Any = LOSS) -> Any:
+    """Return the losses that the plan asked for, NaN elsewhere."""
+    return np.where(plan.stage > 0, loss, np.nan)
+
+
+def evaluated(plan: Any, metrics: Any = "augrc", loss: Any = LOSS, score: Any = SCORE, **options: Any) -> Any:
+    """Evaluate a pool with what the plan asked for."""
+    return abstain.evaluate(loss=labelled(plan, loss), confidence=score, plan=plan, metrics=metrics, **options)
+
+
+@pytest.mark.parametrize("score", [SCORE, np.zeros(N), np.round(SCORE, 1)], ids=["ties", "one", "few"])
+@pytest.mark.parametrize("stages", [1, 2])
+def test_all_rows_labelled_give_what_evaluate_gives(score: Any, stages: int) -> None:
+    """With every label there is nothing to estimate: the values are those of the pool, ties included."""
+    plan = abstain.plan_labels(score, n=N if stages == 1 else 200, seed=0)
+    if stages == 2:
+        plan = plan.extend(labelled(plan), n=N - 200, seed=1)
+    found = evaluated(plan, "all", score=score)
+    plain = abstain.evaluate(loss=LOSS, confidence=score, metrics="all", level=None)
+    expected = {entry.metric: entry.value for entry in plain.measurements}
+    known = [entry for entry in found.measurements if entry.value == entry.value]
+    assert {entry.metric.split("(")[0] for entry in known} >= {"augrc", "aurc", "sele", "auroc_f", "naurc", "risk"}
+    for entry in known:
+        assert entry.value == pytest.approx(expected[entry.metric], rel=1e-12, abs=1e-12)
+        assert entry.low == entry.value == entry.high
+
+
+@pytest.mark.parametrize("metric", LINEAR)
+def test_unbiased_over_all_samples(metric: str) -> None:
+    """The mean over every set of three of seven rows is the value of the pool, whatever is guessed of the rows."""
+    score, loss = SCORE[:7], np.array([0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
+    pool, chosen = Pool.of(score), abstain.metrics.parse(metric)
+    guess = np.linspace(0.9, 0.1, 7)
+    values = []
+    for rows in map(list, combinations(range(7), 3)):
+        sample = Sample(pool, np.array(rows), loss[rows], np.zeros(3, int), np.full(3, 3 / 7), np.ones(7, bool), (3,))
+        values.append(chosen(sample.with_guess(guess)))
+    assert np.mean(values) == pytest.approx(chosen.of(loss, score), abs=1e-12)
+
+
+def test_unbiased_over_all_samples_of_two_stages() -> None:
+    """So is the mean over every first and every second stage, of unequal probabilities that the first one decides."""
+    score, loss = SCORE[:6], np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
+    pool, metric = Pool.of(score), abstain.metrics.get("augrc")
+    guess = np.linspace(0.7, 0.2, 6)
+    mean = 0.0
+    for first in combinations(range(6), 2):
+        left = [row for row in range(6) if row not in first]
+        chance = 0.1 + loss[list(first)].sum() + np.arange(4.0)
+        chance = chance / chance.sum()
+        for row, probability in zip(left, chance, strict=True):
+            rows = np.array([*first, row])
+            sample = Sample(pool, rows, loss[rows], np.array([0, 0, 1]), np.array([2 / 6, 2 / 6, probability]),
+                            np.ones(6, bool), (2, 1))  # fmt: skip
+            mean += probability / 15.0 * metric(sample.with_guess(guess))
+    assert mean == pytest.approx(metric.of(loss, score), abs=1e-12)
+
+
+def test_inclusion_probabilities_are_exact() -> None:
+    """Rows spread over the confidence come as often as was said, always so many, certain ones always."""
+    order = np.argsort(-SCORE[:60], kind="stable")
+    size = np.linspace(0.2, 3.0, 60)
+    size[7] = 200.0
+    probability = design.proportional(size, 15)
+    assert probability.sum() == pytest.approx(15.0)
+    assert probability[7] == 1.0
+    rng, count, draws = np.random.default_rng(0), np.zeros(60), 4000
+    for _ in range(draws):
+        rows = design.spread(order, probability, rng)
+        assert len(rows) == len(set(rows.tolist())) == 15
+        count[rows] += 1.0
+    z = (count - draws * probability) / np.sqrt(np.maximum(draws * probability * (1.0 - probability), 1e-9))
+    assert np.abs(z).max() < 4.0
+    assert 0.7 < z.std() < 1.3
+    assert count[7] == draws
+
+
+def test_two_uniform_stages_are_one_sample() -> None:
+    """Of rows drawn alike in two stages the estimate is that of the same rows drawn at once."""
+    plan = abstain.plan_labels(SCORE, n=100, seed=0)
+    plan = plan.extend(labelled(plan), n=50, seed=1)
+    two = evaluated(plan).value("augrc")
+    one = abstain.evaluate(loss=labelled(plan), confidence=SCORE, labelled="at random", metrics="augrc")
+    assert two == pytest.approx(one.value("augrc"), rel=1e-9)
+
+
+def test_intervals_cover_and_beat_plain_evaluation() -> None:
+    """On a pool whose score ranks well 95 % intervals cover, the variance is honest, and fewer labels are needed."""
+    rng, runs, names = np.random.default_rng(3), 150, ("augrc", "aurc", "auroc_f")
+    score = rng.random(2000)
+    loss = (rng.random(2000) < 0.9 * (1.0 - score) ** 2).astype(float)
+    truth = [abstain.metrics.get(name).of(loss, score) for name in names]
+    found, plain = [], []
+    for seed in range(runs):
+        plan = abstain.plan_labels(score, n=150, seed=seed)
+        few = evaluated(plan, list(names), loss, score)
+        found.append([(entry.value, entry.low, entry.high) for entry in few.measurements])
+        rows = plan.planned
+        plain.append([abstain.metrics.get(name).of(loss[rows], score[rows]) for name in names])
+    values = np.array(found)
+    covered = np.mean((values[:, :, 1] <= truth) & (truth <= values[:, :, 2]), axis=0)
+    ratio = np.mean((values[:, :, 0] - truth) ** 2, axis=0) / np.mean((np.array(plain) - truth) ** 2, axis=0)
+    assert np.all(covered > 0.9)
+    assert ratio[0] < 0.85
+    assert ratio[1] < 0.9
+    assert ratio[2] < 1.15
+
+
+def test_the_population_needs_a_wider_interval() -> None:
+    """Rows of a pool vary themselves; and with every label the interval of the population is that of a sample."""
+    plan = abstain.plan_labels(SCORE, n=200, seed=0)
+    pool, population = (evaluated(plan, target=target).measurements[0] for target in ("pool", "population"))
+    assert population.low < pool.low < pool.value < pool.high < population.high
+    everything = abstain.plan_labels(SCORE, n=N, seed=0)
+    found = evaluated(everything, target="population").measurements[0]
+    plain = abstain.evaluate(loss=LOSS, confidence=SCORE, metrics="augrc").measurements[0]
+    assert found.high - found.low == pytest.approx(plain.high - plain.low, rel=0.1)
+
+
+def test_only_counted_rows_are_drawn_and_nothing_else_is_said() -> None:
+    """A plan for the risk at a coverage draws accepted rows alone; a metric that counts the others is refused."""
+    plan = abstain.plan_labels(SCORE, n=80, metric="selective_risk(coverage=0.5)", seed=0)
+    assert SCORE[plan.planned].min() >= np.quantile(SCORE, 0.45)
+    assert evaluated(plan, "selective_risk(coverage=0.5)").measurements[0].high < 1.0
+    with pytest.raises(ValueError, match=r"the plan draws no label from \d+ rows that AUGRC counts"):
+        evaluated(plan)
+
+
+@pytest.mark.filterwarnings("ignore:100 % of the losses are 1")
+def test_no_error_among_the_labels() -> None:
+    """Without an error the interval starts at 0 and reserves room; what divides by the errors has no value."""
+    loss = np.zeros(N)
+    plan = abstain.plan_labels(SCORE, n=100, seed=0)
+    risk_, auroc = evaluated(plan, ["risk", "auroc_f"], loss).measurements
+    assert risk_.low == 0.0
+    assert 0.02 < risk_.high < 0.06
+    assert str(risk_.warning).startswith("only 0 errors are among the 100 labelled rows")
+    assert auroc.reason == "no error is among the 100 labelled rows; label more"
+    everything = evaluated(plan, ["risk", "auroc_f"], loss + 1.0).measurements
+    assert everything[0].high == 1.0
+    assert "right prediction" in str(everything[1].reason)
+
+
+def test_a_judge_saves_labels_and_a_coin_costs_none() -> None:
+    """A judge that agrees with the truth shortens the interval; the variance with a coin is that without."""
+    coin = RNG.random(N)
+    honest = np.where(RNG.random(N) < 0.95, LOSS, 1.0 - LOSS)
+    widths = {}
+    for name, judge in (("none", None), ("coin", (coin < 0.5).astype(float)), ("honest", honest)):
+        plan = abstain.plan_labels(SCORE, n=150, seed=2, judge=judge)
+        entry = evaluated(plan).measurements[0]
+        widths[name] = entry.high - entry.low
+        assert entry.low < abstain.augrc(LOSS, SCORE) < entry.high
+    assert widths["honest"] < 0.75 * widths["none"]
+    assert widths["coin"] < 1.05 * widths["none"]
+
+
+def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen() -> None:
+    """Guarded: below eight errors the second stage is uniform; else it weighs rows, and stays unbiased on average."""
+    score = np.linspace(0.0, 1.0, 1000)
+    rare, common = np.zeros(1000), (RNG.random(1000) < 0.7 * (1.0 - score)).astype(float)
+    for loss, even in ((rare, True), (common, False)):
+        plan = abstain.plan_labels(score, n=200, design="adaptive", metric="aurc", seed=0)
+        assert plan.sizes == (80,)
+        second = plan.extend(labelled(plan, loss), seed=1)
+        assert second.sizes == (80, 120)
+        left = second.inclusion[plan.stage == 0]
+        assert bool(np.ptp(left) < 1e-12) is even
+    assert abs(evaluated(second, "aurc", common, score).value("aurc") - abstain.aurc(common, score)) < 0.06
+
+
+def test_the_risk_model_fits_where_newton_would_swing() -> None:
+    """At high error rates, with none and with only errors the fit ends at a finite, calibrated risk."""
+    z = np.linspace(-2.5, 2.5, 400)
+    features = np.stack([np.ones(400), z, z * z - 1.0], axis=1)
+    for rate in (0.0, 0.02, 0.5, 0.97, 1.0):
+        loss = (np.arange(400) % 100 < 100 * rate).astype(float)
+        fitted = risk.expit(features @ risk.fit(features, loss, np.ones(400)))
+        assert np.all(np.isfinite(fitted))
+        assert abs(fitted.mean() - rate) < 0.02

@@ -1,0 +1,243 @@
+"""Plans: what they refuse, each with a sentence; their files; what they expect; and the command."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain
+from abstain.cli import run
+from abstain.pool import load_plan
+
+RNG = np.random.default_rng(8)
+N = 400
+SCORE = RNG.random(N)
+LOSS = (RNG.random(N) < 0.4 * (1.0 - SCORE)).astype(float)
+IDS = np.array([f"case-{k:03d}" for k in range(N)])
+PLAN = abstain.plan_labels(SCORE, n=60, seed=0, ids=IDS)
+LABELS = np.where(PLAN.stage > 0, LOSS, np.nan)
+
+
+def with_(column: Any, place: int, value: Any) -> Any:
+    """Return a copy with one value changed."""
+    changed = column.copy()
+    changed[place] = value
+    return changed
+
+
+REFUSED = {
+    "both sizes": (lambda: abstain.plan_labels(SCORE, n=5, halfwidth=0.1), "give exactly one of n"),
+    "no size": (lambda: abstain.plan_labels(SCORE), "give exactly one of n"),
+    "n above N": (lambda: abstain.plan_labels(SCORE, n=401), "n=401 labels, but the pool has 400 rows; n=400 labels"),
+    "n = 0": (lambda: abstain.plan_labels(SCORE, n=0), "n must be a whole number >= 1"),
+    "NaN score": (
+        lambda: abstain.plan_labels(with_(SCORE, 3, np.nan), n=5),
+        r"confidence is NaN in 1 of 400 rows \(first: row 4\); give nan_policy=\"reject\"",
+    ),
+    "duplicate ids": (
+        lambda: abstain.plan_labels(SCORE, n=5, ids=with_(IDS, 0, "case-007")),
+        r"ids occur more than once \(1 such, first: case-007\)",
+    ),
+    "short ids": (lambda: abstain.plan_labels(SCORE, n=5, ids=IDS[:9]), "ids must hold one name per row: 400 rows"),
+    "judge with gaps": (
+        lambda: abstain.plan_labels(SCORE, n=5, judge=with_(SCORE, 1, np.nan)),
+        r"judge is no number in \[0, 1\] in 1 of 400 rows \(first: row 2\)",
+    ),
+    "short judge": (lambda: abstain.plan_labels(SCORE, n=5, judge=[1.0]), "judge must hold one value per row"),
+    "planned without judge": (lambda: abstain.plan_labels(SCORE, n=5, design="planned"), "give judge="),
+    "coverage at risk": (lambda: abstain.plan_labels(SCORE, n=5, metric="coverage_at_risk"), "coverage_at_risk is no"),
+    "calibration": (lambda: abstain.plan_labels(SCORE, n=5, metric="ece"), "ece is no function of sums of losses"),
+    "whole curve": (
+        lambda: abstain.plan_labels(SCORE, n=5, metric="average_precision_error"),
+        "average_precision_error is a function of the whole curve",
+    ),
+    "probabilities": (lambda: abstain.plan_labels(SCORE, n=5, metric="brier_score"), "brier_score"),
+    "unknown design": (lambda: abstain.plan_labels(SCORE, n=5, design="clever"), "design='clever' is not known"),
+    "zone too small": (lambda: abstain.plan_labels(np.zeros(9), n=5, zone=0.5), "zone=0.5 holds no whole tie"),
+    "zone above 1": (lambda: abstain.plan_labels(SCORE, n=5, zone=60), r"zone must lie in \(0, 1\]"),
+    "labels without a plan": (
+        lambda: abstain.evaluate(loss=LABELS, confidence=SCORE),
+        r"340 of 400 rows have no label: if they were never labelled, say how the others were chosen: plan=",
+    ),
+    "no label at all": (
+        lambda: abstain.evaluate(loss=LABELS * np.nan, confidence=SCORE, labelled="at random"),
+        "no row has a label; abstain.plan_labels says which to label",
+    ),
+    "unlabelled planned row": (
+        lambda: evaluated(loss=with_(LABELS, PLAN.planned[0], np.nan)),
+        r"1 of 60 planned rows have no label \(first: id case-\d+\); label them",
+    ),
+    "scores changed": (
+        lambda: evaluated(confidence=with_(SCORE, 2, 0.5)),
+        r"the scores are not those of the plan: 1 of 400 changed \(first: id case-002 was 0\.\d+ and is 0.5\)",
+    ),
+    "ids changed": (
+        lambda: evaluated(ids=with_(IDS, 0, "case-new")),
+        r"the ids are not those of the plan: 1 of its 400 rows are missing and 1 are new \(first missing: case-000\)",
+    ),
+    "ids twice in the pool": (lambda: evaluated(ids=with_(IDS, 0, "case-007")), "ids occur more than once in the pool"),
+    "no ids": (lambda: evaluated(ids=None), "the plan knows its rows by ids, but the pool has none"),
+    "other rows": (
+        lambda: abstain.evaluate(loss=LOSS[:9], confidence=SCORE[:9], plan=abstain.plan_labels(SCORE, n=5)),
+        "the plan is for 400 rows, the pool has 9",
+    ),
+    "graded losses": (lambda: evaluated(loss=LABELS * 0.5), "a plan needs 0/1 losses, but loss"),
+    "metric refused": (lambda: evaluated(metrics="coverage_at_risk"), "coverage_at_risk is no function of sums"),
+    "weights": (lambda: evaluated(sample_weight=np.ones(N)), "no plan draws labels by sample_weight yet"),
+    "clusters": (lambda: evaluated(clusters=IDS), "no plan draws labels by clusters yet"),
+    "groups": (lambda: evaluated(groups={"site": IDS}), "groups= does not go with plan= or labelled= yet"),
+    "two scores": (lambda: evaluated(scores=["a", "b"]), "a plan is for one score"),
+    "plan and at random": (lambda: evaluated(labelled="at random"), "not both"),
+    "no plan object": (lambda: abstain.evaluate(loss=LABELS, confidence=SCORE, plan="plan.csv"), "load_plan"),
+    "population without plan": (
+        lambda: abstain.evaluate(loss=LOSS, confidence=SCORE, target="population"),
+        "target='population' is for a pool with a plan",
+    ),
+    "unknown target": (lambda: evaluated(target="world"), "target='world' is not known"),
+    "nothing left": (lambda: PLAN.extend(LABELS, n=341), "n=341 labels, but 340 of the 400 rows are not labelled yet"),
+    "how many more": (lambda: PLAN.extend(LABELS), "how many rows more"),
+    "extend without labels": (lambda: PLAN.extend(LABELS * np.nan, n=5), "60 of 60 planned rows have no label"),
+}
+
+
+def evaluated(**changed: Any) -> Any:
+    """Evaluate the pool with its plan, with something changed."""
+    return abstain.evaluate(**{"loss": LABELS, "confidence": SCORE, "ids": IDS, "plan": PLAN, **changed})
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_every_bad_input_has_its_sentence(case: str) -> None:
+    """What cannot be done is refused with the argument, the value and the remedy."""
+    call, sentence = REFUSED[case]
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        call()
+
+
+def test_labels_outside_the_plan_are_not_used() -> None:
+    """A label that nobody planned changes no number, and the reader is told."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone = evaluated()
+    with pytest.warns(UserWarning, match="340 labels outside the plan are not used"):
+        more = evaluated(loss=LOSS)
+    assert alone.to_csv() == more.to_csv()
+
+
+def test_ids_find_rows_in_any_order() -> None:
+    """A pool whose rows come in another order, or as a frame, gives the same numbers."""
+    order = RNG.permutation(N)
+    frame = pl.DataFrame({"id": IDS, "confidence": SCORE, "wrong": LABELS}).with_columns(pl.col("wrong").fill_nan(None))
+    found = [
+        evaluated(),
+        evaluated(loss=LABELS[order], confidence=SCORE[order], ids=IDS[order]),
+        abstain.evaluate(frame, plan=PLAN, loss="wrong"),
+        abstain.evaluate(frame[order.tolist()].to_pandas(), plan=PLAN, loss="wrong"),
+    ]
+    assert len({each.to_csv() for each in found}) == 1
+
+
+def test_labels_and_predictions_serve_as_well_as_losses() -> None:
+    """Missing class labels are missing labels, whether None, NaN or empty text."""
+    truth = np.where(LOSS > 0.0, "b", "a").astype(object)
+    frame = pl.DataFrame({"id": IDS, "confidence": SCORE, "pred": ["a"] * N,
+                          "label": [t if s else None for t, s in zip(truth, PLAN.stage, strict=True)]})  # fmt: skip
+    expected = evaluated().to_csv()
+    assert abstain.evaluate(frame, plan=PLAN).to_csv() == expected
+    assert abstain.evaluate(frame.with_columns(pl.col("label").fill_null("")), plan=PLAN).to_csv() == expected
+
+
+def test_equal_scores_and_tiny_pools() -> None:
+    """Scores that say nothing, pools of two rows and a single label still give a value inside its interval."""
+    flat = abstain.plan_labels(np.zeros(50), n=10, seed=0)
+    assert any("all scores are equal" in note for note in flat.notes())
+    for n_rows, n in ((2, 1), (3, 2), (1, 1), (50, 1)):
+        score = np.linspace(0.0, 1.0, n_rows) if n_rows < 50 else np.zeros(50)
+        plan = abstain.plan_labels(score, n=n, seed=0)
+        loss = np.where(plan.stage > 0, 1.0, np.nan)
+        entry = abstain.evaluate(loss=loss, confidence=score, plan=plan, metrics="augrc").measurements[0]
+        assert entry.low <= entry.value <= entry.high
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
+def test_a_plan_survives_its_file(tmp_path: Path, kind: str) -> None:
+    """What was written is read again to the bit; an edited file is refused."""
+    judge = (SCORE < 0.2).astype(float)
+    plan = abstain.plan_labels(np.where(SCORE < 0.1, -np.inf, SCORE), n=40, ids=IDS, judge=judge, design="planned")
+    plan = plan.extend(np.where(plan.stage > 0, LOSS, np.nan), n=20)
+    file = tmp_path / f"plan.{kind}"
+    plan.save(file)
+    read = load_plan(file)
+    assert read.digest == plan.digest
+    assert read.facts == plan.facts
+    assert read.sizes == (40, 20)
+    for name in ("confidence", "stage", "probability", "ids", "judge"):
+        assert np.array_equal(getattr(read, name), getattr(plan, name))
+    if kind == "csv":
+        frame = pl.read_csv(file)
+        frame.with_columns(stage=pl.lit(1)).write_csv(file)
+        with pytest.raises(ValueError, match="was changed since it was written"):
+            load_plan(file)
+        file.write_text("a,b\n1,2\n")
+        with pytest.raises(ValueError, match="is no plan of labels"):
+            load_plan(file)
+
+
+def test_the_same_seed_draws_the_same_rows() -> None:
+    """A seed is recorded, also one that was not given; the digest is that of the pool alone."""
+    again = abstain.plan_labels(SCORE, n=60, seed=0, ids=IDS)
+    assert np.array_equal(again.stage, PLAN.stage)
+    assert again.digest == PLAN.digest
+    free = abstain.plan_labels(SCORE, n=60, ids=IDS)
+    known = abstain.plan_labels(SCORE, n=60, ids=IDS, seed=free.facts["seeds"][0])
+    assert np.array_equal(free.stage, known.stage)
+
+
+def test_a_width_is_met() -> None:
+    """So many labels as a half-width was said to need give about that half-width at the error rate that was named."""
+    score = np.random.default_rng(0).random(3000)
+    loss = (np.random.default_rng(1).random(3000) < 0.3 * (1.0 - score)).astype(float)
+    plan = abstain.plan_labels(score, halfwidth=0.012, error_rate=0.15, seed=0)
+    known = np.where(plan.stage > 0, loss, np.nan)
+    entry = abstain.evaluate(loss=known, confidence=score, plan=plan, metrics="augrc").measurements[0]
+    assert plan.facts["expected_halfwidth"] <= 0.012
+    assert 0.008 < 0.5 * (entry.high - entry.low) < 0.016
+
+
+def test_the_command_plans_extends_and_evaluates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From a pool without labels to numbers, with a second stage between, all by files."""
+    pool, plan, more = tmp_path / "pool.csv", tmp_path / "plan.parquet", tmp_path / "more.csv"
+    frame = pl.DataFrame({"id": IDS, "confidence": SCORE})
+    frame.write_csv(pool)
+    assert run(["plan", str(pool), "--metric", "augrc", "--labels", "50", "--seed", "1", "-o", str(plan)]) == 0
+    assert capsys.readouterr().out.startswith("Label 50 of 400 rows · uniform · for AUGRC")
+    first = load_plan(plan)
+
+    def label(done: Any) -> None:
+        known = [int(x) if s else None for x, s in zip(LOSS, done.stage, strict=True)]
+        frame.with_columns(pl.Series("wrong", known)).write_csv(pool)
+
+    label(first)
+    assert run(["plan", str(pool), "--extend", str(plan), "--loss", "wrong", "--labels", "30", "-o", str(more)]) == 0
+    assert "Label 30 of 400 rows (stage 2)" in capsys.readouterr().out
+    label(load_plan(more))
+    assert run(["evaluate", str(pool), "--plan", str(more), "--loss", "wrong"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("400 rows, 80 labelled by plan (uniform), ")
+    assert "AUGRC" in shown
+    assert run(["evaluate", str(pool), "--loss", "wrong", "--at-random", "--metrics", "augrc"]) == 0
+    capsys.readouterr()
+    assert run(["evaluate", str(pool), "--loss", "wrong"]) == 2
+    said = capsys.readouterr().err
+    assert "320 of 400 rows have no label" in said
+    assert "--plan (of 'abstain plan')" in said
+    assert "--at-random" in said
+    assert run(["plan", str(pool), "--labels", "9", "--metric", "ece", "-o", str(plan)]) == 2
+    assert "ece is no function of sums of losses" in capsys.readouterr().err
+    page = tmp_path / "page.html"
+    assert run(["evaluate", str(pool), "--plan", str(more), "--loss", "wrong", "--report", str(page)]) == 0
+    assert "labelled by plan" in page.read_text(encoding="utf-8")
