@@ -160,6 +160,55 @@ def several(folder: Path) -> dict[str, File]:
     }  # fmt: skip
 
 
+def shapes(folder: Path) -> dict[str, File]:
+    """Return files whose names say little, so that values have to tell."""
+    import pandas as pd
+
+    three = model()["3"]
+    y, p, wrong, sure = three["y"], three["p"], three["wrong"], three["p"].max(1)
+    names = np.array(["ant", "bee", "cat"])
+    frame = pd.DataFrame(p)
+    frame["y"] = y
+    frame.to_csv(folder / "numbers.csv", index=False)
+    pd.DataFrame(p, columns=names).assign(label=names[y]).to_csv(folder / "named.csv", index=False)
+    pd.DataFrame({"label": y, "probs": [str(row.tolist()) for row in p]}).to_csv(folder / "lists.csv", index=False)
+    pd.DataFrame({"label": y, "probs": [str(row) for row in p]}).to_csv(folder / "numpy.csv", index=False)
+    rows = [
+        {"id": k, "correct": not each, "confidence": s} for k, (each, s) in enumerate(zip(wrong, sure, strict=True))
+    ]
+    (folder / "results.json").write_text(json.dumps({"model": "m", "results": rows}))
+    (folder / "by_id.json").write_text(json.dumps({str(row["id"]): row for row in rows}))
+    rng = np.random.default_rng(3)
+    real, spread = rng.normal(size=N), rng.gamma(2.0, 0.3, N)
+    guess = real + spread * rng.normal(size=N)
+    several, marginal = (rng.random((N, 4)) < 0.3).astype(int), rng.random((N, 4))
+    hits = (marginal >= 0.5) == several
+    return {
+        "columns_0_1_2": File(folder / "numbers.csv", wrong, sure),
+        "columns_of_names": File(folder / "named.csv", wrong, sure),
+        "suffix_prob": File(write("csv", folder / "suffix", label=names[y], **{f"{name}_prob": p[:, k]
+                            for k, name in enumerate(names)}), wrong, sure),
+        "keras_matrix": File(write("npz", folder / "keras", y_true=y, y_pred=p), wrong, sure),
+        "keras_one_hot": File(write("npz", folder / "hot", y_true=np.eye(3)[y], y_pred=p), wrong, sure),
+        "keras_sigmoid": File(write("npz", folder / "sigmoid", y_true=(y > 0) * 1, y_pred=1.0 - p[:, :1]),
+                              ((p[:, 0] < 0.5) != (y > 0)) * 1.0, np.maximum(p[:, 0], 1.0 - p[:, 0])),
+        "a_matrix_of_logits": File(write("npz", folder / "z", targets=y, y_pred=np.log(p)), wrong, sure,
+                                   "do not sum to 1", {"logits": "y_pred"}),
+        "lists_as_text": File(folder / "lists.csv", wrong, sure),
+        "numpy_as_text": File(folder / "numpy.csv", wrong),
+        "json_with_results": File(folder / "results.json", wrong, sure),
+        "json_by_id": File(folder / "by_id.json", wrong, sure),
+        "regression": File(write("csv", folder / "real", y_true=real, y_pred=guess, y_std=spread), (real - guess) ** 2,
+                           -spread, "measured numbers", {"task": "regression"}),
+        "several_labels": File(write("npz", folder / "multi", y_true=several, y_prob=marginal), 1.0 - hits.mean(axis=1),
+                               np.maximum(marginal, 1.0 - marginal).mean(axis=1), "several labels per row",
+                               {"task": "multilabel"}),
+        "free_text": File(write("csv", folder / "free", reference=[f"it is {k}" for k in range(N)], confidence=sure,
+                                prediction=[f"{k}" for k in range(N)], judged=1 - wrong), wrong, sure,
+                          "answers in words are no classes", {"correct": "judged"}),
+    }  # fmt: skip
+
+
 def foreign(folder: Path) -> dict[str, File]:
     """Return files of lm-eval, Inspect, FD-Shifts and OpenOOD."""
     lines = [json.loads(line) for line in (FIXTURES / f"samples_sums_{DATE}.jsonl").read_text().splitlines()]
@@ -197,7 +246,7 @@ def foreign(folder: Path) -> dict[str, File]:
     }  # fmt: skip
 
 
-MAKERS: tuple[Callable[[Path], dict[str, File]], ...] = (binary, several, foreign)
+MAKERS: tuple[Callable[[Path], dict[str, File]], ...] = (binary, several, shapes, foreign)
 
 
 def everything(folder: Path) -> dict[str, File]:

@@ -321,8 +321,8 @@ def test_wrong_types(tmp_path):
     archive = tmp_path / "a.npz"
     np.savez(archive, labels=[0, 1], logits=[["a", "b"], ["c", "d"]])
     refused(TypeError, "logits must be numeric", archive)
-    np.savez(archive, labels=[[0], [1]], pred=[0, 1])
-    refused(ValueError, "labels must be one-dimensional", archive, labels="labels")
+    np.savez(archive, labels=[[0, 2], [1, 1]], pred=[0, 1])
+    refused(ValueError, "a matrix whose rows do not sum to 1", archive, labels="labels")
 
 
 def test_other_types_of_columns(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ class FrameColumns:
             else:
                 self._lazy = pl.read_ndjson(path, infer_schema_length=None).lazy()
             self._schema = self._lazy.collect_schema()
+            #: columns of a CSV whose text is a list of numbers, as NumPy, pandas and Spark write a matrix
+            self._lists = self._text_lists() if kind == "csv" else set()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ValueError(self._broken(error)) from error
         self._header = csv_header(path) if kind == "csv" else []
@@ -49,6 +52,13 @@ class FrameColumns:
         self.written: dict[str, Any] = {}
         #: number of dimensions by column
         self.columns = {name: 2 if isinstance(dtype, nested) else 1 for name, dtype in self._schema.items()}
+        self.columns |= dict.fromkeys(self._lists, 2)
+
+    def _text_lists(self) -> set[str]:
+        """Return the columns of text whose first value is a list of two numbers or more."""
+        texts = [name for name, dtype in self._schema.items() if dtype == self._polars.String]
+        first = self._lazy.select(texts).head(1).collect() if texts else None
+        return {name for name in texts if first is not None and first.height and is_list(first[name][0])}
 
     def close(self) -> None:
         """Nothing stays open."""
@@ -101,6 +111,8 @@ class FrameColumns:
     def _column(self, column: Any, numeric: bool) -> Any:
         pl = self._polars
         dtype = column.dtype
+        if column.name in self._lists:
+            return lists_in_text(column.to_list(), column.name)
         if isinstance(dtype, pl.List | pl.Array):
             return self._nested(column)
         if numeric and dtype == pl.String:
@@ -143,6 +155,30 @@ class FrameColumns:
             return f"is no readable Parquet file (truncated?): {reason}; write it again"
         row = bad_csv_row(self._path) if self._kind == "csv" else _bad_json_row(self._path)
         return f"{row}; repair it" if row else f"cannot be read: {reason}; write it again as UTF-8 text"
+
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
+_LIST = re.compile(rf"\s*[\[(]\s*{_NUMBER}(?:[\s,;]+{_NUMBER})+\s*[\])]\s*", re.IGNORECASE)
+
+
+def is_list(text: str | None) -> bool:
+    """Whether a text is a list of numbers: ``[0.1, 0.9]`` or ``[0.1 0.9]``."""
+    return text is not None and _LIST.fullmatch(text) is not None
+
+
+def lists_in_text(values: list[str | None], name: str) -> Any:
+    """Return lists of numbers that were written as text as a matrix."""
+    rows: list[list[float]] = []
+    for row, text in enumerate(values, start=1):
+        found = re.findall(_NUMBER, text, re.IGNORECASE) if text is not None and is_list(text) else []
+        if not found or (rows and len(found) != len(rows[0])):
+            shortened = "; NumPy left out its middle" if text is not None and "..." in text else ""
+            raise ValueError(
+                f"column {name!r} must hold lists of one length, but data row {row} holds {text!r}{shortened}; "
+                "write one column per class, or Parquet"
+            )
+        rows.append(list(map(float, found)))
+    return np.array(rows)
 
 
 def _has_fields(pl: Any, dtype: Any) -> bool:

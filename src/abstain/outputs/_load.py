@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from abstain.outputs import _codes, _names, _rows
+from abstain.outputs import _codes, _names, _rows, _shapes
 from abstain.outputs._answers import Answers
 from abstain.outputs._open import Source
+from abstain.outputs._tasks import Task
 
 #: Columns whose values may be words.
 _WORDS = ("labels", "predictions", "ids", "clusters", "correct", "abstained", "should_abstain", "is_ood")
@@ -29,17 +30,47 @@ class Reading:
         self.written = dict(self.source.written)
         self.rows = _rows.chosen(self.loaded, where, self.source.columns)
         _rows.one_value(self.loaded, opened.one_of, self.rows)
+        self.rest = tuple(name for name, ndim in self.source.columns.items() if ndim == 1 and name not in names)
         self.unused = _names.unused(self.source.columns, [*names, "class_names", "passes", *plan.scores])
+        self.unused_notes = self._of_unused()
         if self.rows is not None:
             listed = " and ".join(f"{name} = {value}" for name, value in where.items())
             self.said = f"{int(self.rows.sum())} of {len(self.rows)} rows, {listed}"
             self._keep(self.rows)
 
+    def _of_unused(self) -> list[str]:
+        """Return what to say of columns that are not used but mean something: kinds of rows, and units of several."""
+        notes, plain = [], []
+        units = "clusters" in self.plan.single
+        for name in self.unused[:6]:
+            n, first, total = self._distinct(name)
+            if _names.KINDS.fullmatch(_names.plain(name)):
+                if n > 1:
+                    notes.append(
+                        f"`{name}` takes {n} values, whose rows are judged together; where={{{name!r}: {first!r}}} "
+                        "reads those of one"
+                    )
+            elif _names.UNITS.fullmatch(_names.plain(name)):
+                if not units and 1 < n < total:
+                    notes.append(
+                        f"`{name}` names {n} units of {total} rows: if rows of one depend on each other, give "
+                        f"clusters={name!r}"
+                    )
+            else:
+                plain.append(f"`{name}`")
+        return [*notes, *([f"not used: {', '.join(plain)}"] if plain else [])]
+
+    def _distinct(self, name: str) -> tuple[int, str, int]:
+        """Return how many values a column takes, its first one, and its number of rows."""
+        column = self.source.load([name], set())[name]
+        values = _rows.listed(column if self.rows is None else _rows.taken(column, self.rows))
+        return len(set(map(str, values))), str(values[0]), len(values)
+
     def _keep(self, rows: Any) -> None:
         self.loaded = {name: _rows.taken(column, rows) for name, column in self.loaded.items()}
         self.written = {name: _rows.taken(column, rows) for name, column in self.written.items()}
 
-    def answers(self, class_names: Sequence[str] | None, ood_label: Any) -> Answers:
+    def answers(self, class_names: Sequence[str] | None, ood_label: Any, task: Task | None) -> Answers:
         """Return the fields, for the rows of the part."""
         passes = self.source.passes()
         if passes is not None and self.rows is not None:
@@ -48,7 +79,7 @@ class Reading:
         if inside is not None:
             self._keep(inside)
             passes = None if passes is None else _rows.taken(passes, inside, axis=1)
-        return Answers(_fields(self, passes, class_names), self.plan, self.notes)
+        return Answers(_fields(self, passes, class_names, task), self.plan, self.notes)
 
     def _inside(self, ood_label: Any) -> Any:
         """Return the rows of the part that is read; None for all."""
@@ -79,7 +110,7 @@ class Reading:
             )
 
 
-def _fields(read: Reading, passes: Any, class_names: Sequence[str] | None) -> dict[str, Any]:
+def _fields(read: Reading, passes: Any, class_names: Sequence[str] | None, task: Task | None) -> dict[str, Any]:
     source, plan, loaded = read.source, read.plan, read.loaded
     fields: dict[str, Any] = {field: loaded[name] for field, name in plan.single.items()}
     fields |= {field: source.stack(loaded, columns) for field, columns in plan.matrix.items()}
@@ -91,7 +122,11 @@ def _fields(read: Reading, passes: Any, class_names: Sequence[str] | None) -> di
     fields["class_names"] = found if class_names is None else class_names
     for field in fields.keys() & {"ids", "clusters"}:
         fields[field] = _category(read, plan.single[field])
-    _codes.read_classes(fields, plan, read.written)
+    _shapes.settle(fields, plan, read.notes, multilabel=task is not None and task.multilabel)
+    if task is None:
+        _shapes.real_labels(fields, plan)
+        _shapes.texts_as_classes(fields, plan)
+        _codes.read_classes(fields, plan, read.written)
     return fields
 
 

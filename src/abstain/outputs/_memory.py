@@ -101,12 +101,22 @@ def of_json(path: str) -> MemoryColumns:
     if isinstance(data, dict) and isinstance(data.get("data"), list):
         names = data.get("columns")
         data = [dict(zip(names, row, strict=True)) for row in data["data"]] if isinstance(names, list) else data["data"]
+    if isinstance(data, dict):  # samples beside what says how they came about
+        tables = [each for each in data.values() if isinstance(each, list) and each and isinstance(each[0], dict)]
+        data = tables[0] if len(tables) == 1 else data
     if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
         names = dict.fromkeys(key for row in data for key in row)
         return _of_lists({name: [row.get(name) for row in data] for name in names})
     if isinstance(data, dict) and data and all(isinstance(value, list) for value in data.values()):
         return _of_lists(data)
     if isinstance(data, dict) and data and all(isinstance(value, dict) for value in data.values()):
+        rows = list(data.values())
+        if all(name.isdecimal() for name in data) and not any(
+            name.isdecimal() for name in rows[0]
+        ):  # by row, with its name
+            return _of_lists(
+                {name: [row.get(name) for row in rows] for name in dict.fromkeys(k for r in rows for k in r)}
+            )
         return _of_lists({name: list(value.values()) for name, value in data.items()})
     raise ValueError("holds no table: give a list of objects, one per sample, or lists by name")
 

@@ -14,20 +14,23 @@ SINGLE: dict[str, tuple[str, ...]] = {
     "labels": (
         "label", "labels", "y", "y_true", "target", "targets", "true_label", "true_labels", "true_class", "truth",
         "true", "gt", "gt_label", "ground_truth", "groundtruth", "gold", "gold_label", "reference", "references",
-        "actual", "actual_label", "y_test", "expected", "label_true",
+        "actual", "actual_label", "actual_class", "y_test", "y_val", "expected", "label_true", "correct_answer",
     ),
     "predictions": (
         "prediction", "predictions", "pred", "preds", "y_pred", "yhat", "y_hat", "pred_label", "pred_labels",
         "predicted", "predicted_label", "predicted_labels", "predicted_class", "pred_class", "prediction_label",
-        "model_prediction", "label_pred",
+        "model_prediction", "label_pred", "predicted_answer", "top1", "top_1", "argmax",
     ),
     "confidence": (
         "confidence", "confidences", "conf", "conf_score", "confidence_score", "score", "msp", "max_prob",
         "max_probability", "max_softmax", "max_softmax_prob", "max_softmax_probability", "certainty",
-        "prediction_confidence", "verbal_confidence", "verbalized_confidence",
+        "prediction_confidence", "model_confidence", "self_confidence", "stated_confidence", "answer_confidence",
+        "verbal_confidence", "verbalized_confidence", "max_proba", "top1_prob", "top_prob", "p_max", "logprob",
+        "log_prob", "mean_logprob", "avg_logprob",
     ),
     "uncertainty": (
         "uncertainty", "uncertainties", "uncertainty_score", "predictive_uncertainty", "predictive_entropy", "entropy",
+        "perplexity", "predictive_variance", "predictive_std", "pred_std", "y_std",
     ),
     "positive_probability": ("positive_probability", "positive_prob", "prob_positive", "p_positive", "prob_pos"),
     "either": (
@@ -65,8 +68,8 @@ _SECOND = re.compile(r"(?:y_)?(?:p|prob|probs|proba|probability)_1")
 EXTERNAL = ("odin", "gram", "confidnet", "tcp", "devries", "reservation", "deep_gamblers")
 
 #: Columns that often say that rows are of several kinds, or belong together: worth a word where they are not used.
-_UNITS = re.compile(
-    r"model|dataset|task|split|fold|seed|run|"
+KINDS = re.compile(r"model|model_name|dataset|task|split|fold|seed|run|run_id")
+UNITS = re.compile(
     r"(?:patient|subject|participant|person|user|document|doc|study|scan|slide|session|question)(?:_?id)?"
 )
 
@@ -169,7 +172,9 @@ def unused(columns: dict[str, int], used: Iterable[str]) -> list[str]:
     """Return the columns that are not used but look as if they meant something here."""
     known = {name for names in SINGLE.values() for name in names}
     rest = [name for name, ndim in columns.items() if ndim == 1 and name not in set(used)]
-    return [name for name in rest if plain(name) in known or _UNITS.fullmatch(plain(name))]
+    return [
+        name for name in rest if plain(name) in known or UNITS.fullmatch(plain(name)) or KINDS.fullmatch(plain(name))
+    ]
 
 
 def plain(name: str) -> str:
@@ -216,11 +221,16 @@ def _automatic_single(result: Plan, name: str, free: dict[str, int]) -> None:
     taken = set(result.columns())
     singles = [column for column, ndim in free.items() if ndim == 1 and column not in taken]
     found = [column for column in singles if plain(column) in SINGLE[name]]
+    if not found:  # a field of an object: data.correct
+        found = [column for column in singles if plain(column.rpartition(".")[2]) in SINGLE[name] and "." in column]
     pairs = {"predictions": ".label", "confidence": ".score"}  # a nested {"label": ..., "score": ...}
     if not found and name in pairs:
         stems = {column.rpartition(".")[0] for column in singles if column.endswith((".label", ".score"))}
         both = [stem for stem in stems if {f"{stem}.label", f"{stem}.score"} <= free.keys()]
         found = [f"{stem}{pairs[name]}" for stem in sorted(both)]
+    if not found and name in ("labels", "predictions"):  # one-hot, or probabilities, as their values tell
+        wide = [column for column, ndim in free.items() if ndim == 2 and column not in taken]
+        found = [column for column in wide if plain(column) in SINGLE[name]]
     if not found and name == "positive_probability":
         found = [column for column in singles if _SECOND.fullmatch(plain(column))]
     if len(found) > 1:

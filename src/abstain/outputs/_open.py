@@ -19,6 +19,16 @@ KINDS = {
 }  # fmt: skip
 
 
+_TORCH = 'load it and write arrays: np.savez("outputs.npz", labels=y, logits=z)'
+_FRAME = "read it with pandas or polars and give the frame to abstain.read_outputs, or write it as Parquet"
+#: What to do with files of other endings.
+INSTEAD = {
+    **dict.fromkeys((".pt", ".pth", ".ckpt", ".safetensors", ".mat", ".h5", ".hdf5"), _TORCH),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as CSV"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc", ".orc", ".avro", ".dta", ".sav", ".db", ".sqlite"), _FRAME),
+}
+
+
 @dataclass
 class Source:
     """Columns by name, what to call where they come from, and what a reader says about them."""
@@ -126,7 +136,8 @@ def kind_of(name: str) -> str:
     suffix = os.path.splitext(plain.removesuffix(".gz"))[1]
     if suffix not in KINDS or (plain.endswith(".gz") and KINDS[suffix] != "csv"):
         shown = os.path.splitext(plain)[1]
-        raise ValueError(f"{name}: extension {shown!r} is not known; use one of {', '.join(KINDS)} or .csv.gz")
+        remedy = INSTEAD.get(shown, f"use one of {', '.join(KINDS)} or .csv.gz")
+        raise ValueError(f"{name}: extension {shown!r} is not known; {remedy}")
     if os.path.getsize(name) == 0:
         raise ValueError(f"{name}: is empty (0 bytes); write it again")
     return KINDS[suffix]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import listed, with_row
-from abstain.outputs import _names, _suspect
+from abstain.outputs import _names, _shapes, _suspect
 from abstain.outputs._abstention import put_last
 from abstain.outputs._answers import Answers
 from abstain.outputs._damaged import damaged
@@ -20,6 +20,7 @@ from abstain.outputs._load import Reading
 from abstain.outputs._open import name_of, open_source
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._rows import Part
+from abstain.outputs._tasks import judge, task_of
 from abstain.outputs._understood import Origin, quoted
 
 
@@ -51,6 +52,7 @@ def read_outputs(
     unscored: Literal["wrong", "drop"] | None = None,
     ood_label: int | str | None = None,
     abstain_class: int | str | None = None,
+    task: str | None = None,
     part: Part = "id",
     unlabelled: bool = False,
 ) -> Outputs:
@@ -94,6 +96,10 @@ def read_outputs(
     abstain_class : int or str, optional
         The class column, by its place or name, that means "I abstain" (Deep Gamblers): it is removed from logits,
         probabilities and passes, and kept as a score; see ``abstention_unit`` of :class:`Outputs`.
+    task : {"regression", "regression-absolute", "multilabel", "multilabel-exact"}, optional
+        Judge labels and predictions by the squared or absolute error, by the share of labels that are wrong, or whether
+        one is. Labels of several per row are a matrix of 0 and 1; predictions too, or their probabilities, from which
+        a confidence then follows: 1 minus the expected loss.
     part : {"id", "ood"}
         Which rows to read where ``is_ood`` or ``ood_label`` tells them apart.
     unlabelled : bool
@@ -135,6 +141,8 @@ def read_outputs(
     - uncertainty: uncertainty, entropy, predictive_entropy; positive_probability: prob_1 alone, prob_positive, ...
     - correct: correct, is_correct, acc, exact_match, grade, passed, ...; quality: quality; loss: loss, error
     - abstained, should_abstain (unanswerable, is_impossible), is_ood
+    - where nothing else predicts: a matrix, or columns that are called alike or as the labels are, whose values sum
+      to 1 in every row, are probabilities
     - sample_weight: weight, sample_weight; ids: id, sample_id; clusters: cluster
     - logits: a matrix logits, logit, logit_<name> or logits_<name>; else columns logit_0 … or logits_0 …
     - probabilities: a matrix or columns under probabilities, probability, probs, prob, proba, softmax, likewise
@@ -180,19 +188,23 @@ def read_outputs(
             opened = open_source(source)
         try:
             plan = _names.plan(opened.columns.columns, single, matrix, groups, scores)
+            judged_by = task_of(task)
             if not unlabelled:
+                _shapes.find_probabilities(plan, opened.columns)
                 _require_loss(plan, opened.columns.columns)
             elif labels is None and ood_label is None:
                 plan.single.pop("labels", None)  # -1, or the classes of other data
             with damaged(name):
                 read = Reading(opened, plan, where or {}, part)
-                answers = read.answers(class_names, ood_label)
+                answers = read.answers(class_names, ood_label, judged_by)
         finally:
             opened.columns.close()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             answers.sureness(confidence_levels)
-            if not unlabelled:
+            if judged_by is not None and not unlabelled:
+                judge(answers, judged_by)
+            elif not unlabelled:
                 answers.either()
                 answers.positive(class_names)
             states = None if unlabelled else answers.losses(unscored)
@@ -249,11 +261,10 @@ def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool) -> Out
     origin = {field: f"`{name}`" for field, name in plan.single.items()}
     origin |= {field: quoted(names) for field, names in plan.matrix.items()}
     notes = [*answers.notes]
-    if read.unused:
-        notes.append(f"not used: {', '.join(f'`{name}`' for name in read.unused[:6])}")
+    notes += read.unused_notes
     outputs = Outputs(
         **answers.fields, unlabelled=unlabelled, states=states,
-        origin=Origin(origin | answers.how, read.said, tuple(notes), dict(plan.single), dict(plan.matrix)),
+        origin=Origin(origin | answers.how, read.said, tuple(notes), dict(plan.single), dict(plan.matrix), read.rest),
     )  # fmt: skip
     return _verdict(outputs, plan)
 

@@ -33,6 +33,8 @@ class Origin:
         What the reader should know.
     single, matrix : dict
         Field -> the name of its column as it stands, and the names of the columns of its matrix.
+    rest : tuple of str
+        Columns that are not used.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +42,7 @@ class Origin:
     notes: tuple[str, ...] = ()
     single: Mapping[str, str] = field(default_factory=dict)
     matrix: Mapping[str, list[str]] = field(default_factory=dict)
+    rest: tuple[str, ...] = ()
 
 
 def understood(outputs: Outputs, default: str = "") -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import UnmetNeed, closest
+from abstain._checks import UnmetNeed, closest, listed
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores._catalogue import COMPOSED, LEAF_OF, score_of
@@ -174,4 +174,6 @@ def default(outputs: Outputs) -> str:
         if score_of(name).available(outputs):
             return name
     found = f"choose one of {', '.join(outputs.scores)}" if outputs.scores else "give one, or logits or probabilities"
+    if outputs.origin is not None and outputs.origin.rest and not outputs.scores:
+        found = f"give confidence= or uncertainty=, one of the other columns: {listed(outputs.origin.rest)}"
     raise UnmetNeed(f"these outputs have no confidence; {found}")

@@ -1,0 +1,198 @@
+"""What names leave open and values tell: one-hot labels, matrices and families of columns that are probabilities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import listed
+from abstain._classes import RANGE_TOLERANCE, SUM_TOLERANCE, is_text
+from abstain.outputs import _codes, _names, _rows
+
+#: What columns of one class each are called, around the name of the class.
+_AROUND = (
+    re.compile(r"(?P<stem>)(?P<name>\d+)"),
+    re.compile(r"(?P<stem>.*?[a-z)_\-. ])(?P<name>\d+)", re.IGNORECASE),
+    re.compile(r"(?P<name>.+?)(?P<stem>[_\-. ](?:p|prob|proba|probability|score))", re.IGNORECASE),
+    re.compile(r"(?P<stem>(?:p|prob|proba|probability|score)[_\-. (\[]+)(?P<name>.+?)[)\]]?", re.IGNORECASE),
+)
+_PREDICTS = {"predictions", "positive_probability", "loss", "correct", "quality", "either"}
+
+
+def find_probabilities(plan: _names.Plan, columns: Any) -> None:
+    """Where nothing is known to predict, look for columns of numbers in [0, 1] that sum to 1 in every row."""
+    if plan.single.keys() & _PREDICTS or plan.matrix.keys() & {"logits", "probabilities"}:
+        return
+    if "labels" not in plan.single or columns.passes() is not None:
+        return
+    used = {*plan.single.values(), *plan.groups.values()}
+    free = {name: ndim for name, ndim in columns.columns.items() if name not in used and ndim <= 2}
+    found = [[name] for name, ndim in free.items() if ndim == 2 and _sum_to_one(columns, [name]) is not None]
+    found += [family for family in _families(plan, columns, free) if _sum_to_one(columns, family) is not None]
+    if len(found) == 1:
+        plan.matrix["probabilities"] = found[0]
+        plan.scores = {name: column for name, column in plan.scores.items() if column not in found[0]}
+        if len(found[0]) > 1:
+            plan.class_names = _class_names(found[0])
+
+
+def _families(plan: _names.Plan, columns: Any, free: dict[str, int]) -> Iterator[list[str]]:
+    """Yield columns that may be one per class: called like the labels, or alike but for a part that differs."""
+    single = [name for name, ndim in free.items() if ndim == 1]
+    seen: list[set[str]] = []
+    try:
+        labels = columns.load([plan.single["labels"]], set())[plan.single["labels"]]
+        words = {word for word in _codes.as_words(labels).tolist() if word is not None}
+    except (TypeError, ValueError):  # the reader says better what is wrong with them
+        words = set()
+    if len(words) > 1 and words <= set(single):
+        seen.append(words)
+        yield [name for name in single if name in words]
+    for around in _AROUND:
+        families: dict[str, list[str]] = {}
+        for name in single:
+            if match := around.fullmatch(name):
+                families.setdefault(match["stem"].lower(), []).append(name)
+        for family in families.values():
+            if len(family) > 1 and set(family) not in seen:
+                seen.append(set(family))
+                yield sorted(family, key=_names.natural) if _numbered(family) else family
+
+
+def _sum_to_one(columns: Any, family: list[str]) -> Any:
+    """Return columns as a matrix if they are numbers in [0, 1] that sum to 1 in every row; else None."""
+    try:
+        loaded = columns.load(family, set(family))
+        matrix = np.asarray(columns.stack(loaded, family), dtype=float)
+    except (TypeError, ValueError):
+        return None
+    if matrix.ndim != 2 or matrix.shape[1] < 2 or not matrix.size:
+        return None
+    return matrix if is_distribution(matrix) else None
+
+
+def is_distribution(matrix: Any) -> bool:
+    """Whether every row holds probabilities that sum to 1."""
+    inside = (matrix >= -RANGE_TOLERANCE) & (matrix <= 1.0 + RANGE_TOLERANCE)
+    return bool(inside.all() and (np.abs(matrix.sum(axis=1) - 1.0) <= SUM_TOLERANCE).all())
+
+
+def _numbered(family: list[str]) -> bool:
+    return all(any(sign.isdecimal() for sign in name) for name in family)
+
+
+def _class_names(family: list[str]) -> list[str] | None:
+    """Return what tells the columns apart; None where that is 0, 1, 2 and so on."""
+    for around in _AROUND:
+        matches = [around.fullmatch(name) for name in family]
+        if all(matches) and len({match["stem"].lower() for match in matches if match}) == 1:
+            names = [match["name"] for match in matches if match]
+            break
+    else:
+        names = family
+    return None if names == [str(k) for k in range(len(names))] else names
+
+
+def settle(fields: dict[str, Any], plan: _names.Plan, notes: list[str], *, multilabel: bool) -> None:
+    """Turn matrices in the place of columns into what they are: one column, one-hot classes, probabilities."""
+    for part in [each for each in fields if each in plan.single]:
+        fields[part] = _flat(fields[part])
+    if _ndim(fields.get("probabilities")) == 2 and np.shape(fields["probabilities"])[1] == 1:
+        _move(fields, plan, "probabilities", "positive_probability", _flat(fields.pop("probabilities")))
+    for part in ("labels", "predictions") if not multilabel else ():
+        column = fields.get(part)
+        if _ndim(column) == 2:
+            _settle_matrix(fields, plan, notes, part, np.asarray(column, dtype=float))
+    _fractional(fields, plan, notes)
+
+
+def _settle_matrix(fields: dict[str, Any], plan: _names.Plan, notes: list[str], part: str, matrix: Any) -> None:
+    name = plan.single[part]
+    if ((matrix == 0.0) | (matrix == 1.0)).all() and (matrix.sum(axis=1) == 1.0).all():
+        fields[part] = matrix.argmax(axis=1)
+        notes.append(f"`{name}` is one-hot: the class is the place of the 1")
+    elif part == "predictions" and is_distribution(matrix):
+        fields.pop("predictions")
+        _move(fields, plan, "predictions", "probabilities", matrix)
+    elif ((matrix == 0.0) | (matrix == 1.0)).all():
+        raise ValueError(
+            f"column {name!r} holds several labels per row; give task='multilabel' (share of wrong labels) or "
+            "task='multilabel-exact' (1 unless all are right)"
+        )
+    else:
+        raise ValueError(
+            f"{name!r} is a matrix whose rows do not sum to 1; give logits={name!r} if it holds logits, or name the "
+            f"column of {part}: {part}=<column>"
+        )
+
+
+def _move(fields: dict[str, Any], plan: _names.Plan, old: str, new: str, column: Any) -> None:
+    name = plan.single.pop(old, None) or plan.matrix.pop(old)[0]
+    fields[new] = column
+    if new == "probabilities":
+        plan.matrix[new] = [name]
+    else:
+        plan.single[new] = name
+
+
+def _fractional(fields: dict[str, Any], plan: _names.Plan, notes: list[str]) -> None:
+    """Take "predictions" between 0 and 1 of two classes as what they must be: the probability of the second."""
+    column, labels = fields.get("predictions"), fields.get("labels")
+    if column is None or labels is None or is_text(column) or "predictions" in plan.told:
+        return
+    if any(fields.get(part) is not None for part in ("positive_probability", "either", "probabilities", "logits")):
+        return
+    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if values.dtype.kind != "f" or np.isnan(values).any() or (values == np.floor(values)).all():
+        return
+    classes = {word for word in _codes.as_words(labels).tolist() if word is not None}
+    if values.min() >= 0.0 and values.max() <= 1.0 and len(classes) == 2:
+        notes.append(f"`{plan.single['predictions']}` holds fractions, which are no classes: probabilities")
+        fields.pop("predictions")
+        _move(fields, plan, "predictions", "positive_probability", values)
+
+
+def real_labels(fields: dict[str, Any], plan: _names.Plan) -> None:
+    """Refuse labels that are measured quantities, with the tasks that they belong to."""
+    labels = fields.get("labels")
+    if labels is None or is_text(labels) or _ndim(labels) != 1:
+        return
+    values = np.asarray(labels.to_numpy() if hasattr(labels, "to_numpy") else labels)
+    if values.dtype.kind == "f" and np.isfinite(values).all() and np.mean(values != np.floor(values)) > 0.1:
+        raise ValueError(
+            f"column {plan.single['labels']!r} holds measured numbers, no classes; give task='regression' (squared "
+            "error) or task='regression-absolute', or a column of losses: loss=<column>"
+        )
+
+
+def texts_as_classes(fields: dict[str, Any], plan: _names.Plan) -> None:
+    """Leave out answers in free text where a verdict is there, else refuse them: comparing texts tells nothing."""
+    labels = fields.get("labels")
+    if labels is None or not is_text(labels) or "labels" in plan.told or "predictions" not in plan.single:
+        return
+    words = _rows.listed(labels)
+    distinct = len(set(words))
+    if len(words) >= 20 and distinct > 0.5 * len(words):
+        name = plan.single["labels"]
+        if plan.single.keys() & {"loss", "correct", "quality"}:
+            for part in ("labels", "predictions"):
+                fields.pop(part)
+                plan.single.pop(part)
+            return
+        raise ValueError(
+            f"column {name!r} holds {distinct} different texts in {len(words)} rows (such as {listed(words[:1])}): "
+            "answers in words are no classes; give correct=<column> or quality=<column>, or to compare them letter by "
+            f"letter labels={name!r}"
+        )
+
+
+def _flat(column: Any) -> Any:
+    """Return a matrix of one column as a column."""
+    return np.asarray(column)[:, 0] if _ndim(column) == 2 and np.shape(column)[1] == 1 else column
+
+
+def _ndim(column: Any) -> int:
+    return 0 if column is None else int(getattr(column, "ndim", 1))
