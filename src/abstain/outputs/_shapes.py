@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import listed
-from abstain._classes import RANGE_TOLERANCE, SUM_TOLERANCE, is_text
+from abstain._classes import ROUNDING, is_text
 from abstain.outputs import _codes, _names, _rows
 
 #: What columns of one class each are called, around the name of the class.
@@ -76,8 +76,8 @@ def _sum_to_one(columns: Any, family: list[str]) -> Any:
 
 def is_distribution(matrix: Any) -> bool:
     """Whether every row holds probabilities that sum to 1."""
-    inside = (matrix >= -RANGE_TOLERANCE) & (matrix <= 1.0 + RANGE_TOLERANCE)
-    return bool(inside.all() and (np.abs(matrix.sum(axis=1) - 1.0) <= SUM_TOLERANCE).all())
+    inside = (matrix >= -ROUNDING) & (matrix <= 1.0 + ROUNDING)
+    return bool(inside.all() and (np.abs(matrix.sum(axis=1) - 1.0) <= ROUNDING).all())
 
 
 def _numbered(family: list[str]) -> bool:
