@@ -148,7 +148,7 @@ def test_the_published_procedure_comes_with_its_caution(study):
 
 def test_it_prints_and_becomes_plain_values(study):
     text = str(study)
-    assert "Kendall's tau of aurc and augrc" in text
+    assert "Kendall's tau of AURC and AUGRC" in text
     assert "rank, then aggregate" in text
     assert json.loads(json.dumps(study.to_dict(), allow_nan=False))["rankings"]["augrc"]["rows"][0]["rank"] == 1
 

@@ -313,7 +313,8 @@ def test_what_is_certified_where_the_limit_is_not(repetitions: int) -> None:
         missed += bool(np.any(truth > np.array([one.risk for one in found.attained]) + 1e-9))
     assert missed / repetitions <= worst(repetitions)
     text = str(found)
-    assert "What these rows do certify (with probability at least 0.95, all of this together)" in " ".join(text.split())
+    assert "What these rows do certify\n" in text
+    assert "With probability at least 0.95 all rows of such a table hold together." in text
     assert max(map(len, text.splitlines())) <= 80
     few = abstain.choose_threshold(np.zeros(40), np.arange(40.0), risk=0.05, delta=0.05)
     assert few.rows_needed in range(59, 66)

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 #: Blues for the ranks, dark to light, as RGB; black text stays readable on all of them.
 BLUES = ("9ecae1", "b7d6ea", "cde2f1", "e0edf8", "eff6fc")
 
+_GREEK = ("alpha", "beta", "gamma", "delta", "lambda", "mu", "sigma", "tau")
 _TEX = {
     "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "%": "\\%", "_": "\\_", "&": "\\&", "#": "\\#",
     "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}",
-    "|": "\\textbar{}", '"': "\\textquotedbl{}", "↑": "$\\uparrow$", "↓": "$\\downarrow$", "±": "$\\pm$",
+    "|": "\\textbar{}", '"': "''", "↑": "$\\uparrow$", "↓": "$\\downarrow$", "±": "$\\pm$",
     "—": "---", "·": "$\\cdot$", "≤": "$\\le$", "≥": "$\\ge$", "×": "$\\times$", "…": "\\dots{}",
+    **{letter: f"$\\{name}$" for letter, name in zip("αβγδλμστ", _GREEK, strict=True)},
 }  # fmt: skip
 
 
@@ -93,7 +95,8 @@ def latex(table: Table) -> str:
     lines += [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule"]
     if any(table.headings()):
         lines += [_tex_row([tex(text) for text in table.headings()]), "\\midrule"]
-    lines += [_tex_row([_tex_cell(cell, depth) for cell in row]) for row in table.shown()]
+    for first, *cells in table.shown():
+        lines.append(_tex_row([tex(first.value), *(_tex_cell(cell, depth) for cell in cells)]))
     notes = [*table.notes, *legend(depth)]
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", *(f"% {clean(note)}" for note in notes)])
 
@@ -106,7 +109,7 @@ def _tex_row(cells: list[str]) -> str:
 def _tex_cell(cell: Shown, depth: int) -> str:
     shade = f"\\cellcolor{{rank{cell.rank}}}" if depth > 1 and 0 < cell.rank <= len(BLUES) else ""
     value = f"\\textbf{{{tex(cell.value)}}}" if cell.rank == 1 else tex(cell.value)
-    return f"{shade}{value}{tex(cell.rest)}"
+    return re.sub(r"(?<![^ [{])-(?=\d)", "$-$", f"{shade}{value}{tex(cell.rest)}")  # a hyphen is no minus
 
 
 def tex(text: str) -> str:

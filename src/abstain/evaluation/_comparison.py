@@ -126,13 +126,14 @@ class Comparison(Result):
 
     def _pairs(self) -> Table:
         simultaneous = "simultaneous " if self.adjust == "max-t" and len(self.table) > 2 else ""
-        columns = [Column("Better - worse"), Column(f"Difference [{simultaneous}interval]"), Column("p")]
-        columns += [Column("adjusted p"), Column("differ", left=True)][len(self.table) == 2 :]
+        columns = [Column("Better - worse"), Column(f"Difference [{simultaneous}interval]")]
+        columns += [Column("p" if len(self.table) == 2 else "adjusted p")]
+        columns += [Column("differ", left=True)]
         rows: list[Row] = []
         for each in self.differences[:PAIRS]:
             difference = Estimate(each.difference, each.low, each.high)
-            p = [_p(each.p_value), _p(each.p_adjusted)][len(self.table) == 2 :]
-            rows.append((f"{each.a} - {each.b}", difference, *p, "yes" if each.significant else "no"))
+            differ = "yes" if each.significant else "no"
+            rows.append((f"{each.a} - {each.b}", difference, _p(each.p_adjusted), differ))
         hidden = len(self.differences) - PAIRS
         return Table(columns, rows, notes=[f"{hidden} more pairs are in .differences."] if hidden > 0 else [])
 

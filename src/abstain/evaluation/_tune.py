@@ -53,9 +53,9 @@ class Tuning(Result):
     >>> outputs = abstain.datasets.load("cifar10_vgg16")
     >>> result = abstain.tune("gen", outputs, grid={"gamma": [0.1, 0.5, 2.0], "top": [10]})
     >>> print(result)
-    gen by augrc: gamma=0.5, top=10 is the best of 3
+    gen by AUGRC: gamma=0.5, top=10 is the best of 3
     <BLANKLINE>
-    Candidate            augrc ↓
+    Candidate            AUGRC ↓
     gamma=0.1, top=10  0.006261
     gamma=0.5, top=10  0.005959*
     gamma=2.0, top=10  0.006026
@@ -77,6 +77,11 @@ class Tuning(Result):
     row_hashes: Any = field(default=(), repr=False)  #: hashed rows of the validation split, with the chosen score
 
     @property
+    def label(self) -> str:
+        """The metric as a table prints it."""
+        return (metrics.get(f"joint.{self.metric}") if self.metric in _JOINT else metrics.parse(self.metric)).label
+
+    @property
     def options(self) -> Mapping[str, Any]:
         """Hyper-parameters of the best candidate."""
         return self.candidates[self.index].options
@@ -90,11 +95,11 @@ class Tuning(Result):
 
     def headline(self) -> str:
         """Return what was tuned and what was chosen."""
-        return f"{self.score} by {self.metric}: {_text(self.options)} is the best of {len(self.candidates)}"
+        return f"{self.score} by {self.label}: {_text(self.options)} is the best of {len(self.candidates)}"
 
     def tables(self) -> list[Table]:
         """Return one row per candidate."""
-        columns = [Column("Candidate"), Column(self.metric, self.direction)]
+        columns = [Column("Candidate"), Column(self.label, self.direction)]
         failed = any(each.reason for each in self.candidates)
         rows: list[Row] = [(_text(each.options), each.value, each.reason or "") for each in self.candidates]
         if not failed:
@@ -111,7 +116,13 @@ class Tuning(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: what was tuned, every candidate, and the chosen options."""
-        facts = {"score": self.score, "metric": self.metric, "direction": self.direction, "options": self.options}
+        facts = {
+            "score": self.score,
+            "metric": self.metric,
+            "label": self.label,
+            "direction": self.direction,
+            "options": self.options,
+        }
         return {**plain(facts | {"candidates": self.candidates, "index": self.index}), "abstain": __version__}
 
 

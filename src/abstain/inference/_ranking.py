@@ -75,7 +75,7 @@ class Ranking:
         for name, better in zip(self.names, self.better, strict=True):
             row = self.of(name)
             ranks = f"{row['low']:.0f} to {row['high']:.0f}"
-            shares = (f"{row['mean_rank']:.2f}", ranks, f"{row['share_first']:.0%}", int(better.sum()))
+            shares = (f"{row['mean_rank']:.2f}", ranks, f"{100.0 * row['share_first']:.0f} %", int(better.sum()))
             rows.append((name, row["rank"], row["estimate"], *shares))
         return Table(columns, rows, title=arrow(self.label, self.direction))
 
@@ -150,9 +150,10 @@ class RankingStudy(Result):
 
     def notes(self) -> list[str]:
         """Return what the tests are, and Kendall's tau between the rankings."""
-        first, *others = self.rankings
+        (first, one), *others = self.rankings.items()
         tests = f"better than: how many others, by paired tests at {1.0 - self.level:.3g}, {self.adjust}"
-        return [tests, *(f"Kendall's tau of {first} and {spec}: {self.kendall(first, spec):.3f}" for spec in others)]
+        taus = {other.label: self.kendall(first, metric) for metric, other in others}
+        return [tests, *(f"Kendall's tau of {one.label} and {label}: {tau:.3f}" for label, tau in taus.items())]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per metric and score."""

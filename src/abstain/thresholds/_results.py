@@ -248,8 +248,8 @@ class CertifiedThreshold(Threshold):
             (one.risk, one.coverage, repr(one.threshold) if one.threshold > -1e300 else "all that have a score")
             for one in self.attained
         ]
-        sure = f"with probability at least {1.0 - self.delta:g}, all of this together"
-        return [Table(columns, rows, f"What these rows do certify ({sure})")]
+        sure = f"With probability at least {1.0 - self.delta:.6g} all rows of such a table hold together."
+        return [Table(columns, rows, "What these rows do certify", [sure])]
 
 
 def statement(
