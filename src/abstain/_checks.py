@@ -312,11 +312,11 @@ def check_weight(weight: Any, xp: Any) -> None:
         raise ValueError(f"sample_weight sums to {total:g}, where squares underflow; {remedy}")
 
 
-def matrix(array: ArrayLike, name: str) -> FloatArray:
-    """Return class scores as a float64 NumPy matrix of shape (n_samples, n_classes)."""
+def matrix(array: ArrayLike, name: str, shape: str = "(n_samples, n_classes)") -> FloatArray:
+    """Return numbers, mostly class scores, as a float64 NumPy matrix of a ``shape`` that messages name."""
     result = _host_array(to_numpy(array) if array_api_compat.is_array_api_obj(array) else array, name)
     if result.ndim != 2:
-        raise ValueError(f"{name} must have shape (n_samples, n_classes), got {result.shape}")
+        raise ValueError(f"{name} must have shape {shape}, got {result.shape}")
     if result.shape[0] == 0:
         raise ValueError(f"{name} is empty; at least one sample is needed")
     return result.astype(np.float64, copy=False)

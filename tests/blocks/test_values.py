@@ -220,3 +220,15 @@ def test_the_repr_shows_what_the_table_is_about() -> None:
     """Size, blocks, risk, kind of loss and the largest tie fit on one line."""
     table = TieBlocks.from_samples([0, 1, 0, 1], [0.9, 0.6, 0.6, 0.3])
     assert repr(table) == "TieBlocks(n=4, blocks=3, mean_loss=0.5, binary=True, largest_tie=2)"
+
+
+def test_a_table_is_never_changed() -> None:
+    """Neither its columns nor its sums can be written to, however it was built; the caller's arrays still can."""
+    loss, score = np.array([0.0, 1.0, 1.0]), np.array([0.9, 0.5, 0.5])
+    plain = TieBlocks.from_samples(loss, score, keep_samples=True)
+    own = TieBlocks(score[:2], score[:2], score[:2], score[:2], binary=False)
+    for table in (plain, plain.merge(plain), plain.reweight([1, 2, 3]), plain.oracle, plain.constant, own):
+        for name in ("score", "weight", "loss", "count", "cumulative_weight", "cumulative_loss", "selective_risk"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(table, name)[0] = 7.0
+    score[0] = loss[0] = 0.5

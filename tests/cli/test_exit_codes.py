@@ -118,3 +118,21 @@ def test_a_policy_nested_without_end_is_the_users(abstain_: Callable[..., Done],
     np.savez(tmp_path / "a.npz", loss=[0, 1], confidence=[0.9, 0.8])
     done = abstain_("monitor", "policy.json", "a.npz")
     assert (done.code, done.err.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("module", ["click", "numpy", "abstain.cli._signals", "abstain.cli._run", "abstain.evaluation"])
+def test_control_c_during_the_imports(module: str) -> None:
+    """One line and 130, whichever import is interrupted."""
+    code = f"""
+import sys
+class Interrupted:
+    def find_spec(self, name, *rest):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+sys.argv = ["abstain", "metrics"]
+from abstain.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (130, "abstain: interrupted\n")

@@ -67,6 +67,16 @@ def test_text_that_unpacks_without_measure_is_refused(tmp_path: Path) -> None:
         abstain.read_outputs(archive(tmp_path / "a.npz", *members, deflated=True))
 
 
+def test_numbers_that_unpack_without_measure_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A megabyte that becomes a gigabyte of zeros, here with a lower limit; a long column of zeros is none."""
+    zeros = [("loss", member(np.zeros(200_000))), ("confidence", member(np.arange(200_000.0)))]
+    file = archive(tmp_path / "a.npz", *zeros, deflated=True)
+    assert abstain.read_outputs(file).n == 200_000
+    monkeypatch.setattr("abstain.outputs._npz.HARMLESS_NUMBERS", 1 << 20)
+    with pytest.raises(ValueError, match=r"'loss' holds 1600128 bytes of numbers in"):
+        abstain.read_outputs(file)
+
+
 def test_an_encrypted_member_is_one_error(tmp_path: Path) -> None:
     """The flag of encryption, which the library answers with a RuntimeError."""
     file = archive(tmp_path / "a.npz", ("loss", member(LOSS)), ("confidence", member(SURE)))

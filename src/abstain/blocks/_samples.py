@@ -153,6 +153,9 @@ def _whole(table: TieBlocks, n: int) -> TieBlocks:
     known["cumulative_weight"] = np.arange(1.0, n + 1.0) if len(table) == n else cumulative_count(table.weight)
     if table.binary:
         known["cumulative_loss"] = cumulative_count(table.loss)
+    for column in known.values():
+        if isinstance(column, np.ndarray):
+            column.flags.writeable = False
     table.__dict__.update(known)
     return table
 

@@ -15,6 +15,13 @@ from abstain.blocks import _merge, _samples
 from abstain.blocks._parts import Moments, Samples
 
 
+def _fixed(array: FloatArray) -> FloatArray:
+    """Return a view that cannot be written to; the array that was given stays as it is."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TieBlocks:
     r"""The tie-block table: distinct confidence scores, highest first, with the sums of their samples.
@@ -69,6 +76,10 @@ class TieBlocks:
     n_rejected: int = 0
     n_dropped: int = 0
     _oracle: TieBlocks | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        for name in ("score", "weight", "loss", "count"):
+            object.__setattr__(self, name, _fixed(getattr(self, name)))
 
     # ------------------------------------------------------------------ builders
 
@@ -270,17 +281,17 @@ class TieBlocks:
     @cached_property
     def cumulative_weight(self) -> FloatArray:
         """Weight accepted when the threshold is the score of each block: W_j."""
-        return cumulative(self.weight)
+        return _fixed(cumulative(self.weight))
 
     @cached_property
     def cumulative_loss(self) -> FloatArray:
         """Weighted loss accepted when the threshold is the score of each block: L_j."""
-        return cumulative(self.loss)
+        return _fixed(cumulative(self.loss))
 
     @cached_property
     def selective_risk(self) -> FloatArray:
         """Mean loss of what is accepted when the threshold is the score of each block: R_j = L_j / W_j."""
-        return self.cumulative_loss / self.cumulative_weight
+        return _fixed(self.cumulative_loss / self.cumulative_weight)
 
     @property
     def total_weight(self) -> float:

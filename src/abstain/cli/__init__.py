@@ -34,22 +34,27 @@ def main() -> None:
     >>> callable(abstain.cli.main)
     True
     """
+    try:
+        code = _start()
+    except KeyboardInterrupt:  # also while all is still being imported
+        print("abstain: interrupted", file=sys.stderr)
+        code = 130
+    sys.exit(code)
+
+
+def _start() -> int:
     missing = [name for name in ("click", "rich") if find_spec(name) is None]
     if missing:
         without = " (import abstain works without)"
         print(f"abstain: {lacking('the command line', *missing, extra='cli', instead=without)}", file=sys.stderr)
-        sys.exit(2)
+        return 2
     from abstain.cli._signals import Ended, ending
 
     try:
         with ending():
-            code = run()
-    except KeyboardInterrupt:
-        print("abstain: interrupted", file=sys.stderr)
-        code = 130
+            return run()
     except Ended as ended:
-        code = ended.code
-    sys.exit(code)
+        return ended.code
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

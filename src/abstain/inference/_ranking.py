@@ -119,7 +119,8 @@ class RankingStudy(Result):
         """
         ranking = self._one(metric)
         columns = [self.names.index(name) for name in ranking.names]
-        p = wilcoxon_over_resamples(self.replicates[ranking.metric][:, columns], ranking.direction)
+        drawn = self.replicates[ranking.metric][:, columns]
+        p = wilcoxon_over_resamples(drawn[np.isfinite(drawn).all(axis=1)], ranking.direction)
         return {"names": ranking.names, "p_values": p, "better": p < 1.0 - self.level, "caution": CAUTION}
 
     def _one(self, metric: str | None) -> Ranking:

@@ -6,7 +6,7 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from abstain._checks import one_of, to_numpy
+from abstain._checks import matrix, one_of
 from abstain._typing import ArrayLike, FloatArray
 from abstain.inference._permutation import mid_ranks
 
@@ -44,7 +44,9 @@ def wilcoxon_over_resamples(replicates: ArrayLike, direction: str = "lower") -> 
     Raises
     ------
     ValueError
-        Not a matrix; fewer than two resamples; an unknown direction.
+        Not a matrix; fewer than two resamples; not finite; an unknown direction.
+    TypeError
+        Not numbers.
 
     Notes
     -----
@@ -65,9 +67,13 @@ def wilcoxon_over_resamples(replicates: ArrayLike, direction: str = "lower") -> 
     array([[1.   , 0.034],
            [0.966, 1.   ]])
     """
-    drawn = np.asarray(to_numpy(replicates), dtype=np.float64)
-    if drawn.ndim != 2 or len(drawn) < 2:
+    drawn = matrix(replicates, "replicates", "(n_resamples >= 2, n_scores)")
+    if len(drawn) < 2:
         raise ValueError(f"replicates must have shape (n_resamples >= 2, n_scores), got {drawn.shape}")
+    lost = np.flatnonzero(~np.isfinite(drawn).all(axis=1))
+    if lost.size:
+        remedy = "leave out resamples in which the metric is undefined, for all scores"
+        raise ValueError(f"replicates[{lost[0]}] is not finite ({lost.size} such rows); {remedy}")
     one_of(direction, ("lower", "higher"), "direction")
     sign = 1.0 if direction == "lower" else -1.0
     result = np.ones((drawn.shape[1], drawn.shape[1]))
@@ -82,7 +88,7 @@ def wilcoxon_over_resamples(replicates: ArrayLike, direction: str = "lower") -> 
 
 def _signed_rank(differences: FloatArray) -> float | None:
     """Return the standardised signed-rank statistic; large where differences are positive."""
-    kept = differences[(differences != 0.0) & ~np.isnan(differences)]
+    kept = differences[differences != 0.0]
     if kept.size == 0:
         return None
     size = np.abs(kept)

@@ -13,8 +13,9 @@ from abstain._typing import FloatArray
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
-#: Text may unpack to this many times its packed size, beyond the size that is harmless.
-MOST_RATIO, HARMLESS = 200, 1 << 26
+#: Arrays may unpack to this many times their packed size, beyond a harmless size: of text, and of numbers, where
+#: long columns of zeros are common.
+MOST_RATIO, HARMLESS, HARMLESS_NUMBERS = 200, 1 << 26, 1 << 30
 
 
 class NpzColumns:
@@ -86,10 +87,11 @@ class NpzColumns:
             if header is None:
                 return 1
             shape, _, dtype = header(member)
-            if dtype.kind in "US" and info.file_size > max(HARMLESS, MOST_RATIO * info.compress_size):
+            what, harmless = ("text", HARMLESS) if dtype.kind in "US" else ("numbers", HARMLESS_NUMBERS)
+            if info.file_size > max(harmless, MOST_RATIO * info.compress_size):
                 raise ValueError(
-                    f"array {key!r} holds {info.file_size} bytes of text in {info.compress_size} packed ones, as no "
-                    "names do; write the file again without it"
+                    f"array {key!r} holds {info.file_size} bytes of {what} in {info.compress_size} packed ones, as no "
+                    "results do; write the file again without it"
                 )
             if not dtype.hasobject and math.prod(shape) * dtype.itemsize > info.file_size:
                 raise ValueError(f"array {key!r} is shorter than its header says; write the file again")
