@@ -91,6 +91,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Comparison": lambda: abstain.compare(LOSS, SCORES),
     "EmpiricalThreshold": lambda: abstain.choose_threshold(LOSS, SCORES["good"], coverage=0.5),
     "Evaluation": _evaluation,
+    "Grid": lambda: _study_results().grid("augrc"),
     "GroupThresholds": lambda: _certified(risk=0.05, groups=np.tile(["a", "b", "c_&"], 667)[:2000]),
     "LabelPlan": _plan,
     "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),

@@ -25,11 +25,13 @@ _TEX = {
 }  # fmt: skip
 
 
-def legend(marks: int) -> list[str]:
-    """Return what the marks of a table with so many ranks mean."""
+def legend(table: Table) -> list[str]:
+    """Return what the marks of a table mean."""
+    marks = table.marks()
     if marks == 0:
         return []
-    return ["bold: best of its column" + ("; shaded: the first ranks" if marks > 1 else "")]
+    more = "; shaded: all ranks, the best darkest" if table.heat else "; shaded: the first ranks" if marks > 1 else ""
+    return [f"bold: {table.place()}{more}"]
 
 
 def html(table: Table, most: int) -> str:
@@ -37,7 +39,7 @@ def html(table: Table, most: int) -> str:
     depth, count = table.marks(), len(table.columns)
     parts = [range(start, min(start + most, count)) for start in range(1, count, most)]
     tables = "".join(_html_table(table, [0, *part], depth) for part in parts)
-    return tables + paragraphs([*table.notes, *legend(depth)])
+    return tables + paragraphs([*table.notes, *legend(table)])
 
 
 def _html_table(table: Table, chosen: list[int], depth: int) -> str:
@@ -58,7 +60,8 @@ def paragraphs(texts: Iterable[str]) -> str:
 
 
 def _td(cell: Shown, depth: int, left: bool) -> str:
-    style = f' style="background:#{BLUES[cell.rank - 1]};color:#000"' if depth > 1 and 0 < cell.rank <= 5 else ""
+    colour = _colour(cell, depth)
+    style = f' style="background:#{colour};color:#000"' if colour else ""
     style = ' style="text-align:left"' if left and not style else style
     value = f"<strong>{escape(cell.value)}</strong>" if cell.rank == 1 else escape(cell.value)
     rest = f" <span>{escape(cell.rest.strip()).replace(' ', '&nbsp;')}</span>" if cell.rest else ""
@@ -76,7 +79,7 @@ def markdown(table: Table) -> str:
     lines += [row(list(map(prose, table.headings()))), f"|{'|'.join('---' if each else '---:' for each in left)}|"]
     for cells in table.shown():
         lines.append(row([(f"**{prose(c.value)}**" if c.rank == 1 else prose(c.value)) + c.rest for c in cells]))
-    notes = [*table.notes, *legend(table.marks())]
+    notes = [*table.notes, *legend(table)]
     return "\n".join([*lines, *([""] if notes else []), *(f"{prose(note)}  " for note in notes)])
 
 
@@ -97,8 +100,16 @@ def latex(table: Table) -> str:
         lines += [_tex_row([tex(text) for text in table.headings()]), "\\midrule"]
     for first, *cells in table.shown():
         lines.append(_tex_row([tex(first.value), *(_tex_cell(cell, depth) for cell in cells)]))
-    notes = [*table.notes, *legend(depth)]
+    notes = [*table.notes, *legend(table)]
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", *(f"% {clean(note)}" for note in notes)])
+
+
+def _colour(cell: Shown, depth: int) -> str:
+    """Return the colour behind a cell: by its heat between the darkest blue and white, else by its rank."""
+    if cell.heat >= 0.0:
+        dark = (int(BLUES[0][k : k + 2], 16) for k in (0, 2, 4))
+        return "".join(f"{round(255 + cell.heat * (part - 255)):02x}" for part in dark)
+    return BLUES[cell.rank - 1] if depth > 1 and 0 < cell.rank <= len(BLUES) else ""
 
 
 def _tex_row(cells: list[str]) -> str:
@@ -107,7 +118,9 @@ def _tex_row(cells: list[str]) -> str:
 
 
 def _tex_cell(cell: Shown, depth: int) -> str:
+    heated = f"\\cellcolor[HTML]{{{_colour(cell, depth).upper()}}}" if cell.heat >= 0.0 else ""
     shade = f"\\cellcolor{{rank{cell.rank}}}" if depth > 1 and 0 < cell.rank <= len(BLUES) else ""
+    shade = heated or shade
     value = f"\\textbf{{{tex(cell.value)}}}" if cell.rank == 1 else tex(cell.value)
     return re.sub(r"(?<![^ [{])-(?=\d)", "$-$", f"{shade}{value}{tex(cell.rest)}")  # a hyphen is no minus
 

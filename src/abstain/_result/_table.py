@@ -44,12 +44,15 @@ class Column:
         Aligned left, as words are; the first column of a table always is.
     alike : bool
         Whether the numbers are of one kind and share their decimals.
+    places : int, optional
+        Decimals; default: as many as show four digits.
     """
 
     title: str = ""
     direction: str = ""
     left: bool = False
     alike: bool = True
+    places: int | None = None
 
     @property
     def heading(self) -> str:
@@ -58,11 +61,12 @@ class Column:
 
 
 class Shown(NamedTuple):
-    """A cell as text: the value, its rank (0: not marked), and what follows, such as the interval."""
+    """A cell as text: the value, its rank (0: not marked), what follows, and its heat, 1 for the best (-1: none)."""
 
     value: str
     rank: int = 0
     rest: str = ""
+    heat: float = -1.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,10 @@ class Table:
         a rank; where all do, or are alone, none is marked.
     scale : float
         What numbers are multiplied by; the headings say so.
+    heat : bool
+        Shade every cell that has a rank, the best darkest, in HTML and LaTeX.
+    across : sequence of sequences of int
+        Columns whose cells are ranked within each row, in place of each column: numbers of one kind.
 
     Examples
     --------
@@ -102,6 +110,8 @@ class Table:
     notes: Sequence[str] = ()
     ranks: int = 1
     scale: float = 1.0
+    heat: bool = False
+    across: Sequence[Sequence[int]] = ()
 
     def scaled(self, scale: float) -> Table:
         """Return the table with its numbers multiplied, as by 1000, which its headings then say."""
@@ -121,28 +131,53 @@ class Table:
 
     def shown(self) -> list[list[Shown]]:
         """Return the cells as text, with ranks, row by row."""
-        columns = [self._column(j, column) for j, column in enumerate(self.columns)]
-        return [list(row) for row in zip(*columns, strict=True)]
+        texts = [self._texts(j, column) for j, column in enumerate(self.columns)]
+        ranks = [[0] * len(self.rows) for _ in self.columns]
+        beside = {j for chosen in self.across for j in chosen}
+        for j, column in enumerate(self.columns):
+            if column.direction and j not in beside:
+                ranks[j] = _ranked(self._numbers(j, texts[j]), column.direction)
+        for chosen in self.across:
+            numbers = [self._numbers(j, texts[j]) for j in chosen]
+            for i in range(len(self.rows)):
+                found = _ranked([each[i] for each in numbers], self.columns[chosen[0]].direction)
+                for j, rank in zip(chosen, found, strict=True):
+                    ranks[j][i] = rank
+        worst = [max(column, default=0) for column in ranks]
+        for chosen in self.across:
+            for j in chosen:
+                worst[j] = max(max(ranks[k], default=0) for k in chosen)
+        return [
+            [self._marked(texts[j][i], ranks[j][i], worst[j]) for j in range(len(texts))] for i in range(len(self.rows))
+        ]
+
+    def _marked(self, cell: Shown, rank: int, worst: int) -> Shown:
+        heat = 1.0 - (rank - 1.0) / max(worst - 1.0, 1.0) if self.heat and rank else -1.0
+        return cell._replace(rank=rank if rank <= self.ranks else 0, heat=heat)
 
     def marks(self) -> int:
         """Return the highest rank that is marked, 0 if none."""
         return max((cell.rank for row in self.shown() for cell in row), default=0)
 
-    def _column(self, j: int, column: Column) -> list[Shown]:
+    def place(self) -> str:
+        """Return where a marked cell is the best."""
+        return "best of its row and group of columns" if self.across else "best of its column"
+
+    def _numbers(self, j: int, texts: list[Shown]) -> list[float]:
+        """Return the numbers that a column prints; NaN for words and dashes."""
+        cells = [row[j] for row in self.rows]
+        numbers = [isinstance(cell, float | tuple) and each.value != "—"
+                   for cell, each in zip(cells, texts, strict=True)]  # fmt: skip
+        return [float(each.value) if known else math.nan for each, known in zip(texts, numbers, strict=True)]
+
+    def _texts(self, j: int, column: Column) -> list[Shown]:
         cells = [row[j] for row in self.rows]
         sizes = [self.scale * _size(cell) for cell in cells]
-        shared = decimals(sizes)
-        found = [
-            self._shown(cell, shared if column.alike else decimals([size]))
+        shared = decimals(sizes) if column.places is None else column.places
+        return [
+            self._shown(cell, shared if column.alike or column.places is not None else decimals([size]))
             for cell, size in zip(cells, sizes, strict=True)
         ]
-        if not column.direction or not self.ranks:
-            return found
-        numbers = [isinstance(cell, float | tuple) and each.value != "—"
-                   for cell, each in zip(cells, found, strict=True)]  # fmt: skip
-        values = [float(each.value) if known else math.nan for each, known in zip(found, numbers, strict=True)]
-        ranks = _ranked(values, column.direction)
-        return [each._replace(rank=rank if rank <= self.ranks else 0) for each, rank in zip(found, ranks, strict=True)]
 
     def _shown(self, cell: Cell, places: int | None) -> Shown:
         if isinstance(cell, str | int):

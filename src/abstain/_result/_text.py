@@ -28,21 +28,22 @@ def of_result(result: Result, columns: int, scale: float = 1.0) -> list[Line]:
     parts = [_prose([result.headline()], columns, "head")] if result.headline() else []
     parts += [_titled(table, columns) for table in tables]
     notes = [f"note: {each}" for each in result.notes()]
-    below = dict.fromkeys(note for table in tables for note in (*table.notes, *legend(table.marks())))
+    below = dict.fromkeys(note for table in tables for note in (*table.notes, *legend(table)))
     parts.append(_prose(below, columns, "legend") + _prose(notes, columns, "note"))
     return _joined(parts)
 
 
 def of_table(table: Table, columns: int) -> list[Line]:
     """Return title, table, notes and what the marks mean."""
-    return _joined([_titled(table, columns), _prose([*table.notes, *legend(table.marks())], columns, "legend")])
+    return _joined([_titled(table, columns), _prose([*table.notes, *legend(table)], columns, "legend")])
 
 
-def legend(marks: int) -> list[str]:
-    """Return what the marks of a table with so many ranks mean."""
+def legend(table: Table) -> list[str]:
+    """Return what the marks of a table mean."""
+    marks = table.marks()
     if marks == 0:
         return []
-    return ["* best of its column" + (f"; {MARKS[2 : marks + 1]}: the next ranks" if marks > 1 else "")]
+    return [f"* {table.place()}" + (f"; {MARKS[2 : marks + 1]}: the next ranks" if marks > 1 else "")]
 
 
 def plain_text(lines: Iterable[Line]) -> str:

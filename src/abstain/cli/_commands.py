@@ -12,6 +12,7 @@ from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._show import check_destinations, scale_option, show, show_list
+from abstain.cli._sweep import show_sweeps, thresholds
 from abstain.evaluation import evaluate
 
 #: More would run for hours and change no digit that is shown.
@@ -73,12 +74,22 @@ def _metrics(text: str) -> Any:
 @click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan': only its rows are labelled.")
 @click.option("--population", is_flag=True, help="With --plan: intervals are about what the rows were drawn from.")
 @click.option("--at-random", is_flag=True, help="Without a plan: every row had the same chance to be labelled.")
+@click.option(
+    "--sweep", callback=thresholds, help="CWSA family at these thresholds, by commas; 'paper': seven of them."
+)
+@click.option(
+    "--denominator",
+    type=click.Choice(["accepted", "all"]),
+    default="accepted",
+    show_default=True,
+    help="What --sweep divides CWSA by: the accepted rows, as defined, or all, as some published tables.",
+)
 @_output_options
 @scale_option
 def evaluate_command(
     file: Path, columns: dict[str, Any], groups: str | None, scores: str | None, fit_file: Path | None, metrics: str,
     nan_policy: Any, level: float, n_resamples: int, scale: float, plan_file: Path | None, population: bool,
-    at_random: bool, **destinations: Path | None,
+    at_random: bool, sweep: list[float] | None, denominator: Any, **destinations: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions.
 
@@ -111,6 +122,9 @@ def evaluate_command(
             n_resamples=n_resamples,
         )  # fmt: skip
     show(result, title=file.name, scale=scale, **destinations)
+    if sweep is not None and "-" not in map(str, destinations.values()):
+        with about(file):
+            show_sweeps(result, sweep, denominator, scale)
 
 
 @command.command("demo", epilog=example_lines("abstain demo --output demo"))

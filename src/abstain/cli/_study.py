@@ -138,6 +138,69 @@ def evaluate_study_command(context: click.Context, /, folder: Path, level: float
     _end(context, results)
 
 
+#: Layouts of :meth:`ProtocolResult.table`, which need foreign data.
+JOINT = ("single-double", "strategies", "tasks", "reliability", "detection", "sets")
+FORMS = ("text", "markdown", "latex", "html")
+
+
+@study_group.command(
+    "tables",
+    epilog=example_lines(
+        "abstain study tables study --layout heat --metric augrc --form latex",
+        "abstain study tables study --layout ranks --metric aurc --other augrc",
+        "abstain study tables study --layout reliability --scores msp,energy --fpr ood",
+    ),
+)
+@click.argument("folder", type=Path)
+@click.option(
+    "--layout",
+    type=click.Choice(["heat", "ranks", *JOINT]),
+    default="heat",
+    show_default=True,
+    help="heat: a metric by score and set. ranks: two metrics. Others: test and foreign data together.",
+)
+@click.option("--metric", help="Of the layouts heat, ranks, strategies and sets.  [default: augrc; aurc; ds_f1]")
+@click.option("--other", default="augrc", show_default=True, help="The second metric of the layout ranks.")
+@click.option("--confidence", default="msp", show_default=True, help="The score that joint layouts pair with each.")
+@click.option("--group", help="Of the layout strategies: near, far, or a foreign set.")
+@click.option("--model", "strategy", help="Of the layouts single-double, detection and sets.  [default: the first]")
+@click.option("--fpr", type=click.Choice(["id", "ood", "both"]), help="FPR at 95 % recall of which samples.")
+@click.option("--scale", default=1.0, help="Multiply the numbers, as by 1000.")
+@click.option("--form", type=click.Choice(FORMS), default="text", show_default=True)
+@_scored
+@click.pass_context
+def tables_command(
+    context: click.Context, /, folder: Path, layout: str, metric: str | None, other: str, confidence: str,
+    group: str | None, strategy: str | None, fpr: str | None, scale: float, form: str, **options: Any,
+) -> None:  # fmt: skip
+    """Print a table of FOLDER in a layout of the papers, as text, Markdown, LaTeX or HTML."""
+    if layout in JOINT:
+        table = _joint_table(folder, layout, confidence, options, {
+            "metric": metric, "group": group, "strategy": strategy, "fpr": fpr,
+        })  # fmt: skip
+        click.echo(getattr(table.scaled(scale), f"to_{form}")())
+        return
+    first = metric or ("augrc" if layout == "heat" else "aurc")
+    specs = first if layout == "heat" else f"{first},{other}"
+    results = evaluated(folder, **{**options, "metrics": specs})
+    if results.numbers:
+        table = results.grid(first).table(ranks=3, heat=True)
+        if layout == "ranks":
+            table = results.grid(first).changes(results.grid(other), names=(first, other))
+        click.echo(getattr(table.scaled(scale), f"to_{form}")())
+    _end(context, results)
+
+
+def _joint_table(folder: Path, layout: str, confidence: str, options: Any, wanted: dict[str, Any]) -> Any:
+    from abstain import study
+
+    found = study.protocol(
+        folder, score_names(options["scores"]) or [confidence], confidence=confidence,
+        models=words(options["models"]) or None, progress=lambda line: click.echo(line, err=True),
+    )  # fmt: skip
+    return found.table(layout, **{name: value for name, value in wanted.items() if value is not None})
+
+
 def _end(context: click.Context, results: Any) -> None:
     """Leave with 1 where files were left out."""
     for each in results.failures:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from abstain._checks import closest, fraction, one_of
+from abstain._checks import UnmetNeed, closest, fraction, one_of
 from abstain._result import Result, Table
 from abstain._specs import known_options
 from abstain._typing import ArrayLike
+from abstain.blocks import TieBlocks
 from abstain.joint import _detection
 from abstain.joint._ds_aurc import affordable, area
 from abstain.joint._ds_f1 import exact
@@ -184,10 +186,12 @@ class ProtocolResult(Result):
         layout : str
             ``"single-double"``: scores x (F1, AURC, DS-F1, DS-AURC), groups behind slashes. ``"strategies"``:
             training strategies x scores for one ``metric=`` and one ``group=``, with accuracy. ``"tasks"``: strategies
-            x (AUROC, FPR, ID-only AURC, accuracy). ``"detection"``: scores x (AUROC, FPR, AUPR, OSCR). ``"sets"``:
+            x (AUROC, FPR, ID-only AURC, accuracy). ``"reliability"``: strategies x accuracy, calibration, failure
+            detection, OOD detection and both together. ``"detection"``: scores x (AUROC, FPR, AUPR, OSCR). ``"sets"``:
             scores x sets for one ``metric=``.
         **options : str
-            ``metric``, ``group``, ``strategy``, ``score``, as the layout needs them.
+            ``metric``, ``group``, ``strategy``, ``score``, as the layout needs them; ``fpr``: ``"id"``, ``"ood"`` or
+            ``"both"``, at 95 % recall of which samples (OpenOOD 1.5: of the OOD samples); the heading says it.
 
         Returns
         -------
@@ -340,6 +344,7 @@ def _records(
         alone = {
             "accuracy": 1.0 - float(wrong.mean()),
             "id_aurc": single_aurc(wrong, id_score=column, ood_score=[], operator="exact"),
+            **_alone(wrong, column),
         }
         found += [Record(strategy, number, score, "", metric, value, wrong.size, 0) for metric, value in alone.items()]
         for name in sets:
@@ -347,6 +352,17 @@ def _records(
             data = problem(wrong, run.id_scores[confidence], column, outside[confidence], outside[score], prevalence)
             for metric, value in _values(data).items():
                 found.append(Record(strategy, number, score, name, metric, value, data.n_id, data.n_ood))
+    return found
+
+
+def _alone(wrong: ArrayLike, column: ArrayLike) -> dict[str, float]:
+    """Return metrics of the ID samples alone, without those that the score does not allow."""
+    blocks = TieBlocks.from_samples(wrong, column, oracle=True)
+    found: dict[str, float] = {}
+    for name in ("id_augrc", "id_auroc_f", "id_ece"):
+        with suppress(UnmetNeed):
+            value, reason = RECORDED[name].evaluate(blocks)
+            found |= {} if reason else {name: value}
     return found
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from abstain._checks import closest
+from abstain._checks import closest, one_of
 from abstain._result import Cell, Column, Estimate, Table, arrow, decimals, fixed, number
 from abstain.metrics import get
 
 if TYPE_CHECKING:
     from abstain.joint._protocol import ProtocolResult
 
-#: What a protocol records, by name: the joint metrics, and two of the ID samples alone.
+#: What a protocol records, by name: the joint metrics, and some of the ID samples alone.
 RECORDED = {name.removeprefix("joint."): get(name) for name in (
     "joint.f1", "joint.aurc", "joint.augrc", "joint.ds_f1", "joint.ds_aurc", "joint.ds_augrc", "joint.auroc",
     "joint.aupr_in", "joint.aupr_out", "joint.oscr", "accuracy",
@@ -22,10 +22,16 @@ RECORDED = {name.removeprefix("joint."): get(name) for name in (
     "fpr_at_id_recall95": get("joint.fpr_at_id_recall"),
     "fpr_at_ood_recall95": get("joint.fpr_at_ood_recall"),
     "id_aurc": get("aurc"),
+    "id_augrc": get("augrc"),
+    "id_auroc_f": get("auroc_f"),
+    "id_ece": get("ece"),
 }  # fmt: skip
 
-#: Shorter than the registry has it, for the two of the ID samples alone.
-SHORT = {"accuracy": "Acc.", "id_aurc": "ID-only AURC"}
+#: Shorter than the registry has it, for those of the ID samples alone.
+SHORT = {
+    "accuracy": "Acc.", "id_aurc": "ID-only AURC", "id_augrc": "ID-only AUGRC", "id_auroc_f": "AUROC of failures",
+    "id_ece": "ECE",
+}  # fmt: skip
 
 #: A column: metric, score, strategy (None: taken from the row), and the groups, a column each.
 Wanted: TypeAlias = tuple[str, str | None, str | None, tuple[str | None, ...]]
@@ -44,16 +50,38 @@ def _layout_strategies(result: ProtocolResult, *, metric: str = "ds_f1", group: 
     return _build(result, f"{_title(metric)}, {where}", columns, result.strategies, "Training strategy")
 
 
-def _layout_tasks(result: ProtocolResult, *, score: str | None = None) -> Table:
+#: Which samples are the positives of "FPR@95": OpenOOD 1.0 took the ID samples, 1.5 takes the OOD samples.
+FPR = {
+    "id": ("fpr_at_id_recall95",),
+    "ood": ("fpr_at_ood_recall95",),
+    "both": ("fpr_at_id_recall95", "fpr_at_ood_recall95"),
+}
+
+
+def _fpr(which: str) -> tuple[str, ...]:
+    return FPR[one_of(which, FPR, "fpr")]
+
+
+def _layout_tasks(result: ProtocolResult, *, score: str | None = None, fpr: str = "id") -> Table:
     score, groups = score or result.confidence, tuple(result.groups)
-    columns: list[Wanted] = [(metric, score, None, groups) for metric in ("auroc", "fpr_at_id_recall95")]
+    columns: list[Wanted] = [(metric, score, None, groups) for metric in ("auroc", *_fpr(fpr))]
     columns += [(metric, score, None, (None,)) for metric in ("id_aurc", "accuracy")]
     return _build(result, f"Separate tasks with {score}", columns, result.strategies, "Training strategy")
 
 
-def _layout_detection(result: ProtocolResult, *, strategy: str | None = None) -> Table:
+def _layout_reliability(result: ProtocolResult, *, score: str | None = None, fpr: str = "id") -> Table:
+    score, groups = score or result.confidence, tuple(result.groups)
+    alone = ("accuracy", "id_ece", "id_auroc_f", "id_aurc", "id_augrc")
+    columns: list[Wanted] = [(metric, score, None, (None,)) for metric in alone]
+    columns += [(metric, score, None, groups) for metric in ("auroc", *_fpr(fpr), "ds_f1", "ds_aurc")]
+    return _build(
+        result, f"Accuracy, calibration, failures, OOD and both, with {score}", columns, result.strategies, "Model"
+    )
+
+
+def _layout_detection(result: ProtocolResult, *, strategy: str | None = None, fpr: str = "both") -> Table:
     groups = tuple(result.groups)
-    metrics = ("auroc", "fpr_at_id_recall95", "fpr_at_ood_recall95", "aupr_in", "aupr_out", "oscr")
+    metrics = ("auroc", *_fpr(fpr), "aupr_in", "aupr_out", "oscr")
     columns: list[Wanted] = [(metric, None, strategy, groups) for metric in metrics]
     return _build(result, "OOD detection", columns, result.scores, "Score")
 
@@ -68,6 +96,7 @@ LAYOUTS: dict[str, Callable[..., Table]] = {
     "single-double": _layout_single_double,
     "strategies": _layout_strategies,
     "tasks": _layout_tasks,
+    "reliability": _layout_reliability,
     "detection": _layout_detection,
     "sets": _layout_sets,
 }
@@ -102,10 +131,19 @@ def _build(
             cells.append([
                 Estimate(mean, spread=sd)
                 for name in names
-                for mean, sd in [result.mean(metric, score=name if by_score else score,
-                                             strategy=strategy if by_score else name, group=group)]
+                for mean, sd in [_mean(result, metric, score=name if by_score else score,
+                                       strategy=strategy if by_score else name, group=group)]
             ])  # fmt: skip
     return Table(heads, list(zip(*cells, strict=True)), title, _notes(result, columns), ranks=5)
+
+
+def _mean(result: ProtocolResult, metric: str, **where: str | None) -> tuple[float, float]:
+    """Return mean and spread; NaN for a metric that the score does not allow."""
+    if any(record.metric == metric and record.score == where["score"] for record in result.records):
+        return result.mean(metric, **where)
+    if metric not in RECORDED or where["score"] not in result.scores:
+        return result.mean(metric, **where)  # which says what is wrong
+    return np.nan, np.nan
 
 
 def _notes(result: ProtocolResult, columns: list[Wanted]) -> list[str]:

@@ -3,12 +3,16 @@
 from abstain.study._add import add_outputs, init_study
 from abstain.study._evaluate import evaluate
 from abstain.study._folder import add_run, read_study
+from abstain.study._grid import Grid, Head, rank_changes, sweep
+from abstain.study._joint import protocol
 from abstain.study._manifest import Run, SavedSet, Study
 from abstain.study._new_class import join_new_class
 from abstain.study._results import Failure, Mean, StudyResults
 
 __all__ = [
     "Failure",
+    "Grid",
+    "Head",
     "Mean",
     "Run",
     "SavedSet",
@@ -19,5 +23,8 @@ __all__ = [
     "evaluate",
     "init_study",
     "join_new_class",
+    "protocol",
+    "rank_changes",
     "read_study",
+    "sweep",
 ]

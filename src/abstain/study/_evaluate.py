@@ -142,7 +142,7 @@ def _specs(metrics: str | Metric | Iterable[str | Metric]) -> tuple[str, ...]:
     found = [part for each in given for part in (metrics_.parse_list(each) if isinstance(each, str) else [each])]
     joint = next((each.name for each in found if each.input not in ("blocks", "probabilities")), None)
     if joint is not None:
-        raise ValueError(f"{joint} needs two scores and foreign data; take abstain.joint.protocol")
+        raise ValueError(f"{joint} needs two scores and foreign data; take abstain.study.protocol")
     if not found:
         raise ValueError("metrics is empty; give names, 'default' or 'all'")
     return tuple(dict.fromkeys(each.spec for each in found))

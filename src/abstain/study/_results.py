@@ -17,6 +17,7 @@ from abstain._result import Column, Estimate, Result, Row, Table, arrow, as_pola
 from abstain._typing import FloatArray
 from abstain._version import __version__
 from abstain.metrics import parse
+from abstain.study._grid import Grid, Head, column_of
 from abstain.study._manifest import Run, SavedSet, Study
 
 #: What tells one mean over runs from another.
@@ -245,6 +246,38 @@ class StudyResults(Result):
                  "from the test set and, with several runs, from training"] if means else []  # fmt: skip
         return Table([Column("Model"), *heads], rows, title=label, notes=notes)
 
+    def grid(self, metric: str | None = None) -> Grid:
+        """Return one metric in the columns of the AUGRC paper: data sets x (iid, sub, cor, s-ncs, ns-ncs).
+
+        Means over runs; over the levels of a corruption the mean of their means. Rows are scores where there is one
+        model, models where each has one score, else both.
+        """
+        specs = self.values("metric")
+        spec = self._spec(metric) if metric is not None else ("augrc" if "augrc" in specs else specs[0])
+        means = [each for each in self.means(spec) if each.role != "validation"]
+        if not means:
+            raise ValueError("there is nothing but validation sets; evaluate test sets, too")
+        cells: dict[tuple[str, tuple[str, str]], list[Mean]] = {}
+        name_of = _namer(means)
+        for each in means:
+            title = column_of(each.role, json.loads(each.shift or "{}"), each.set)
+            title += (
+                f" ({each.id_failures})" if each.id_failures and len(set(self.values("id_failures")) - {""}) > 1 else ""
+            )
+            cells.setdefault((name_of(each), (each.data, title)), []).append(each)
+        columns = list(dict.fromkeys(column for _, column in cells))
+        values, spreads = ({name: [math.nan] * len(columns) for name, _ in cells} for _ in range(2))
+        for (name, column), several in cells.items():
+            j = columns.index(column)
+            values[name][j] = float(np.mean([each.value for each in several]))
+            if len(several) == 1:
+                spreads[name][j] = several[0].standard_error
+        heads = [Head(title, means[0].direction, data) for data, title in columns]
+        modes = sorted({each.id_failures for each in means} - {""})
+        notes = [f"beside foreign data, ID failures: {', '.join(modes)}"] if modes else []
+        title = arrow(means[0].label, means[0].direction) if means[0].direction else means[0].label
+        return Grid(heads, values, spreads, title, notes)
+
     def tables(self) -> list[Table]:
         """Return the table of the first metric."""
         return [self.table()]
@@ -280,6 +313,16 @@ class StudyResults(Result):
         kept = [k for k, row in enumerate(self.numbers) if all(row[name] in values for name, values in wanted.items())]
         sums = self.sums[kept] if len(self.sums) else self.sums
         return StudyResults(tuple(self.numbers[k] for k in kept), self.failures, self.level, self.said, sums)
+
+
+def _namer(means: list[Mean]) -> Any:
+    """Return what names a row: the score, the model, or both."""
+    models, scores = ({getattr(each, name) for each in means} for name in ("model", "score"))
+    if len(models) == 1:
+        return lambda each: each.score
+    if len(scores) == 1:
+        return lambda each: each.model
+    return lambda each: f"{each.model} {each.score}"
 
 
 def _text(mapping: Mapping[str, Any]) -> str:

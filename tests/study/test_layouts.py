@@ -1,0 +1,208 @@
+"""Tables in the layouts of the papers: from printed numbers with the papers' ranks, and from outputs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pylatexenc.latexwalker import LatexWalker
+
+import abstain
+from abstain import study
+from abstain.cli import run as command
+from tests.imports import ROOT
+from tests.study.test_evaluate import outputs
+
+PRINTED = ROOT / "experiments" / "claims" / "printed"
+
+
+def printed(name):
+    """Return a file of printed numbers."""
+    return json.loads((PRINTED / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def grid(table, places=None):
+    """Return a printed table as a grid."""
+    heads = [
+        study.Head(" ".join(str(c[k]) for k in ("metric", "objective", "ood_score", "group") if c.get(k)),
+                   c.get("better", ""), c.get("data", ""), places)
+        for c in table["columns"]
+    ]  # fmt: skip
+    spreads = table.get("standard_deviation") or {}
+    known = {name: [np.nan if each is None else each for each in row] for name, row in spreads.items()}
+    return study.Grid(heads, table["rows"], known)
+
+
+def augrc_grid():
+    """Return Table 3 of the AUGRC paper."""
+    table = printed("augrc")
+    heads = [
+        study.Head(" ".join(filter(None, (c["shift"], c["new_class_set"]))), "lower", c["train"])
+        for c in table["columns"]
+    ]
+    return study.Grid(heads, table["table3_augrc_x1000"])
+
+
+def test_ranks_of_the_augrc_paper():
+    """Of the printed Table 3: those of Table 4 in 252 of 252 cells for the twelve scores that both tables have."""
+    table = printed("augrc")
+    upper = table["table4_upper_hparams_tuned_per_metric"]
+    shared = [name for name in table["table3_augrc_x1000"] if name in upper]
+    ranks = augrc_grid().only(shared).ranks()
+    others = [name for name in upper if name not in shared]
+    assert len(shared) == 12
+    for j in range(21):  # ranks among twelve: the thirteenth of Table 4 is another score and has to leave its list
+        left = [upper[name]["augrc_rank"][j] for name in shared]
+        among = [1 + sum(other < own for other in left) for own in left]
+        assert [ranks[name][j] for name in shared] == among
+    assert others == ["MCD-EE"]
+
+
+def test_rank_changes_of_the_augrc_paper():
+    """Table 4 with both rankings in one cell: 128 of 273 differ, 103 with equal tuning, as counted in the ledger."""
+    table = printed("augrc")
+    heads = augrc_grid().heads
+    for half, n in (("table4_upper_hparams_tuned_per_metric", 128), ("table4_lower_hparams_tuned_on_augrc", 103)):
+        rows = table[half]
+        one, two = ({name: row[key] for name, row in rows.items()} for key in ("aurc_rank", "augrc_rank"))
+        made = study.rank_changes(heads, one, two, ("AURC", "AUGRC"))
+        assert f"{n} of 273 differ" in made.notes[0]
+        assert sum("→" in cell for row in made.rows for cell in row[1:]) == n
+
+
+def test_heat_follows_the_ranks():
+    """In every form the best of a column is marked; heat is darkest there, white for the worst, monotone between."""
+    found = augrc_grid()
+    table = found.table(heat=True)
+    ranks = found.ranks()
+    for i, (name, row) in enumerate(found.values.items()):
+        cells = table.shown()[i][1:]
+        for j, cell in enumerate(cells):
+            assert (cell.rank == 1) == (ranks[name][j] == 1)
+            worst = max(each[j] for each in ranks.values())
+            assert cell.heat == pytest.approx(1 - (ranks[name][j] - 1) / (worst - 1)), (name, row[j])
+    assert "\\cellcolor[HTML]{9ECAE1}" in table.to_latex()
+    assert "background:#ffffff" in table.to_html()
+    LatexWalker(table.to_latex()).get_latex_nodes()
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_tables_of_the_joint_paper(number):
+    """The best five of each printed column are marked, by the column's own direction, ties alike."""
+    table = printed("joint")[f"table{number}"]
+    found = grid(table, 2)
+    shown = found.table(ranks=5).shown()
+    ranks = found.ranks()
+    for i, name in enumerate(table["rows"]):
+        for j, column in enumerate(table["columns"]):
+            order = sorted((row[j] for row in table["rows"].values()), reverse=column["better"] == "higher")
+            rank = 1 + order.index(table["rows"][name][j])
+            assert ranks[name][j] == rank
+            assert shown[i][j + 1].rank == (rank if rank <= 5 else 0)
+
+
+def test_table_of_the_estimators_paper():
+    """The best objective of each network and data set is marked, across the row: SELE on 4 of 6 for CIFAR-10."""
+    table = printed("estimators")["table1"]
+    found = grid(table, 3)
+    shown = found.table(across=True).shown()
+    best = [[j for j in range(8) if row[j + 1].rank == 1] for row in shown]
+    objectives = [[table["columns"][j]["objective"] for j in row if j < 4] for row in best]
+    assert sum(names == ["SELE"] for names in objectives) == 4
+    assert "best of its row" in str(found.table(across=True))
+
+
+def test_sweep_in_the_layout_of_the_cwsa_paper(tmp_path, capsys):
+    """The heading names the denominator, and dividing by all rows multiplies CWSA by the coverage; also by command."""
+    made = abstain.datasets.synthetic("calibrated", 1000, 0)
+    loss, confidence = made.loss_per_sample(), np.asarray(made.confidence)
+    taus = [float(tau) for tau in printed("cwsa")["table1"]["rows"]]
+    one, two = (
+        study.sweep(abstain.cwsa_sweep(loss, confidence, taus, denominator=name), denominator=name)
+        for name in ("accepted", "all")
+    )
+    assert one.heads[1].title == "CWSA (by accepted)"
+    assert two.heads[1].title == "CWSA (by all)"
+    for name, row in one.values.items():
+        assert two.values[name][1] == pytest.approx(row[1] * row[3])
+    abstain.write_outputs(made, tmp_path / "made.npz")
+    arguments = ["evaluate", str(tmp_path / "made.npz"), "--metrics", "augrc", "--level", "0", "--sweep", "paper"]
+    assert command([*arguments, "--denominator", "all"]) == 0
+    said = capsys.readouterr().out
+    assert "accepted" in said
+    assert f"{two.values['0.9000'][1]:.4f}" in said
+    assert command([*arguments[:-1], "high"]) == 2
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a study of two models on two data sets with corruptions and new classes."""
+    path = tmp_path_factory.mktemp("study")
+    for data, model, seed in itertools.product(("a", "b"), ("ce", "mc"), (0, 1)):
+        start = 10 * (model == "mc") + 5 * (data == "b") + seed
+        for k, name in enumerate(("validation", "test", "corruption-1", "corruption-2")):
+            study.add_outputs(path, outputs(start + 100 * k, 150), model=f"{model}_{data}", run=f"seed{seed}", set=name,
+                              data=data)  # fmt: skip
+        for name, semantic in (("near-ood", True), ("far-ood", False)):
+            foreign = replace(outputs(start, 100), labels=None, unlabelled=True)
+            study.add_outputs(path, foreign, model=f"{model}_{data}", run=f"seed{seed}", set=name, data=data,
+                              shift={"kind": "new-class", "semantic": semantic})  # fmt: skip
+    return path
+
+
+def test_columns_of_a_study(folder):
+    """Data sets x shifts; 'cor' is the mean over levels of the means over runs; validation is no column."""
+    results = study.evaluate(folder, ["one"], ["augrc", "aurc"], level=None)
+    found = results.grid("augrc")
+    titles = ["iid", "cor", "s-ncs near-ood", "ns-ncs far-ood"]
+    assert [(head.group, head.title) for head in found.heads] == [(data, name) for data in "ab" for name in titles]
+    levels = [results.means("augrc")[k].value for k in range(len(results.means("augrc")))]
+    names = [(each.model, each.set) for each in results.means("augrc")]
+    expected = np.mean([levels[names.index(("ce_a", f"corruption-{k}"))] for k in (1, 2)])
+    assert found.values["ce_a"][1] == pytest.approx(expected)
+    changes = results.grid("aurc").changes(found)
+    LatexWalker(changes.to_latex()).get_latex_nodes()
+    assert changes.to_markdown().count("\n") >= 6
+
+
+def test_tables_by_command(folder, capsys):
+    """Heat and ranks from stored units, joint layouts with the FPR that was asked for in the heading."""
+    models = ["--models", "ce_a,mc_a"]
+    assert (
+        command(["study", "tables", str(folder), "--layout", "heat", "--scores", "one,two", "--form", "latex", *models])
+        == 0
+    )
+    assert "\\cellcolor[HTML]" in capsys.readouterr().out
+    assert command(["study", "tables", str(folder), "--layout", "ranks", "--scores", "one,two", *models]) == 0
+    assert "rank by aurc → rank by augrc" in " ".join(capsys.readouterr().out.split())
+    tables = {}
+    for fpr in ("id", "ood"):
+        arguments = [
+            "study",
+            "tables",
+            str(folder),
+            "--layout",
+            "reliability",
+            "--scores",
+            "msp",
+            "--fpr",
+            fpr,
+            *models,
+        ]
+        assert command([*arguments, "--form", "markdown"]) == 0
+        tables[fpr] = capsys.readouterr().out
+    heads = {
+        fpr: next(line for line in text.splitlines() if line.startswith("| Model")) for fpr, text in tables.items()
+    }
+    assert "ECE" in heads["id"]
+    assert heads["id"] != heads["ood"]
+    found = study.protocol(folder, ["msp"], models=["ce_a"])
+    for fpr, metric in (("id", "fpr_at_id_recall95"), ("ood", "fpr_at_ood_recall95")):
+        row = found.table("reliability", fpr=fpr).rows[0]
+        values = [cell.value for cell in row[1:]]
+        assert found.mean(metric, group="near")[0] in values
+    with pytest.raises(ValueError, match="pass_msp is judged on the predictions of the passes"):
+        study.protocol(folder, ["pass_msp"])
