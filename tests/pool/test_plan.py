@@ -105,6 +105,47 @@ REFUSED = {
 }
 
 
+TWO = abstain.plan_labels(SCORE, n=60, compare=1.0 - SCORE, seed=0)
+SHARED = np.where(TWO.stage > 0, LOSS, np.nan)
+
+
+def compared(**changed: Any) -> Any:
+    """Compare two scores of the pool with their plan, with something changed."""
+    given = {"loss": SHARED, "scores": {"a": SCORE, "b": 1.0 - SCORE}, "plan": TWO, **changed}
+    return abstain.compare(given.pop("loss"), given.pop("scores"), **given)
+
+
+REFUSED |= {
+    "compare with short predictions": (
+        lambda: abstain.plan_labels(SCORE, n=5, compare=(SCORE, IDS, IDS[:9])),
+        "needs 400 predictions of each model",
+    ),
+    "compare with a short score": (
+        lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE[:9]),
+        "400 rows, but 9 scores",
+    ),
+    "compare and zone": (lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE, zone=0.5), "without zone="),
+    "compare AUROC": (
+        lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE, metric="auroc_f"),
+        "auroc_f is no sum over rows",
+    ),
+    "compare with a width": (lambda: abstain.plan_labels(SCORE, halfwidth=0.1, compare=SCORE), "give n="),
+    "plan for one score": (lambda: compared(plan=PLAN), "the plan is for one score"),
+    "second score changed": (lambda: compared(scores={"a": SCORE, "b": SCORE}), "the scores 'b' are not those"),
+    "three scores": (lambda: compared(scores={"a": SCORE, "b": SCORE, "c": SCORE}), "a plan compares two scores"),
+    "half a label": (
+        lambda: compared(loss={"a": SHARED, "b": with_(SHARED, TWO.planned[0], np.nan)}),
+        "1 rows have a loss of one",
+    ),
+    "losses differ": (
+        lambda: compared(loss={"a": SHARED, "b": 1.0 - SHARED}),
+        "60 rows have different losses where the predictions",
+    ),
+    "other names": (lambda: compared(loss={"a": SHARED, "x": SHARED}), "use the same names"),
+    "compare with weights": (lambda: compared(sample_weight=np.ones(N)), "sample_weight= does not go with plan="),
+}
+
+
 def evaluated(**changed: Any) -> Any:
     """Evaluate the pool with its plan, with something changed."""
     return abstain.evaluate(**{"loss": LABELS, "confidence": SCORE, "ids": IDS, "plan": PLAN, **changed})

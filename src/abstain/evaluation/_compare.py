@@ -9,6 +9,7 @@ import numpy as np
 from abstain._checks import generator, one_of
 from abstain._typing import ArrayLike
 from abstain.evaluation._comparison import Comparison
+from abstain.evaluation._planned_pair import compared
 from abstain.inference import (
     Adjust,
     Losses,
@@ -42,6 +43,7 @@ def compare(
     n_resamples: int = 1000,
     n_permutations: int = 9999,
     rng: int | np.random.Generator | None = 0,
+    plan: Any = None,
 ) -> Comparison:
     r"""Compare scores, or models with losses of their own, on the same samples: every pair by a paired test.
 
@@ -81,6 +83,9 @@ def compare(
     n_resamples, n_permutations : int
         For the methods of that name.
     rng : int or Generator
+    plan : LabelPlan, optional
+        Only the rows of this plan are labelled; losses are NaN elsewhere. It is made by
+        ``plan_labels(a, n, compare=...)`` for two scores, given here in the same order.
 
     Returns
     -------
@@ -139,6 +144,9 @@ def compare(
     one_of(adjust, ("holm", "max-t", "none"), "adjust")
     one_of(method, ("auto", "influence", "bootstrap", "permutation"), "method")
     chosen = as_metric(metric)
+    if plan is not None:
+        given = {"sample_weight": sample_weight, "strata": strata, "clusters": clusters, "paired_runs": paired_runs}
+        return compared(loss, scores, chosen, level, plan, given)
     columns = panel(loss, scores, sample_weight)
     if method == "permutation" and max(columns.n_runs) > 1:
         raise ValueError(

@@ -4,10 +4,12 @@ from abstain.pool._estimate import Sample as Sample
 from abstain.pool._interval import Found as Found
 from abstain.pool._interval import estimate as estimate
 from abstain.pool._labelled import at_random as at_random
+from abstain.pool._labelled import pair_of as pair_of
 from abstain.pool._labelled import places as places
 from abstain.pool._labelled import sample_of as sample_of
 from abstain.pool._make import load_plan
 from abstain.pool._make import plan_labels as plan_labels
+from abstain.pool._pair import contrast as contrast
 from abstain.pool._plan import LabelPlan
 from abstain.pool._stages import scores as scores
 from abstain.pool._weights import require as require

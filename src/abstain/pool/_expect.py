@@ -63,3 +63,10 @@ def needed(metric: Metric, pool: Pool, risk: FloatArray, among: IntArray, halfwi
         else:
             low = middle
     return high
+
+
+def of_difference(square: FloatArray, probability: FloatArray, level: float) -> float:
+    """Return the half-width of a difference whose terms have these mean squares."""
+    drawn = probability > 0.0
+    variance = float(np.sum(square[drawn] * (1.0 / probability[drawn] - 1.0)))
+    return normal_quantile(0.5 + 0.5 * level) * math.sqrt(variance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +51,22 @@ def sample_of(plan: LabelPlan, loss: Any) -> Sample:
         )  # fmt: skip
     stage = plan.stage[rows] - 1
     return Sample(plan.pool, rows, values[rows], stage, plan.probability[stage, rows], plan.frame, plan.sizes)
+
+
+def pair_of(plan: LabelPlan, losses: Any) -> tuple[Sample, Sample]:
+    """Return the labelled rows with the losses of either model."""
+    first, second = (column(each, plan.n) for each in losses)
+    half = int(np.count_nonzero(np.isnan(first) != np.isnan(second)))
+    if half:
+        raise ValueError(f"{half} rows have a loss of one model and none of the other; a label gives both")
+    odd = int(np.count_nonzero((first != second) & ~plan.pair.differs & ~np.isnan(first)))
+    if odd:
+        raise ValueError(
+            f"{odd} rows have different losses where the predictions were said to be equal; plan with the predictions "
+            "of both: compare=(confidence, predictions, predictions)"
+        )
+    sample = sample_of(plan, first)
+    return sample, replace(sample, pool=plan.pair.b, loss=second[sample.rows])
 
 
 def at_random(confidence: FloatArray, loss: Any) -> Sample:

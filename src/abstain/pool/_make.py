@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from abstain._typing import ArrayLike
 from abstain.inference import as_metric
 from abstain.metrics import Metric
 from abstain.pool import _expect, _plan_file, _stages, _weights
+from abstain.pool._pair import FLOOR, Pair
 from abstain.pool._plan import LabelPlan
 from abstain.pool._pool import Pool
 from abstain.pool._stages import Design
@@ -23,9 +25,10 @@ def plan_labels(
     *,
     halfwidth: float | None = None,
     metric: str | Metric = "augrc",
-    design: Design = "uniform",
+    design: Design | None = None,
     error_rate: float | None = None,
     judge: ArrayLike | None = None,
+    compare: Any = None,
     zone: float | None = None,
     ids: ArrayLike | None = None,
     level: float = 0.95,
@@ -46,14 +49,18 @@ def plan_labels(
         What will be evaluated: AUGRC, AURC, SELE, risk, risk or generalized risk at a coverage, or a smooth function
         of such sums (AUROC of failures, excess and normalised areas). Rows that it does not count are not drawn.
     design : {"uniform", "adaptive", "planned"}
-        ``"uniform"``: every row alike. ``"adaptive"``: 40 % first; then ``plan.extend(loss)`` draws the rest where
-        labels help, if the first show at least 8 errors; it pays for AURC, the error rate and the risk at a coverage.
-        ``"planned"``: more often where the judge says that the model is wrong, and where the metric weighs more.
+        Default ``"planned"`` with ``compare``, else ``"uniform"``: every row alike. ``"adaptive"``: 40 % first; then
+        ``plan.extend(loss)`` draws the rest where labels help, if the first show at least 8 errors; it pays for AURC,
+        the error rate and the risk at a coverage. ``"planned"``: more often where the judge says that the model is
+        wrong and the metric weighs more; or, with ``compare``, where predictions or ranks differ.
     error_rate : float in (0, 1), optional
         Expected error rate, for the expected half-width; default that of a generic score.
     judge : array-like of shape (n_rows,), optional
         What a cheap judge says: 1 = the model is wrong, 0 = right, or a number between. It is calibrated on the labels
         and never believed.
+    compare : array-like of shape (n_rows,), or (confidence, predictions, predictions), optional
+        The second score of the same model; or that of a second model with the predictions of the first and the second.
+        ``abstain.compare(..., plan=plan)`` then tests which is better from the labels of the same few rows.
     zone : float in (0, 1], optional
         Draw only from the most confident share of the pool, for a certificate there.
     ids : array-like of shape (n_rows,), optional
@@ -96,26 +103,39 @@ def plan_labels(
     """
     chosen = as_metric(metric)
     _weights.require(chosen)
-    one_of(design, get_args(Design), "design")
+    if design is not None:
+        one_of(design, get_args(Design), "design")
     one_of(nan_policy, ("raise", "reject"), "nan_policy")
+    design = design or ("uniform" if compare is None else "planned")
     level = inside(level, "level", 0.95)
     if (n is None) == (halfwidth is None):
         raise TypeError("give exactly one of n (labels that can be paid) and halfwidth (width that is wanted)")
     column = _stages.scores(confidence, nan_policy)
     names = _stages.row_names(ids, len(column))
     word = None if judge is None else _stages.judged(judge, len(column))
-    if design == "planned" and word is None:
-        raise ValueError('design="planned" needs to know something of the rows: give judge=, or plan "uniform"')
+    if design == "planned" and word is None and compare is None:
+        raise ValueError('design="planned" needs to know something of the rows: give judge= or compare=')
     pool = Pool.of(column, word)
+    other, differs = (None, None) if compare is None else _stages.second(compare, len(column), nan_policy)
+    if other is not None and (design == "adaptive" or zone is not None or word is not None):
+        raise ValueError('compare= goes with design="planned" or "uniform", without zone= and judge=')
     rate = None if error_rate is None else inside(error_rate, "error_rate", 0.1)
     risk = _stages.guessed(pool, rate)
     among = _stages.drawable(chosen, pool, risk, zone)
+    square = None
+    if other is not None and differs is not None:
+        square = Pair(pool, Pool.of(other), differs).sizes(chosen, rate) ** 2
+        among = np.arange(pool.n)
+    if halfwidth is not None and square is not None:
+        raise ValueError("halfwidth= does not plan comparisons yet; give n=, and extend the plan until it is narrow")
     if halfwidth is not None:
         n = _expect.needed(chosen, pool, risk, among, positive(halfwidth, "halfwidth"), level)
     n = _stages.enough(n, len(among), pool.n)
     first = max(1, round(_stages.FIRST * n)) if design == "adaptive" else n
     probability = np.zeros(pool.n)
-    if design == "planned":
+    if square is not None and design == "planned":
+        probability = _stages.mixed(np.sqrt(square), first, FLOOR)
+    elif design == "planned":
         probability[among] = _stages.mixed(_stages.sizes(chosen, pool, risk)[among], first)
     else:
         probability[among] = first / len(among)
@@ -124,12 +144,15 @@ def plan_labels(
     stage = np.zeros(pool.n, dtype=np.int64)
     stage[rows] = 1
     hoped = probability * (n / first) if first < n else probability
-    width, plain = _expect.expected(chosen, pool, risk, np.minimum(hoped, 1.0), level)
+    if square is None:
+        width, plain = _expect.expected(chosen, pool, risk, np.minimum(hoped, 1.0), level)
+    else:
+        width, plain = _expect.of_difference(square, probability, level), math.inf
     facts = {
         "seeds": [known], "level": level, "error_rate": rate, "expected_halfwidth": width, "expected_plain": plain,
         "held_back": n - first, "zone": zone,
     }  # fmt: skip
-    return LabelPlan(column, stage, probability[None, :], chosen.spec, design, names, word, facts)
+    return LabelPlan(column, stage, probability[None, :], chosen.spec, design, names, word, other, differs, facts)
 
 
 def load_plan(path: str | os.PathLike[str]) -> LabelPlan:
@@ -170,7 +193,9 @@ def load_plan(path: str | os.PathLike[str]) -> LabelPlan:
         ids = np.array([str(each) for each in rows["id"]]) if made["ids"] else None
         stage = np.array(rows["stage"], dtype=np.int64)
         score, facts = _plan_file.numbers(rows["confidence"]), made["facts"]
-        plan = LabelPlan(score, stage, probability, made["metric"], made["design"], ids, judge, facts)
+        other = _plan_file.numbers(rows["other"]) if "other" in rows else None
+        differs = np.array(rows["differs"], dtype=bool) if "differs" in rows else None
+        plan = LabelPlan(score, stage, probability, made["metric"], made["design"], ids, judge, other, differs, facts)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ValueError(f"{name}: is no plan of labels ({type(error).__name__}: {error}); write it again") from None
     if plan.digest != made["digest"] or not _sound(plan):

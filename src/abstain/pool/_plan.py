@@ -16,6 +16,7 @@ from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain._version import __version__
 from abstain.metrics import Metric, parse
 from abstain.pool import _plan_file, _stages, _words
+from abstain.pool._pair import Pair
 from abstain.pool._pool import Pool
 
 
@@ -37,6 +38,10 @@ class LabelPlan(Result):
         Names of the rows. Without them rows are known by their place.
     judge : ndarray of shape (n_rows,), optional
         What a cheap judge says of each row, in [0, 1].
+    other : ndarray of shape (n_rows,), optional
+        The score to compare with, of a second model or of the same one.
+    differs : ndarray of shape (n_rows,), optional
+        Whether the predictions of the two models differ.
     facts : mapping
         Seeds, level, expected half-width, and what else the plan was made from.
 
@@ -58,6 +63,8 @@ class LabelPlan(Result):
     design: str
     ids: Any = None
     judge: FloatArray | None = None
+    other: FloatArray | None = None
+    differs: BoolArray | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ what was drawn
@@ -102,16 +109,25 @@ class LabelPlan(Result):
         """The scores as a table."""
         return Pool.of(self.confidence, self.judge)
 
+    @cached_property
+    def pair(self) -> Pair:
+        """Both scores, if the plan compares two."""
+        if self.other is None or self.differs is None:
+            raise ValueError("the plan is for one score; abstain.plan_labels(..., compare=) plans for two")
+        return Pair(self.pool, Pool.of(self.other), self.differs)
+
     def measure(self) -> Metric:
         """Return the metric that the plan was made for."""
         return parse(self.metric)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of ids, scores and judge: of the pool, not of what was drawn."""
+        """SHA-256 (hex) of ids, scores, judge and where predictions differ: of the pool, not of what was drawn."""
         found = hashlib.sha256(np.ascontiguousarray(self.confidence + 0.0).tobytes())
         if self.judge is not None:
             found.update(b"judge" + np.ascontiguousarray(self.judge).tobytes())
+        if self.other is not None and self.differs is not None:
+            found.update(b"other" + np.ascontiguousarray(self.other + 0.0).tobytes() + self.differs.tobytes())
         if self.ids is not None:
             found.update("\x1f".join(map(str, self.ids)).encode())
         return found.hexdigest()
@@ -161,7 +177,8 @@ class LabelPlan(Result):
     def headline(self) -> str:
         """Return one line that says what to label."""
         more = f" (stage {self.n_stages})" if self.n_stages > 1 else ""
-        return f"Label {len(self.rows_to_label)} of {self.n} rows{more} · {self.design} · for {self.measure().label}"
+        what = self.measure().label + (" of two scores" if self.other is not None else "")
+        return f"Label {len(self.rows_to_label)} of {self.n} rows{more} · {self.design} · for {what}"
 
     def tables(self) -> list[Table]:
         """Return the stages: how many rows, and with which probabilities."""

@@ -32,6 +32,8 @@ def save(plan: LabelPlan, path: str | os.PathLike[str]) -> None:
     }
     if plan.judge is not None:
         columns["judge"] = plan.judge
+    if plan.other is not None:
+        columns |= {"other": plan.other, "differs": plan.differs}
     text = json.dumps(made)
     if kind == ".json":
         whole = {"plan": made, "rows": {name: _written(column) for name, column in columns.items()}}

@@ -21,14 +21,16 @@ def expit(x: FloatArray) -> FloatArray:
     return np.asarray(0.5 + 0.5 * np.tanh(0.5 * x))
 
 
-def fit(features: FloatArray, loss: FloatArray, weight: FloatArray) -> FloatArray:
+def fit(
+    features: FloatArray, loss: FloatArray, weight: FloatArray, means: FloatArray = MEANS, spreads: FloatArray = SPREADS
+) -> FloatArray:
     """Return the coefficients at the posterior mode, by Newton's method with step halving, started at the mean risk.
 
     Rows count by ``weight``, scaled to a mean of 1. Without halving the steps oscillate at high risks, and the estimate
     stays unbiased while it quietly loses precision.
     """
     p = features.shape[1]
-    mean, precision = MEANS[:p], 1.0 / SPREADS[:p] ** 2
+    mean, precision = means[:p], 1.0 / spreads[:p] ** 2
     weight = weight / weight.mean()
     share = (weight @ loss + 0.5) / (weight.sum() + 1.0)
     coefficients = np.zeros(p)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from abstain._checks import vector, whole
-from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.metrics import Metric
-from abstain.pool import _design, _expect, _labelled, _risk
+from abstain.pool import _design, _expect, _labelled, _pair, _risk
 from abstain.pool._pool import Pool
 
 if TYPE_CHECKING:
@@ -40,7 +40,10 @@ def extended(plan: LabelPlan, loss: Any, n: int | None, seed: int | None) -> Lab
     n = enough(held if n is None else n, len(left), pool.n, "are not labelled yet")
     probability, even = np.zeros(pool.n), True
     probability[left] = n / len(left)
-    if plan.design == "planned":
+    if plan.other is not None and plan.design == "planned":
+        size = plan.pair.sizes(metric, plan.facts["error_rate"])[left]
+        probability[left], even = mixed(size, n, _pair.FLOOR), False
+    elif plan.design == "planned":
         probability[left], even = mixed(sizes(metric, pool, sample.risk)[left], n), False
     elif plan.design == "adaptive" and min(sample.errors, sample.n - sample.errors) >= ERRORS:
         per_loss = _expect.weights(metric, pool, sample.risk)[left]
@@ -160,10 +163,26 @@ def sizes(metric: Metric, pool: Pool, risk: FloatArray) -> FloatArray:
     return np.sqrt(np.abs(_expect.weights(metric, pool, risk)) * risk * (1.0 - risk))
 
 
-def mixed(size: FloatArray, n: int) -> FloatArray:
+def mixed(size: FloatArray, n: int, floor: float = FLOOR) -> FloatArray:
     """Return probabilities that sum to n: a share alike for all rows, the rest in proportion."""
     even = np.full(len(size), 1.0 / len(size))
-    return _design.proportional(FLOOR * even + (1.0 - FLOOR) * size / size.sum(), n)
+    total = float(size.sum())
+    return _design.proportional(floor * even + (1.0 - floor) * (size / total if total > 0.0 else even), n)
+
+
+def second(compare: Any, n: int, nan_policy: str) -> tuple[FloatArray, BoolArray]:
+    """Return the second score, and where the predictions differ: nowhere, if they are those of one model."""
+    three = isinstance(compare, tuple) and len(compare) == 3
+    column = scores(compare[0] if three else compare, nan_policy)
+    if len(column) != n:
+        raise ValueError(f"compare must hold one score per row: {n} rows, but {len(column)} scores")
+    if not three:
+        return column, np.zeros(n, dtype=bool)
+    first, other = (np.asarray(each) for each in compare[1:])
+    if first.shape != (n,) or other.shape != (n,):
+        raise ValueError(f"compare=(confidence, predictions, predictions) needs {n} predictions of each model, got "
+                         f"{first.shape} and {other.shape}")  # fmt: skip
+    return column, np.asarray(first != other)
 
 
 def _stage(square: FloatArray, probability: FloatArray) -> float:

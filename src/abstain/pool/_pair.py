@@ -1,0 +1,158 @@
+r"""Two models, or two scores of one model, from the same few labels.
+
+The difference of a linear metric is a sum over rows of :math:`d = w^A\ell^A - w^B\ell^B`. Where both predict alike the
+losses are one, and d is small; where they differ at least one of them is wrong. Both is known before any label, and
+says which rows to label. As for one score the estimate is unbiased whatever is guessed of d; how much of the guess is
+used (:math:`\lambda` in [0, 1]) is chosen so that the variance is least.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from abstain._checks import UnmetNeed
+from abstain._quantiles import beta_cdf, t_quantile
+from abstain._typing import BoolArray, FloatArray
+from abstain.metrics import Metric
+from abstain.pool import _risk, _weights
+from abstain.pool._estimate import Sample
+from abstain.pool._pool import Pool
+
+#: Where predictions differ: how often A alone is wrong, B alone, and both.
+ALONE, BOTH = 0.45, 0.1
+#: Share of probabilities that is the same for all rows.
+FLOOR = 0.15
+#: Degrees of freedom per label, and parameters that the guess has fitted.
+DF, FITTED = 0.4, 4.0
+#: Priors of "this model is right, where they differ": intercept and slope on the difference of ranks.
+_MEANS, _SPREADS = np.array([-0.2, 0.5]), np.array([1.5, 1.0])
+#: Fewer rows that can move the difference are too few for its interval.
+FEW = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two scores of the same rows, and where the predictions differ (nowhere, if one model has both scores)."""
+
+    a: Pool
+    b: Pool
+    differs: BoolArray
+
+    @cached_property
+    def rank(self) -> FloatArray:
+        """Mean of the two normal scores."""
+        return np.asarray(0.5 * (self.a.rank + self.b.rank))
+
+    def weights(self, metric: Metric) -> tuple[FloatArray, FloatArray]:
+        """Return what an error of A and one of B add to the metric, per row; linear metrics alone have such weights."""
+        if metric.attribution is None:
+            raise UnmetNeed(
+                f"{metric.name} is no sum over rows, so a plan does not compare two of it; ask for augrc, aurc, sele, "
+                "risk or a risk at a coverage"
+            )
+        first, second = (_weights.per_row(metric, pool.table(pool.blocks.loss), pool) for pool in (self.a, self.b))
+        return first, second
+
+    def sizes(self, metric: Metric, error_rate: float | None) -> FloatArray:
+        """Return the root of what d^2 is expected to be: probabilities in proportion need fewest labels."""
+        first, second = self.weights(metric)
+        risk = _risk.generic(self.rank, error_rate)
+        risk = 0.5 * (risk + risk.mean())
+        square = (first - second) ** 2
+        apart = ALONE * (first**2 + second**2) + BOTH * square
+        return np.sqrt(np.where(self.differs, apart, square * risk * (1.0 - risk)))
+
+
+class Contrast(NamedTuple):
+    """A difference of two metrics, A minus B, with what is needed to test it."""
+
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    df: float
+    p_value: float
+    warning: str | None
+
+
+def contrast(metric: Metric, pair: Pair, sample: Sample, other: FloatArray, level: float) -> Contrast:
+    """Return the difference of a metric from labelled rows; ``other``: the losses of B in these rows."""
+    first, second = pair.weights(metric)
+    rows = sample.rows
+    d = first[rows] * sample.loss - second[rows] * other
+    if sample.complete:
+        value = float(d.sum())
+        return Contrast(value, value, value, 0.0, math.inf, 1.0 if value == 0.0 else 0.0, None)
+    guess = _guess(pair, first, second, sample, other)
+    shares = _tuned(sample, d, guess[rows])
+    value = shares * float(guess.sum()) + float(sample.expansion @ (d - shares * guess[rows]))
+    unseen = (sample.expansion - 1.0) * np.where(pair.differs[rows], 0.0, first[rows] - second[rows])
+    variance = _variance(sample, d - shares * guess[rows]) + float(np.mean(unseen**2))
+    error, df = math.sqrt(variance), max(DF * sample.n, 1.0)
+    reach = t_quantile(level, df) * error
+    p = 1.0 if value == 0.0 else 0.0 if error == 0.0 else _p_value(value / error, df)
+    told = int(np.count_nonzero(d))
+    warning = None if told >= FEW else f"only {told} labelled rows move the difference: its interval may be too short"
+    return Contrast(value, value - reach, value + reach, error, df, p, warning)
+
+
+def _p_value(t: float, df: float) -> float:
+    """Return the two-sided p-value of Student's t."""
+    return beta_cdf(df / (df + t * t), 0.5 * df, 0.5)
+
+
+def _guess(pair: Pair, first: FloatArray, second: FloatArray, sample: Sample, other: FloatArray) -> FloatArray:
+    """Return what d is expected to be in every row, from the labelled ones."""
+    rows, weight = sample.rows, sample.expansion
+    z = pair.rank
+    features = np.stack([np.ones(len(z)), z, z * z - 1.0], axis=1)
+    apart = pair.differs[rows]
+    risk = np.full(len(z), 0.1)
+    if (~apart).any():
+        mine = rows[~apart]
+        risk = _risk.expit(features @ _risk.fit(features[mine], sample.loss[~apart], weight[~apart]))
+    guess: FloatArray = (first - second) * risk
+    if apart.any():
+        gap = pair.a.rank - pair.b.rank
+        wrong = []
+        for sign, loss in ((1.0, sample.loss), (-1.0, other)):
+            line = np.stack([np.ones(len(z)), sign * gap], axis=1)
+            fitted = _risk.fit(line[rows[apart]], 1.0 - loss[apart], weight[apart], _MEANS, _SPREADS)
+            wrong.append(1.0 - _risk.expit(line @ fitted))
+        guess = np.where(pair.differs, first * wrong[0] - second * wrong[1], guess)
+    return guess
+
+
+def _centred(sample: Sample, terms: FloatArray) -> list[tuple[float, FloatArray, FloatArray]]:
+    """Return share, finite-population factors and centred expanded terms, stage by stage."""
+    found = []
+    expanded = terms / sample.probability
+    for k, share in enumerate(sample.shares):
+        mine = sample.stage == k
+        x, f = expanded[mine], 1.0 - sample.probability[mine]
+        if share > 0.0 and f.sum() > 0.0:
+            found.append((float(share), f, x - float(f @ x) / float(f.sum())))
+    return found
+
+
+def _tuned(sample: Sample, d: FloatArray, guess: FloatArray) -> float:
+    """Return how much of the guess to use, in [0, 1]: a poor one is worth nothing, and would cost labels."""
+    both = zip(_centred(sample, d), _centred(sample, guess), strict=True)
+    cross = square = 0.0
+    for (share, f, x), (_, _, y) in both:
+        cross += share**2 * float(f @ (x * y))
+        square += share**2 * float(f @ (y * y))
+    return min(max(cross / square, 0.0), 1.0) if square > 0.0 else 0.0
+
+
+def _variance(sample: Sample, terms: FloatArray) -> float:
+    total = 0.0
+    for share, f, x in _centred(sample, terms):
+        n = float(np.count_nonzero(f))
+        total += share**2 * n / max(n - 1.0 - FITTED * n / sample.n, 1.0) * float(f @ (x * x))
+    return total
