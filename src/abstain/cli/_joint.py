@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from abstain import scores as known
+from abstain._pace import paced
 from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
 from abstain.cli._group import command, example_lines, words
@@ -218,23 +220,21 @@ def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[
     from abstain.joint import null_gain
 
     first, found = result.confidence, []
-    for name, outside in run.ood_scores.items():
-        for score in run.id_scores:
-            if score == first:
-                continue
-            for metric in ("ds_f1", "ds_aurc"):
-                each = null_gain(
-                    run.id_loss,
-                    id_confidence=run.id_scores[first],
-                    id_detector=run.id_scores[score],
-                    ood_confidence=outside[first],
-                    ood_detector=outside[score],
-                    metric=metric,
-                    n_permutations=n_permutations,
-                    prevalence=result.prevalence,
-                )
-                row = {"set": name, "score": score, "metric": metric, "gain": each.gain}
-                found.append(row | {"null_mean": each.null_mean, "null_sd": each.null_sd, "p": each.p_value})
+    scores = [score for score in run.id_scores if score != first]
+    for name, score, metric in paced(list(product(run.ood_scores, scores, ("ds_f1", "ds_aurc"))), "gains beside noise"):
+        outside = run.ood_scores[name]
+        each = null_gain(
+            run.id_loss,
+            id_confidence=run.id_scores[first],
+            id_detector=run.id_scores[score],
+            ood_confidence=outside[first],
+            ood_detector=outside[score],
+            metric=metric,
+            n_permutations=n_permutations,
+            prevalence=result.prevalence,
+        )
+        row = {"set": name, "score": score, "metric": metric, "gain": each.gain}
+        found.append(row | {"null_mean": each.null_mean, "null_sd": each.null_sd, "p": each.p_value})
     return found
 
 

@@ -10,6 +10,7 @@ from typing import TextIO
 
 import click
 
+from abstain._pace import heard_by
 from abstain._result import clean
 from abstain.cli import (  # noqa: F401  (they add their commands)
     _commands,
@@ -24,6 +25,7 @@ from abstain.cli import (  # noqa: F401  (they add their commands)
 )
 from abstain.cli._group import command
 from abstain.cli._options import as_options as as_options
+from abstain.cli._progress import Progress
 
 #: What a user can cause.
 _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
@@ -51,7 +53,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _note
         try:
-            return _run(arguments)
+            with heard_by(Progress()):
+                return _run(arguments)
         except KeyboardInterrupt:
             return _interrupted()
         except Exception as error:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from abstain._checks import Undefined, generator, whole
+from abstain._pace import Pace
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._columns import as_metrics, check_scored, scored
@@ -117,6 +118,7 @@ def run(
     out = np.empty((n_resamples, len(columns), len(metrics)))
     fast = [[formula(metric, column) for metric in metrics] for column in columns]
     selective = any(form.selective for forms in fast for form in forms if form is not None)
+    pace = Pace("bootstrap of a metric", n_resamples)
     with _bar(n_resamples, progress) as advance:
         for first, counts in how.chunks(n_resamples, generator(rng)):
             lanes = to_lanes(counts) if use_numba else counts
@@ -135,6 +137,7 @@ def run(
                         for j in slow:
                             part[r, j] = np.nan if table is None else value_of(metrics[j], table)
             advance(len(counts))
+            pace.advance(len(counts))
     return out
 
 

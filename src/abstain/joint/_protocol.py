@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import UnmetNeed, closest, fraction, one_of
+from abstain._pace import paced
 from abstain._result import Result, Table
 from abstain._specs import known_options
 from abstain._typing import ArrayLike
@@ -340,7 +341,7 @@ def _records(
 ) -> list[Record]:
     wrong = errors(run.id_loss)
     found = []
-    for score, column in run.id_scores.items():
+    for score, column in paced(run.id_scores.items(), "joint metrics"):
         alone = {
             "accuracy": 1.0 - float(wrong.mean()),
             "id_aurc": single_aurc(wrong, id_score=column, ood_score=[], operator="exact"),

@@ -1,0 +1,56 @@
+"""Long work is announced on standard error, once, with what makes it shorter."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain._pace import heard_by, paced
+
+
+def test_steps_are_heard() -> None:
+    """Every step is, with the share that is done; without a listener nothing happens."""
+    heard: list[tuple[str, float]] = []
+    with heard_by(lambda what, share, seconds: heard.append((what, share))):
+        assert list(paced("abcd", "letters")) == list("abcd")
+        abstain.inference.bootstrap("coverage_at_risk", [0, 1, 0, 0] * 25, range(100), n_resamples=20)
+    assert heard[:4] == [("letters", 0.25), ("letters", 0.5), ("letters", 0.75), ("letters", 1.0)]
+    assert heard[-1] == ("bootstrap of a metric", 1.0)
+    assert list(paced("ab", "letters")) == ["a", "b"]
+
+
+def test_what_takes_long_is_announced_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """From three seconds on, with the remedy and the extra that helps; what is soon done is not mentioned."""
+    from abstain.cli._progress import Progress
+
+    monkeypatch.setitem(sys.modules, "numba", None)
+    progress = Progress()
+    progress("bootstrap of a metric", 0.5, 1.0)
+    assert capsys.readouterr().err == ""
+    progress("gains beside noise", 0.1, 1.0)
+    progress("gains beside noise", 0.2, 2.0)
+    progress("joint metrics", 0.01, 2.0)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == (
+        "gains beside noise: will take about 9 s (--permutations 0 leaves these out; the extra fast makes it quicker: "
+        'pip install ".[fast]" in the checkout)'
+    )
+    assert second == "joint metrics: will take about 3 minutes"
+
+
+def test_the_command_listens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """A bootstrap that would take long says so before it ends; where it is short nothing is said."""
+    from abstain.cli import _progress, run
+
+    loss = np.arange(400) % 3 == 0
+    np.savez(tmp_path / "a.npz", loss=loss * 1.0, confidence=np.arange(400) % 17)
+    arguments = ["evaluate", str(tmp_path / "a.npz"), "--bootstrap", "2000", "--metrics", "coverage_at_risk(risk=0.4)"]
+    assert run(arguments) == 0
+    assert "will take" not in capsys.readouterr().err
+    monkeypatch.setattr(_progress, "WORTH", 0.0)
+    monkeypatch.setattr(_progress, "TOLD", 0.0)
+    assert run(arguments) == 0
+    assert "bootstrap of a metric: will take about" in capsys.readouterr().err
