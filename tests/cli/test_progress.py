@@ -46,7 +46,8 @@ def test_the_command_listens(capsys: pytest.CaptureFixture[str], monkeypatch: py
     from abstain.cli import _progress, run
 
     loss = np.arange(400) % 3 == 0
-    np.savez(tmp_path / "a.npz", loss=loss * 1.0, confidence=np.arange(400) % 17)
+    rows = np.arange(400)
+    np.savez(tmp_path / "a.npz", loss=loss * 1.0, confidence=rows % 17, cluster=rows // 4)
     arguments = ["evaluate", str(tmp_path / "a.npz"), "--bootstrap", "2000", "--metrics", "coverage_at_risk(risk=0.4)"]
     assert run(arguments) == 0
     assert "will take" not in capsys.readouterr().err
