@@ -257,6 +257,36 @@ def test_extract_keeps_logits_features_and_head():
     assert outputs.labels.tolist() == labels.tolist()
 
 
+@pytest.mark.parametrize("form", ["inputs", "one-tuples", "minus one", "no labels"])
+def test_extract_keeps_unlabelled_data(tmp_path, form):
+    """Inputs alone, or labels that are all -1, are kept without labels, as the joint evaluation takes them."""
+    model, x, y = network(), pictures(24), torch.arange(24) % 4
+    nn.extract(model, torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y)), tmp_path / "id.npz")
+    batches = {
+        "inputs": list(x.split(6)), "one-tuples": [(part,) for part in x.split(6)],
+        "minus one": [(part, torch.full((6,), -1)) for part in x.split(6)],
+        "no labels": [{"x": part} for part in x.split(6)],
+    }[form]  # fmt: skip
+    read = {"read": lambda batch: (batch["x"], None)} if form == "no labels" else {}
+    outputs = nn.extract(model, batches, tmp_path / "ood.npz", **read)
+    assert outputs.labels is None
+    assert outputs.n == 24
+    assert not (tmp_path / "ood.npz.parts").exists()
+    from abstain.cli import run
+
+    assert run(["joint", str(tmp_path / "id.npz"), str(tmp_path / "ood.npz"), "--scores", "energy", "--permutations",
+                "0", "--json", str(tmp_path / "found.json")]) == 0  # fmt: skip
+
+
+def test_extract_refuses_labels_of_some_rows():
+    """Rows with and without labels are no one data set: whether by -1 or batch by batch."""
+    x = pictures(6)
+    with pytest.raises(ValueError, match=r"labels are -1 in 2 of 6 rows"):
+        nn.extract(network(), [(x, torch.tensor([0, 1, -1, -1, 2, 0]))])
+    with pytest.raises(ValueError, match=r"batch 1 has no labels, unlike the first"):
+        nn.extract(network(), [(x, torch.zeros(6, dtype=int)), x])
+
+
 def test_extract_resumes(tmp_path, monkeypatch):
     """An interrupted run leaves whole parts; the next run goes on and writes what one run would have written."""
     monkeypatch.setattr("abstain.nn._extract._BATCHES_PER_PART", 3)

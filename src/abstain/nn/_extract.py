@@ -23,13 +23,13 @@ from abstain.outputs import Outputs, write_outputs
 _BATCHES_PER_PART = 50
 
 
-def _pair(batch: Any) -> tuple[Any, Tensor]:
-    """Inputs and labels of a batch."""
-    try:
-        inputs, labels = batch
-    except (TypeError, ValueError):
-        raise TypeError(f"a batch is a {type(batch).__name__}; give pairs (inputs, labels), or pass read=") from None
-    return inputs, labels
+def _pair(batch: Any) -> tuple[Any, Tensor | None]:
+    """Inputs and labels of a batch; a tensor, or a list of one, has no labels."""
+    if isinstance(batch, Tensor):
+        return batch, None
+    if isinstance(batch, list | tuple) and len(batch) in (1, 2):
+        return batch[0], batch[1] if len(batch) == 2 else None
+    raise TypeError(f"a batch is a {type(batch).__name__}; give pairs (inputs, labels), inputs alone, or pass read=")
 
 
 def final_linear(model: nn.Module, inputs: Any) -> nn.Linear | None:
@@ -83,7 +83,7 @@ def _logits(model: nn.Module, inputs: Any) -> Tensor:
 
 def _answers(model: nn.Module, head: nn.Linear | None, inputs: Any, labels: Any) -> dict[str, Any]:
     """What is kept of a batch: logits, labels and, as features, the inputs of the head."""
-    row = {"labels": np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels)}
+    row = {} if labels is None else {"labels": np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels)}
     if head is None:
         return row | {"logits": _host(_logits(model, inputs))}
     seen: list[Tensor] = []
@@ -176,7 +176,7 @@ def extract(
     device: torch.device | str | None = None,
     resume: bool = True,
     overwrite: bool = False,
-    read: Callable[[Any], tuple[Any, Tensor]] = _pair,
+    read: Callable[[Any], tuple[Any, Tensor | None]] = _pair,
 ) -> Outputs:
     """Run a model over a data loader once and return, or save, its ``Outputs``: all that scores need later.
 
@@ -185,7 +185,8 @@ def extract(
     model : nn.Module
         From inputs to logits; run in evaluation mode without gradients, its modes are restored.
     loader : iterable of batches
-        In a fixed order: rows are told apart by their position.
+        In a fixed order: rows are told apart by their position. Batches without labels, or labels that are all -1, are
+        out-of-distribution data, whose outputs :mod:`abstain.joint` takes.
     path : str or path, optional
         ``.npz`` file to write. While it is not complete, finished parts lie in ``<path>.parts``.
     passes : int
@@ -202,21 +203,22 @@ def extract(
     overwrite : bool
         Replace a finished file.
     read : callable
-        ``read(batch) -> (inputs, labels)``; default: batches are pairs.
+        ``read(batch) -> (inputs, labels)``, labels None if there are none; default: batches are pairs, or inputs.
 
     Returns
     -------
     Outputs
-        With logits, labels, and (if there is a final linear layer) features and head.
+        With logits, labels if there are any, and (if there is a final linear layer) features and head.
 
     Raises
     ------
     ValueError
-        A loader that shuffles; parts of another model or data set; passes without a path; no batch.
+        A loader that shuffles; parts of another model or data set; passes without a path; no batch; labels of some rows
+        only.
     FileExistsError
         The file is there and ``overwrite`` is not given.
     TypeError
-        A batch is no pair; the model returns something else than a tensor.
+        A batch is neither a pair nor inputs; the model returns something else than a tensor.
 
     Notes
     -----
@@ -250,6 +252,8 @@ def extract(
         if number < parts.batches:
             continue
         inputs, labels = read(batch)
+        if (labels is None) != (first[1] is None):
+            raise ValueError(f"batch {number} has {'no ' if labels is None else ''}labels, unlike the first")
         inputs = _moved(inputs, place)
         row = _answers(model, head, inputs, labels)
         if passes:
@@ -282,7 +286,15 @@ def _finished(
     if head is not None:
         bias = np.zeros(head.out_features) if head.bias is None else _host(head.bias)
         layer = (_host(head.weight), bias)
-    outputs = Outputs(**columns, head=layer)
+    missing = np.asarray(columns.get("labels", -1)) == -1
+    if missing.any() and not missing.all():
+        raise ValueError(
+            f"labels are -1 in {int(missing.sum())} of {missing.size} rows: give out-of-distribution data a loader of "
+            "their own"
+        )
+    if missing.all():
+        columns.pop("labels", None)
+    outputs = Outputs(**columns, head=layer, unlabelled=bool(missing.all()))
     if path is not None:
         if many is not None:
             write_file(f"{os.fspath(path)}.passes.npy", lambda file: np.save(file, many))

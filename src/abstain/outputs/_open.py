@@ -128,7 +128,7 @@ def kind_of(name: str) -> str:
         raise IsADirectoryError(f"{name}: is a folder; give one file of it")
     if not os.path.exists(name):
         folder = os.path.dirname(name) or "."
-        files = os.listdir(folder) if os.path.isdir(folder) else []
+        files = [each for each in os.listdir(folder) if not each.endswith(".parts")] if os.path.isdir(folder) else []
         near = get_close_matches(os.path.basename(name), files, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "check the path"
         raise FileNotFoundError(f"{name}: no such file; {hint}")
