@@ -158,3 +158,24 @@ def test_what_is_read_is_decided(folder: Path, form: str) -> None:
     if form == "semicolons":
         abstain.thresholds.apply_policy(policy, path, folder / "decided.csv")
         assert abstain.read_outputs(folder / "decided.csv").confidence.tolist() == outputs.confidence.tolist()
+
+
+def test_data_sets_of_fd_shifts_go_into_joint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One file of several data sets gives what a file for each gives; without the ID rows it is refused."""
+    from tests.readers.layouts import fd_shifts
+
+    made = fd_shifts(folder, sets=3)
+    options = ["--scores", "msp,energy", "--permutations", "0", "--json", "-"]
+    chosen = ["--where", "dataset=0", "--ood", "dataset=1", "--ood", "dataset=2", "--near", "1"]
+    assert run(["joint", "raw_logits.npz", *chosen, *options]) == 0
+    together = json.loads(capsys.readouterr().out)["records"]
+    for k in range(3):
+        rows = made["dataset"] == k
+        labels = {"labels": made["labels"][rows]} if k == 0 else {}
+        np.savez(f"{k}.npz", logits=made["logits"][rows], **labels)
+    assert run(["joint", "0.npz", "1.npz", "2.npz", "--near", "1", *options]) == 0
+    apart = json.loads(capsys.readouterr().out)["records"]
+    assert [each["value"] for each in together] == pytest.approx([each["value"] for each in apart])
+    assert [each["set"] for each in together] == [each["set"] for each in apart]
+    assert run(["joint", "raw_logits.npz", "--ood", "dataset=1"]) == 2
+    assert "--ood needs --where, which chooses the ID rows" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from abstain.joint import ProtocolResult, ScoredRun
     from abstain.outputs import Outputs
     from abstain.scores import FittedScore
+
+
+class _Set(NamedTuple):
+    """An OOD set: its name, its file, and which rows of it, if not all."""
+
+    name: str
+    file: Path
+    rows: dict[str, str] | None = None
+
 
 LAYOUTS = ["single-double", "strategies", "tasks", "detection", "sets"]
 #: Options of the table, and the layouts that have them.
@@ -38,6 +47,9 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 )
 @click.argument("id_file", type=Path)
 @click.argument("ood_files", type=Path, nargs=-1)
+@click.option(
+    "--ood", multiple=True, metavar="COLUMN=VALUE", help="Rows of ID_FILE that are an OOD set; --where: the ID rows."
+)
 @click.option("--near", help="OOD sets close to the ID data, separated by commas: file names without ending.")
 @click.option("--far", help="OOD sets far from the ID data.")
 @click.option("--also", multiple=True, help="Folder of another run, same file names; NAME=FOLDER: trained otherwise.")
@@ -61,20 +73,22 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 @click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
 @scale_option
 def joint_command(
-    id_file: Path, ood_files: tuple[Path, ...], near: str | None, far: str | None, also: tuple[str, ...],
-    confidence: str | None, scores: str | None, fit_file: Path | None, prevalence: float | None, layout: str,
-    metric: str | None, group: str | None, n_permutations: int, columns: dict[str, Any], json_path: Path | None,
-    table_path: Path | None, scale: float,
+    id_file: Path, ood_files: tuple[Path, ...], ood: tuple[str, ...], near: str | None, far: str | None,
+    also: tuple[str, ...], confidence: str | None, scores: str | None, fit_file: Path | None,
+    prevalence: float | None, layout: str, metric: str | None, group: str | None, n_permutations: int,
+    columns: dict[str, Any], json_path: Path | None, table_path: Path | None, scale: float,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
 
-    Without OOD_FILES, the rows of ID_FILE that its column is_ood (or the label -1) marks are the OOD set.
+    Without OOD_FILES, the rows of ID_FILE that its column is_ood (or the label -1) marks are the OOD set, or those that
+    --ood names.
 
     Every detector score alone, and paired with the confidence; values per set, then means of groups, then of runs.
     """
     from abstain.joint import protocol
 
-    if not ood_files:
+    parts = _parts(ood, columns)
+    if not ood_files and not parts:
         ood_files, columns = (id_file,), _marked(id_file, columns)
     shape = {name: given for name, given in (("metric", metric), ("group", group)) if given is not None}
     for name in shape:
@@ -86,15 +100,17 @@ def joint_command(
     others = [each.partition("=")[::2] if "=" in each and not Path(each).is_dir() else ("", each) for each in also]
     sources = [*files, *(Path(folder) / file.name for _, folder in others for file in files)]
     check_destinations({"json_path": json_path, "table_path": table_path}, sources)
-    groups = _groups([file.stem for file in ood_files], words(near), words(far))
-    first_run = _scored((id_file, *ood_files), fit_file, confidence, score_names(scores), columns)
+    sets = [_Set(file.stem, file) for file in ood_files] + [_Set(name, id_file, rows) for name, rows in parts.items()]
+    groups = _groups([each.name for each in sets], words(near), words(far))
+    first_run = _scored(id_file, sets, fit_file, confidence, score_names(scores), columns)
     first, *rest = first_run.id_scores
     own = id_file.resolve().parent.name
     runs = {own: [first_run]}
     for strategy, folder in others:
-        there = tuple(Path(folder) / file.name for file in (id_file, *ood_files))
+        there = [each._replace(file=Path(folder) / each.file.name) for each in sets]
         fit = None if fit_file is None else Path(folder) / fit_file.name
-        runs.setdefault(strategy or own, []).append(_scored(there, fit, first, rest or [first], columns))
+        run = _scored(Path(folder) / id_file.name, there, fit, first, rest or [first], columns)
+        runs.setdefault(strategy or own, []).append(run)
     with about(id_file):
         result = protocol(runs, groups, confidence=first, prevalence=prevalence)
     table = result.table(layout, **shape).scaled(scale)
@@ -112,6 +128,21 @@ def joint_command(
     for path in (json_path, table_path):
         if path is not None and str(path) != "-":
             click.echo(f"wrote {path}", err=True)
+
+
+def _parts(ood: tuple[str, ...], columns: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return OOD sets in the ID file: the value of a column, and the rows that have it."""
+    found = {}
+    for pair in ood:
+        name, sign, value = (each.strip() for each in pair.partition("="))
+        if not sign or not value:
+            raise click.UsageError(f"--ood takes COLUMN=VALUE, got {pair!r}")
+        if not columns["where"] or value in found:
+            raise click.UsageError(
+                f"--ood {pair} is given twice" if value in found else "--ood needs --where, which chooses the ID rows"
+            )
+        found[value] = {name: value}
+    return found
 
 
 def _marked(file: Path, columns: dict[str, Any]) -> dict[str, Any]:
@@ -139,23 +170,26 @@ def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[
 
 
 def _scored(
-    files: tuple[Path, ...], fit_file: Path | None, confidence: str | None, wanted: list[str], columns: dict[str, Any]
+    file: Path, sets: list[_Set], fit_file: Path | None, confidence: str | None, wanted: list[str],
+    columns: dict[str, Any],
 ) -> ScoredRun:  # fmt: skip
-    """Return the scores of one network on the ID file and on the OOD files after it, the confidence first."""
+    """Return the scores of one network on the ID file and on the OOD sets, the confidence first."""
     from abstain.joint import ScoredRun
 
-    inside, listed, _ = read(files[0], _asked(files[0], confidence, wanted), [], **columns)
+    inside, listed, _ = read(file, _asked(file, confidence, wanted), [], **columns)
     fit = read_fit(fit_file, columns)
     first = confidence or known.default(inside)
     names = list(dict.fromkeys([first, *(listed if wanted else known.available(inside, fit))]))
     fits: dict[str, FittedScore | None] = {}
     found: list[dict[str, Any]] = []
-    for file in files:
-        outputs = inside if not found else _outside(file, inside, confidence, wanted, columns, both=file == files[0])
+    for each in (None, *sets):
+        outputs = (
+            inside if each is None else _outside(each, inside, confidence, wanted, columns, both=each.file == file)
+        )
         found.append({})
         for name in names:
             try:
-                with about(file):
+                with about(file if each is None else each.file):
                     _loss_of(inside, name, first)
                     if name not in fits:
                         fits[name] = _fitted(name, inside, fit)
@@ -165,9 +199,9 @@ def _scored(
                     raise
                 click.echo(f"left out: {error}", err=True)
         names = list(found[-1])
-    id_scores, *ood_scores = [{name: each[name] for name in names} for each in found]
-    sets = (file.stem for file in files[1:])
-    return ScoredRun(_loss_of(inside, first, first), id_scores, dict(zip(sets, ood_scores, strict=True)))
+    id_scores, *ood_scores = [{name: column[name] for name in names} for column in found]
+    named = dict(zip((each.name for each in sets), ood_scores, strict=True))
+    return ScoredRun(_loss_of(inside, first, first), id_scores, named)
 
 
 def _loss_of(outputs: Outputs, name: str, first: str) -> Any:
@@ -193,12 +227,15 @@ def _score_columns(file: Path) -> list[str]:
 
 
 def _outside(
-    file: Path, inside: Outputs, confidence: str | None, wanted: list[str], columns: dict[str, Any], *, both: bool
+    which: _Set, inside: Outputs, confidence: str | None, wanted: list[str], columns: dict[str, Any], *, both: bool
 ) -> Outputs:  # fmt: skip
     """Return the outputs on an OOD set, whose labels are none of the network's; ``both``: a part of the ID file."""
+    file = which.file
     if sys.stderr is not None and sys.stderr.isatty():
         click.echo(f"scoring {file}", err=True)
-    own = columns if both else columns | {"labels": None, "is_ood": None, "ood_label": None, "where": None}
+    own = columns
+    if not both or which.rows is not None:
+        own = columns | {"labels": None, "is_ood": None, "ood_label": None, "where": which.rows}
     outputs, _, _ = read(file, _asked(file, confidence, wanted), [], say=False, unlabelled=True, part="ood", **own)
     predicting = [each.logits is not None or each.probabilities is not None for each in (outputs, inside)]
     if all(predicting) and outputs.n_classes != inside.n_classes:
