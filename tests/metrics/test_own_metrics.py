@@ -277,3 +277,5 @@ def test_docstrings_describe_every_parameter() -> None:
                 for word in re.split(r",\s*", line.split(" :")[0])
             ]
             assert described == list(inspect.signature(function).parameters), name
+    functions = [metrics.get(name).function for name in metrics.names()]
+    assert [each.__name__ for each in functions if " : option\n" in (inspect.getdoc(each) or "") + "\n"] == []

@@ -75,8 +75,6 @@ def aupr_in(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "
 
     Parameters
     ----------
-    id_score, ood_score : array-like of shape (n_id,) and (n_ood,)
-        The score of the in- and the out-of-distribution samples, higher = in distribution.
     interpolation : {"trapezoid", "step"}
         Straight lines, as OpenOOD does, or average precision.
 
@@ -110,13 +108,6 @@ def aupr_in(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "
 )
 def aupr_out(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "trapezoid") -> float:
     """Area under the precision-recall curve with OOD samples as positives, the lowest scores first.
-
-    Parameters
-    ----------
-    id_score, ood_score : array-like of shape (n_id,) and (n_ood,)
-        The score of the in- and the out-of-distribution samples, higher = in distribution.
-    interpolation : {"trapezoid", "step"}
-        Straight lines, as OpenOOD does, or average precision.
 
     Returns
     -------
@@ -157,8 +148,6 @@ def fpr_at_id_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float
 
     Parameters
     ----------
-    id_score, ood_score : array-like of shape (n_id,) and (n_ood,)
-        The score of the in- and the out-of-distribution samples, higher = in distribution.
     recall : float in [0, 1]
         Share of ID samples that must be accepted.
 
@@ -199,8 +188,6 @@ def fpr_at_ood_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: floa
 
     Parameters
     ----------
-    id_score, ood_score : array-like of shape (n_id,) and (n_ood,)
-        The score of the in- and the out-of-distribution samples, higher = in distribution.
     recall : float in [0, 1]
         Share of OOD samples that must be rejected.
 

@@ -202,17 +202,9 @@ def ds_augrc(
 
     Parameters
     ----------
-    id_loss : array-like of shape (n_id,)
-        0/1 loss of the in-distribution samples.
-    id_confidence, id_detector : array-like of shape (n_id,)
-        The two scores of these samples, any scale, higher = accept.
-    ood_confidence, ood_detector : array-like of shape (n_ood,)
-        The two scores of the out-of-distribution samples; may be empty.
     operator : {"at_least", "exact"}
         Least risk at this coverage or more; or straight lines between attainable levels, which without OOD samples and
         with a constant second score is AUGRC.
-    prevalence : float in [0, 1), optional
-        Share of OOD samples in the target population; default: as in the data.
     method : {"exact", "semi"}
         All pairs, or T thresholds of each score with all of the other.
     T : int, optional

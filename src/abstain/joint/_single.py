@@ -108,17 +108,11 @@ def aurc(
 
     Parameters
     ----------
-    id_loss : array-like of shape (n_id,)
-        0/1 loss of the in-distribution samples.
-    id_score, ood_score : array-like of shape (n_id,) and (n_ood,)
-        The score of the in- and the out-of-distribution samples, higher = accept.
     coverage_of : {"id", "all"}
         Share of the ID samples that is accepted, at the tightest threshold; or of all samples, as in SCOD.
     operator : {"at_least", "exact"}
         Least risk at this coverage or more; or at the next attainable coverage, which is AURC of all samples
         under ``coverage_of="all"``, and of the ID samples if there are no others.
-    prevalence : float in [0, 1), optional
-        Share of OOD samples in the target population; default: as in the data.
 
     Returns
     -------
@@ -183,17 +177,11 @@ def augrc(
 
     Parameters
     ----------
-    id_loss : array-like of shape (n_id,)
-        0/1 loss of the in-distribution samples.
-    id_score, ood_score : array-like of shape (n_id,) and (n_ood,)
-        The score of the in- and the out-of-distribution samples, higher = accept.
     coverage_of : {"id", "all"}
         Share of the ID samples that is accepted, at the tightest threshold; or of all samples.
     operator : {"at_least", "exact"}
         Least risk at this coverage or more; or straight lines between attainable coverages. The risk never falls with
         coverage, so that they differ by ties only; over all samples, straight lines are used for both.
-    prevalence : float in [0, 1), optional
-        Share of OOD samples in the target population; default: as in the data.
 
     Returns
     -------

@@ -25,38 +25,33 @@ def earlier_concordant(score: FloatArray, positive: FloatArray, negative: FloatA
     ``positive`` and ``negative`` hold each sample's weight in its class and 0 in the other. Ties count half.
     Merge counting: at each level the right half of every pair of runs is counted against the left half.
     """
-    n = score.size
     rank = np.unique(score, return_inverse=True)[1]
-    place = np.arange(n)
-    result = np.zeros(n)
-    half = 1
-    while half < n:
-        pair = place // (2 * half)
-        left = (place // half) % 2 == 0
-        order = np.lexsort((rank, pair))
-        start = np.flatnonzero(np.append(True, np.diff(pair[order]) != 0))  # first of each pair of runs
-        new = np.append(True, (np.diff(rank[order]) != 0) | (np.diff(pair[order]) != 0))
-        run = np.cumsum(new) - 1
-        first = np.flatnonzero(new)
-        last = np.append(first[1:], n)
-        pair_of_run = np.cumsum(np.isin(first, start)) - 1
-
-        def counts(
-            weight: FloatArray, order: IntArray = order, left: FloatArray = left, first: IntArray = first,
-            last: IntArray = last, start: IntArray = start, pair_of_run: IntArray = pair_of_run, run: IntArray = run,
-        ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
-            """Left weight strictly below, and strictly above, each sample of the pair; ties half to each."""
-            total = np.append(0.0, np.cumsum(np.where(left, weight, 0.0)[order]))
-            low, high = total[first] - total[start][pair_of_run], total[last] - total[first]
-            all_left = total[np.append(start[1:], n)] - total[start]
-            below = low + 0.5 * high
-            return below[run], (all_left[pair_of_run] - below)[run]
-
-        negatives_below, _ = counts(negative)
-        _, positives_above = counts(positive)
-        gain = np.where(positive[order] > 0.0, negatives_below, positives_above)
-        result[order] += np.where(left[order], 0.0, gain)
+    result, half = np.zeros(score.size), 1
+    while half < score.size:
+        result += _from_left_half(rank, half, positive, negative)
         half *= 2
+    return result
+
+
+def _from_left_half(rank: IntArray, half: int, positive: FloatArray, negative: FloatArray) -> FloatArray:
+    """Return what each sample in the right half of a pair of runs is ordered rightly against in the left half."""
+    n, place = rank.size, np.arange(rank.size)
+    key = place // (2 * half) * n + rank  # sorted: pair by pair, by rank inside
+    order = np.argsort(key, kind="stable")
+    key, left = key[order], (place // half % 2 == 0)[order]
+    pair = key // n * n
+    begin, end = np.searchsorted(key, pair), np.searchsorted(key, pair + n)
+    first, last = np.searchsorted(key, key), np.searchsorted(key, key, side="right")  # of its ties in the pair
+
+    def beside(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Left weight below, and above, each sample; ties half to each."""
+        total = np.append(0.0, np.cumsum(np.where(left, weight[order], 0.0)))
+        below = total[first] - total[begin] + 0.5 * (total[last] - total[first])
+        return below, (total[end] - total[begin]) - below
+
+    gain = np.where(positive[order] > 0.0, beside(negative)[0], beside(positive)[1])
+    result = np.zeros(n)
+    result[order] = np.where(left, 0.0, gain)
     return result
 
 
