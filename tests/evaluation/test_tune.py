@@ -158,3 +158,17 @@ def test_a_metric_and_arrays_of_values_are_taken():
     by_name = tune("gen", VALIDATION, metric="aurc(estimator=log)", grid={"gamma": [0.1, 0.5]})
     given = abstain.metrics.get("aurc", estimator="log")
     assert tune("gen", VALIDATION, metric=given, grid={"gamma": np.array([0.1, 0.5])}).value == by_name.value
+
+
+def test_finished_scores_are_chosen_by_the_names_of_their_columns():
+    """External scores, also those that a file has under the name of their method, are candidates like any other."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 300)
+    logits = rng.normal(size=(300, 3)) + np.eye(3)[labels]
+    columns = {"labels": labels, "logits": logits, "odin": rng.random(300), "score_mine": logits.max(1)}
+    outputs = abstain.read_outputs(columns)
+    result = abstain.tune("column", outputs, grid={"column": ["odin", "mine"]})
+    assert result.options == {"column": "mine"}
+    assert result.value == abstain.evaluate(outputs, "mine", "augrc", level=None).value("augrc")
+    with pytest.raises(abstain.UnmetNeed, match="column='gram', which is no external score"):
+        abstain.tune("column", outputs, grid={"column": ["gram", "mine"]})

@@ -18,9 +18,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 @click.group(
     cls=Group,
     context_settings=_SETTINGS,
-    epilog=example_lines(
-        "abstain demo", "abstain evaluate predictions.parquet --labels y --probabilities 'p_*' --report report.html"
-    ),
+    epilog=example_lines("abstain demo", "abstain evaluate predictions.csv --report report.html"),
 )
 @click.version_option(package_name="abstain", message="%(prog)s %(version)s")
 def command() -> None:

@@ -47,6 +47,12 @@ def _load_all(_context: click.Context, _option: click.Parameter, names: tuple[st
 class Group(click.Group):
     """A group of commands, each of which takes ``--plugin``."""
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their first sentence in full: click would cut it."""
+        rows = [(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command, with the option."""
         cmd.params.append(_option())

@@ -148,7 +148,8 @@ def tune(
     Parameters
     ----------
     score : str or Score
-        Name (with options, if some are to be fixed), or the score itself.
+        Name (with options, if some are to be fixed), or the score itself. ``"column"`` with ``grid={"column": names}``
+        chooses among finished scores, such as those of ODIN or Gram, by the names of their columns.
     validation : Outputs
         Labelled in-distribution samples that neither the network nor the score was fitted on.
     fit : Outputs, optional
@@ -194,13 +195,13 @@ def tune(
     grid = entry.grid if grid is None else _grid(grid)
     if not grid or not all(len(values) for values in grid.values()):
         raise ValueError(f"{entry.name} has no grid to try; give grid={{option: [values]}}")
-    entry.using(**{name: values[0] for name, values in grid.items()})  # unknown names fail here, not as candidates
+    first = entry.using(**{name: values[0] for name, values in grid.items()})  # unknown names fail here
     measure, direction = _criterion(metric, validation, ood, confidence)
     if entry.fit_function is not None and fit is None:
         raise UnmetNeed(f"{entry.name} is fitted: give fit=outputs, its {entry.fit_split} split")
     for outputs in (validation, ood):
         if outputs is not None:
-            entry.require(outputs)
+            first.require(outputs)
     tried = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     fitted = _fit_each([entry.using(**options) for options in tried], fit)
     inside = score_each(fitted, validation)

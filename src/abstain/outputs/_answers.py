@@ -207,8 +207,8 @@ class Answers:
             )
         chosen: Unscored = unscored or "wrong"
         what = "count as wrong" if chosen == "wrong" else "are left out"
-        other = "drop" if chosen == "wrong" else "wrong"
-        self.notes.append(f"{n} unscored {'row' if n == 1 else 'rows'} {what} (unscored={other!r} is the other way)")
+        other = "unscored='drop' leaves them out" if chosen == "wrong" else "unscored='wrong' counts them as wrong"
+        self.notes.append(f"{n} unscored {'row' if n == 1 else 'rows'} {what}; {other}")
         return chosen
 
     def _keep(self, states: States, loss: FloatArray | None) -> None:

@@ -64,7 +64,7 @@ class Reading:
         """Return how many values a column takes, its first one, and its number of rows."""
         column = self.source.load([name], set())[name]
         values = _rows.listed(column if self.rows is None else _rows.taken(column, self.rows))
-        return len(set(map(str, values))), str(values[0]), len(values)
+        return len(set(values)), str(values[0]), len(values)
 
     def _keep(self, rows: Any) -> None:
         self.loaded = {name: _rows.taken(column, rows) for name, column in self.loaded.items()}

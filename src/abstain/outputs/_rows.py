@@ -30,7 +30,8 @@ def chosen(loaded: Mapping[str, Any], where: Mapping[str, Any], columns: Mapping
     mask: BoolArray | None = None
     for name, wanted in where.items():
         values = np.asarray(listed(loaded[_names.exact(name, columns, "where")]), dtype=object)
-        hit = np.array([same(value, wanted) for value in values])
+        known = {value: same(value, wanted) for value in set(values.tolist())}
+        hit = np.array([known[value] for value in values.tolist()])
         if not hit.any():
             seen = list(dict.fromkeys(map(str, values)))
             raise ValueError(f"no row has {name} = {wanted!r}; it takes {_checks.listed(seen, 8)}")
