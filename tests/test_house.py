@@ -43,6 +43,7 @@ NEIGHBOURS = {
     ("outputs", "losses"): "saved outputs without a loss column compute it",
     ("datasets", "outputs"): "a data set is read as Outputs",
     ("cli", "nn"): "the command trains",
+    ("pool", "thresholds"): "labels of a zone certify a threshold",
     ("scores", "metrics"): "the p of the p-norm score is that of the least AURC",
 }
 

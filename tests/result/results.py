@@ -84,6 +84,11 @@ def _plan() -> Any:
     return plan.extend(np.where(plan.stage > 0, LOSS, np.nan), seed=1)
 
 
+def _zone() -> Any:
+    plan = abstain.plan_labels(SCORES["good"], n=120, zone=0.5, seed=0)
+    return abstain.pool.certify_zone(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.1, delta=0.1)
+
+
 #: The class by its name, and how to make one.
 RESULTS: dict[str, Callable[[], Any]] = {
     "Audit": lambda: _later("audit"),
@@ -101,4 +106,5 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Selection": _selection,
     "StudyResults": _study_results,
     "Tuning": _tuning,
+    "ZoneCertificate": _zone,
 }

@@ -137,9 +137,9 @@ def _ends(
     if base.scale == "log" and value >= 0.0:
         counted = float(sample.loss @ (per_loss[sample.rows] != 0.0)) > 0.0
         low = gamma_end(value, variance, 1.0 - tail) if counted else 0.0
-        found = [low, gamma_end(value, variance, tail), *worse_ends(base, unseen if relative else unseen[:1], level)]
+        found = [low, gamma_end(value, variance, tail), *_worse(base, unseen if relative else unseen[:1], level)]
         method = "gamma, one unseen error"
-    elif base.scale == "identity" or not relative:
+    elif base.scale != "logit" or not relative:
         reach = t_quantile(level, max(sample.n - 1.0 - sample.pool.features.shape[1], 1.0)) * math.sqrt(variance)
         moved = unseen[0]
         further = t_quantile(level, 1e9) * math.sqrt(moved.variance)
@@ -148,11 +148,17 @@ def _ends(
         method = "t, one unseen error"
     else:
         df = max(min(sample.errors, sample.n - sample.errors), 1.0)
-        found = [*_logit(base, value, t_quantile(level, df) * math.sqrt(variance)), *worse_ends(base, unseen, level)]
+        found = [*_logit(base, value, t_quantile(level, df) * math.sqrt(variance)), *_worse(base, unseen, level)]
         method = "logit-t, one unseen error"
     ends = [limited(base, sample.estimated, end) for end in (min(found), max(found))]
     low, high = ends if metric.image is None else metric.image.ends(*ends)
     return low, high, method
+
+
+def _worse(base: Metric, unseen: tuple[OneMore, ...], level: float) -> list[float]:
+    """Return the worst end that an unseen error, or right prediction, gives; the other end is that of what was seen."""
+    ends = list(worse_ends(base, unseen, level))
+    return [(max if base.direction == "lower" else min)(ends)] if ends else []
 
 
 def gamma_end(mean: float, variance: float, tail: float) -> float:

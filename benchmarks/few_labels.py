@@ -1,0 +1,424 @@
+"""Few labels: what they cost and whether the intervals hold, on real pools of which all labels are known.
+
+    ABSTAIN_DATA=FOLDER python -m benchmarks.few_labels [FOLDER] [--full] [--only exact,coverage,...] [--pools NAME,...]
+
+From the root of the repository. FOLDER holds ``outputs/`` with saved outputs of real models (see ``few_labels_pools``).
+The quick form takes about two minutes on an idle core, the full one about fifteen. ``+-`` is 1.96 Monte Carlo errors.
+
+- ``exact``: values with all labels; bias and inclusion frequencies of every design in many draws of a small pool.
+- ``coverage``: 95 % intervals of the default at four sizes, and labels needed: the squared error beside that of plain
+  evaluation of as many uniformly drawn rows, whose labels would be 1.
+- ``useless``: the same for scores that say nothing.
+- ``adaptive``: AURC with two stages.
+- ``compare``: two models, two scores, planned.
+- ``judge``: judges that agree with the truth in a stated share, and a coin.
+- ``zone``: certificates from a zone beside the walk over labels of the whole pool; false ones where truth is known.
+- ``stop``: looks every 100 labels, until the interval is short or a question is answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from benchmarks.few_labels_pools import pairs, pools
+
+import abstain
+from abstain import pool as room
+from abstain.pool import Sample, _design, _stages
+from abstain.pool._pair import FLOOR, contrast
+
+SIZES = (100, 200, 400, 1000)
+
+
+def ratio(few: np.ndarray, plain: np.ndarray, truth: float) -> tuple[float, float]:
+    """Return the ratio of two mean squared errors with 1.96 Monte Carlo errors, by the delta method."""
+    a, b = (few - truth) ** 2, (plain - truth) ** 2
+    value = a.mean() / b.mean()
+    error = value * np.std(a / a.mean() - b / b.mean()) / np.sqrt(len(a))
+    return float(value), float(1.96 * error)
+
+
+def share(hits: np.ndarray) -> str:
+    """Return a share in per cent with 1.96 Monte Carlo errors."""
+    p = float(np.mean(hits))
+    return f"{100 * p:5.1f} +-{196 * np.sqrt(max(p * (1 - p), 1e-9) / len(hits)):.1f}"
+
+
+def geometric(ratios: list[float]) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+def uniform(pool: Any, loss: np.ndarray, n: int, rng: np.random.Generator) -> Sample:
+    """Draw n rows alike and label them."""
+    rows = _design.uniform(np.arange(pool.n), n, rng)
+    return Sample(pool, rows, loss[rows], np.zeros(n, int), np.full(n, n / pool.n), np.ones(pool.n, bool), (n,))
+
+
+def value_of(metric: Any, loss: np.ndarray, score: np.ndarray) -> float:
+    """Return plain evaluation of labelled rows."""
+    return metric.evaluate(abstain.TieBlocks.from_samples(loss, score)).value
+
+
+# ---------------------------------------------------------------------- exact
+
+
+def exact(full: bool, data: dict[str, Any]) -> None:
+    """Values with all labels, then bias and inclusion frequencies in many draws."""
+    for name, (loss, score) in data.items():
+        plan = abstain.plan_labels(score, n=len(score), seed=0)
+        found = abstain.evaluate(loss=loss, confidence=score, plan=plan, metrics="all", level=None)
+        plain = abstain.evaluate(loss=loss, confidence=score, metrics="all", level=None)
+        expected = {entry.metric: entry.value for entry in plain.measurements}
+        gaps = [abs(e.value - expected[e.metric]) for e in found.measurements if e.value == e.value]
+        print(f"  {name:18s} {len(gaps)} metrics, all rows labelled: largest difference {max(gaps):.1e}")
+    rng, draws, n = np.random.default_rng(0), 10_000 if full else 2_000, 60
+    ease = np.round(rng.random(500), 2)
+    loss = (rng.random(500) < 0.6 * (1 - ease) ** 2 + 0.02).astype(float)
+    judge = np.where(rng.random(500) < 0.9, loss, 1.0 - loss)
+    metric = abstain.metrics.get("augrc")
+    truth, guess = value_of(metric, loss, ease), np.linspace(0.5, 0.05, 500)
+    for design in ("uniform", "adaptive", "planned"):
+        plan = abstain.plan_labels(ease, n=n, design=design, judge=judge if design == "planned" else None, seed=0)
+        count, chance, values = np.zeros(500), np.zeros(500), np.empty((draws, 2))
+        for k in range(draws):
+            even = design != "planned"
+            rows = _stages.drawn(plan.pool, plan.probability[0], np.arange(500), plan.sizes[0], k, even=even)
+            stage = np.zeros(500, int)
+            stage[rows] = 1
+            drawn = replace(plan, stage=stage)
+            if design == "adaptive":
+                drawn = drawn.extend(np.where(stage > 0, loss, np.nan), seed=draws + k)
+                count += drawn.stage == 2
+                chance += drawn.probability[1]
+            else:
+                count += stage
+                chance += plan.probability[0]
+            sample = room.sample_of(drawn, np.where(drawn.stage > 0, loss, np.nan))
+            values[k] = metric(sample.with_guess(guess)), metric(sample.estimated)
+        z = (count - chance) / np.sqrt(np.maximum(chance * (1 - chance / draws), 1e-9))
+        bias = (values.mean(axis=0) - truth) / (values.std(axis=0) / np.sqrt(draws))
+        fitted = (values[:, 1].mean() - truth) / values[:, 1].std()
+        said = f"bias {bias[0]:+.1f} Monte Carlo errors with a fixed guess, {bias[1]:+.1f} ({fitted:+.3f} sd) fitted"
+        print(f"  {design:9s} {draws} draws: {said}; inclusion z: sd {z.std():.2f}, largest {np.abs(z).max():.1f}")
+
+
+# ---------------------------------------------------------------------- one pool
+
+
+METRICS = ("augrc", "aurc", "selective_risk(coverage=0.8)", "auroc_f")
+
+
+def coverage(full: bool, data: dict[str, Any]) -> None:
+    """Coverage and labels needed of the default."""
+    runs, sizes = (250, SIZES) if full else (20, (100, 400))
+    chosen = [abstain.metrics.parse(name) for name in METRICS]
+    held: dict[Any, list[Any]] = {}
+    ratios: dict[str, dict[str, list[float]]] = {name: {} for name in METRICS}
+    for name, (loss, score) in data.items():
+        pool = room.Pool.of(score)
+        truth = [value_of(metric, loss, score) for metric in chosen]
+        for n in sizes:
+            if n > 0.8 * pool.n:
+                continue
+            rng = np.random.default_rng(n)
+            few, plain = np.full((runs, len(chosen), 3), np.nan), np.full((runs, len(chosen)), np.nan)
+            for r in range(runs):
+                sample = uniform(pool, loss, n, rng)
+                for j, metric in enumerate(chosen):
+                    found = room.estimate(metric, sample, 0.95, "pool")
+                    few[r, j] = found.value, found.low, found.high
+                    plain[r, j] = value_of(metric, loss[sample.rows], score[sample.rows])
+            text = f"  {name:18s} n={n:5d}"
+            for j, key in enumerate(METRICS):
+                known = ~np.isnan(few[:, j, 0])
+                hit = (few[known, j, 1] <= truth[j] + 1e-12) & (truth[j] <= few[known, j, 2] + 1e-12)
+                held.setdefault((key, n), []).append((hit.mean(), name, loss.mean() * n))
+                fair = known & ~np.isnan(plain[:, j])
+                if truth[j] > 0:
+                    value, error = ratio(few[fair, j, 0], plain[fair, j], truth[j])
+                    ratios[key].setdefault(name, []).append(value)
+                    width = np.median(few[known, j, 2] - few[known, j, 1]) / truth[j]
+                    text += f" | {key.partition('(')[0]} {share(hit)} x{value:.2f}+-{error:.2f} width {width:.2f}"
+            print(text, flush=True)
+    for (key, n), cells in held.items():
+        worst = min(cells)
+        error = 196 * np.sqrt(worst[0] * (1 - worst[0]) / runs)
+        mean = 100 * np.mean([cell[0] for cell in cells])
+        print(f"  covered, mean of pools: {key:30s} n={n:5d} {mean:5.1f} %", end="")
+        print(f", least {100 * worst[0]:.1f} +-{error:.1f} % ({worst[1]}, {worst[2]:.0f} errors expected)")
+    for key, each in ratios.items():
+        means = {name: geometric(values) for name, values in each.items()}
+        common = [value for name, value in means.items() if data[name][0].mean() >= 0.05]
+        print(f"  labels needed, {key}: " + ", ".join(f"{name} {value:.2f}" for name, value in means.items()))
+        print(f"  labels needed, {key}: largest {max(means.values()):.2f}; mean of pools with 5 % errors and more "
+              f"{np.mean(common) if common else np.nan:.2f}")  # fmt: skip
+
+
+def useless(full: bool, data: dict[str, Any]) -> None:
+    """Labels needed for AUGRC where the score says nothing."""
+    runs, metric = 3000 if full else 300, abstain.metrics.get("augrc")
+    for rate in (0.05, 0.25, 0.5):
+        rng = np.random.default_rng(3)
+        score, loss = rng.random(10_000), (rng.random(10_000) < rate).astype(float)
+        pool, truth = room.Pool.of(score), value_of(metric, loss, score)
+        few, plain = np.empty(runs), np.empty(runs)
+        for r in range(runs):
+            sample = uniform(pool, loss, 200, rng)
+            few[r] = metric(sample.estimated)
+            plain[r] = value_of(metric, loss[sample.rows], score[sample.rows])
+        value, error = ratio(few, plain, truth)
+        print(f"  useless score, {rate:.0%} errors, n=200: AUGRC x{value:.3f} +-{error:.3f}", flush=True)
+
+
+def adaptive(full: bool, data: dict[str, Any]) -> None:
+    """Labels needed and coverage of AURC with two stages."""
+    runs, sizes = (150, (200, 400, 1000)) if full else (15, (400,))
+    metric = abstain.metrics.get("aurc")
+    means, hits = {}, {}
+    for name, (loss, score) in data.items():
+        plan, truth, found = abstain.plan_labels(score, n=10, metric=metric, seed=0), value_of(metric, loss, score), []
+        for n in sizes:
+            if n > 0.8 * len(loss):
+                continue
+            plan = abstain.plan_labels(score, n=n, metric=metric, design="adaptive", seed=0)
+            rng, few, plain = np.random.default_rng(n), np.empty((runs, 3)), np.empty(runs)
+            for r in range(runs):
+                stage = np.zeros(plan.n, int)
+                stage[rng.choice(plan.n, plan.sizes[0], replace=False)] = 1
+                second = replace(plan, stage=stage).extend(np.where(stage > 0, loss, np.nan), seed=r)
+                each = room.estimate(
+                    metric, room.sample_of(second, np.where(second.stage > 0, loss, np.nan)), 0.95, "pool"
+                )
+                few[r] = each.value, each.low, each.high
+                rows = rng.choice(plan.n, n, replace=False)
+                plain[r] = value_of(metric, loss[rows], score[rows])
+            hit = (few[:, 1] <= truth) & (truth <= few[:, 2])
+            value, error = ratio(few[:, 0], plain, truth)
+            found.append(value)
+            hits.setdefault(n, []).append((hit.mean(), name))
+            print(f"  {name:18s} n={n:5d} AURC, adaptive: x{value:.2f} +-{error:.2f}, covered {share(hit)}", flush=True)
+        means[name] = geometric(found)
+    print("  labels needed, AURC adaptive: " + ", ".join(f"{name} {value:.2f}" for name, value in means.items()))
+    common = [value for name, value in means.items() if data[name][0].mean() >= 0.15]
+    print(f"  from 15 % errors on: mean {np.mean(common):.2f}, largest {max(common):.2f}" if common else "")
+    for n, cells in hits.items():
+        print(f"  covered n={n}: mean {100 * np.mean([c[0] for c in cells]):.1f} %, least {100 * min(cells)[0]:.1f} % "
+              f"({min(cells)[1]})")  # fmt: skip
+
+
+# ---------------------------------------------------------------------- two scores, judges
+
+
+def compare(full: bool, data: dict[str, Any], folder: str) -> None:
+    """Labels needed and coverage of planned comparisons."""
+    runs, sizes = (150, (100, 200, 400)) if full else (30, (200,))
+    totals: dict[Any, list[Any]] = {}
+    for name, (losses, scores, predictions) in pairs(folder).items():
+        models = "two scores" if predictions is None else "two models"
+        for key in ("augrc", "aurc"):
+            metric = abstain.metrics.get(key)
+            other = scores[1] if predictions is None else (scores[1], *predictions)
+            plan = abstain.plan_labels(scores[0], n=10, compare=other, metric=metric, seed=0)
+            pair, size = plan.pair, plan.pair.sizes(metric, None)
+            order = np.argsort(plan.pool.block, kind="stable")
+            truth = value_of(metric, losses[0], scores[0]) - value_of(metric, losses[1], scores[1])
+            for n in sizes:
+                rng, chance = np.random.default_rng(n), _stages.mixed(size, n, FLOOR)
+                few, plain = np.empty((runs, 3)), np.empty(runs)
+                for r in range(runs):
+                    rows = _design.spread(order, chance, rng)
+                    one = Sample(
+                        plan.pool, rows, losses[0][rows], np.zeros(n, int), chance[rows], np.ones(plan.n, bool), (n,)
+                    )
+                    each = contrast(metric, pair, one, losses[1][rows], 0.95)
+                    few[r] = each.difference, each.low, each.high
+                    rows = rng.choice(plan.n, n, replace=False)
+                    drawn = [value_of(metric, losses[k][rows], scores[k][rows]) for k in (0, 1)]
+                    plain[r] = drawn[0] - drawn[1]
+                hit = (few[:, 1] <= truth) & (truth <= few[:, 2])
+                value, error = ratio(few[:, 0], plain, truth)
+                totals.setdefault((models, key), []).append((value, hit.mean(), f"{name} n={n}"))
+                print(f"  {name:26s} {key:5s} n={n:4d} x{value:.2f} +-{error:.2f}, covered {share(hit)}", flush=True)
+    for (models, key), cells in totals.items():
+        worst = min(cells, key=lambda cell: cell[1])
+        print(f"  {models}, {key}: labels needed {geometric([c[0] for c in cells]):.2f} (geometric mean), covered "
+              f"{100 * np.mean([c[1] for c in cells]):.1f} %, least {100 * worst[1]:.1f} % ({worst[2]})")  # fmt: skip
+
+
+def judge(full: bool, data: dict[str, Any]) -> None:
+    """Labels needed for AUGRC with judges; agreement is simulated, independent of everything (real judges are not)."""
+    runs, n, metric = 300 if full else 30, 300, abstain.metrics.get("augrc")
+    totals: dict[Any, list[Any]] = {}
+    for name in ("gpt4_hellaswag", "c100_wrn", "llama3_70b_mmlu"):
+        if name not in data:
+            continue
+        loss, score = data[name]
+        truth, rng = value_of(metric, loss, score), np.random.default_rng(5)
+        words = {"coin": rng.random(len(loss)) < 0.5, "80 %": np.where(rng.random(len(loss)) < 0.8, loss, 1 - loss),
+                 "90 %": np.where(rng.random(len(loss)) < 0.9, loss, 1 - loss)}  # fmt: skip
+        without, alone = room.Pool.of(score), {}
+        for kind, word in words.items():
+            word = np.asarray(word, float)
+            alone[kind] = value_of(metric, word, score) / truth
+            for design in ("uniform", "planned"):
+                plan = abstain.plan_labels(score, n=n, judge=word, design=design, seed=0)
+                few, bare, plain = np.empty((runs, 3)), np.empty(runs), np.empty(runs)
+                for r in range(runs):
+                    rows = _stages.drawn(
+                        plan.pool, plan.probability[0], np.arange(plan.n), n, 9 * r, even=design == "uniform"
+                    )
+                    one = Sample(
+                        plan.pool, rows, loss[rows], np.zeros(n, int), plan.probability[0][rows], plan.frame, (n,)
+                    )
+                    each = room.estimate(metric, one, 0.95, "pool")
+                    few[r] = each.value, each.low, each.high
+                    rows = rng.choice(plan.n, n, replace=False)
+                    plain[r] = value_of(metric, loss[rows], score[rows])
+                    bare[r] = metric(replace(one, pool=without).estimated)
+                hit = (few[:, 1] <= truth) & (truth <= few[:, 2])
+                value, error = ratio(few[:, 0], plain, truth)
+                cost = ratio(few[:, 0], bare, truth)
+                totals.setdefault((kind, design), []).append((value, cost[0], hit.mean()))
+                said = f"  {name:16s} judge {kind} {design:8s} x{value:.2f} +-{error:.2f}; covered {share(hit)}"
+                said += f"; beside the same labels without it x{cost[0]:.3f} +-{cost[1]:.3f}"
+                print(f"{said}; its word alone {alone[kind]:.1f} x the truth", flush=True)
+    for (kind, design), cells in totals.items():
+        means = [geometric([cell[k] for cell in cells]) for k in (0, 1)]
+        held = [100 * cell[2] for cell in cells]
+        said = f"  judge {kind}, {design}: labels needed {means[0]:.2f}, beside no judge {means[1]:.3f}"
+        print(f"{said}, covered {np.mean(held):.1f} %, least {min(held):.1f} %")
+
+
+# ---------------------------------------------------------------------- certificates, stopping
+
+
+def _attainable(loss: np.ndarray, score: np.ndarray, limit: float) -> float:
+    curve = abstain.risk_coverage_curve(loss, score)
+    good = curve.selective_risk <= limit
+    return float(curve.coverage[good].max()) if good.any() else 0.0
+
+
+def zone(full: bool, data: dict[str, Any]) -> None:
+    """Certified coverage from a zone, beside labels of the whole pool; then false certificates."""
+    runs = 200 if full else 20
+    cases = [
+        ("llama3_8b_mmlu", 0.1, 400),
+        ("llama3_8b_mmlu", 0.1, 1000),
+        ("c100_wrn", 0.02, 1000),
+        ("llama3_8b_mmlu", 0.2, 400),
+    ]
+    for name, limit, n in cases:
+        if name not in data:
+            continue
+        loss, score = data[name]
+        reach = _attainable(loss, score, limit)
+        plan = abstain.plan_labels(score, n=n, zone=min(1.0, 1.1 * reach), seed=0)
+        whole, rng = abstain.plan_labels(score, n=n, zone=1.0, seed=0), np.random.default_rng(7)
+        found = {}
+        for label, each, size in (
+            ("zone", plan, n),
+            *((f"whole pool x{f:.2f}", whole, round(n / f)) for f in (1.0, 0.6)),
+        ):
+            frame, values = np.flatnonzero(each.frame), []
+            if size > len(frame):
+                continue
+            chance = np.where(each.frame, size / len(frame), 0.0)
+            for _ in range(runs):
+                stage = np.zeros(each.n, int)
+                stage[rng.choice(frame, size, replace=False)] = 1
+                drawn = replace(each, stage=stage, probability=chance[None, :])
+                done = room.certify_zone(drawn, np.where(stage > 0, loss, np.nan), risk=limit, delta=0.05)
+                accepted = score >= done.threshold
+                values.append((done.coverage, accepted.any() and loss[accepted].mean() > limit))
+            found[label] = np.array(values, float)
+        said = [f"{label} certified {v[:, 0].mean():.3f} false {share(v[:, 1])}" for label, v in found.items()]
+        print(f"  {name}, limit {limit:g} (attainable {reach:.2f}), n={n}: " + "; ".join(said), flush=True)
+    for kind in ("flat", "dip"):
+        falls, rng = [], np.random.default_rng(8)
+        for _ in range(2000 if full else 200):
+            score = rng.random(4000)
+            risk = (
+                np.full(4000, 0.0502)
+                if kind == "flat"
+                else np.where(score > 0.8, 0.06, np.where(score > 0.6, 0.04, 0.3))
+            )
+            loss = (rng.random(4000) < risk).astype(float)
+            rows = np.argsort(-score)[:1600]
+            picked = rng.choice(rows, 400, replace=False)
+            done = abstain.choose_threshold(loss[picked], score[picked], risk=0.05, delta=0.05)
+            t = done.threshold if done.attainable else np.inf
+            true = (
+                0.0502
+                if kind == "flat"
+                else (0.06 if t > 0.8 else (0.06 * 0.2 + 0.04 * (0.8 - t)) / (1 - t) if t > 0.6 else 1.0)
+            )
+            falls.append(bool(done.attainable) and true > 0.05)
+        print(
+            f"  false certificates in a zone of .4, {kind} risk, limit .05, delta .05: {share(np.array(falls))} %",
+            flush=True,
+        )
+
+
+def stop(full: bool, data: dict[str, Any]) -> None:
+    """Looks every 100 labels: coverage where the width stops, wrong answers where a question does."""
+    runs, looks, metric = 200 if full else 10, 10, abstain.metrics.get("augrc")
+    levels = [room.look_level(k + 1, looks) for k in range(looks)]
+    for name, (loss, score) in data.items():
+        pool = room.Pool.of(score)
+        if pool.n < 1300 or loss.mean() < 0.03:
+            continue
+        truth, rng, held, wrong, naive = value_of(metric, loss, score), np.random.default_rng(9), [], [], []
+        for _ in range(runs):
+            order, stopped, answers = rng.permutation(pool.n), None, {"bound": None, "naive": None}
+            for k in range(looks):
+                n = 100 * (k + 1)
+                rows = np.sort(order[:n])
+                one = Sample(
+                    pool, rows, loss[rows], np.zeros(n, int), np.full(n, n / pool.n), np.ones(pool.n, bool), (n,)
+                )
+                usual = room.estimate(metric, one, 0.95, "pool")
+                short = usual.high - usual.low <= 0.5 * usual.value and one.errors >= 10
+                if stopped is None and (short or k == looks - 1):
+                    stopped = usual.low <= truth <= usual.high
+                deep = room.estimate(metric, one, levels[k], "pool")
+                for key, each in (("bound", deep), ("naive", usual)):
+                    if answers[key] is None and not each.low <= truth <= each.high:
+                        answers[key] = True  # the limit is the truth itself: every answer is wrong
+            held.append(bool(stopped))
+            wrong.append(bool(answers["bound"]))
+            naive.append(bool(answers["naive"]))
+        three = [share(np.array(each)) for each in (held, wrong, naive)]
+        print(f"  {name:18s} stop at a half-width of 25 %: covered {three[0]}", end="")
+        print(f"; wrong at any of {looks} looks: group bounds {three[1]}, plain intervals {three[2]}", flush=True)
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", default=os.environ.get("ABSTAIN_DATA", ""))
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--only", default="exact,coverage,useless,adaptive,compare,judge,zone,stop")
+    parser.add_argument("--pools", default="")
+    given = parser.parse_args()
+    if not given.folder:
+        parser.error("give the folder of the data, or set ABSTAIN_DATA")
+    wanted = set(given.pools.split(",")) - {""}
+    data = {name: each for name, each in pools(given.folder).items() if not wanted or name in wanted}
+    warnings.simplefilter("ignore")
+    for name in given.only.split(","):
+        start = time.process_time()
+        print(f"{name}:", flush=True)
+        extra = (given.folder,) if name == "compare" else ()
+        globals()[name](given.full, data, *extra)
+        print(f"  ({time.process_time() - start:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
