@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+import abstain
+from abstain.pool import Sample, _design
+
 Column = np.ndarray[Any, Any]
 
 
@@ -94,3 +97,36 @@ def pairs(folder: str) -> dict[str, tuple[tuple[Column, Column], tuple[Column, C
         for other, score in (("entropy", _entropy(p)), ("margin", _margin(p))):
             found[f"{name} msp : {other}"] = (loss, loss), (sure, score), None
     return found
+
+
+# ---------------------------------------------------------------------- shares, ratios, draws
+
+
+def ratio(few: np.ndarray, plain: np.ndarray, truth: float) -> tuple[float, float]:
+    """Return the ratio of two mean squared errors with 1.96 Monte Carlo errors, by the delta method."""
+    a, b = (few - truth) ** 2, (plain - truth) ** 2
+    value = a.mean() / b.mean()
+    error = value * np.std(a / a.mean() - b / b.mean()) / np.sqrt(len(a))
+    return float(value), float(1.96 * error)
+
+
+def share(hits: np.ndarray) -> str:
+    """Return a share in per cent with 1.96 Monte Carlo errors."""
+    p = float(np.mean(hits))
+    return f"{100 * p:5.1f} +-{196 * np.sqrt(max(p * (1 - p), 1e-9) / len(hits)):.1f}"
+
+
+def geometric(ratios: list[float]) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+def uniform(pool: Any, loss: np.ndarray, n: int, rng: np.random.Generator) -> Sample:
+    """Draw n rows alike and label them."""
+    rows = _design.uniform(np.arange(pool.n), n, rng)
+    return Sample(pool, rows, loss[rows], np.zeros(n, int), np.full(n, n / pool.n), np.ones(pool.n, bool), (n,))
+
+
+def value_of(metric: Any, loss: np.ndarray, score: np.ndarray) -> float:
+    """Return plain evaluation of labelled rows."""
+    return metric.evaluate(abstain.TieBlocks.from_samples(loss, score)).value
