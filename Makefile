@@ -5,6 +5,7 @@
 #   make slow    long simulations, and five times as many examples; make minimum: the suite on the oldest versions
 #   make docs    the documentation, in docs/_build/html
 #   make bench   speed, side by side with peers
+#   make claims  every claim of the papers, checked again; DATA=FOLDER: also on saved outputs
 #   make clean   remove everything that these targets made
 #
 # A stamp file in .venv stands for each finished installation, so that a second run starts at once.
@@ -19,10 +20,10 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest slow minimum docs bench clean
+.PHONY: help demo test lint types doctest pytest slow minimum docs bench claims clean
 
 help:
-	@sed -n '1,11s/^# \{0,1\}//p' Makefile
+	@sed -n '1,12s/^# \{0,1\}//p' Makefile
 
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
@@ -54,6 +55,9 @@ docs: .venv/installed-dev
 
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/speed.py
+
+claims: .venv/installed-dev
+	$(BIN)/python -m experiments.claims --slow $(if $(DATA),--data $(DATA))
 
 clean:
 	rm -rf .venv .venv-minimum demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated dist build

@@ -101,6 +101,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "LabelPlan": _plan,
     "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),
     "Monitoring": lambda: _later("monitor"),
+    "OverPasses": lambda: abstain.study.over_passes(
+        abstain.Outputs(labels=LOSS.astype(int), passes=RNG.dirichlet([1, 1], size=(3, N))), "augrc"
+    ),
     "ProtocolResult": _protocol,
     "RankingStudy": lambda: abstain.ranking_study(LOSS, SCORES, n_resamples=100),
     "Selection": _selection,

@@ -7,6 +7,7 @@ from abstain.study._grid import Grid, Head, rank_changes, sweep
 from abstain.study._joint import protocol
 from abstain.study._manifest import Run, SavedSet, Study
 from abstain.study._new_class import join_new_class
+from abstain.study._passes import OverPasses, over_passes
 from abstain.study._results import Failure, Mean, StudyResults
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Grid",
     "Head",
     "Mean",
+    "OverPasses",
     "Run",
     "SavedSet",
     "Study",
@@ -23,6 +25,7 @@ __all__ = [
     "evaluate",
     "init_study",
     "join_new_class",
+    "over_passes",
     "protocol",
     "rank_changes",
     "read_study",

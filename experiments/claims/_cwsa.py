@@ -1,0 +1,360 @@
+"""Checks of the CWSA paper: formulas, its printed tables and text, and the sweep that its authors publish."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import abstain
+from experiments.claims._ledger import check
+from experiments.claims._sources import PRINTED, data, holds, listed, printed, synthetic, tied
+
+
+def rows(table: str) -> dict[str, list[float]]:
+    """Return threshold, selective accuracy, CWSA, CWSA+ and coverage by threshold."""
+    found: dict[str, list[float]] = printed("cwsa")[table]["rows"]
+    return found
+
+
+def text(model: str, metric: str, threshold: float | None = None) -> float:
+    """Return a number that section 5 quotes."""
+    found = [each["value"] for each in printed("cwsa")["text"]
+             if (each["model"], each["metric"], each["threshold"]) == (model, metric, threshold)]  # fmt: skip
+    holds(len(found) == 1, (model, metric, threshold))
+    return float(found[0])
+
+
+@check("C1", "C4", "C53", "C3")
+def formulas() -> str:
+    gap, ends = 0.0, []
+    for loss, confidence in tied(200):
+        for tau in (0.0, 0.25, 0.5):
+            on = confidence >= tau
+            phi, right = (confidence - tau) / (1 - tau), 1.0 - loss
+            own = [float(np.sum((phi * f)[on]) / max(on.sum(), 1)) for f in (2 * right - 1, right)]
+            values = [f(loss, confidence, threshold=tau) for f in (abstain.cwsa, abstain.cwsa_plus)]
+            gap = max(gap, *(abs(a - b) for a, b in zip(own, values, strict=True)))
+            ends += values
+    perfect = [f([0] * 5, [1.0] * 5, threshold=0.9) for f in (abstain.cwsa, abstain.cwsa_plus)]
+    holds(gap < 1e-14 and perfect == [1.0, 1.0] and min(ends) >= -1 and max(ends) <= 1, gap)
+    return f"means of phi x sign and phi x correct over the accepted: gap {gap:.0e}; perfect model {listed(perfect)}; all in [-1, 1]"
+
+
+@check("C5", "C6", "C7", "C9")
+def axioms() -> str:
+    loss, sure = np.array([0, 0, 1, 0.0]), np.array([0.9, 0.7, 0.8, 0.3])
+
+    def both(conf: Any, denominator: Any = "accepted") -> list[float]:
+        return [abstain.cwsa(loss, conf, denominator=denominator), abstain.cwsa_plus(loss, conf)]
+
+    right, wrong = sure.copy(), sure.copy()
+    right[1], wrong[2] = 0.75, 0.85
+    base, after_right, after_wrong = both(sure), both(right), both(wrong)
+    less = [abstain.cwsa(loss[:3], sure[:3], denominator=d) for d in ("accepted", "all")]
+    more = [abstain.cwsa(loss, sure, denominator=d) for d in ("accepted", "all")]
+    holds(after_right[0] > base[0] and after_right[1] > base[1], "a surer right prediction earns nothing")
+    holds(after_wrong[0] < base[0] and after_wrong[1] == base[1], "a surer error")
+    holds(less[0] == more[0] and less[1] != more[1], (less, more))
+    return (
+        f"CWSA, CWSA+ {listed(base)}; a surer right answer {listed(after_right)}; a surer error {listed(after_wrong)}; a row below the "
+        f"threshold left out: CWSA by accepted {more[0]:.4f} to {less[0]:.4f}, by all {more[1]:.4f} to {less[1]:.4f}"
+    )
+
+
+@check("C8", "C18")
+def calibration_responsiveness() -> str:
+    found = {}
+    for kind in ("calibrated", "overconfident"):
+        loss, confidence = synthetic(kind)
+        found[kind] = [f(loss, confidence, threshold=t) for f in (abstain.cwsa, abstain.cwsa_plus) for t in (0.5, 0.7)]
+        found[kind] += [abstain.augrc(loss, confidence)]
+    outputs = abstain.datasets.load("cifar10_vgg16")
+    conf = np.asarray(outputs.probabilities).max(1)
+    lifted = [abstain.cwsa_plus(outputs.error, c) for c in (conf, conf**0.1)]
+    holds(all(found["overconfident"][k] > found["calibrated"][k] for k in range(4)) and lifted[1] > lifted[0], found)
+    return (
+        "CWSA at .5, .7, CWSA+ at .5, .7, AUGRC: "
+        + "; ".join(f"{k} {listed(v)}" for k, v in found.items())
+        + f"; VGG-16, all confidences raised to the power .1: CWSA+ {listed(lifted)}, the same ranking"
+    )
+
+
+@check("C10")
+def one_pass() -> str:
+    loss, confidence = synthetic("calibrated", 5000)
+    taus = np.linspace(0.5, 0.99, 50)
+    sweep = abstain.cwsa_sweep(loss, confidence, taus)["cwsa"]
+    gap = max(abs(a - abstain.cwsa(loss, confidence, threshold=float(t))) for a, t in zip(sweep, taus, strict=True))
+    holds(gap < 1e-12, gap)
+    return f"50 thresholds in one pass equal 50 calls, gap {gap:.0e}"
+
+
+@check("C12")
+def aurc_is_a_mean() -> str:
+    loss, confidence = synthetic("calibrated", 3000)
+    parts = abstain.contributions("aurc", loss, confidence)
+    gap = abs(float(parts.mean() if abs(parts.mean() - abstain.aurc(loss, confidence)) < 1e-9 else parts.sum())
+              - abstain.aurc(loss, confidence))  # fmt: skip
+    holds(gap < 1e-12, gap)
+    return f"contributions of 3,000 samples add up to AURC, gap {gap:.0e}"
+
+
+@check("C13", "C59")
+def selective_accuracy() -> str:
+    found = [abstain.selective_risk([0, 1, 0], c, threshold=0.5) for c in ([0.6, 0.6, 0.6], [0.99, 0.99, 0.51])]
+    holds(found[0] == found[1], found)
+    return f"risk of the accepted {found[0]:.4f} for sure and unsure confidences alike"
+
+
+@check("C14", "C43", "C39")
+def low_ece() -> str:
+    names = ("perfect", "MNIST", "overconfident", "CIFAR-10", "calibrated", "random", "underconfident")
+    values = {name: text(name, "ece") for name in names}
+    order = sorted(values, key=lambda name: values[name])
+    holds(order.index("overconfident") == 2 and values["calibrated"] > 10 * values["overconfident"], values)
+    return "printed ECE: " + ", ".join(f"{name} {values[name]:g}" for name in order)
+
+
+@check("C15")
+def equal_aurc() -> str:
+    one, other = np.array([1, 0, 0, 0, 0, 0.0]), np.zeros(6)
+    weights = abstain.rank_weights(6)[::-1] / 6  # surest first
+    other[1:3] = weights[0] / (weights[1] + weights[2])
+    values = [abstain.aurc(loss, -np.arange(6)) for loss in (one, other)]
+    risks = [abstain.selective_risk(loss, -np.arange(6), coverage=1 / 6) for loss in (one, other)]
+    holds(np.isclose(values[0], values[1]) and risks[0] != risks[1], values)
+    return f"two losses with AURC {values[0]:.4f} and {values[1]:.4f}: risk of the surest sixth {risks[0]:g} and {risks[1]:g}"
+
+
+@check("C17")
+def order_of_models() -> str:
+    t = {name: rows(name) for name in ("table1", "table2")}
+    ahead = {
+        k: [tau for tau in t["table1"] if t["table2"][tau][j] > t["table1"][tau][j]]
+        for k, j in (("CWSA", 2), ("CWSA+", 3))
+    }
+    holds(ahead["CWSA+"] and ahead["CWSA"], ahead)
+    return "the overconfident model is ahead of the calibrated one in " + "; ".join(
+        f"{k} at {' '.join(v)}" for k, v in ahead.items()
+    )
+
+
+@check("C19", "C57", "C51")
+def order_by_aurc() -> str:
+    names = ("perfect", "calibrated", "overconfident", "underconfident", "random")
+    values = [text(name, "aurc") for name in names]
+    loss, confidence = synthetic("random")
+    own = abstain.ece(loss, confidence), abstain.aurc(loss, confidence)
+    holds(values == sorted(values), values)
+    return (
+        "printed AURC, "
+        + ", ".join(f"{n} {v:g}" for n, v in zip(names, values, strict=True))
+        + f"; random here: ECE {own[0]:.3f}, AURC {own[1]:.3f}"
+    )
+
+
+@check("C20")
+def intervals_of_calibrated() -> str:
+    t = rows("table1")
+    holds(t["0.70"][4] > t["0.80"][4] and t["0.80"][1] < 1.0, t)
+    return f"coverage {t['0.70'][4]} at .70, {t['0.80'][4]} at .80 where the stated intervals leave no sample between; accuracy {t['0.80'][1]} at .80, stated 1"
+
+
+@check("C21", "C22")
+def draws() -> str:
+    z = [(a - 0.9) / np.sqrt(0.09 / 1000) for a in (rows("table1")["0.50"][1], rows("table2")["0.50"][1])]
+    coverage = rows("table2")["0.95"][4]
+    uniform = (coverage - 0.5) / np.sqrt(0.25 / 1000)
+    holds(min(z) > 3.5 and uniform < -9, (z, uniform))
+    return f"accuracies lie {listed(z, 2)} standard deviations of 1,000 draws above .9; coverage {coverage} at .95 lies {uniform:.1f} from .5"
+
+
+@check("C23")
+def table_1() -> str:
+    bad, whole = [], []
+    for tau, (_, sa, one, plus, coverage) in rows("table1").items():
+        for value in (plus - one, plus - one / coverage):
+            if not -0.0005 <= value <= 1 - sa + 0.0005:
+                bad.append((tau, round(value, 3), round(1 - sa, 3)))
+        n = round(1000 * coverage)
+        if not any(round(k / n, 3) == sa for k in range(n + 1)):
+            whole.append(tau)
+    both = [tau for tau in rows("table1") if sum(each[0] == tau for each in bad) == 2]
+    holds(both and whole == ["0.90", "0.95"], (bad, whole))
+    return f"0 <= CWSA+ - CWSA <= 1 - SA fails for both denominators at {' '.join(both)}; no whole number gives the accuracy at {' '.join(whole)}"
+
+
+@check("C24")
+def table_2() -> str:
+    t = rows("table2")
+    sa, plus = t["0.50"][1], t["0.50"][3]
+    mean = plus * 0.5 + sa * 0.5  # mean of confidence x correct, as all are accepted up to .90
+    must = [round((mean - sa * tau) / (1 - tau), 4) for tau in (0.5, 0.6, 0.7, 0.8, 0.9)]
+    printed_ = [t[f"{tau:.2f}"][3] for tau in (0.5, 0.6, 0.7, 0.8, 0.9)]
+    holds(max(abs(a - b) for a, b in zip(must, printed_, strict=True)) > 0.02, must)
+    return f"coverage is 1 up to .90, so CWSA+ must be {listed(must)}; printed {listed(printed_)}"
+
+
+@check("C25")
+def table_3() -> str:
+    parts = []
+    for tau in ("0.50", "0.60"):
+        _, _, one, plus, coverage = rows("table3")[tau]
+        n, error = 1000 * coverage, np.sqrt(1 / 12)
+        mean = [
+            2 * plus - one,
+            2 * plus - one / coverage,
+        ]  # phi of the accepted: by formula, and if CWSA is divided by all
+        parts.append(
+            f"{tau}: {mean[0]:.3f} ({(mean[0] - 0.5) / error * np.sqrt(n):.1f} standard errors), {mean[1]:.3f}"
+        )
+    return "mean of phi, .5 for uniform confidences, by the formula and divided by all: " + "; ".join(parts)
+
+
+@check("C27", "C28")
+def mnist() -> str:
+    gap = text("MNIST", "cwsa_plus", 0.99) - text("MNIST", "cwsa", 0.99)
+    bound = 1 - text("MNIST", "selective_accuracy", 0.99)
+    holds(gap > 5 * bound, gap)
+    return f"at .99 CWSA+ - CWSA = {gap:.3f}, at most 1 - SA = {bound:.3f} by the formula; divided by all it fits a coverage of {text('MNIST', 'cwsa', 0.99) / 0.955:.3f}"
+
+
+@cache
+def published() -> list[dict[str, float]]:
+    """Return the sweep that the authors publish."""
+    with (PRINTED / "cwsa-cifar10.csv").open(encoding="utf-8") as file:
+        return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+@check("C2", kind="data")
+def denominators() -> str:
+    loss, confidence = cnn()
+    gaps = {"accepted": 0.0, "all": 0.0, "plus": 0.0}
+    for row in published():
+        for name in ("accepted", "all"):
+            value = abstain.cwsa(loss, confidence, threshold=row["Threshold"], denominator=name)
+            gaps[name] = max(gaps[name], abs(value - row["CWSA"]))
+        gaps["plus"] = max(
+            gaps["plus"], abs(abstain.cwsa_plus(loss, confidence, threshold=row["Threshold"]) - row["CWSA+"])
+        )
+    holds(gaps["all"] < 1e-6 and gaps["plus"] < 1e-6 and gaps["accepted"] > 0.5, gaps)
+    return f"largest gap to the published columns: CWSA by all {gaps['all']:.0e}, by accepted {gaps['accepted']:.3f}; CWSA+ by accepted {gaps['plus']:.0e}"
+
+
+def cnn() -> tuple[Any, Any]:
+    """Return loss and confidence of the authors' network."""
+    with np.load(data("cifar10_test_models.npz")) as archive:
+        wrong = archive["pred_cwsa_cnn"] != archive["labels"]
+        return wrong.astype(float), np.asarray(archive["conf_cwsa_cnn"], dtype=float)
+
+
+@check("C30", "C33", "C32", "C31", "C55")
+def published_sweep() -> str:
+    found = published()
+    first, last = found[0], found[-1]
+    above = sum(row["CWSA+"] > row["SelectiveAccuracy"] for row in found)
+    falls = all(a["CWSA"] > b["CWSA"] for a, b in itertools.pairwise(found))
+    holds(above == 0 and falls and len(found) == 20, (above, falls))
+    most = max(row["CWSA+"] for row in found)
+    return (
+        f"{len(found)} thresholds: selective accuracy {first['SelectiveAccuracy']:.4f} to {last['SelectiveAccuracy']:.4f}; CWSA "
+        f"{first['CWSA']:.4f} to {last['CWSA']:.4f}, falling; CWSA+ {first['CWSA+']:.4f} to {last['CWSA+']:.4f}, at most {most:.4f}, "
+        f"above selective accuracy in {above} rows"
+    )
+
+
+@check("C34", "C35", kind="data")
+def cifar_numbers() -> str:
+    loss, confidence = cnn()
+    on = confidence >= 0.5
+    value = abstain.aurc(loss, confidence)
+    return f"AURC {value:.4f}, published {published()[0]['AURC']:.4f}; at .5 mean confidence {confidence[on].mean():.3f} beside accuracy {1 - loss[on].mean():.3f}"
+
+
+@check("C36", "C37", "C41")
+def calibrated_falls() -> str:
+    t, o = rows("table1"), rows("table2")
+    holds(t["0.99"][3] < 0.71 and t["0.99"][2] < 0.1, t)
+    return (
+        f"Table 1, .50 to .99: CWSA {t['0.50'][2]} to {t['0.99'][2]}, CWSA+ {t['0.50'][3]} to {t['0.99'][3]} (text: over .71); Table 2, "
+        f"overconfident: {o['0.50'][2]} to {o['0.99'][2]}, {o['0.50'][3]} to {o['0.99'][3]}"
+    )
+
+
+@check("C38", "C44", "C47")
+def synthetic_numbers() -> str:
+    found = {}
+    for kind in ("calibrated", "overconfident", "underconfident"):
+        loss, confidence = synthetic(kind)
+        found[kind] = (abstain.ece(loss, confidence), abstain.aurc(loss, confidence), float(loss.mean()))
+    return "ECE, AURC, error here: " + "; ".join(f"{k} {listed(v, 3)}" for k, v in found.items())
+
+
+@check("C40", "C42")
+def text_and_table() -> str:
+    t = rows("table2")["0.99"]
+    quoted = text("overconfident", "cwsa", 0.99), text("overconfident", "cwsa_plus", 0.99)
+    holds(abs(quoted[0] - t[2]) > 0.1, t)
+    return f"at .99 the text has CWSA {quoted[0]}, CWSA+ {quoted[1]}, Table 2 {t[2]}, {t[3]}; selective accuracy .9574 and coverage .094 there, text .943 and 1"
+
+
+@check("C45", "C46")
+def underconfident() -> str:
+    loss, confidence = synthetic("underconfident")
+    one, plus = abstain.cwsa(loss, confidence), abstain.cwsa_plus(loss, confidence)
+    by_all = abstain.cwsa(loss, confidence, denominator="all")
+    levels = [1 - abstain.selective_risk(loss, confidence, threshold=t) for t in (0.5, 0.52, 0.54, 0.56)]
+    holds(max(levels) - min(levels) < 0.03, levels)
+    return f"CWSA {one:.4f}, divided by all {by_all:.4f}, CWSA+ {plus:.4f}; selective accuracy at .50, .52, .54, .56: {listed(levels, 3)}"
+
+
+@check("C48", "C49", "C50")
+def random_model() -> str:
+    t = rows("table3")
+    loss, confidence = synthetic("random")
+    taus = (0.5, 0.7, 0.9)
+    own = {d: [abstain.cwsa(loss, confidence, threshold=x, denominator=d) for x in taus] for d in ("accepted", "all")}
+    holds(all(row[2] < 0 for row in t.values()), t)
+    return (
+        f"printed CWSA negative in {len(t)} of {len(t)} rows, CWSA+ at most {max(row[3] for row in t.values())}; here at .5, .7, .9 by accepted "
+        f"{listed(own['accepted'], 3)}, by all {listed(own['all'], 3)}"
+    )
+
+
+@check("C52")
+def penalty_grows() -> str:
+    found = [abstain.cwsa([1.0], [c]) for c in (0.5, 0.6, 0.8, 1.0)]
+    holds(all(a > b for a, b in itertools.pairwise(found)), found)
+    return f"a wrong answer of confidence .5, .6, .8, 1: {listed(found)}"
+
+
+@check("C54")
+def area_of_sure_models() -> str:
+    loss, confidence = [0] * 10, [1.0] * 10
+    found = abstain.aumcc(loss, confidence, method="grid"), abstain.aumcc(loss, confidence, method="exact")
+    holds(found[0] == 0.0 and abs(found[1] - 1.0) < 1e-12, found)
+    return f"a perfect model: on thresholds .50 to .99 {found[0]:g}, over all its confidences {found[1]:g}"
+
+
+@check("C60")
+def graded() -> str:
+    kappa, confidence = np.array([1.0, 0.7, 0.2]), np.array([0.9, 0.8, 0.6])
+    own = float(np.mean((2 * kappa - 1) * (confidence - 0.5) / 0.5))
+    gap = abs(abstain.cwsa(1 - kappa, confidence) - own)
+    holds(gap < 1e-15, gap)
+    return f"correctness 1, .7, .2 as loss 1 - kappa: CWSA {own:.4f}, gap {gap:.0e}"
+
+
+@check("C61")
+def needs_confidences() -> str:
+    try:
+        abstain.cwsa([0, 1], [3.0, 0.2])
+    except abstain.UnmetNeed:
+        before, after = (abstain.cwsa([0, 1, 0], np.array([0.9, 0.6, 0.7]) ** k) for k in (1, 2))
+        holds(before != after, before)
+        return f"a confidence of 3 is refused; squared confidences change the value: {before:.4f}, {after:.4f}"
+    raise AssertionError("a confidence of 3 is taken")

@@ -1,0 +1,67 @@
+"""The ledger of claims: its rows, its page, and the quick checks, which print what the ledger says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from experiments.claims import __main__ as claims
+from experiments.claims import _ledger as ledger
+from tests.imports import ROOT
+
+ROWS = ledger.load()
+SETTLED = ("confirmed", "corrected", "contradicted")
+
+
+def test_rows_are_whole():
+    """Each has a paper, a place, a claim and a known status, and nobody is there twice."""
+    assert len({each.id for each in ROWS}) == len(ROWS) == 213
+    for each in ROWS:
+        assert each.paper in ledger.PAPERS, each.id
+        assert each.status in ledger.STATUSES, each.id
+        assert each.place, each.id
+        assert each.claim, each.id
+        assert each.finding, each.id
+
+
+def test_what_is_settled_has_a_command_that_printed_something():
+    """No row is confirmed, corrected or contradicted by reading alone, and no check is about no row."""
+    without = [each.id for each in ROWS if each.status in SETTLED and not (each.id in ledger.CHECKS and each.printed)]
+    assert without == []
+    assert set(ledger.CHECKS) <= {each.id for each in ROWS}
+
+
+def test_quick_checks_print_what_the_ledger_says():
+    """All of them hold, and their values are those that were kept."""
+    found = ledger.run(ROWS, ["quick"])
+    assert len(found) > 130
+    assert {
+        each.id: (each.printed, found[each.id]) for each in ROWS if found.get(each.id, each.printed) != each.printed
+    } == {}
+
+
+def test_the_page_is_made_of_the_rows():
+    """``docs/claims.md`` is what ``make claims`` would write."""
+    assert (ROOT / "docs" / "claims.md").read_text(encoding="utf-8") == ledger.page(ROWS)
+
+
+def test_a_check_that_fails_is_seen(monkeypatch, capsys):
+    """A fact that does not hold, or a value that moved, ends with 1 and is named; nothing is written."""
+
+    def wrong():
+        raise AssertionError("the gap is 3")
+
+    monkeypatch.setitem(ledger.CHECKS, "A1", ("quick", wrong))
+    assert claims.main(["A1", "--write"]) == 1
+    assert "A1 confirmed: FAILED: the gap is 3" in capsys.readouterr().out
+    monkeypatch.setitem(ledger.CHECKS, "A1", ("quick", lambda: "another value"))
+    assert claims.main(["A1"]) == 1
+    with pytest.raises(SystemExit):
+        claims.main(["A999"])
+
+
+def test_printed_numbers_name_their_source():
+    """Each file says which tables of which paper it holds."""
+    for path in (ROOT / "experiments" / "claims" / "printed").glob("*.json"):
+        assert "able" in json.loads(path.read_text(encoding="utf-8"))["about"], path.name
