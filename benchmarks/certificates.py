@@ -1,15 +1,15 @@
 """Certificates of 0/1 losses beside rivals, with clusters, with luck and under attack; truth is known everywhere.
 
-    python benchmarks/certificates.py [--full] [--only power luck attack clusters attained among]
+    python benchmarks/certificates.py [--full] [--only power field luck attack clusters attained among]
 
-The quick form takes about two minutes on one core, ``--full`` about half an hour. Repetitions have seeds of their own;
-``+-`` is 1.96 Monte Carlo errors.
+The quick form takes about two minutes on one core, ``--full`` about fifteen minutes. Repetitions have seeds of their
+own; ``+-`` is 1.96 Monte Carlo errors.
 
 - ``power``: mean certified coverage and share of broken promises beside SGR, the hybrid of zugzwang 1.1.0 (binary
   search and fixed sequence at half of delta each), a fixed sequence of exact tests over 100 coverages at full delta
   from the first that a flawless sample can pass, as MAPIE's (but from the best possible start), and Learn-then-Test
-  with Bonferroni-Holm over the same coverages. All rivals are written again here, in a form that is valid with ties: a
-  cut inside a tie is rounded *down* to the last block end. "as it is" rounds up, as the tools do.
+  with Bonferroni-Holm over the same coverages (``certificate_rivals.py``), and the former default with its pilot.
+- ``field``: four words and a smooth score at n = 300, 1,000 and 5,000, where the hybrid as it is was found broken.
 - ``luck``: certified coverage of one sample over 100 seeds and orders of its rows.
 - ``attack``: one score for all rows, sorted errors first, enumerated exactly; two levels at the rank of a start.
 - ``clusters``: populations that break certificates for rows; cluster-robust t beside the certificate for clusters.
@@ -22,7 +22,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from math import ceil, log2
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +31,16 @@ from scipy.special import bdtr
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.certificate_rivals import RIVALS, former, p_values
+
 import abstain
 from abstain.thresholds._certify import search
 from abstain.thresholds._fallback import fallback, positions, schedule
-from abstain.thresholds._p_values import fewest
 from abstain.thresholds._sample import read
-from tests.thresholds.populations import POPULATIONS, SMOOTH_AND_TIED
+from tests.thresholds.populations import POPULATIONS, SMOOTH_AND_TIED, Population
 
 DELTA = 0.05
 SEED = 20261122
-#: Rows and errors up to each block end, p-values there, limit, and whether a cut inside a tie is rounded up.
-Rule = Callable[[Any, Any, Any, float, bool], int]
 
 
 def error(share: float, n: int) -> float:
@@ -55,132 +53,70 @@ def percent(k: int, n: int) -> str:
     return f"{100 * k / n:.1f} +- {100 * error(k / n, n):.1f} %"
 
 
-# ---------------------------------------------------------------------- rivals
+# ---------------------------------------------------------------------- power
 
 
-def at(count: Any, k: int, up: bool) -> int:
-    """The block end at which a cut after k rows is tested and, if it is rounded up, the one that is deployed."""
-    return int(np.searchsorted(count, k)) if up else int(np.searchsorted(count, k, side="right")) - 1
-
-
-def binary(count: Any, rows: Any, limit: float, level: float, up: bool) -> int:
-    """SGR's binary search over rows; the answer is the last cut whose bound was below the limit."""
-    n, best = int(count[-1]), -1
-    steps = max(1, ceil(log2(n)))
-    low, high = 1, n
-    for _ in range(steps):
-        if low > high:
-            break
-        middle = (low + high) // 2
-        j = at(count, middle, up)
-        errors, k = (rows[middle - 1], middle) if up else (rows[count[j] - 1], count[j]) if j >= 0 else (0.0, 0)
-        if j < 0 or (k > 0 and bdtr(errors, k, limit) <= level / steps):
-            best, low = max(best, j), middle + 1
-        else:
-            high = middle - 1
-    return best
-
-
-def sequence(count: Any, rows: Any, limit: float, level: float, up: bool, cuts: Any) -> int:
-    """A fixed sequence of cuts from the first that a flawless sample can pass."""
-    best, least = -1, fewest(limit, level)
-    for k in cuts:
-        j = at(count, int(k), up)
-        tested = int(k) if up else int(count[j]) if j >= 0 else 0
-        if tested < least:
-            continue
-        if bdtr(rows[tested - 1], tested, limit) > level:
-            break
-        best = j
-    return best
-
-
-def hybrid(count: Any, rows: Any, limit: float, delta: float, up: bool) -> int:
-    """The hybrid of zugzwang 1.1.0: both at delta / 2, the larger coverage."""
-    every = np.arange(1, int(count[-1]) + 1)
-    one = sequence(count, rows, limit, delta / 2, up, every if up else count)
-    return max(one, binary(count, rows, limit, delta / 2, up))
-
-
-def hundred(count: Any) -> Any:
-    """The cuts at coverages .01, .02, ... 1."""
-    return np.unique(np.ceil(np.arange(1, 101) / 100 * count[-1]).astype(int))
-
-
-def holm(count: Any, rows: Any, limit: float, delta: float, up: bool) -> int:
-    """Bonferroni-Holm over 100 coverages."""
-    found = []
-    for k in hundred(count):
-        j = at(count, int(k), up)
-        if j >= 0:
-            tested = int(k) if up else int(count[j])
-            found.append((float(bdtr(rows[tested - 1], tested, limit)), j))
-    best = -1
-    for i, (p, j) in enumerate(sorted(found)):
-        if p > delta / (100 - i):
-            break
-        best = max(best, j)
-    return best
-
-
-RIVALS: dict[str, Rule] = {
-    "hybrid": hybrid,
-    "SGR": binary,
-    "sequence": lambda count, rows, limit, delta, up: sequence(count, rows, limit, delta, up, hundred(count)),
-    "Holm": holm,
-}
-
-
-def blocks(loss: Any, score: Any) -> tuple[Any, Any, Any]:
-    """Distinct scores, rows up to each, and errors after every row."""
-    order = np.argsort(-score, kind="stable")
-    ends = np.flatnonzero(np.append(score[order][1:] != score[order][:-1], True))
-    return score[order][ends], ends + 1, np.cumsum(loss[order])
-
-
-def ours(count: Any, rows: Any, limit: float) -> int:
+def ours(count: Any, p: Any, limit: float) -> int:
     """The default of the library, on block ends."""
-    p = bdtr(rows[count - 1], count, limit)
+    at_ends = p[count - 1]
     rank, share = schedule(int(count[-1]), limit, DELTA)
-    return fallback(len(count), positions(count, rank), share, lambda low, high: p[low:high])
+    return fallback(len(count), positions(count, rank), share, lambda low, high: at_ends[low:high])
 
 
-def power(repetitions: dict[int, int]) -> None:
-    """Coverage and broken share of every rule in every population."""
-    behind = []
+def cell(population: Population, n: int, many: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Mean coverage and broken share of every rule in one population."""
+    found: dict[str, list[float]] = {
+        name: [] for name in ["abstain", "former", *RIVALS, *(f"{r} as it is" for r in RIVALS)]
+    }
+    lots = np.random.default_rng([SEED, 1, n])
+    for _ in range(many):
+        loss, score = population.draw(n, rng)
+        order = np.argsort(-score, kind="stable")
+        ends = np.flatnonzero(np.append(score[order][1:] != score[order][:-1], True))
+        lowest, count = np.append(score[order][ends], np.inf), ends + 1
+        p = p_values(np.cumsum(loss[order]), population.limit)
+        found["abstain"].append(lowest[ours(count, p, population.limit)])
+        found["former"].append(former(loss, score, population.limit, DELTA, lots))
+        for name, rule in RIVALS.items():
+            found[name].append(lowest[rule(count, p, population.limit, DELTA, False)])
+            if population.levels or population.edges:
+                found[f"{name} as it is"].append(lowest[rule(count, p, population.limit, DELTA, True)])
+    mean = {name: float(population.coverage(np.array(t)).mean()) for name, t in found.items() if t}
+    broken = {name: float(np.mean(population.violated(np.array(t)))) for name, t in found.items() if t}
+    return mean, broken
+
+
+def power(repetitions: dict[int, int], populations: tuple[Population, ...], name: str = "power") -> None:
+    """Coverage and broken share of every rule in every population, and means over them."""
+    behind, lost = [], []
     for n, many in repetitions.items():
         rng = np.random.default_rng([SEED, n])
-        for population in (*POPULATIONS, *SMOOTH_AND_TIED):
-            found: dict[str, list[float]] = {
-                name: [] for name in ["abstain", *RIVALS, *(f"{r} as it is" for r in RIVALS)]
-            }
-            for _ in range(many):
-                score, count, rows = blocks(*population.draw(n, rng))
-                lowest = np.append(score, np.inf)
-                found["abstain"].append(lowest[ours(count, rows, population.limit)])
-                for name, rule in RIVALS.items():
-                    found[name].append(lowest[rule(count, rows, population.limit, DELTA, False)])
-                    if population.levels or population.edges:
-                        found[f"{name} as it is"].append(lowest[rule(count, rows, population.limit, DELTA, True)])
-            mean = {name: float(population.coverage(np.array(t)).mean()) for name, t in found.items() if t}
-            broken = {name: float(np.mean(population.violated(np.array(t)))) for name, t in found.items() if t}
-            lead = mean["abstain"] - max(mean[name] for name in RIVALS)
-            behind.append(lead)
-            cells = "; ".join(f"{name} {mean[name]:.3f} ({100 * broken[name]:.1f} %)" for name in mean)
-            print(f"n={n} {population.name}: {cells}; lead {lead:+.3f}", flush=True)
+        means, worst = [], []
+        for population in populations:
+            mean, broken = cell(population, n, many, rng)
+            means.append(mean)
+            worst.append(broken)
+            behind.append((mean["abstain"] - max(mean[each] for each in RIVALS), f"{population.name}, n={n}"))
+            lost.append((mean["abstain"] - mean["former"], f"{population.name}, n={n}"))
+            text = "; ".join(f"{each} {mean[each]:.3f} ({100 * broken[each]:.1f} %)" for each in mean)
+            print(f"n={n} {population.name}: {text}; lead {behind[-1][0]:+.3f}, former {lost[-1][0]:+.3f}", flush=True)
             assert broken["abstain"] <= DELTA + 3 * error(DELTA, many), (n, population.name)
-    lead = np.array(behind)
-    late = int((lead < -0.01).sum())
-    print(
-        f"power: {len(lead)} cells, more than .01 behind the best rival in {late}, worst {lead.min():+.3f}", flush=True
-    )
+        for each in ("abstain", "former", *RIVALS):
+            mean, most = np.mean([one[each] for one in means]), max(one[each] for one in worst)
+            print(
+                f"{name}, n={n}, {each}: mean {mean:.3f}, most broken {percent(round(most * many), many)}", flush=True
+            )
+    for what, cells in (("best rival", behind), ("former default", lost)):
+        late = sorted(each for each in cells if each[0] < -0.01)
+        listed = "; ".join(f"{place} {lead:+.3f}" for lead, place in late)
+        print(f"{name}: {len(cells)} cells, more than .01 behind the {what} in {len(late)}: {listed}", flush=True)
 
 
 # ---------------------------------------------------------------------- luck, attack
 
 
-def luck() -> None:
-    """One sample of 3,000 rows, 100 seeds and orders."""
+def luck(full: bool) -> None:
+    """One sample of 3,000 rows, 100 seeds and orders; and samples of 300 clusters of ten, for which lots are drawn."""
     rng = np.random.default_rng(SEED)
     u = rng.random(3000)
     loss = (rng.random(3000) < 0.02 + 0.25 * (1 - u) ** 2).astype(float)
@@ -191,6 +127,17 @@ def luck() -> None:
     low, high = np.quantile(found, [0.1, 0.9])
     print(f"luck: certified coverage over 100 seeds and orders {min(found):.3f} to {max(found):.3f}, 10-90 % {low:.3f} "
           f"to {high:.3f}", flush=True)  # fmt: skip
+    for sample in range(10 if full else 2):
+        rng = np.random.default_rng([SEED, 9, sample])
+        cluster, u = np.repeat(np.arange(300), 10), rng.random(3000)
+        loss = (rng.random(3000) < np.minimum(0.12 * u * rng.gamma(2.0, 0.5, 300)[cluster], 1.0)).astype(float)
+        found = [
+            abstain.choose_threshold(loss, -u, risk=0.05, delta=DELTA, clusters=cluster, rng=seed).coverage
+            for seed in range(100 if full else 10)
+        ]
+        low, high = np.quantile(found, [0.1, 0.9])
+        print(f"luck, 300 x 10 rows, sample {sample}: {min(found):.3f} to {max(found):.3f}, 10-90 % range "
+              f"{high - low:.3f}", flush=True)  # fmt: skip
 
 
 def attack(full: bool) -> None:
@@ -255,9 +202,13 @@ def clustered(kind: str, m: int, rng: np.random.Generator) -> tuple[Any, Any, An
         risk, k = 0.0502, 5
         size = np.full(m, k)
         rate = (rng.random(m) < risk) * 1.0
-    elif kind == "beta, 1 to 20 rows":
+    elif kind == "twice":
         risk = 0.0502
-        size = rng.integers(1, 21, m)
+        size = np.full(m, 2)
+        rate = (rng.random(m) < risk) * 1.0
+    elif kind.startswith("beta"):
+        risk = 0.0502
+        size = rng.integers(1, int(kind.split()[3]) + 1, m)
         rate = rng.beta(risk * 7 / 3, (1 - risk) * 7 / 3, m)
     else:  # frailty
         risk, k = 0.0502, 10
@@ -266,7 +217,7 @@ def clustered(kind: str, m: int, rng: np.random.Generator) -> tuple[Any, Any, An
         risk = 0.0497
     cluster = np.repeat(np.arange(m), size)
     loss = (rng.random(len(cluster)) < rate[cluster]).astype(float)
-    score = rng.random(m)[cluster] if kind == "copies" else rng.random(len(cluster))
+    score = rng.random(m)[cluster] if kind in ("copies", "twice") else rng.random(len(cluster))
     return loss, score, cluster, risk
 
 
@@ -280,8 +231,9 @@ def robust_t(loss: Any, score: Any, cluster: Any, limit: float) -> bool:
 
 def clusters(many: int) -> None:
     """Share of samples with a certificate where every certificate is false."""
-    for kind, sizes in (("spiky", (50, 100, 400)), ("copies", (60, 200)), ("beta, 1 to 20 rows", (50, 300)),
-                        ("frailty", (200,))):  # fmt: skip
+    cells = (("spiky", (50, 100, 400)), ("twice", (300,)), ("copies", (60, 200, 300)),
+             ("beta, 1 to 5 rows", (167, 1000)), ("beta, 1 to 20 rows", (50, 300)), ("frailty", (200,)))  # fmt: skip
+    for kind, sizes in cells:
         for m in sizes:
             rng = np.random.default_rng([SEED, m])
             rows = mine = robust = 0
@@ -330,28 +282,37 @@ def among(many: int) -> None:
 
     for n, k in ((150, 5), (500, 5), (500, 20), (1000, 5)):
         rng = np.random.default_rng([SEED, n, k])
-        best = mine = 0
+        best = chosen = mine = 0
         for _ in range(many):
             loss = (rng.random(n) < 0.0502).astype(float)
             scores = {str(j): rng.random(n) for j in range(k)}
             best += any(search(read(loss, score), 0.05, DELTA).threshold < np.inf for score in scores.values())
+            first = min(scores.values(), key=lambda score, loss=loss: loss @ np.argsort(np.argsort(-score)))
+            chosen += search(read(loss, first), 0.05, DELTA).threshold < np.inf
             mine += choose_among(loss, scores, risk=0.05, delta=DELTA, rng=rng).attainable
-        cells = f"best of all {percent(best, many)}, choose_among {percent(mine, many)}"
+        cells = f"best certificate {percent(best, many)}, best by AUGRC on the same rows {percent(chosen, many)}"
+        cells += f", choose_among {percent(mine, many)}"
         print(f"among, n={n}, {k} scores: false, {cells}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true")
-    studies = ["power", "luck", "attack", "clusters", "attained", "among"]
+    studies = ["power", "field", "luck", "attack", "clusters", "attained", "among"]
     parser.add_argument("--only", nargs="+", choices=studies, default=studies)
     options = parser.parse_args()
     many = 1000 if options.full else 100
     calls: dict[str, Callable[[], None]] = {
-        "power": lambda: power({300: 1000, 1000: 1000, 3000: 400} if options.full else {300: 60, 1000: 30, 3000: 8}),
-        "luck": luck,
+        "power": lambda: power(
+            {300: 1000, 1000: 1000, 3000: 1000} if options.full else {300: 100, 1000: 100, 3000: 40},
+            (*POPULATIONS, *SMOOTH_AND_TIED),
+        ),
+        "field": lambda: power(
+            dict.fromkeys((300, 1000, 5000), many), (SMOOTH_AND_TIED[0], SMOOTH_AND_TIED[4]), "field"
+        ),
+        "luck": lambda: luck(options.full),
         "attack": lambda: attack(options.full),
-        "clusters": lambda: clusters(many),
+        "clusters": lambda: clusters(400 if options.full else 25),
         "attained": lambda: attained(many),
         "among": lambda: among(many),
     }
