@@ -256,7 +256,7 @@ def test_one_objective(tmp_path: Path, capsys: pytest.CaptureFixture[str], objec
 
 
 def test_a_cluster_column_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Named or recognised: the promise is about new clusters; monitoring refuses it; repeated ids are said."""
+    """Named or recognised: the promise is about new clusters, and monitoring needs them; repeated ids are said."""
     rng = np.random.default_rng(0)
     m, k = 200, 5
     frame = pl.DataFrame(
@@ -277,8 +277,10 @@ def test_a_cluster_column_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[
     frame.rename({"patient": "cluster"}).write_csv(file)
     assert run(["threshold", *options]) == 0
     assert "in 200 clusters" in capsys.readouterr().out
-    assert run(["monitor", str(policy), str(file), "--loss", "error"]) == 2
-    assert "write one row per cluster" in capsys.readouterr().err
+    assert run(["monitor", str(policy), str(file), "--loss", "error"]) == 0
+    assert "rows of a cluster depend on each other" in " ".join(capsys.readouterr().out.split())
     frame.rename({"patient": "id"}).write_csv(file)
+    assert run(["monitor", str(policy), str(file), "--loss", "error"]) == 2
+    assert "the promise is about clusters" in capsys.readouterr().err
     assert run(["threshold", *options]) == 0
     assert "1000 rows have 200 ids" in capsys.readouterr().err

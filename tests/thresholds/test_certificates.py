@@ -317,8 +317,25 @@ def test_what_is_certified_where_the_limit_is_not(repetitions: int) -> None:
     assert "With probability at least 0.95 all rows of such a table hold together." in text
     assert max(map(len, text.splitlines())) <= 80
     few = abstain.choose_threshold(np.zeros(40), np.arange(40.0), risk=0.05, delta=0.05)
-    assert few.rows_needed in range(59, 66)
+    assert few.rows_needed == (59, None)
     assert abstain.choose_threshold(np.ones(40), np.arange(40.0), risk=0.05, delta=0.05).rows_needed is None
+
+
+def test_the_rows_needed_are_a_range() -> None:
+    """As many rows as its upper end, with the same errors, are certified; fewer than its lower end are not."""
+    loss = np.zeros(400)
+    loss[50::50] = 1.0  # 2 % at every coverage
+    found = abstain.choose_threshold(loss, np.arange(400.0), risk=0.045, delta=0.001)
+    assert not found.attainable
+    assert found.rows_needed is not None
+    low, high = found.rows_needed
+    assert low < high
+    times = -(-high // 400)
+    many = np.tile(loss, times)
+    assert abstain.choose_threshold(many, np.arange(400.0 * times), risk=0.045, delta=0.001).attainable
+    close = abstain.choose_threshold(loss, np.arange(400.0), risk=0.021, delta=0.05)
+    assert close.rows_needed[1] is None
+    assert "rows or many more would do" in " ".join(str(close).split())
 
 
 def test_ties_are_accepted_together() -> None:

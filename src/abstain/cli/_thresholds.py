@@ -176,7 +176,7 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
 @command.command("monitor", epilog=example_lines("abstain monitor policy.json audited.parquet --loss err"))
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path)
-@reads("labels", "features", *ROWS, *ANSWERS)
+@reads("labels", "features", *ROWS, *ANSWERS, "clusters")
 @click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage cannot be told.")
 @click.option("--max-loss", type=float, help="Largest possible loss; default that of the promise.")
 @click.option("--delta", type=float, help="False-alarm probability; default that of the promise.")
@@ -198,16 +198,11 @@ def monitor_command(
     columns["confidence"] = None if inputs else known.score
     outputs, _, names = read(file, [], [known.group] if known.group else [], **columns)
     with about(file):
-        if outputs.clusters is not None:
-            raise ValueError(
-                "the file holds clusters, and the test counts every row as independent; write one row per cluster, "
-                "with the mean loss of its accepted rows, or leave the column of clusters out"
-            )
         with _noted():
             score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
         seen = monitor(
             known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
-            groups=(outputs.groups or {})[names[0]] if known.group else None,
+            groups=(outputs.groups or {})[names[0]] if known.group else None, clusters=outputs.clusters,
         )  # fmt: skip
     _print(seen, as_json)
     if seen.promise_broken:

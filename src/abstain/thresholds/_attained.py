@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from abstain._typing import FloatArray
 from abstain.thresholds._band import pins
 from abstain.thresholds._certify import LEAST, Tests, walk
 from abstain.thresholds._p_values import fewest
@@ -65,28 +66,38 @@ def attained(sample: Sample, delta: float, largest: float) -> tuple[Attained, ..
     return tuple(dict.fromkeys(found))
 
 
-def rows_needed(sample: Sample, limit: float, delta: float) -> int | None:
-    """Return how many rows like these a certificate takes, by repeating their table; None if no number would do.
+def rows_needed(sample: Sample, limit: float, delta: float) -> tuple[int, int | None] | None:
+    """Return a range of how many rows like these a certificate takes; None if no number would do.
 
-    A plan, not a promise: it takes the errors of these rows for those of the population.
+    A plan, not a promise. The k errors above each threshold are taken for as few, and with an unseen one for as many,
+    as the population has there in eight of ten cases: gamma quantiles. The upper end is None if no number would do.
     """
+    from scipy.special import gammaincinv
+
     blocks, limit = sample.blocks, max(limit, LEAST)
-    if fewest(limit, delta) > FURTHEST * sample.n:
-        return None
     scored = blocks.score > -np.inf
+    if fewest(limit, delta) > FURTHEST * sample.n or not scored.any():
+        return None
     count, loss = np.cumsum(blocks.count)[scored], np.cumsum(blocks.loss)[scored]
-    if not scored.any() or not (loss < limit * count).any():
+    few = np.where(loss > 0.0, gammaincinv(np.maximum(loss, 1.0), 0.1), 0.0)
+    least = _needed(sample, count, few, limit, delta)
+    return None if least is None else (least, _needed(sample, count, gammaincinv(loss + 1.0, 0.9), limit, delta))
+
+
+def _needed(sample: Sample, count: FloatArray, loss: FloatArray, limit: float, delta: float) -> int | None:
+    """Return how many rows a certificate takes, by repeating a table of rows and errors up to each score."""
+    if not (loss < limit * count).any():
         return None
 
     def passes(times: float) -> bool:
         rows, errors = times * count, times * loss
-        if blocks.largest_tie == 1:  # no ties now, none later
+        if sample.blocks.largest_tie == 1:  # no ties now, none later
             every = np.arange(1.0, rows[-1] + 0.5)
             rows, errors = every, np.interp(every, np.append(0.0, rows), np.append(0.0, errors))
         tests = Tests(np.floor(rows + 0.5), np.floor(errors + 0.5), limit, "binomial")
         return walk(tests, round(times * sample.n), delta) >= 0
 
-    high = 1.0
+    high = max(fewest(limit, delta) / sample.n, 1e-3)
     while not passes(high):
         high *= 2.0
         if high > FURTHEST or high * sample.n > MOST:

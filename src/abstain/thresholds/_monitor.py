@@ -25,13 +25,14 @@ import numpy as np
 
 from abstain._checks import check_loss, failure_probability, real, same_length, vector
 from abstain._result import Column, Result, Row, Table
-from abstain._typing import ArrayLike, BoolArray, FloatArray
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.inference import clopper_pearson
 from abstain.thresholds._grouped import group_column
 from abstain.thresholds._policy import Policy
+from abstain.thresholds._report import check_clusters
 from abstain.thresholds._results import TOLD
 from abstain.thresholds._reuse import warn_if_reused
-from abstain.thresholds._sample import read
+from abstain.thresholds._sample import cluster_numbers, read
 
 #: Multiples of the limit against which the stakes are best: from slow drifts to collapses.
 ALTERNATIVES = (1.15, 1.3, 1.6, 2.0, 3.0, 5.0)
@@ -46,7 +47,7 @@ class Monitoring(Result):
     promise_broken : bool or None
         Whether the evidence against the promise ever reached 1/delta; None without a promise or without accepted rows.
     broken_at : int or None
-        Labelled, accepted rows until then.
+        Labelled, accepted rows until then; of clusters up to the first accepted row of the one that decided.
     evidence : float
         Largest evidence so far, of any group, divided by the number of groups; 1/delta raises the alarm.
     n, n_accepted : int
@@ -136,6 +137,7 @@ def monitor(
     confidence: ArrayLike,
     *,
     groups: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
     accepted_only: bool = False,
     max_loss: float | None = None,
     delta: float | None = None,
@@ -150,6 +152,9 @@ def monitor(
         The calibration rows themselves get a :class:`ReusedCalibrationWarning`.
     groups : array-like of shape (n_samples,), optional
         Needed for a policy with one threshold per group; each of its promises is then tested.
+    clusters : array-like of shape (n_samples,), optional
+        What rows depend on each other, all rows of each; needed for a promise about clusters. Each cluster with an
+        accepted row is then one observation, its mean accepted loss, in the order of first appearance.
     accepted_only : bool
         Only accepted rows were labelled. Coverage cannot be told then, and score drift is judged among accepted rows.
     max_loss : float, optional
@@ -164,7 +169,8 @@ def monitor(
     Raises
     ------
     ValueError, TypeError
-        Bad columns; a loss above ``max_loss``.
+        Bad columns; a loss above ``max_loss``; a promise about clusters without ``clusters``, or ``clusters`` with any
+        other.
 
     Notes
     -----
@@ -199,14 +205,20 @@ def monitor(
     alarm = failure_probability(delta if delta is not None else 0.05 if promise is None else promise["delta"])
     parts = _parts(policy, groups, len(losses))
     share = alarm / max(1, len(parts))
+    check_clusters(policy, clusters)
+    unit = None if clusters is None else cluster_numbers(clusters, len(losses))
     evidence, first = {}, []
     for name, rows in parts.items():
-        kept = np.flatnonzero(rows & accepted)
+        kept, values = _units(losses, rows & accepted, unit)
         if promise is not None and kept.size:
-            path = evidence_above(losses[kept] / largest, float(promise["risk"]) / largest)
+            path = evidence_above(values / largest, float(promise["risk"]) / largest)
             evidence[name] = float(path.max())
             first += kept[path >= -np.log(share)][:1].tolist()
-    coverage, score, untold = _drift(policy, scores, accepted, parts, share, accepted_only)
+    coverage, score, untold = (
+        _drift(policy, scores, accepted, parts, share, accepted_only)
+        if unit is None
+        else (None, None, "rows of a cluster depend on each other")
+    )
     strongest = max(evidence.values(), default=0.0) - np.log(max(1, len(parts)))
     return Monitoring(
         promise_broken=bool(first) if evidence else None,
@@ -214,7 +226,7 @@ def monitor(
         evidence=float(np.exp(min(700.0, max(0.0, strongest)))),
         n=len(losses),
         n_accepted=int(accepted.sum()),
-        risk=float(losses[accepted].mean()) if accepted.any() else np.nan,
+        risk=float(_units(losses, accepted, unit)[1].mean()) if accepted.any() else np.nan,
         coverage=float(accepted.mean()),
         coverage_drifted=coverage,
         score_drifted=score,
@@ -222,6 +234,17 @@ def monitor(
         groups={} if policy.group is None else {name: value >= -np.log(share) for name, value in evidence.items()},
         delta=alarm,
     )
+
+
+def _units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple[IntArray, FloatArray]:
+    """Return the accepted rows and their losses; of clusters the first accepted row, and the mean accepted loss."""
+    kept = np.flatnonzero(accepted)
+    if unit is None or not kept.size:
+        return kept, loss[kept]
+    _, first, mine = np.unique(unit[kept], return_index=True, return_inverse=True)
+    means = np.bincount(mine, loss[kept]) / np.bincount(mine)
+    order = np.argsort(first)
+    return kept[first[order]], means[order]
 
 
 def _parts(policy: Policy, groups: ArrayLike | None, n: int) -> dict[str, BoolArray]:

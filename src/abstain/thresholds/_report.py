@@ -12,13 +12,14 @@ from abstain._checks import same_length, vector
 from abstain._result import Column, Estimate, Result, Row, Table
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
+from abstain.thresholds._clusters import cluster_means
 from abstain.thresholds._grouped import group_column
 from abstain.thresholds._groups import GroupThresholds
-from abstain.thresholds._intervals import coverage_interval, risk_interval
+from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._policy import Policy
 from abstain.thresholds._results import TOLD, CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._reuse import warn_if_reused
-from abstain.thresholds._sample import read
+from abstain.thresholds._sample import cluster_numbers, read
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,6 +82,7 @@ def audit(
     confidence: ArrayLike,
     *,
     groups: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
     level: float = 0.95,
     nan_policy: NanPolicy = "reject",
 ) -> Audit:
@@ -93,6 +95,9 @@ def audit(
         Rows that were *not* used to choose it; else a :class:`ReusedCalibrationWarning`.
     groups : array-like of shape (n_samples,), optional
         Needed where there is one threshold per group; with a single threshold, its effect in each group is shown.
+    clusters : array-like of shape (n_samples,), optional
+        What rows depend on each other; needed for a promise about clusters. The risk is then that of the promise, each
+        cluster with an accepted row counting once, and intervals are those of clusters (approximate).
     level : float in (0, 1)
         Of each interval by itself.
     nan_policy : {"raise", "reject", "drop"}
@@ -101,6 +106,11 @@ def audit(
     Returns
     -------
     Audit
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad columns; ``groups`` missing; a promise about clusters without ``clusters``, or ``clusters`` with any other.
 
     Examples
     --------
@@ -123,27 +133,52 @@ def audit(
     marks = np.where(np.isnan(scores), np.nan, accepted.astype(np.float64))
     promise = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
     limit = None if promise is None else float(promise["risk"])
-    total = _audited(losses, marks, level, nan_policy, limit)
+    check_clusters(threshold, clusters)
+    unit = None if clusters is None else cluster_numbers(clusters, len(losses))
+    total = _audited(losses, marks, level, nan_policy, limit, unit)
     if groups is None:
         return total
     column = group_column(groups)
     same_length(loss=losses, groups=column)
     each = {
-        str(name): _audited(losses[column == name], marks[column == name], level, nan_policy, limit)
-        for name in np.unique(column)
+        str(name): _audited(losses[mine], marks[mine], level, nan_policy, limit, None if unit is None else unit[mine])
+        for name, mine in ((name, column == name) for name in np.unique(column))
     }
     kept = all(one.keeps_promise for one in each.values()) if grouped and limit is not None else total.keeps_promise
     return replace(total, keeps_promise=kept, groups=each)
 
 
-def _audited(loss: FloatArray, marks: FloatArray, level: float, nan_policy: NanPolicy, limit: float | None) -> Audit:
+def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: ArrayLike | None) -> None:
+    """Refuse a promise about clusters for single rows, and clusters for a promise about rows."""
+    promise = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
+    calibration = threshold.calibration
+    each = calibration.get("groups", {"": calibration}).values()
+    about = any("n_clusters" in one for one in each)
+    if promise is not None and about and clusters is None:
+        raise ValueError(
+            "the promise is about clusters (patients, documents, prompts), and rows as if they were independent are no "
+            "evidence for or against it; give clusters="
+        )
+    if promise is not None and not about and clusters is not None:
+        raise ValueError(
+            "the promise is about rows, and was certified as if they were independent; certify with clusters=, or give "
+            "one row per cluster"
+        )
+
+
+def _audited(
+    loss: FloatArray, marks: FloatArray, level: float, nan_policy: NanPolicy, limit: float | None, unit: Any = None
+) -> Audit:
     """Audit rows whose score was replaced by 1, accepted, or 0."""
-    sample = read(loss, marks, None, nan_policy)
+    sample = read(loss, marks, None, nan_policy, unit)
     point = RiskCoverageCurve(sample.blocks).at(threshold=1.0)
     accepted = (sample.score == 1.0).astype(np.float64)
-    low, high = risk_interval(sample, accepted, level)
+    risk, ends = point.selective_risk, risk_interval(sample, accepted, level)
+    if sample.cluster is not None:
+        means = cluster_means(sample.loss, accepted > 0.0, sample.cluster)
+        risk, ends = float(means.mean()) if means.size else np.nan, mean_interval(means, level)
+    low, high = ends
     return Audit(
-        sample.n, point.n_accepted, point.coverage, coverage_interval(sample, accepted, level),
-        point.selective_risk, (low, high), level,
-        None if limit is None else not (point.selective_risk if np.isnan(low) else low) > limit,
+        sample.n, point.n_accepted, point.coverage, coverage_interval(sample, accepted, level), risk, (low, high),
+        level, None if limit is None else not (risk if np.isnan(low) else low) > limit,
     )  # fmt: skip

@@ -201,8 +201,9 @@ class CertifiedThreshold(Threshold):
     attained : tuple of Attained
         If the limit is not attainable: the smallest risk that these rows do certify, and the largest coverage at a few
         larger ones. All of them hold together with probability 1 - delta, beside the promise that was asked for.
-    rows_needed : int or None
-        Then also: how many rows with errors like these would certify it; a plan, no promise.
+    rows_needed : (int, int or None), or None
+        Then also: a range of how many rows with errors like these would certify it, open above if perhaps no number
+        would; a plan, no promise.
 
     Examples
     --------
@@ -221,7 +222,7 @@ class CertifiedThreshold(Threshold):
     bound: str
     statement: str
     attained: tuple[Attained, ...] = ()
-    rows_needed: int | None = None
+    rows_needed: tuple[int, int | None] | None = None
 
     def guarantee(self) -> dict[str, Any] | None:
         """Return what is promised."""
@@ -236,8 +237,11 @@ class CertifiedThreshold(Threshold):
         """Return the promise; or why there is none, and how many rows might do."""
         if self.attainable:
             return [f"promise: {self.statement}"]
-        rows = f"about {self.rows_needed} rows with errors like these would do (a plan, no promise)"
-        return super().notes() + ([rows] if self.rows_needed is not None else [])
+        if self.rows_needed is None:
+            return super().notes()
+        low, high = self.rows_needed
+        many = f"{low} rows or many more" if high is None else f"{low} to {high} rows"
+        return [*super().notes(), f"about {many} would do, with errors like these (a plan, no promise)"]
 
     def _instead(self) -> list[Table]:
         """Return what these rows do certify."""

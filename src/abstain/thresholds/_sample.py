@@ -74,12 +74,17 @@ def read(
     return Sample(blocks, distinct[block], losses[order], weight, order, cluster)
 
 
-def _numbered(clusters: ArrayLike, confidence: ArrayLike, drop: bool) -> IntArray:
-    """Return clusters as numbers from 0, without rows that were left out for want of a score."""
+def cluster_numbers(clusters: ArrayLike, n: int) -> IntArray:
+    """Return the clusters of n rows as numbers from 0."""
     from abstain.inference._resample import codes
 
+    return codes(clusters, "clusters", n)
+
+
+def _numbered(clusters: ArrayLike, confidence: ArrayLike, drop: bool) -> IntArray:
+    """Return clusters as numbers from 0, without rows that were left out for want of a score."""
     scores = vector(confidence, "confidence", np, None)
-    numbers = codes(clusters, "clusters", len(scores))
+    numbers = cluster_numbers(clusters, len(scores))
     kept = numbers[~np.isnan(scores)] if drop else numbers
     return np.asarray(np.unique(kept, return_inverse=True)[1])
 
