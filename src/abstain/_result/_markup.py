@@ -92,7 +92,7 @@ def latex(table: Table) -> str:
     """Return a tabular; title and notes stand as comments beside it."""
     depth = table.marks()
     lines = [f"% {clean(table.title)}"] if table.title else []
-    if depth > 1:
+    if depth > 1 and not table.heat:
         lines += [f"\\definecolor{{rank{i + 1}}}{{HTML}}{{{colour.upper()}}}" for i, colour in enumerate(BLUES)]
     kinds = "".join("l" if j == 0 or column.left else "r" for j, column in enumerate(table.columns))
     lines += [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule"]

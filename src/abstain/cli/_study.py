@@ -194,9 +194,11 @@ def tables_command(
 def _joint_table(folder: Path, layout: str, confidence: str, options: Any, wanted: dict[str, Any]) -> Any:
     from abstain import study
 
+    sets = words(options["sets"])
     found = study.protocol(
         folder, score_names(options["scores"]) or [confidence], confidence=confidence,
-        models=words(options["models"]) or None, progress=lambda line: click.echo(line, err=True),
+        models=words(options["models"]) or None, groups={"foreign": sets} if sets else None,
+        progress=lambda line: click.echo(line, err=True),
     )  # fmt: skip
     return found.table(layout, **{name: value for name, value in wanted.items() if value is not None})
 

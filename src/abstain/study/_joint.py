@@ -39,7 +39,7 @@ def protocol(
     confidence : str
         The score that is paired with each.
     groups : dict of str to list of str, optional
-        Foreign sets per group; default: near and far, as their shift says semantic or not, else one group.
+        Foreign sets per group; default: those that all runs have, near and far as their shift says semantic or not.
     models : list of str, optional
         Default: all.
     prevalence : float, optional
@@ -87,13 +87,14 @@ def protocol(
 
 def _groups(runs: Sequence[Run]) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = {}
+    everywhere = [{each.name for each in run.sets if each.role == "foreign"} for run in runs]
     for run in runs:
         for each in run.sets:
-            if each.role == "foreign":
+            if each.role == "foreign" and all(each.name in names for names in everywhere):
                 group = {True: "near", False: "far"}.get(each.shift.get("semantic"), "foreign")  # type: ignore[arg-type]
                 found.setdefault(group, {})[each.name] = None
     if not found:
-        raise ValueError("the study has no set of role foreign; add one with 'abstain study add --role foreign'")
+        raise ValueError("no set of role foreign is in all runs; add one with 'abstain study add --role foreign'")
     order = ("near", "far", "foreign")
     return {name: list(found[name]) for name in order if name in found}
 

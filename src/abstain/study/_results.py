@@ -17,7 +17,7 @@ from abstain._result import Column, Estimate, Result, Row, Table, arrow, as_pola
 from abstain._typing import FloatArray
 from abstain._version import __version__
 from abstain.metrics import parse
-from abstain.study._grid import Grid, Head, column_of
+from abstain.study._grid import Grid, Head, column_of, place_of
 from abstain.study._manifest import Run, SavedSet, Study
 
 #: What tells one mean over runs from another.
@@ -258,14 +258,15 @@ class StudyResults(Result):
         if not means:
             raise ValueError("there is nothing but validation sets; evaluate test sets, too")
         cells: dict[tuple[str, tuple[str, str]], list[Mean]] = {}
-        name_of = _namer(means)
+        name_of, data = _namer(means), list(dict.fromkeys(each.data for each in means))
         for each in means:
             title = column_of(each.role, json.loads(each.shift or "{}"), each.set)
             title += (
                 f" ({each.id_failures})" if each.id_failures and len(set(self.values("id_failures")) - {""}) > 1 else ""
             )
             cells.setdefault((name_of(each), (each.data, title)), []).append(each)
-        columns = list(dict.fromkeys(column for _, column in cells))
+        columns = sorted(dict.fromkeys(column for _, column in cells), key=lambda column: place_of(column[1]))
+        columns.sort(key=lambda column: data.index(column[0]))
         values, spreads = ({name: [math.nan] * len(columns) for name, _ in cells} for _ in range(2))
         for (name, column), several in cells.items():
             j = columns.index(column)
