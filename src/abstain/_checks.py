@@ -79,8 +79,9 @@ def with_row(message: str) -> str:
 def one_of(value: str, allowed: Iterable[str], name: str) -> str:
     """Return ``value`` if it is one of ``allowed``; else raise a ValueError that lists them."""
     allowed = list(allowed)
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r} is not known; {closest(str(value), allowed)}")
+    if not any(value is each or (isinstance(value, str) and value == each) for each in allowed):
+        shown = repr(value) if isinstance(value, str | int | float | None) else f"of type {type(value).__name__}"
+        raise ValueError(f"{name}={shown} is not known; {closest(str(value)[:99], allowed)}")
     return value
 
 
@@ -109,12 +110,19 @@ def not_negative(value: Any, name: str, remedy: str = "") -> float:
 
 
 def whole(value: Any, name: str, least: int = 1, usual: int | None = None) -> int:
-    """Return ``value`` as an int of at least ``least``."""
+    """Return ``value`` as an int of at least ``least``, and not beyond 64 bits."""
     with suppress(TypeError, ValueError, OverflowError):
-        if not isinstance(value, bool | str | bytes) and int(value) == value and value >= least:
+        if not isinstance(value, bool | str | bytes) and int(value) == value and least <= value < 2**63:
             return int(value)
     hint = "" if usual is None else f"; {usual} is usual"
     raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}{hint}")
+
+
+def flag(value: Any, name: str) -> bool:
+    """Return a truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r:.99}")
+    return bool(value)
 
 
 def generator(rng: Any, name: str = "rng") -> np.random.Generator:
@@ -172,7 +180,26 @@ def to_numpy(array: Any) -> Any:
         return (array.float() if narrow else array).numpy()
     if array_api_compat.is_array_api_obj(array):
         return np.from_dlpack(array)
-    return np.asarray(array)
+    try:
+        return np.asarray(array)
+    except ValueError:  # ragged: whoever reads it knows its name
+        return array
+
+
+def is_empty(column: Any) -> bool:
+    """Whether a column holds nothing; a ragged one does."""
+    try:
+        return np.size(to_numpy(column)) == 0
+    except ValueError:
+        return False
+
+
+def plain(column: Any, name: str, what: str = "one value per sample") -> np.ndarray[Any, Any]:
+    """Return a column of any type as a NumPy array."""
+    try:
+        return np.asarray(to_numpy(column))
+    except ValueError:
+        raise ValueError(f"{name} is ragged: its rows have different lengths; give {what}") from None
 
 
 def _host_array(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:

@@ -53,6 +53,8 @@ class Registry(Generic[T]):
         return entry
 
     def __getitem__(self, name: str) -> T:
+        if not isinstance(name, str):
+            raise TypeError(f"name must be text, the name of a {self._kind}, got {type(name).__name__}")
         found = self._entries.get(name)
         if found is None and name not in self._all():
             raise not_known(self._kind, name, self._entries)

@@ -9,6 +9,8 @@ from typing import Any
 
 def read_spec(text: str, kind: str, example: str) -> tuple[str, dict[str, Any]]:
     """Return the name and the options of one text; words need no quotes. ``kind`` and ``example`` are for messages."""
+    if not isinstance(text, str):
+        raise TypeError(f"spec must be text, the name of a {kind}, got {type(text).__name__}")
     if text.isidentifier():
         return text, {}
     bad = ValueError(f'{kind} {text!r} cannot be read; write a name, or a name with options: "{example}"')
@@ -45,6 +47,8 @@ def known_options(name: str, options: Iterable[str], known: Mapping[str, Any]) -
 
 def split_specs(text: str) -> list[str]:
     """Return the parts of a comma-separated list; commas inside brackets belong to options."""
+    if not isinstance(text, str):
+        raise TypeError(f"text must be text, names with commas between them, got {type(text).__name__}")
     parts, depth = [""], 0
     for character in text:
         depth += (character in "([") - (character in ")]")

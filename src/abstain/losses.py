@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import check_loss, inside, namespace, real, refuse, same_length, vector
+from abstain._checks import LARGEST, check_loss, inside, namespace, real, refuse, same_length, vector
 from abstain._classes import chosen, class_labels, class_matrix, same_text
 from abstain._classes import probabilities as matrix_of
 from abstain._typing import ArrayLike
@@ -291,6 +291,8 @@ def ood_cost(loss: ArrayLike, is_ood: ArrayLike, cost: float = 1.0) -> Any:
     flags = vector(is_ood, "is_ood", xp, device)
     same_length(loss=values, is_ood=flags)
     refuse((flags != 0.0) & (flags != 1.0), flags, "is_ood", "is neither 0 nor 1", "give True or False", xp)
+    if number > LARGEST:
+        raise ValueError(f"cost must be at most {LARGEST:g}, where sums overflow, got {cost!r}")
     values = xp.where(flags == 1.0, number, values)
     check_loss(values, xp)
     return values

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import generator, one_of
+from abstain._checks import generator, one_of, whole
 from abstain._typing import ArrayLike
 from abstain.evaluation._comparison import Comparison
 from abstain.evaluation._planned_pair import compared
@@ -143,6 +143,8 @@ def compare(
     check_level(level)
     one_of(adjust, ("holm", "max-t", "none"), "adjust")
     one_of(method, ("auto", "influence", "bootstrap", "permutation"), "method")
+    whole(n_resamples, "n_resamples", 2, usual=1000)
+    whole(n_permutations, "n_permutations", usual=9999)
     chosen = as_metric(metric)
     if plan is not None:
         given = {"sample_weight": sample_weight, "strata": strata, "clusters": clusters, "paired_runs": paired_runs}

@@ -9,6 +9,7 @@ import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import closest
+from abstain.metrics import Metric
 from abstain.outputs import Outputs, read_outputs
 
 #: Arguments of ``read_outputs`` that are never arrays.
@@ -19,6 +20,15 @@ _COLUMNS = (
     "correct", "quality", "abstained", "should_abstain", "is_ood", "sample_weight", "ids", "clusters", "features",
     "passes", "head",
 )  # fmt: skip
+
+
+def check_names(scores: Any, groups: Any, metrics: Any) -> None:
+    """Refuse what is neither a name nor a list of names."""
+    for name, given, kinds in (("scores", scores, str), ("groups", groups, str), ("metrics", metrics, str | Metric)):
+        several = given if isinstance(given, list | tuple | dict | set) else [given]
+        optional = given is None and name != "metrics"
+        if not optional and (isinstance(given, bytes) or not all(isinstance(each, kinds) for each in several)):
+            raise TypeError(f"{name} must be a name or a list of names, got {given!r:.99}")
 
 
 def as_outputs(

@@ -17,12 +17,12 @@ from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import _answers, _planned
-from abstain.evaluation._entry import same_samples
+from abstain.evaluation._entry import check_names, same_samples
 from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 from abstain.inference import Interval, as_risk, check_level, confidence_interval, of_coverage, of_samples
 from abstain.metrics import Metric, Predictions
-from abstain.outputs import Outputs
+from abstain.outputs import Outputs, expect
 
 #: What an evaluation shows unless asked for more: accuracy (or risk), two areas with what they leave above the
 #: oracle, the ranking alone, three operating points, and calibration.
@@ -116,24 +116,21 @@ def evaluate(
     if isinstance(outputs, Mapping) and any(isinstance(each, Outputs) for each in outputs.values()):
         options = {"fit": fit, "groups": groups, "nan_policy": nan_policy, "level": level, "n_resamples": n_resamples}
         return _models(outputs, scores, metrics, options | columns)
-    for name, given in (("scores", scores), ("groups", groups)):
-        if given is not None and not isinstance(given, str | Iterable):
-            raise TypeError(f"{name} must be a name or a list of names, got {given!r}")
+    check_names(scores, groups, metrics)
+    if not (isinstance(n_resamples, int | np.integer) and n_resamples == 0):
+        n_resamples = whole(n_resamples, "n_resamples", least=2, usual=1000)
+    one_of(target, ("pool", "population"), "target")
     if plan is not None or labelled is not None or target != "pool":
         _planned.alone(fit=fit, groups=groups, n_resamples=n_resamples or None)
         wanted = _choose(_planned.METRICS if str(metrics) == "default" else metrics, 1.0)
         few = {"plan": plan, "target": target, "labelled": labelled, "level": level, "nan_policy": nan_policy}
         return _planned.planned(outputs, scores, *wanted, columns, **few)
     outputs, groups = _planned.read(outputs, scores, groups, columns)
-    if fit is not None and not isinstance(fit, Outputs):
-        raise TypeError(f"fit must be Outputs, got {type(fit).__name__}; use abstain.read_outputs(path)")
-    if not isinstance(metrics, str | Metric | Iterable):
-        raise TypeError(f"metrics must be a name or a list of names, got {metrics!r}")
+    if fit is not None:
+        expect(fit, "fit")
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     if level is not None:
         check_level(level)
-    if n_resamples != 0:
-        n_resamples = whole(n_resamples, "n_resamples", least=2, usual=1000)
     names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
     chosen, forgiving = _choose(metrics, outputs.loss_per_sample())
     columns = {name: scores_.compute(name, outputs, fit) for name in names}

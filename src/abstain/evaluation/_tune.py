@@ -15,7 +15,7 @@ from abstain._result import Column, Result, Row, Table, plain
 from abstain._typing import FloatArray
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
-from abstain.outputs import Outputs
+from abstain.outputs import Outputs, expect
 from abstain.scores import FittedScore, Score
 from abstain.scores._fitted import score_each
 
@@ -188,8 +188,12 @@ def tune(
     {'gamma': 0.5}
     """
     for outputs, name in ((validation, "validation"), (fit, "fit"), (ood, "ood")):
-        if outputs is not None and not isinstance(outputs, Outputs):
-            raise TypeError(f"{name} must be Outputs, got {type(outputs).__name__}; use abstain.read_outputs(path)")
+        if outputs is not None or name == "validation":
+            expect(outputs, name)
+    if not isinstance(score, str | scores.Score):
+        raise TypeError(f"score must be a name or a Score, got {type(score).__name__}")
+    if not isinstance(metric, str | metrics.Metric):
+        raise TypeError(f"metric must be a name or a Metric, got {type(metric).__name__}")
     entry = scores.parse(score) if isinstance(score, str) else score
     metric = metric.spec if isinstance(metric, metrics.Metric) else metric
     grid = entry.grid if grid is None else _grid(grid)

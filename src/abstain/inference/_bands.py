@@ -225,11 +225,11 @@ def risk_band(
     >>> round(interval.low, 2), round(interval.high, 2)
     (0.26, 0.41)
     """
-    level = check_level(level)
+    level, n_draws, rng = check_level(level), whole(n_draws, "n_draws", 100, usual=1000), generator(rng)
     one_of(kind, ("pointwise", "simultaneous"), "kind")
     one_of(risk, ("selective", "generalized"), "risk")
     allowed = ("auto", *(("clopper-pearson", "influence") if kind == "pointwise" else ("multiplier", "dkw")))
-    if method not in allowed:
+    if not isinstance(method, str) or method not in allowed:
         raise ValueError(f"method={method!r} gives no {kind} band; choose from {', '.join(allowed)}")
     if min_coverage is not None and (kind == "pointwise" or method == "dkw"):
         raise ValueError(f"min_coverage={min_coverage!r} belongs to a simultaneous band by multipliers; leave it out")
@@ -292,7 +292,6 @@ def _tail(points: Points, valid: BoolArray, level: float, n_draws: int, rng: np.
 
     error, _ = spread(points)
     used = valid & (error > 1e-12 * points.risk) & (points.risk > 0.0)
-    whole(n_draws, "n_draws", 100, usual=1000)
     if not used.any():
         return 0.5 - 0.5 * level
     end, risk, scale = points.end[used], points.risk[used], (points.denominator * error)[used]

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from abstain._checks import Undefined, UnmetNeed, one_of, to_numpy
+from abstain._checks import Undefined, UnmetNeed, one_of, to_numpy, whole
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._binomial import check_level
@@ -208,6 +208,7 @@ def bootstrap(
     'percentile'
     """
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
+    n_resamples = whole(n_resamples, "n_resamples", 2, usual=1000)
     column = prepare(loss, confidence, sample_weight, [chosen])
     how = plan(column.order.size, strata, clusters)
     estimate, reason = evaluated(chosen, column.blocks)

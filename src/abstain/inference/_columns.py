@@ -25,6 +25,8 @@ def as_metrics(given: str | Metric | Iterable[str | Metric], name: str) -> list[
     """Return at least one metric, from one or several."""
     if isinstance(given, str | Metric) or not isinstance(given, Iterable):
         given = [given]
+    if isinstance(given, np.ndarray):
+        raise TypeError(f'{name} must be a name such as "augrc" or a list of names, got an array')
     chosen = [as_metric(entry) for entry in given]
     if not chosen:
         raise ValueError(f'{name} is empty; name at least one, such as "augrc"')

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from abstain._checks import one_of
+from abstain._checks import generator, one_of, whole
 from abstain._typing import ArrayLike
 from abstain.inference._binomial import check_level
 from abstain.inference._bootstrap import bootstrap
@@ -94,6 +94,7 @@ def confidence_interval(
     """
     check_level(level)
     one_of(method, ("auto", "influence", "percentile", "bca"), "method")
+    n_resamples, rng = whole(n_resamples, "n_resamples", 2, usual=1000), generator(rng)
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     kind = chosen.inference_kind
     if method == "auto" and chosen.tolerated is not None and strata is None and clusters is None:

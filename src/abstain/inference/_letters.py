@@ -7,7 +7,7 @@ from string import ascii_letters
 
 import numpy as np
 
-from abstain._checks import to_numpy
+from abstain._checks import plain
 from abstain._typing import ArrayLike, BoolArray
 
 __all__ = ["letter_groups"]
@@ -63,7 +63,7 @@ def letter_groups(significant: ArrayLike) -> list[str]:
 
 
 def _checked(significant: ArrayLike) -> BoolArray:
-    matrix = np.asarray(to_numpy(significant), dtype=np.bool_)
+    matrix = plain(significant, "significant", "a symmetric matrix of truth values").astype(np.bool_)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"significant must be a symmetric matrix, got shape {matrix.shape}")
     astray = np.argwhere(matrix != matrix.T)

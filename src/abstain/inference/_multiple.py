@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abstain._checks import refuse, vector
+from abstain._checks import is_empty, refuse, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray
 
 __all__ = ["holm"]
@@ -44,7 +44,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
     >>> abstain.inference.holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    p = vector(p_values, "p_values", np, None) if len(p_values) else np.empty(0)
+    p = np.empty(0) if is_empty(p_values) else vector(p_values, "p_values", np, None)
     refuse(~((p >= 0.0) & (p <= 1.0)), p, "p_values", "is outside [0, 1]", "leave out tests that have none", np)
     order = np.argsort(p, kind="stable")
     raised = np.minimum(p[order] * np.arange(p.size, 0, -1), 1.0)

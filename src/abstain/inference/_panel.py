@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import check_weight, closest, refuse, same_length, to_numpy, vector
+from abstain._checks import check_weight, closest, flag, refuse, same_length, to_numpy, vector
 from abstain._typing import ArrayLike, FloatArray
 
 #: Opaque bytes that stay as they are, whatever the package is called: fingerprints in saved results rest on them.
@@ -43,6 +43,7 @@ class Panel:
 
     def runs_are_paired(self, paired_runs: bool | None) -> bool:
         """Whether run r of one score belongs to run r of another; by default where all scores share the losses."""
+        paired_runs = None if paired_runs is None else flag(paired_runs, "paired_runs")
         equal = len(set(self.n_runs)) == 1
         if paired_runs and not equal:
             listed = ", ".join(f"{name}: {runs}" for name, runs in zip(self.names, self.n_runs, strict=True))

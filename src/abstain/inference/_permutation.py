@@ -126,7 +126,8 @@ def swap_test(
     rng: np.random.Generator,
 ) -> Permutation:
     """Return the test of checked columns."""
-    if whole(n_permutations, "n_permutations", usual=9999) > MOST:
+    n_permutations = whole(n_permutations, "n_permutations", usual=9999)
+    if n_permutations > MOST:
         raise ValueError(f"n_permutations must be at most {MOST}, got {n_permutations}; 9999 is usual")
     check_scored(metric)
     if metric.reads_order:
@@ -150,7 +151,7 @@ def swap_test(
     moving = np.unique(unit[differs])  # swapping any other unit changes nothing
     observed = theta(losses[0], scores[0]) - theta(losses[1], scores[1])
     threshold = abs(observed) - TOLERANCE * max(abs(observed), theta(losses[0], scores[0]), 1e-300)
-    exact = moving.size <= max(1, int(n_permutations).bit_length())  # 2^(moving - 1) <= n_permutations
+    exact = moving.size <= max(1, n_permutations.bit_length())  # 2^(moving - 1) <= n_permutations
     swaps = _all_swaps(moving.size) if exact else _random_swaps(moving.size, n_permutations, rng)
     total = extreme = 0
     for flip in swaps:

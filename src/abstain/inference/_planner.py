@@ -226,10 +226,11 @@ def _of_pilot(pilot: Pilot) -> tuple[tuple[ArrayLike, ArrayLike], ArrayLike, Arr
 
 
 def _sd(sd: float | None, pilot: Pilot | None, metric: str | Metric) -> Deviation:
+    metric = as_metric(metric)
     if (sd is None) == (pilot is None):
         raise TypeError("give either sd=, the standard deviation of the influence difference, or pilot=(loss, a, b)")
     if pilot is not None:
-        return _of_difference(pilot, as_metric(metric))
+        return _of_difference(pilot, metric)
     assert sd is not None
     sd = real(sd, "sd", "> 0", "abstain.inference.influence_sd gives it")
     if not 0.0 < sd < math.inf:

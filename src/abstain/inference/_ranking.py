@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import closest, generator, refuse, same_length, vector, whole
+from abstain._checks import closest, generator, one_of, refuse, same_length, vector, whole
 from abstain._result import Column, Result, Row, Table, arrow, plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain._version import __version__
@@ -247,8 +247,9 @@ def ranking_study(
     False
     """
     check_level(level)
-    whole(n_resamples, "n_resamples", 100, usual=500)  # fewer give no intervals of ranks
+    n_resamples = whole(n_resamples, "n_resamples", 100, usual=500)  # fewer give no intervals of ranks
     chosen = as_metrics(metrics, "metrics")
+    one_of(adjust, ("holm", "max-t", "none"), "adjust")
     columns = panel(loss, scores, sample_weight)
     draws = generator(rng)
     tests = [

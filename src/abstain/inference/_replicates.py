@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from abstain._checks import Undefined, generator, whole
+from abstain._checks import Undefined, flag, generator, whole
 from abstain._pace import Pace
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
@@ -68,15 +68,18 @@ def replicates(
     (200, 2, 2)
     """
     chosen = as_metrics(metrics, "metrics")
+    if not isinstance(columns, Sequence):
+        raise TypeError(f"columns must be a list of pairs (loss, confidence), got {type(columns).__name__}")
     if not columns:
         raise ValueError("columns is empty; give at least one pair (loss, confidence)")
-    if any(len(column) != 2 for column in columns):
+    if any(not isinstance(column, Sequence | np.ndarray) or len(column) != 2 for column in columns):
         raise TypeError("columns must hold pairs (loss, confidence); for a single one give [(loss, confidence)]")
     prepared = [prepare(loss, confidence, sample_weight, chosen) for loss, confidence in columns]
     lengths = [column.order.size for column in prepared]
     if len(set(lengths)) > 1:
         raise ValueError(f"the columns hold {lengths} samples; resamples are shared, so all need the same samples")
     how = plan(lengths[0], strata, clusters)
+    n_resamples = whole(n_resamples, "n_resamples", 2, usual=1000)
     compiled = choose(backend, work_of(chosen, prepared, n_resamples))
     return run(chosen, prepared, how, n_resamples, rng, compiled, progress)
 
@@ -114,7 +117,7 @@ def run(
     progress: bool,
 ) -> FloatArray:
     """Evaluate all metrics on all columns under the same counts, one chunk of counts after another."""
-    whole(n_resamples, "n_resamples", 2, usual=1000)
+    n_resamples, progress = whole(n_resamples, "n_resamples", 2, usual=1000), flag(progress, "progress")
     out = np.empty((n_resamples, len(columns), len(metrics)))
     fast = [[formula(metric, column) for metric in metrics] for column in columns]
     selective = any(form.selective for forms in fast for form in forms if form is not None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from abstain._checks import same_length, to_numpy
+from abstain._checks import plain, same_length
 from abstain._typing import ArrayLike, FloatArray, IntArray
 
 #: Replicates per chunk; the compiled kernel keeps as many in its lanes.
@@ -27,7 +27,7 @@ def codes(column: ArrayLike, name: str, n: int) -> IntArray:
     """Return group numbers 0, 1, ... of a column of any type."""
     if np.ma.is_masked(column):
         raise ValueError(f"{name}[{int(np.argmax(np.ma.getmaskarray(column)))}] is masked; give every sample a group")
-    values = np.asarray(to_numpy(column))
+    values = plain(column, name, "one group per sample")
     if values.ndim != 1:
         raise ValueError(f"{name} must hold one group per sample, got shape {values.shape}")
     same_length(**{"loss": np.empty(n), name: values})

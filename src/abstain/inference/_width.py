@@ -84,7 +84,10 @@ def samples_for_width(
         raise TypeError("pilot must be a tuple (loss, score)") from None
     chosen = as_metric(metric)
     route_of(chosen, "influence")
-    blocks = tables(chosen, loss, scored(score))
+    try:
+        blocks = tables(chosen, loss, scored(score))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"pilot: {error}") from None
     estimate, reason = chosen.evaluate(blocks)
     if reason is not None:
         raise ValueError(f"pilot: {chosen.name} is undefined: {reason}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import one_of, real
+from abstain._checks import one_of, plain, real
 from abstain._typing import ArrayLike, BoolArray
 from abstain.joint._problem import CORRECT, OOD, Problem, Thresholds, problem
 from abstain.joint._quadrants import Sweep, sweep_over
@@ -216,7 +216,7 @@ def f1_at(
 
 
 def _pair(thresholds: Any) -> Thresholds:
-    if np.shape(thresholds) != (2,):
+    if plain(thresholds, "thresholds", "two numbers").shape != (2,):
         raise TypeError(f"thresholds must be a pair (confidence, detector), got {thresholds!r}")
     pair = Thresholds(*(real(each, "thresholds", "on the scale of each score") for each in thresholds))
     if np.isnan(pair).any():

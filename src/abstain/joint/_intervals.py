@@ -115,7 +115,7 @@ def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Genera
     from abstain.inference import check_level
 
     check_level(level)
-    whole(n_splits, "n_splits", 2, usual=50)
+    n_splits = whole(n_splits, "n_splits", 2, usual=50)
     smallest = min(data.n_id, data.n_ood or data.n_id)
     if smallest < 2:
         raise ValueError(f"one of the two kinds has {smallest} sample, which has no halves; give more samples")

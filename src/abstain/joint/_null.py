@@ -138,7 +138,7 @@ def of_problem(data: Problem, metric: str, scheme: str, n_permutations: int, rng
     """Return the comparison for a checked problem."""
     one_of(metric, METRICS, "metric")
     one_of(scheme, ("permuted", "conditional"), "scheme")
-    whole(n_permutations, "n_permutations", usual=20)
+    n_permutations = whole(n_permutations, "n_permutations", usual=20)
     data = data.ranked()
     single = alone(data, metric)
     double = together(data, metric)

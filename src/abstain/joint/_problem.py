@@ -12,7 +12,7 @@ import array_api_compat
 import numpy as np
 import numpy.typing as npt
 
-from abstain._checks import UnmetNeed, fraction, refuse, same_length, to_numpy, vector
+from abstain._checks import UnmetNeed, fraction, is_empty, refuse, same_length, to_numpy, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 KindArray = npt.NDArray[np.int8]
@@ -160,7 +160,7 @@ def errors(id_loss: ArrayLike) -> BoolArray:
 
 def score_column(column: ArrayLike, name: str, *, empty: bool = False) -> FloatArray:
     """Return a column without NaN as float64; only ``empty`` ones may be so."""
-    if empty and column is not None and not np.size(_host(column)):
+    if empty and column is not None and is_empty(_host(column)):
         return np.zeros(0)
     array = _column(column, name) + 0.0  # -0.0 is 0.0
     refuse(np.isnan(array), array, name, "holds NaN", "give every sample a score, e.g. -inf to accept it last", np)

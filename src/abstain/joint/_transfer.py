@@ -107,7 +107,7 @@ def transfer(
 def of_problem(data: Problem, share: float, n_splits: int, rng: np.random.Generator) -> Transfer:
     """Return the transfer for a checked problem."""
     fraction(share, "share")
-    whole(n_splits, "n_splits", usual=20)
+    n_splits = whole(n_splits, "n_splits", usual=20)
     data = data.ranked()
     oracle, transferred = [], []
     for _ in range(n_splits):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import Undefined, UndefinedMetricWarning, UnmetNeed, to_numpy
+from abstain._checks import Undefined, UndefinedMetricWarning, UnmetNeed, not_negative, one_of, plain, to_numpy
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._declare import documented
@@ -68,6 +68,9 @@ def contributions(
     >>> abstain.contributions("augrc", [0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6])
     array([0.     , 0.     , 0.09375, 0.     ])
     """
+    if not isinstance(metric, str | Metric):
+        raise TypeError(f"metric must be a name or a Metric, got {type(metric).__name__}")
+    one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     chosen = METRICS[metric] if isinstance(metric, str) else metric
     if chosen.attribution is None:
         able = ", ".join(entry.name for entry in METRICS if entry.attribution is not None)
@@ -125,13 +128,20 @@ def prevalence_weights(
     >>> abstain.prevalence_weights([0, 0, 0, 1])
     array([0.66666667, 0.66666667, 0.66666667, 2.        ])
     """
-    column = np.asarray(to_numpy(labels))
+    column = plain(labels, "labels", "one label per sample")
     if column.ndim != 1 or column.size == 0:
         raise ValueError(f"labels must hold one label per sample, got shape {column.shape}")
-    unknown = np.array([each != each for each in column.tolist()]) | np.ma.getmaskarray(labels)
+    unknown = np.array([each is None or each != each for each in column.tolist()]) | np.ma.getmaskarray(labels)
     if unknown.any():
         raise ValueError(f"labels[{int(np.argmax(unknown))}] is missing; leave out rows without a label")
-    classes, index, counts = np.unique(column, return_inverse=True, return_counts=True)
+    shares: Any = prevalence
+    if not isinstance(shares, str | Mapping):
+        got = type(prevalence).__name__
+        raise TypeError(f'prevalence must be "balanced" or a mapping of label to share, got {got}')
+    try:
+        classes, index, counts = np.unique(column, return_inverse=True, return_counts=True)
+    except TypeError:
+        raise TypeError("labels mixes types that have no order; give all as numbers, or all as text") from None
     if isinstance(prevalence, str):
         if prevalence != "balanced":
             raise ValueError(f'prevalence={prevalence!r} is not known; give "balanced" or a mapping of label to share')
@@ -139,8 +149,7 @@ def prevalence_weights(
     else:
         present = set(classes.tolist())
         for label, share in prevalence.items():
-            if not share >= 0.0:
-                raise ValueError(f"prevalence[{label!r}] = {share!r} must be >= 0")
+            not_negative(share, f"prevalence[{label!r}]")
             if share > 0.0 and label not in present:
                 raise ValueError(f"prevalence asks for class {label!r}, but no sample has it; drop it from the target")
         missing = present - set(prevalence)

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from abstain._checks import plain, real
 from abstain._specs import known_options
 from abstain.metrics._facts import Image
 from abstain.metrics._metric import METRICS, Metric, same
@@ -173,6 +174,9 @@ def image_of(function: Callable[..., Any], offset: float, factor: float) -> Imag
     >>> abstain.metrics.image_of(abstain.risk, 1.0, -1.0)(0.25)
     0.75
     """
+    offset, factor = real(offset, "offset", "of any size"), real(factor, "factor", "other than 0")
+    if not np.isfinite([offset, factor]).all():
+        raise ValueError(f"offset and factor must be finite, got offset={offset!r}, factor={factor!r}")
     if factor == 0.0:
         raise ValueError("factor is 0, so every value would have the same image")
     return Image(metric_of(function), offset, factor)
@@ -183,7 +187,8 @@ def metric_of(function: Callable[..., Any]) -> Metric:
     for entry in METRICS.loaded():
         if entry.function is function:
             return entry
-    raise ValueError(f"{getattr(function, '__name__', function)!r} is no metric; register it first")
+    named = getattr(function, "__name__", type(function).__name__)
+    raise ValueError(f"the function {named!r} is no metric; register it first")
 
 
 def _on_samples(
@@ -212,7 +217,7 @@ def _on_samples(
         if input == "probabilities":
             return metric.warned(check_predictions(**columns))
         if "confidence" not in positional:
-            columns["confidence"] = np.zeros(np.shape(columns["loss"]))
+            columns["confidence"] = np.zeros(plain(columns["loss"], "loss").shape)
         return metric.of(**columns)
 
     return public

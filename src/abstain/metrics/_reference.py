@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any, get_args
+
 import numpy as np
 
-from abstain._checks import Undefined, UnmetNeed
+from abstain._checks import Undefined, UnmetNeed, one_of
 from abstain._typing import ArrayLike, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
@@ -114,6 +117,7 @@ def aurc_optimal(
     >>> round(abstain.aurc_optimal([0, 0, 1, 0]), 6)
     0.034238
     """
+    one_of(estimator, get_args(Estimator), "estimator")
     return aurc_optimal_value(_loss_only(loss, sample_weight), estimator)
 
 
@@ -140,7 +144,9 @@ def augrc_optimal(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) ->
 
 
 def _loss_only(loss: ArrayLike, sample_weight: ArrayLike | None) -> TieBlocks:
-    constant = np.zeros(len(loss)) if hasattr(loss, "__len__") else loss
+    constant: Any = loss
+    with suppress(TypeError):  # a single number: the table says what is wrong with it
+        constant = np.zeros(len(loss))
     return TieBlocks.from_samples(loss, constant, sample_weight, oracle=True)
 
 

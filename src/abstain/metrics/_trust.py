@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from abstain._checks import fraction, one_of
+from abstain._checks import fraction, one_of, vector
 from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
@@ -48,7 +48,10 @@ def linear_trust(confidence: FloatArray, threshold: float) -> FloatArray:
     >>> abstain.linear_trust(np.array([0.5, 0.75, 1.0]), 0.5)
     array([0. , 0.5, 1. ])
     """
-    return 1.0 - (1.0 - confidence) / (1.0 - threshold)
+    tau = fraction(threshold, "threshold", below_one=True)
+    if not isinstance(confidence, np.ndarray) or confidence.dtype.kind != "f":
+        confidence = vector(confidence, "confidence", np, None)
+    return 1.0 - (1.0 - confidence) / (1.0 - tau)
 
 
 def _terms(
@@ -60,7 +63,7 @@ def _terms(
     """
     tau = fraction(threshold, "threshold", below_one=True)
     one_of(denominator, ("accepted", "all"), "denominator")
-    if not callable(trust):
+    if not callable(trust) or isinstance(trust, type):
         raise TypeError(f"trust must be a function of (confidence, threshold), got {trust!r}")
     accepted = blocks.score >= tau
     phi = np.zeros(len(blocks))

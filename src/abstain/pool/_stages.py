@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from abstain._checks import vector, whole
+from abstain._checks import plain, vector, whole
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.metrics import Metric
 from abstain.pool import _design, _expect, _labelled, _pair, _risk
@@ -86,7 +86,7 @@ def row_names(ids: ArrayLike | None, n: int) -> Any:
     """Return the ids of a pool, each once."""
     if ids is None:
         return None
-    names = np.asarray(ids)
+    names = plain(ids, "ids", "one name per row")
     if names.shape != (n,):
         raise ValueError(f"ids must hold one name per row: {n} rows, but shape {names.shape}")
     text = names.astype(str)

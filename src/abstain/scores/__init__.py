@@ -8,7 +8,7 @@ import numpy as np
 
 from abstain._checks import UnmetNeed, closest, listed
 from abstain._typing import FloatArray
-from abstain.outputs import Outputs
+from abstain.outputs import Outputs, expect
 from abstain.scores._catalogue import COMPOSED, LEAF_OF, score_of
 from abstain.scores._file import load
 from abstain.scores._fitted import FittedScore
@@ -64,6 +64,8 @@ def get(name: str, **options: Any) -> Score:
     >>> abstain.scores.get("knn", neighbours=10).spec
     'knn(neighbours=10)'
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
     return score_of(name).using(**options)
 
 
@@ -100,6 +102,9 @@ def available(outputs: Outputs, fit: Outputs | None = None) -> list[str]:
     >>> abstain.scores.available(outputs)
     ['confidence', 'votes']
     """
+    expect(outputs, "outputs")
+    if fit is not None:
+        expect(fit, "fit")
     simple = [name for name in LEAF_OF if name not in COMPOSED]
     computable = [name for name in simple if score_of(name).available(outputs, fit)]
     return computable + [name for name in outputs.scores or {} if name not in computable]
@@ -138,6 +143,9 @@ def compute(name: str, outputs: Outputs, fit: Outputs | FittedScore | None = Non
     >>> abstain.scores.compute("neg_log_error", outputs).round(3)
     array([ 2.127, 60.   ])
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
+    expect(outputs, "outputs")
     external = outputs.scores or {}
     if name in external:
         return np.asarray(external[name])
@@ -170,6 +178,7 @@ def default(outputs: Outputs) -> str:
     >>> abstain.scores.default(abstain.Outputs(labels=[0], logits=[[1.0, 0.0]]))
     'msp'
     """
+    expect(outputs, "outputs")
     for name in ("confidence", "msp"):
         if score_of(name).available(outputs):
             return name

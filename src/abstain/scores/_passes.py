@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain._checks import UnmetNeed
 from abstain._typing import IntArray
-from abstain.outputs import Outputs
+from abstain.outputs import Outputs, expect
 from abstain.scores._arrays import astype, columns_at, x_log_y
 from abstain.scores._batch import Batch
 from abstain.scores._score import Score
@@ -122,6 +122,9 @@ def judged(name: str, outputs: Outputs) -> Outputs:
     """
     from abstain.scores._parse import parse
 
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
+    expect(outputs, "outputs")
     own = (outputs.score_predictions or {}).get(name)
     if own is not None and outputs.loss is None:
         return replace(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import UnmetNeed, one_of
-from abstain.outputs import Outputs
+from abstain.outputs import Outputs, expect
 
 _MATRICES = ("logits", "probabilities", "features", "confidence")
 
@@ -50,6 +50,8 @@ def join_new_class(test: Outputs, foreign: Outputs, id_failures: str = "keep") -
     (array([0., 1., 1.]), array([0., 1.]))
     """
     one_of(id_failures, ("keep", "drop"), "id_failures")
+    for name, given in (("test", test), ("foreign", foreign)):
+        expect(given, name)
     wrong = np.asarray(test.error)
     if id_failures == "drop":
         if wrong.all():

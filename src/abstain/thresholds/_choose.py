@@ -163,6 +163,12 @@ def choose_threshold(
     if delta is None and idle:
         raise TypeError(f"{idle[0]}= belongs to a certificate; give risk= with delta=, or leave it out")
     level = inside(level, "level", 0.95)
+    one_of(multiplicity, ("all", "each"), "multiplicity")
+    generator(rng)
+    if max_weight is not None:
+        positive(max_weight, "max_weight")
+    if bound is not None:
+        one_of(bound, ("binomial", "betting", "hoeffding-bentkus"), "bound")
     options: dict[str, Any] = {
         "procedure": procedure, "bound": bound, "max_loss": max_loss, "max_weight": max_weight,
         "thresholds": thresholds,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import same_length, to_numpy, vector
+from abstain._checks import failure_probability, plain, same_length, to_numpy, vector
 from abstain._typing import ArrayLike, NanPolicy
 from abstain.thresholds._choose import choose_threshold
 from abstain.thresholds._intervals import coverage_interval
@@ -88,7 +88,7 @@ def conditional_threshold(
     """
     if not isinstance(what, str) or not what:
         raise TypeError(f"what must say in words which rows the promise is about, got {what!r}")
-    kind = np.asarray(to_numpy(where))
+    kind = plain(where, "where", "one truth value per row")
     if kind.ndim != 1 or kind.dtype != bool:
         raise TypeError(f"where must hold one truth value per row, got {kind.dtype} of shape {kind.shape}")
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
@@ -97,6 +97,7 @@ def conditional_threshold(
         raise ValueError(f"where holds no row: nothing can be promised about {what}")
     whole = read(losses, scores, None, nan_policy, clusters)
     mine = None if clusters is None else np.asarray(to_numpy(clusters))[kind]
+    delta = failure_probability(delta)
     options: dict[str, Any] = {"risk": risk, "delta": delta, "max_loss": max_loss, "level": level, "rng": rng}
     found = choose_threshold(losses[kind], scores[kind], clusters=mine, nan_policy=nan_policy, **options)
     assert isinstance(found, CertifiedThreshold)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import same_length, to_numpy
+from abstain._checks import plain, same_length
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 
 #: Spellings of truth values: NumPy's and pandas', and that of spreadsheets; polars and JSON use small letters.
@@ -16,7 +16,9 @@ TRUTH = ("True", "False", "TRUE", "FALSE")
 
 def group_column(groups: ArrayLike) -> Any:
     """Return the groups as text; a missing group is an error."""
-    column = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else to_numpy(groups))
+    if np.ma.is_masked(groups):
+        raise ValueError(f"groups[{int(np.argmax(np.ma.getmaskarray(groups)))}] is masked; name a group for every row")
+    column = plain(groups.to_numpy() if hasattr(groups, "to_numpy") else groups, "groups")
     if column.ndim != 1:
         raise ValueError(f"groups must be one-dimensional, one value per sample, got shape {column.shape}")
     for position, value in enumerate(column):

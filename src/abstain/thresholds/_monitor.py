@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import check_loss, failure_probability, real, same_length, vector
+from abstain._checks import check_loss, failure_probability, flag, real, same_length, vector
 from abstain._result import Column, Result, Row, Table
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.inference import clopper_pearson
@@ -200,8 +200,11 @@ def monitor(
     promise = policy.guarantee
     bound = max_loss if max_loss is not None else promise["max_loss"] if promise is not None else np.inf
     largest = real(bound, "max_loss", "> 0", "give the largest possible loss")
+    if not largest > 0.0:
+        raise ValueError(f"max_loss must be > 0, got {max_loss!r}; give the largest possible loss")
     if losses.max() > largest:
         raise ValueError(f"max_loss={largest:g} is below a loss that occurs, {losses.max():g}; give a true bound")
+    accepted_only = flag(accepted_only, "accepted_only")
     alarm = failure_probability(delta if delta is not None else 0.05 if promise is None else promise["delta"])
     parts = _parts(policy, groups, len(losses))
     share = alarm / max(1, len(parts))

@@ -69,7 +69,7 @@ def plan_certificate(
         Pilot rows; they must not be calibration rows later.
     risk, delta : float
         What is to be certified.
-    coverage : float in [0, 1]
+    coverage : float in [0, 1)
         The least coverage that is worth a certificate; default: any.
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
@@ -105,7 +105,8 @@ def plan_certificate(
     True
     """
     sample = read(loss, confidence, None, nan_policy)
-    risk, delta, least = positive(risk, "risk", FRACTION), failure_probability(delta), fraction(coverage, "coverage")
+    risk, delta = positive(risk, "risk", FRACTION), failure_probability(delta)
+    least = fraction(coverage, "coverage", below_one=True)
     errors = int(sample.loss.sum())
     if not sample.binary or risk >= 1.0:
         raise ValueError("a plan needs a 0/1 loss and a risk below 1; for other losses grow the sample by simulation")

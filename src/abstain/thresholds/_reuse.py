@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain._checks import same_length, vector
 from abstain._typing import ArrayLike, IntArray
 from abstain.thresholds._sample import Sample
 
@@ -77,7 +78,9 @@ def remember_selection(loss: ArrayLike, confidence: ArrayLike) -> IntArray:
     >>> len(abstain.thresholds.remember_selection([0, 1, 0, 0], [0.9, 0.8, 0.7, 0.7]))
     3
     """
-    hashes = row_hashes(loss, confidence)
+    columns = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+    same_length(loss=columns[0], confidence=columns[1])
+    hashes = row_hashes(*columns)
     _SELECTED.append(hashes)
     return hashes
 

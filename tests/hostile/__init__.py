@@ -1,0 +1,1 @@
+"""Public functions on hostile arguments."""
