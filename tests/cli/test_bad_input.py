@@ -67,9 +67,11 @@ def test_noise(abstain_: Run, tmp_path: Path, kind: str) -> None:
 
 
 def test_unknown_extension(abstain_: Run, tmp_path: Path) -> None:
-    """The known ones are listed."""
+    """The known ones are listed, or what to do with a file of that kind."""
+    (tmp_path / "a.xyz").write_text("x")
+    refused(abstain_("evaluate", "a.xyz"), "a.xyz: extension '.xyz' is not known; use one of .npz, .npy")
     (tmp_path / "a.xlsx").write_text("x")
-    refused(abstain_("evaluate", "a.xlsx"), "a.xlsx: extension '.xlsx' is not known; use one of .npz, .npy")
+    refused(abstain_("evaluate", "a.xlsx"), "a.xlsx: extension '.xlsx' is not known; save the sheet as CSV")
 
 
 def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
         (["--confidence", "site"], ["column 'site' says 'north' in data row 1, which is no word of a known scale"]),
         (["--scores", "case"], ["column 'case' must hold numbers, but data row 1 holds 'case 0'"]),
         (["--labels", "site"], ["labels", "--class-names a,b,..."]),
-        (["--labels", "conf"], ["label"]),
+        (["--labels", "conf"], ["column 'conf' holds measured numbers", "--task 'regression'"]),
         (["--sample-weight", "site"], ["column 'site' must hold numbers"]),
         (["--metrics", "ece", "--scores", "votes"], ["ece needs confidence scores that are probabilities in [0, 1]"]),
         (["--metrics", "aurc(estimator=lg)"], ["estimator='lg' is not known; did you mean 'log'?"]),

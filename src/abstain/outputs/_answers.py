@@ -61,7 +61,14 @@ class Answers:
         classes = self._classes()
         name = self.plan.single["either"]
         if len(classes) == 2:
-            hint = self._hint(numbers(column, name), classes)
+            values = numbers(column, name)
+            if np.nanmin(values) < 0.0 or np.nanmax(values) > 1.0:
+                raise ValueError(
+                    f"column {name!r} leaves [0, 1], as the decision value of two classes does, whose confidence is "
+                    f"its distance from the threshold: write abs({name}) as a column; or give confidence={name!r} if "
+                    "it is one"
+                )
+            hint = self._hint(values, classes)
             raise ValueError(
                 f"column {name!r} may be the probability of class {classes[1]} or the confidence in the prediction"
                 f"{hint}; give positive_probability={name!r} or confidence={name!r}"
@@ -153,6 +160,8 @@ class Answers:
             raise ValueError(f"several columns say what is right; give one of {columns}")
         state, loss, missing = self._judged(given[0] if given else None)
         abstained = self.fields.pop("abstained", None)
+        if abstained is None and given == []:
+            abstained = self._said_so()
         if abstained is not None:
             mask = _grades.truth(abstained, "abstained")
             state = np.full(len(mask), CORRECT) if state is None else state
@@ -169,6 +178,20 @@ class Answers:
         )  # fmt: skip
         self._keep(states, loss)
         return states
+
+    def _said_so(self) -> BoolArray | None:
+        """Return which predictions are words of abstention that no label has; these rows lose their prediction."""
+        labels, predictions = self.fields.get("labels"), self.fields.get("predictions")
+        if predictions is None or labels is None or not is_text(predictions) or not is_text(labels):
+            return None
+        said = _rows.listed(predictions)
+        words = {word for word in set(said) - set(_rows.listed(labels)) if word and _grades.abstains(word)}
+        mask = np.array([word in words for word in said])
+        if not mask.any() or mask.all():
+            return None
+        listed = ", ".join(f"'{word}'" for word in sorted(words))
+        self.notes.append(f"{int(mask.sum())} predictions say {listed}: these rows are abstentions of the model")
+        return mask
 
     def _judged(self, part: str | None) -> tuple[IntArray | None, FloatArray | None, BoolArray | None]:
         """Return state, loss and which are missing; nothing where labels decide, or no loss is missing."""

@@ -70,6 +70,11 @@ def graded(column: Any, name: str) -> tuple[IntArray, FloatArray, BoolArray]:
     return state, loss, np.array([not word for word in said])
 
 
+def abstains(word: str) -> bool:
+    """Whether a word in the place of an answer says that there is none."""
+    return WORDS.get(_plain(word), (CORRECT,))[0] == ABSTAINED
+
+
 def truth(column: Any, name: str) -> BoolArray:
     """Return a column of yes and no, in any of the usual spellings; a missing value is no."""
     values = _cells.column(_listed(column))

@@ -25,12 +25,13 @@ SINGLE: dict[str, tuple[str, ...]] = {
         "confidence", "confidences", "conf", "conf_score", "confidence_score", "score", "msp", "max_prob",
         "max_probability", "max_softmax", "max_softmax_prob", "max_softmax_probability", "certainty",
         "prediction_confidence", "model_confidence", "self_confidence", "stated_confidence", "answer_confidence",
-        "verbal_confidence", "verbalized_confidence", "max_proba", "top1_prob", "top_prob", "p_max", "logprob",
-        "log_prob", "mean_logprob", "avg_logprob",
+        "verbal", "verbal_confidence", "verbalized_confidence", "max_proba", "top1_prob", "top_prob", "p_max",
+        "logprob", "log_prob", "mean_logprob", "avg_logprob",
     ),
     "uncertainty": (
         "uncertainty", "uncertainties", "uncertainty_score", "predictive_uncertainty", "predictive_entropy", "entropy",
-        "perplexity", "predictive_variance", "predictive_std", "pred_std", "y_std",
+        "mean_token_entropy", "token_entropy", "semantic_entropy", "perplexity",
+        "predictive_variance", "predictive_std", "pred_std", "y_std",
     ),
     "positive_probability": ("positive_probability", "positive_prob", "prob_positive", "p_positive", "prob_pos"),
     "either": (
@@ -178,8 +179,9 @@ def unused(columns: dict[str, int], used: Iterable[str]) -> list[str]:
 
 
 def plain(name: str) -> str:
-    """Return a name in lower case, its words parted by "_": "True Label" is true_label."""
-    return re.sub(r"[^0-9a-z]+", "_", name.lower()).strip("_")
+    """Return a name in lower case, its words parted by "_": "True Label" and "trueLabel" are true_label."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[A-Z]+$)", "_", name)
+    return re.sub(r"[^0-9a-z]+", "_", parted.lower()).strip("_")
 
 
 def exact(name: str, columns: Iterable[str], option: str) -> str:

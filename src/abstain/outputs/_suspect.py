@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from abstain._checks import listed
 from abstain._typing import ArrayLike
 from abstain.outputs import _names
 from abstain.outputs._doubts import step
@@ -19,6 +20,10 @@ _CORRECT = re.compile(r"(.*[_\W])?(correct(ness)?|right|accura(cy|te)|acc|hits?|
 SIGMAS = 3.0
 #: Both classes must be predicted this often before a prediction is called a step function of its "confidence".
 LEAST = 5
+#: Labels and predictions of so many rows have a class in common, however bad the model.
+MOST_ALIKE = 20
+#: Names of classes that are none.
+UNKNOWN = {"unknown", "ood", "oos", "out_of_scope", "other", "none", "n/a", "na", "background"}
 
 
 def failure_auroc(loss: ArrayLike, confidence: ArrayLike) -> tuple[float, float]:
@@ -40,7 +45,39 @@ def examine(outputs: Outputs, plan: _names.Plan) -> None:
     _correctness_as_loss(plan)
     _step_function(outputs, plan)
     _uncertainty(outputs, plan)
+    _disjoint(outputs)
+    _outside(outputs)
     _order(outputs)
+
+
+def _disjoint(outputs: Outputs) -> None:
+    """Refuse labels and predictions in words that have no class in common: they are written differently."""
+    if outputs.labels is None or outputs.predictions is None or outputs.class_names is None or outputs.n < MOST_ALIKE:
+        return
+    names = np.array(outputs.class_names)
+    true, said = (sorted(set(names[np.unique(each)].tolist())) for each in (outputs.labels, outputs.predictions))
+    if set(true) & set(said) or outputs.loss is not None:
+        return
+    case = " (they differ by case alone)" if {word.lower() for word in true} & {word.lower() for word in said} else ""
+    raise ValueError(
+        f"labels ({listed(true, 4)}) and predictions ({listed(said, 4)}) have no class in common{case}; write both "
+        "with the same names, or both as numbers"
+    )
+
+
+def _outside(outputs: Outputs) -> None:
+    """Warn of a class that is called unknown and never predicted: its rows may be out of distribution."""
+    if outputs.labels is None or outputs.class_names is None or outputs.loss is not None:
+        return
+    for place, name in enumerate(outputs.class_names):
+        rows = int(np.sum(np.asarray(outputs.labels) == place))
+        if name.lower() in UNKNOWN and rows and not (outputs.predicted() == place).any():
+            warnings.warn(
+                f"class {name!r} is the label of {rows} rows and never predicted, so these count as wrong; if they are "
+                f"out of distribution give ood_label={name!r}",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def _correctness_as_loss(plan: _names.Plan) -> None:
