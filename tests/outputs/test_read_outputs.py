@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+import abstain
 from abstain.outputs import Outputs, read_outputs
 
 pl = pytest.importorskip("polars")
@@ -366,3 +367,17 @@ except ImportError as error:
         f'{table}: reading .parquet files needs polars: pip install ".[cli]" in the checkout '
         "(or use .npz, which does not)"
     )
+
+
+def test_series_of_pandas_are_columns() -> None:
+    """A series has the methods of polars, and filters by labels: whatever columns it stands for, no row is lost."""
+    pd = pytest.importorskip("pandas")
+    right, sure = np.arange(40) % 3 > 0, np.linspace(1, 0, 40)
+    arrays = {"correct": right, "quality": right.astype(float), "abstained": ~right}
+    for name in arrays:
+        columns = {"confidence": sure, "correct": right} | {name: arrays[name]}
+        if name == "quality":
+            del columns["correct"]
+        expected = abstain.evaluate(metrics=["aurc"], level=None, **columns).value("aurc")
+        series = {key: pd.Series(column, index=np.arange(40)[::-1]) for key, column in columns.items()}
+        assert abstain.evaluate(metrics=["aurc"], level=None, **series).value("aurc") == expected

@@ -14,15 +14,17 @@ import numpy as np
 from abstain._checks import listed
 from abstain.cli._columns import ANSWERS, MODEL, ROWS, SURE, reads
 from abstain.cli._group import command, example_lines, words
-from abstain.cli._input import about, read
+from abstain.cli._input import about, read, understood
 from abstain.cli._show import check_destinations, print_result
 from abstain.outputs import Origin, Outputs
 
 if TYPE_CHECKING:
-    pass
+    from abstain.thresholds import Policy
 
 #: What a threshold can be chosen for; each is an option of its own.
 _OBJECTIVES = ("risk", "coverage", "capacity", "cost")
+#: Columns of which one says what is right.
+_VERDICTS = ("loss", "correct", "quality")
 
 
 def _scored(
@@ -79,11 +81,60 @@ def _finished(origin: Origin) -> str:
     """Return the column that new files have the confidence in."""
     if "confidence" in origin.single:
         return origin.single["confidence"]
-    name = next(name for part, name in origin.single.items() if part in ("uncertainty", "positive_probability"))
+    if "uncertainty" in origin.single:
+        return origin.single["uncertainty"]
+    name = origin.single["positive_probability"]
     raise ValueError(
         f"a policy compares a column of confidence with its threshold, but this confidence is "
         f"{origin.columns['confidence']}; write it into a column of its own, here and in new files, not {name!r}"
     )
+
+
+def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+    """Return how new files are read: what was named, what rows are units, and what says that the model declined."""
+    from abstain.thresholds._policy import READING
+
+    assert outputs.origin is not None
+    single, computed = outputs.origin.single, how.keys() & {"logits", "probabilities"}
+    kept = {"clusters", *(() if computed else ("uncertainty",))}
+    if _declined(outputs):
+        kept.add("abstained" if "abstained" in single else "correct")
+    found = {part: name for part, name in single.items() if part in kept}
+    options = {name: given.get(name) for name in READING if name != "uncertainty"}
+    return found | {name: value for name, value in options.items() if value is not None}
+
+
+def _as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
+    """Return how to read a file that is monitored: as options say, and else as the calibration file was read."""
+    inputs, reading = dict(policy.inputs or {}), dict(policy.reading)
+    told = {name for name, value in columns.items() if value is not None}
+    if told & {"loss", "correct", "quality"}:
+        part, name = policy.said_declined() or ("", "")
+        if part == "correct" and not told & {"abstained", "correct"}:
+            raise click.UsageError(
+                f"the promise is about what the model itself answers, which {name!r} said at calibration; give "
+                f"--correct {name}, or --abstained with the column that says so"
+            )
+        reading = {name: value for name, value in reading.items() if name not in (*_VERDICTS, "labels", "predictions")}
+    elif told & {"labels", "predictions"}:
+        reading = {name: value for name, value in reading.items() if name not in _VERDICTS}
+    if columns["positive_probability"] in inputs.get("probabilities", ()):
+        columns["positive_probability"] = None  # the policy has it
+    column = None if inputs else "uncertainty" if "uncertainty" in reading else "confidence"
+    scored = {"logits": inputs.get("logits"), "probabilities": inputs.get("probabilities")}
+    return (
+        columns
+        | {name: reading[name] for name in reading.keys() - told}
+        | scored
+        | ({} if column is None else {column: policy.score})
+    )
+
+
+def _declined(outputs: Outputs) -> bool:
+    """Whether the file says of some rows, or could, that the model itself did not answer them."""
+    assert outputs.origin is not None
+    states = outputs.states
+    return "abstained" in outputs.origin.single or (states is not None and states.counts["abstained"] > 0)
 
 
 @contextmanager
@@ -142,8 +193,10 @@ def threshold_command(
         if "delta" in wanted and outputs.clusters is None:
             _say_repeated(outputs)
         found = choose_threshold(
-            outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject", **wanted
-        )
+            outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject",
+            answered=_declined(outputs), **wanted,
+        )  # fmt: skip
+    how["reading"] = _reading(outputs, columns, how)
     each = found.groups if isinstance(found, GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"
@@ -168,9 +221,18 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
     """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size."""
     from abstain.thresholds import apply_policy, load_policy
 
-    done = apply_policy(load_policy(policy, edited=edited), file, output, column=column)
+    known = load_policy(policy, edited=edited)
+    done = apply_policy(known, file, output, column=column)
     share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
-    click.echo(f"{done.n} rows: {done.n_accepted} accepted{share}, {done.n_unscored} without a score")
+    refused = f", {done.n_declined} declined by the model itself" if known.said_declined() is not None else ""
+    click.echo(f"{done.n} rows: {done.n_accepted} accepted{share}{refused}, {done.n_unscored} without a score")
+    promise = "nothing is promised" if known.guarantee is None else f"promise: {known.guarantee['statement']}"
+    score = f"minus {known.score!r}" if "uncertainty" in known.reading else repr(known.score)
+    group = known.group
+    by = f" reaches the threshold of its {group!r}" if group is not None else f" >= {known.thresholds['']!r}"
+    understood.append(f"{policy}: a row is accepted if {score}{by}; {promise}")
+    understood.extend(f"{file}: {note}" for note in done.notes)
+    click.echo(f"wrote {output}", err=True)
 
 
 @command.command("monitor", epilog=example_lines("abstain monitor policy.json audited.parquet --loss err"))
@@ -194,8 +256,7 @@ def monitor_command(
 
     known = load_policy(policy)
     inputs = dict(known.inputs or {})
-    columns |= {"logits": inputs.get("logits"), "probabilities": inputs.get("probabilities")}
-    columns["confidence"] = None if inputs else known.score
+    columns = _as_calibrated(columns, known)
     outputs, _, names = read(file, [], [known.group] if known.group else [], **columns)
     with about(file):
         with _noted():

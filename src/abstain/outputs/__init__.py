@@ -4,6 +4,7 @@ A door of the house: the public spelling is ``abstain.Outputs``.
 """
 
 from abstain.outputs._expected import expect as expect
+from abstain.outputs._grades import declined as declined
 from abstain.outputs._outputs import Outputs as Outputs
 from abstain.outputs._partly import missing as missing
 from abstain.outputs._partly import read_pool as read_pool

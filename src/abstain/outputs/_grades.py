@@ -93,6 +93,11 @@ def truth(column: Any, name: str) -> BoolArray:
     return np.array([word in yes for word in said])
 
 
+def declined(column: Any, name: str, part: str) -> BoolArray:
+    """Return which rows the model itself did not answer, by a column of yes and no ("abstained") or of verdicts."""
+    return truth(column, name) if part == "abstained" else np.asarray(graded(column, name)[0] == ABSTAINED)
+
+
 def _listed(column: Any) -> list[Any]:
     if hasattr(column, "to_list"):
         return list(column.to_list())

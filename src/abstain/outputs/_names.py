@@ -227,8 +227,9 @@ def _automatic_single(result: Plan, name: str, free: dict[str, int]) -> None:
         found = [column for column in singles if plain(column.rpartition(".")[2]) in SINGLE[name] and "." in column]
     pairs = {"predictions": ".label", "confidence": ".score"}  # a nested {"label": ..., "score": ...}
     if not found and name in pairs:
-        stems = {column.rpartition(".")[0] for column in singles if column.endswith((".label", ".score"))}
-        both = [stem for stem in stems if {f"{stem}.label", f"{stem}.score"} <= free.keys()]
+        known = {*free, *result.columns()}  # the partner may have been named
+        stems = {column.rpartition(".")[0] for column in singles if column.endswith(pairs[name])}
+        both = [stem for stem in stems if {f"{stem}.label", f"{stem}.score"} <= known]
         found = [f"{stem}{pairs[name]}" for stem in sorted(both)]
     if not found and name in ("labels", "predictions"):  # one-hot, or probabilities, as their values tell
         wide = [column for column, ndim in free.items() if ndim == 2 and column not in taken]

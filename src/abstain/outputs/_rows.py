@@ -17,7 +17,8 @@ Part = Literal["id", "ood"]
 
 def taken(column: Any, rows: BoolArray, axis: int = 0) -> Any:
     """Return some rows of a column of any kind."""
-    if hasattr(column, "filter") and hasattr(column, "to_list"):  # polars; pandas filters by labels
+    # polars; the filter of pandas, which has iloc too, is one of labels
+    if hasattr(column, "filter") and hasattr(column, "to_list") and not hasattr(column, "iloc"):
         return column.filter(rows)
     array = column.to_numpy() if hasattr(column, "to_numpy") else column
     if isinstance(array, list | tuple):

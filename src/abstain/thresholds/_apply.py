@@ -11,16 +11,18 @@ import numpy as np
 from abstain._checks import closest, listed
 from abstain._extras import need
 from abstain._files import write_file
-from abstain.outputs import Scan, scan, spoken
+from abstain.outputs import Scan, declined, scan, spoken
 from abstain.thresholds._grouped import TRUTH, group_name
 from abstain.thresholds._policy import Policy
 
 _KINDS = (".csv", ".parquet", ".jsonl")
+#: Rows below which it is no news that most scores lie where few did at calibration.
+_FEWEST = 20
 
 
 @dataclass(frozen=True)
 class Applied:
-    """How many rows were written, accepted, and without a score.
+    """How many rows were written, accepted, without a score, and declined by the model itself; and what is odd.
 
     Examples
     --------
@@ -32,6 +34,8 @@ class Applied:
     n: int
     n_accepted: int
     n_unscored: int
+    n_declined: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def apply_policy(
@@ -53,12 +57,15 @@ def apply_policy(
     Returns
     -------
     Applied
-        With ``n``, ``n_accepted`` and ``n_unscored``; rows without a score are rejected.
+        With ``n``, ``n_accepted``, ``n_unscored`` and ``n_declined``: rows without a score are rejected, and those that
+        the model itself declined, where the policy knows the column that says so (``reading``). ``notes`` say if most
+        scores lie where hardly any of the calibration rows did, as after a change of units.
 
     Raises
     ------
     ValueError
-        A column of the score or group is missing or no number; the new column exists; an unknown extension.
+        A column of the score or group, or that of what the model declined, is missing or cannot be read; the new column
+        exists; an unknown extension.
     ImportError
         polars is missing.
 
@@ -76,7 +83,7 @@ def apply_policy(
     >>> _ = (folder / "new.csv").write_text("case,msp\na,0.95\nb,0.3\nc,\n")
     >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
     >>> abstain.thresholds.apply_policy(policy, folder / "new.csv", folder / "decided.csv")
-    Applied(n=3, n_accepted=1, n_unscored=1)
+    Applied(n=3, n_accepted=1, n_unscored=1, n_declined=0, notes=())
     >>> (folder / "decided.csv").read_text().splitlines()
     ['case,msp,accepted', 'a,0.95,true', 'b,0.3,false', 'c,,false']
     """
@@ -99,6 +106,8 @@ class _Rows:
 
     def __init__(self, rows: Scan, name: str, policy: Policy, column: str) -> None:
         self.rows, self.name, self.policy, self.column = rows, name, policy, column
+        #: columns of the policy that are fields of objects
+        self.inner: list[str] = []
         #: values of a confidence in words or per cent, by the text that says them
         self.said: dict[str, float] = {}
 
@@ -113,11 +122,19 @@ class _Rows:
             if kind == ".csv" and nested:
                 shown = f"{nested[0]!r} of {schema[nested[0]]}"
                 raise ValueError(f"{out}: a CSV has no place for column {shown}; use .parquet")
-            unscored, decided = _columns(pl, self, schema)
-            _write(frame.with_columns(decided.alias(self.column)), out, kind, self.rows.separator)
+            frame, schema = self._opened(pl, frame, schema)
+            score, refused, decided = _columns(pl, self, schema)
+            _write(frame.with_columns(decided.alias(self.column)).drop(self.inner), out, kind, self.rows.separator)
             # a second pass: one pass for both holds more of the file in memory, and takes as long
-            counts = frame.select(pl.len(), decided.sum().alias("accepted"), unscored.sum().alias("unscored"))
-            return Applied(*(int(value) for value in counts.collect(engine="streaming").row(0)))
+            low, high = _usual(self.policy)
+            each = {
+                "accepted": decided, "unscored": (score.is_null() | score.is_nan()) & ~refused, "refused": refused,
+                "below": (score < low) & ~refused, "above": (score > high) & score.is_not_nan() & ~refused,
+            }  # fmt: skip
+            counts = frame.select(pl.len(), *(value.fill_null(False).sum().alias(key) for key, value in each.items()))
+            n, accepted, unscored, n_refused, below, above = map(int, counts.collect(engine="streaming").row(0))
+            notes = (*_not_told(self.policy, schema), *_moved(n - unscored - n_refused, below, above, low, high))
+            return Applied(n, accepted, unscored, n_refused, notes)
         except pl.exceptions.PolarsError as error:
             cause = None
             if isinstance(error, pl.exceptions.InvalidOperationError):
@@ -126,6 +143,20 @@ class _Rows:
                 cause = _no_number(pl, self)
             cause = cause or self.rows.flaw(self.name)
             raise ValueError(f"{self.name}: {cause or str(error).strip().splitlines()[0]}; repair the file") from None
+
+    def _opened(self, pl: Any, frame: Any, schema: Any) -> tuple[Any, Any]:
+        """Give the columns of the policy that are fields of objects (``probability.values``) columns of their own."""
+        self.inner = []
+        for wanted in [each for each in _wanted(self.policy) if each not in schema and "." in each]:
+            outer, *fields = wanted.split(".")
+            kind, value = schema.get(outer), pl.col(outer)
+            for field in fields:
+                inside = dict(kind) if isinstance(kind, pl.Struct) else {}
+                kind, value = inside.get(field), value.struct.field(field)
+            if kind is not None:
+                frame = frame.with_columns(value.alias(wanted))
+                self.inner.append(wanted)
+        return frame, frame.collect_schema()
 
     def _spoken(self, pl: Any) -> bool:
         """Learn what a confidence in words or per cent means; whether there is one that was not known before."""
@@ -147,8 +178,60 @@ def _write(frame: Any, out: str, kind: str, separator: str) -> None:
         write_file(out, frame.sink_parquet if kind == ".parquet" else frame.sink_ndjson)
 
 
-def _columns(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any]:
-    """Return two expressions: whether a row lacks its score, and whether it is accepted."""
+def _wanted(policy: Policy) -> list[str]:
+    """Return the columns that decide."""
+    scored = [policy.score] if policy.inputs is None else next(iter(policy.inputs.values()))
+    return [*scored, *(policy.said_declined() or ())[1:], *([] if policy.group is None else [policy.group])]
+
+
+def _usual(policy: Policy) -> tuple[float, float]:
+    """Return between which scores about eight in ten calibration rows lie; infinite where that was not kept."""
+    each = policy.calibration.get("groups", {"": policy.calibration})
+    edges = [edge for one in each.values() for edge, _ in one.get("bins", [])]
+    return (min(edges), max(edges)) if edges else (-np.inf, np.inf)
+
+
+def _moved(n: int, below: int, above: int, low: float, high: float) -> list[str]:
+    """Say if most scores lie where at most one in ten of the calibration rows did."""
+    for count, where, edge in ((below, "below", low), (above, "above", high)):
+        if count > n / 2 and n >= _FEWEST:
+            return [
+                f"{count} of {n} scores are {where} {edge:.6g}, where at most one in ten calibration rows was: is the "
+                "score on the scale that it had at calibration (per cent or fractions, temperature, sign)?"
+            ]
+    return []
+
+
+def _not_told(policy: Policy, schema: Any) -> list[str]:
+    """Say if the verdicts that told at calibration what the model declined are not in the file."""
+    part, name = policy.said_declined() or ("", "")
+    if part != "correct" or name in schema:
+        return []
+    return [
+        f"at calibration {name!r} said which rows the model itself declined, and it is not in this file: the promise "
+        "is about the rows that the model answers, so reject the others"
+    ]
+
+
+def _refused(pl: Any, rows: _Rows, schema: Any) -> Any:
+    """Return whether the model itself declined a row, as the policy remembers how that is said."""
+    part, column = rows.policy.said_declined() or ("", "")
+    if not part or (part == "correct" and column not in schema):
+        return pl.lit(False)
+    if column not in schema:
+        raise ValueError(
+            f"{rows.name}: column {column!r} is missing, which said at calibration what the model itself declined, and "
+            f"the promise is about what it answers; write this column, false where it answers; "
+            f"{closest(column, schema.names())}"
+        )
+    return pl.col(column).map_batches(
+        lambda values: pl.Series(declined(values, f"column {column!r}", part), dtype=pl.Boolean),
+        return_dtype=pl.Boolean, is_elementwise=True,
+    )  # fmt: skip
+
+
+def _columns(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any, Any]:
+    """Return three expressions: the score, whether the model itself declined, and whether a row is accepted."""
     name, policy, column = rows.name, rows.policy, rows.column
     if policy.group is not None:
         _require(policy.group, name, schema)
@@ -159,7 +242,8 @@ def _columns(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any]:
         score = _number(pl, rows, schema, policy.score)
     else:
         score = _computed(pl, rows, schema)
-    unscored = score.is_null() | score.is_nan()
+    score = -score if "uncertainty" in policy.reading else score
+    refused = _refused(pl, rows, schema)
     limit: Any = pl.lit(policy.thresholds.get(""), dtype=pl.Float64)
     if policy.group is not None:
         names = list(policy.thresholds)
@@ -167,7 +251,7 @@ def _columns(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any]:
             names, [policy.thresholds[each] for each in names], default=None, return_dtype=pl.Float64
         )  # fmt: skip
     reachable = limit < float("inf")
-    return unscored, (~unscored & (score >= limit) & reachable).fill_null(False)
+    return score, refused, (score.is_not_nan() & (score >= limit) & reachable & ~refused).fill_null(False)
 
 
 def _names(pl: Any, schema: Any, group: str) -> Any:

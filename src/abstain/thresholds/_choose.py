@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -56,6 +57,7 @@ def choose_threshold(
     groups: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
     multiplicity: Literal["all", "each"] = "all",
+    answered: bool = False,
     level: float = 0.95,
     nan_policy: NanPolicy = "raise",
     rng: int | np.random.Generator | None = None,
@@ -100,6 +102,8 @@ def choose_threshold(
     multiplicity : {"all", "each"}
         Whether ``delta`` is the probability that *any* group's promise fails (delta / number of groups each), or that
         of each group.
+    answered : bool
+        The rows are those that the model itself answered, out of more: the promise then says so.
     level : float in (0, 1)
         Of the pointwise intervals that are reported.
     nan_policy : {"raise", "reject", "drop"}
@@ -179,7 +183,7 @@ def choose_threshold(
         if clusters is None:
             warn_of_copies(whole)
     if groups is None:
-        return _one(whole, objective, level, rng, options)
+        return _said(_one(whole, objective, level, rng, options), answered)
     one_of(multiplicity, ("all", "each"), "multiplicity")
     column = group_column(groups)
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
@@ -194,7 +198,7 @@ def choose_threshold(
         weight, cluster = (None if each is None else each[rows] for each in others)
         try:
             sample = read(losses[rows], scores[rows], weight, nan_policy, cluster)
-            found[str(value)] = _one(sample, objective, level, rng, options)
+            found[str(value)] = _said(_one(sample, objective, level, rng, options), answered)
         except ValueError as error:
             raise type(error)(f"group {str(value)!r}: {error}") from None
     return GroupThresholds(found, None if delta is None else float(delta), multiplicity, whole.fingerprint)
@@ -248,6 +252,20 @@ def _one(
         **_shared(sample, point.threshold if attained else np.inf, level), procedure=f"empirical/{kind}",
         objective=objective, reason=None if attained else point.reason, best=None if attained else nearest(curve, kind),
     )  # fmt: skip
+
+
+def _said(found: EmpiricalThreshold | CertifiedThreshold, answered: bool) -> EmpiricalThreshold | CertifiedThreshold:
+    """Return a threshold that says, if so, that its rows are those that the model itself answered."""
+    if not answered:
+        return found
+    calibration = found.calibration | {"answered": True}
+    if not isinstance(found, CertifiedThreshold):
+        return replace(found, calibration=calibration)
+    words = statement(
+        found.risk_limit, found.delta, weighted=calibration["weighted"], clustered="n_clusters" in calibration,
+        answered=True,
+    )  # fmt: skip
+    return replace(found, calibration=calibration, statement=words)
 
 
 def _point(sample: Sample, curve: RiskCoverageCurve, objective: dict[str, Any]) -> OperatingPoint:

@@ -66,7 +66,8 @@ class GroupThresholds(Result):
         each = {name: one.calibration for name, one in self.groups.items()}
         total = {key: sum(one[key] for one in each.values()) for key in ("n", "n_accepted", "n_unscored", "n_dropped")}
         first = next(iter(each.values()))
-        kept = {key: first[key] for key in ("weighted", "abstain", "numpy")}
+        names: tuple[str, ...] = ("weighted", "abstain", "numpy", "answered")
+        kept = {key: first[key] for key in names if key in first}
         return {**total, **kept, "fingerprint": self.fingerprint, "groups": each}
 
     def guarantee(self) -> dict[str, Any] | None:
@@ -78,6 +79,7 @@ class GroupThresholds(Result):
         words = statement(
             promised["risk"], self.delta, weighted=self.calibration["weighted"], together=f" {together}",
             clustered="n_clusters" in next(iter(self.groups.values())).calibration, group=True,
+            answered="answered" in next(iter(self.groups.values())).calibration,
         )  # fmt: skip
         return promised | {"delta": self.delta, "multiplicity": self.multiplicity, "statement": words}
 

@@ -47,7 +47,7 @@ class Monitoring(Result):
     promise_broken : bool or None
         Whether the evidence against the promise ever reached 1/delta; None without a promise or without accepted rows.
     broken_at : int or None
-        Labelled, accepted rows until then; of clusters up to the first accepted row of the one that decided.
+        Labelled, accepted rows until then; of clusters up to the last accepted row of the one that decided.
     evidence : float
         Largest evidence so far, of any group, divided by the number of groups; 1/delta raises the alarm.
     n, n_accepted : int
@@ -154,7 +154,8 @@ def monitor(
         Needed for a policy with one threshold per group; each of its promises is then tested.
     clusters : array-like of shape (n_samples,), optional
         What rows depend on each other, all rows of each; needed for a promise about clusters. Each cluster with an
-        accepted row is then one observation, its mean accepted loss, in the order of first appearance.
+        accepted row is then one observation, its mean accepted loss, in the order in which clusters were complete:
+        hold back those that may get more rows, else what was seen changes afterwards.
     accepted_only : bool
         Only accepted rows were labelled. Coverage cannot be told then, and score drift is judged among accepted rows.
     max_loss : float, optional
@@ -240,14 +241,18 @@ def monitor(
 
 
 def _units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple[IntArray, FloatArray]:
-    """Return the accepted rows and their losses; of clusters the first accepted row, and the mean accepted loss."""
+    """Return accepted rows and their losses; of clusters, as they were complete, the last one and the mean loss."""
     kept = np.flatnonzero(accepted)
     if unit is None or not kept.size:
         return kept, loss[kept]
-    _, first, mine = np.unique(unit[kept], return_index=True, return_inverse=True)
+    complete = np.zeros(int(unit.max()) + 1, dtype=np.int64)
+    complete[unit] = np.arange(len(unit))  # of rows of one cluster the last is written last
+    found, mine = np.unique(unit[kept], return_inverse=True)
     means = np.bincount(mine, loss[kept]) / np.bincount(mine)
-    order = np.argsort(first)
-    return kept[first[order]], means[order]
+    last = np.zeros(len(found), dtype=np.int64)
+    last[mine] = kept
+    order = np.argsort(complete[found])
+    return last[order], means[order]
 
 
 def _parts(policy: Policy, groups: ArrayLike | None, n: int) -> dict[str, BoolArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import vector
+from abstain._checks import listed, vector
 from abstain._files import write_text
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.thresholds._grouped import accept_by_group
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 FORMAT = "abstain.policy/1"
 _FORMER = "recuse.policy/1"  # refused, with the remedy: no file is read under two names
+#: Arguments of ``read_outputs`` that a policy may keep, so that new files are read as the calibration file was.
+READING = (
+    "labels", "predictions", "loss", "correct", "quality", "abstained", "uncertainty", "clusters", "class_names",
+    "abstain_class", "unscored", "is_ood", "ood_label", "task",
+)  # fmt: skip
 _KEYS = ("score", "inputs", "temperature", "group", "thresholds", "objective", "guarantee", "calibration")
 
 
@@ -51,6 +57,10 @@ class Policy:
         Risk, delta, largest loss, procedure, bound and the promise in words; None: nothing is promised.
     calibration : dict
         n, fingerprint of the rows, coverage, deciles of the score, versions; per group where there are groups.
+    reading : dict of str to str or list of str
+        How the calibration file was read, as arguments of :func:`abstain.read_outputs`. With ``abstained`` (or
+        ``correct``, whose words say so) rows that the model itself declined are rejected; with ``uncertainty`` the
+        score is minus its column; with ``clusters`` rows that share its values are watched as one.
 
     Examples
     --------
@@ -71,12 +81,13 @@ class Policy:
     objective: Mapping[str, Any]
     guarantee: Mapping[str, Any] | None
     calibration: Mapping[str, Any]
+    reading: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(
         cls, found: Threshold | GroupThresholds, *, score: str, group: str | None = None,
         logits: str | Sequence[str] | None = None, probabilities: str | Sequence[str] | None = None,
-        temperature: float | None = None,
+        temperature: float | None = None, reading: Mapping[str, Any] | None = None,
     ) -> Policy:  # fmt: skip
         """Return the policy of one threshold, or of one per group: the promise then covers the groups that have one."""
         groups: Mapping[str, Threshold] | None = getattr(found, "groups", None)
@@ -88,7 +99,8 @@ class Policy:
         each: Any = {"": found} if groups is None else groups
         thresholds = {name: one.threshold for name, one in each.items()}
         objective = next(iter(each.values())).objective
-        return cls(score, inputs, temperature, group, thresholds, objective, found.guarantee(), found.calibration)
+        read = read_as(reading or {}, score, inputs)
+        return cls(score, inputs, temperature, group, thresholds, objective, found.guarantee(), found.calibration, read)
 
     def confidence(self, matrix: ArrayLike) -> FloatArray:
         """Return the score of rows of logits or probabilities, as the policy states; NaN where an entry is missing."""
@@ -96,6 +108,13 @@ class Policy:
             raise ValueError(f"this policy takes its score from the column {self.score!r}; nothing is computed")
         kind: Any = next(iter(self.inputs))
         return compute(self.score, kind, matrix, self.temperature)
+
+    def said_declined(self) -> tuple[str, str] | None:
+        """Return what tells which rows the model itself declined, "abstained" or "correct", with its column, if any."""
+        for part in ("abstained", *(["correct"] if self.calibration.get("answered") else [])):
+            if part in self.reading:
+                return part, self.reading[part]
+        return None
 
     def accept(self, confidence: ArrayLike, groups: ArrayLike | None = None) -> BoolArray:
         """Return the accept mask of new scores; NaN scores and unknown groups are rejected."""
@@ -168,8 +187,8 @@ def load_policy(path: str | os.PathLike[str], *, edited: bool = False) -> Policy
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise ValueError(f"{name}: is no policy of format {FORMAT!r}; write it with 'abstain threshold'")
     content = {key: value for key, value in found.items() if key not in ("format", "digest")}
-    if content.keys() != set(_KEYS):
-        wrong = sorted(set(_KEYS) ^ content.keys())
+    if content.keys() - {"reading"} != set(_KEYS):
+        wrong = sorted(set(_KEYS) ^ (content.keys() - {"reading"}))
         raise ValueError(f"{name}: fields missing or unknown: {', '.join(wrong)}; write the policy again")
     policy = _checked(name, content)
     if found.get("digest") != _digest(content):
@@ -178,8 +197,23 @@ def load_policy(path: str | os.PathLike[str], *, edited: bool = False) -> Policy
                 f"{name}: was edited after it was saved, so its guarantee is void; restore the file, choose the "
                 "threshold again, or load it with edited=True (the guarantee is then dropped)"
             )
-        return replace(policy, guarantee=None, calibration={"n": policy.calibration["n"]})
+        kept = {key: value for key, value in policy.calibration.items() if key in ("n", "answered")}
+        return replace(policy, guarantee=None, calibration=kept)
     return policy
+
+
+def read_as(reading: Mapping[str, Any], score: str, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Check how files are read; an uncertainty must be the column of the score."""
+    for name, value in reading.items():
+        words = value if isinstance(value, list) else [value]
+        if name not in READING or not words or not all(isinstance(each, str) and each for each in words):
+            raise ValueError(f"reading[{name!r}] = {value!r} is not valid; give names of columns for {listed(READING)}")
+    if "uncertainty" in reading and (inputs is not None or reading["uncertainty"] != score):
+        raise ValueError(
+            f"reading['uncertainty'] = {reading['uncertainty']!r} must be the column of the score, {score!r}; leave it "
+            "out, or name it as the score"
+        )
+    return dict(reading)
 
 
 def _no_constant(word: str) -> None:
@@ -204,8 +238,12 @@ def _checked(name: str, content: dict[str, Any]) -> Policy:
         inputs_of(
             content["score"], **{"logits": None, "probabilities": None, **(inputs or {})}, temperature=temperature
         )
+        if not isinstance(content.get("reading", {}), dict):
+            raise refuse("reading", content["reading"], "it must be an object")
+        read_as(content.get("reading", {}), content["score"], inputs)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{name}: {error}") from None
+        message = str(error)
+        raise ValueError(message if message.startswith(f"{name}: ") else f"{name}: {message}") from None
     if group is not None and not isinstance(group, str):
         raise refuse("group", group, "name the column of the groups, or null")
     if not content["thresholds"] or (group is None) != (list(content["thresholds"]) == [""]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,7 @@ class Threshold(Result):
     def policy(
         self, *, score: str, logits: str | Sequence[str] | None = None,
         probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
+        reading: Mapping[str, Any] | None = None,
     ) -> Policy:  # fmt: skip
         """Return the policy that a deployment needs.
 
@@ -68,12 +69,18 @@ class Threshold(Result):
             Columns of the classes in new files, or the one column that holds them as lists.
         temperature : float, optional
             Divides the logits; the scores that the threshold was chosen on must have been computed with it.
+        reading : dict, optional
+            Arguments of :func:`abstain.read_outputs` with which new files are read, such as
+            ``{"abstained": "declined"}``, by which rows that the model itself declined are rejected; see
+            :class:`abstain.thresholds.Policy`.
 
         Returns
         -------
         Policy
         """
-        return Policy.of(self, score=score, logits=logits, probabilities=probabilities, temperature=temperature)
+        return Policy.of(
+            self, score=score, logits=logits, probabilities=probabilities, temperature=temperature, reading=reading
+        )
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the policy as a small JSON file; the options are those of :meth:`policy`."""
@@ -124,7 +131,7 @@ class Threshold(Result):
         """What the rows are, in words."""
         clusters, unscored = self.calibration.get("n_clusters"), self.calibration["n_unscored"]
         rows = f"{self.n} rows" + (f" in {clusters} clusters" if clusters is not None else "")
-        return rows + (f", {unscored} of them without a score" if unscored else "")
+        return rows + (f" ({unscored} of the {self.n} without a score)" if unscored else "")
 
     def _instead(self) -> list[Table]:
         """Return what comes nearest to an objective that is not attainable."""
@@ -257,8 +264,9 @@ class CertifiedThreshold(Threshold):
 
 
 def statement(
-    risk: float, delta: float, *, weighted: bool, clustered: bool, together: str = "", group: bool = False
-) -> str:
+    risk: float, delta: float, *, weighted: bool, clustered: bool, together: str = "", group: bool = False,
+    answered: bool = False,
+) -> str:  # fmt: skip
     """Return a promise in words, with the population it speaks of."""
     drawn = "clusters" if clustered else "rows"
     what = "what is accepted"
@@ -266,6 +274,7 @@ def statement(
         what = "an accepted row of a new cluster, each cluster that has one counting once,"
     what += " in a group" if group else ""
     population = " in the weighted population" if weighted else ""
+    population += ", of the rows that the model itself answers," if answered else ""
     return (
         f"with probability at least {1.0 - delta:g}{together} over the draw of the calibration {drawn}, the mean loss "
         f"of {what}{population} is at most {risk:g}"

@@ -1,0 +1,234 @@
+"""What a policy remembers of the calibration file: who declined, which rows are units, the scale, the direction."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.cli import run
+from abstain.thresholds import apply_policy, monitor
+
+pl = pytest.importorskip("polars")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def answers(seed: int, n: int = 800) -> dict[str, Any]:
+    """Return confidences, verdicts, and which answers were "I don't know", many of them confident."""
+    rng = np.random.default_rng(seed)
+    p, declined = rng.random(n).round(3), rng.random(n) < 0.2
+    correct = (rng.random(n) < 0.6 + 0.4 * p) & ~declined
+    return {"p": p, "correct": correct, "declined": declined}
+
+
+def decided(name: str) -> Any:
+    """Return the decided rows of a file."""
+    return pl.read_ndjson(name)["accepted"].to_numpy()
+
+
+GOAL = ["--risk", "0.2", "--delta", "0.05", "-o", "p.json"]
+
+
+def test_what_the_model_declined_is_not_accepted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By a column of its own: the promise names its population, apply rejects and counts, monitor agrees."""
+    for name, seed in (("cal", 0), ("new", 1)):
+        pl.DataFrame(answers(seed)).write_ndjson(f"{name}.jsonl")
+    assert run(["threshold", "cal.jsonl", "--confidence", "p", "--abstained", "declined", *GOAL]) == 0
+    assert "of the rows that the model itself answers, is at most 0.2" in " ".join(capsys.readouterr().out.split())
+    assert run(["apply", "p.json", "new.jsonl", "-o", "out.jsonl"]) == 0
+    shown, said = capsys.readouterr()
+    new = answers(1)
+    accepted = decided("out.jsonl")
+    assert accepted.sum() > 300
+    assert not accepted[new["declined"]].any()
+    n = int(new["declined"].sum())
+    share = f"{accepted.sum()} accepted ({accepted.mean():.4g})"
+    assert shown == f"800 rows: {share}, {n} declined by the model itself, 0 without a score\n"
+    assert "wrote out.jsonl" in said
+    assert "promise: with probability at least 0.95" in said
+    assert run(["monitor", "p.json", "new.jsonl"]) == 0
+    assert f"accepted {accepted.sum()} of {800 - n}" in " ".join(capsys.readouterr().out.split())
+    pl.DataFrame(answers(1)).drop("declined").write_ndjson("none.jsonl")
+    for command in (["apply", "p.json", "none.jsonl", "-o", "no.jsonl"], ["monitor", "p.json", "none.jsonl"]):
+        assert run(command) == 2
+        assert "'declined'" in capsys.readouterr().err
+    assert not Path("no.jsonl").exists()
+
+
+def test_words_of_a_verdict_decline_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A verdict "abstained" is rejected; where a new file has no verdicts, that is said."""
+    for name, seed in (("cal", 0), ("new", 1)):
+        columns = answers(seed)
+        words = np.where(columns["declined"], "abstained", np.where(columns["correct"], "correct", "incorrect"))
+        pl.DataFrame({"is_correct": words, "p": columns["p"]}).write_ndjson(f"{name}.jsonl")
+    pl.read_ndjson("new.jsonl").drop("is_correct").write_ndjson("none.jsonl")
+    assert run(["threshold", "cal.jsonl", "--confidence", "p", *GOAL]) == 0
+    assert run(["apply", "p.json", "new.jsonl", "-o", "out.jsonl"]) == 0
+    accepted = decided("out.jsonl")
+    assert accepted.any()
+    assert not accepted[answers(1)["declined"]].any()
+    capsys.readouterr()
+    assert run(["monitor", "p.json", "new.jsonl"]) == 0
+    assert f"accepted {accepted.sum()} of" in " ".join(capsys.readouterr().out.split())
+    assert run(["monitor", "p.json", "new.jsonl", "--loss", "p"]) == 2
+    assert "--correct is_correct" in capsys.readouterr().err
+    assert run(["apply", "p.json", "none.jsonl", "-o", "none2.jsonl"]) == 0
+    assert "'is_correct' said which rows the model itself declined" in capsys.readouterr().err
+
+
+def patients(seed: int, n: int = 400) -> dict[str, Any]:
+    """Return rows of patients of whom one has many rows, all wrong."""
+    rng = np.random.default_rng(seed)
+    patient = np.concatenate([np.repeat(np.arange(n), 2), np.full(300, n)])
+    error = np.concatenate([(rng.random(2 * n) < 0.02).astype(int), np.ones(300, dtype=int)])
+    return {"patient": patient, "confidence": 0.5 + 0.5 * rng.random(len(error)).round(3), "error": error}
+
+
+def test_a_promise_about_clusters_is_tested_as_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The policy remembers the column; one patient with all the errors breaks no promise; no column, no test."""
+    pl.DataFrame(patients(0)).write_csv("cal.csv")
+    pl.DataFrame(patients(1)).write_csv("new.csv")
+    found = abstain.choose_threshold(
+        patients(0)["error"], patients(0)["confidence"], risk=0.1, delta=0.05, clusters=patients(0)["patient"],
+        thresholds=[0.5],
+    )  # fmt: skip
+    policy = found.policy(score="confidence", reading={"clusters": "patient"})
+    policy.save("p.json")
+    assert run(["monitor", "p.json", "new.csv", "--loss", "error"]) == 0
+    assert "promise broken: no" in capsys.readouterr().out
+    new = patients(1)
+    seen = monitor(policy, new["error"], new["confidence"], clusters=new["patient"])
+    assert (seen.promise_broken, seen.n) == (False, 1100)
+    means = pl.DataFrame(new).group_by("patient").agg(pl.col("error").mean())["error"]
+    assert seen.risk == pytest.approx(float(means.mean()))
+    with pytest.raises(ValueError, match="the promise is about clusters"):
+        monitor(policy, new["error"], new["confidence"])
+    rows = abstain.choose_threshold(np.zeros(800), np.arange(800), risk=0.1, delta=0.05)
+    with pytest.raises(ValueError, match="the promise is about rows"):
+        monitor(rows.policy(score="s"), new["error"], new["confidence"], clusters=new["patient"])
+    pl.DataFrame(new).drop("patient").write_csv("none.csv")
+    assert run(["monitor", "p.json", "none.csv", "--loss", "error"]) == 2
+    assert "'patient' is not in the file" in capsys.readouterr().err
+
+
+def test_clusters_at_the_limit_rarely_alarm() -> None:
+    """Errors that come in whole clusters, at the promised risk: alarms in at most delta of streams; above it, all."""
+    rng = np.random.default_rng(2)
+    unit = np.repeat(np.arange(200), 5)
+    first = rng.random(200) < 0.02
+    found = abstain.choose_threshold(
+        np.repeat(first, 5), np.ones(1000), risk=0.1, delta=0.05, clusters=unit, thresholds=[1.0]
+    )
+    policy = found.policy(score="s")
+    assert found.attainable
+
+    def alarms(risk: float, n: int) -> int:
+        streams = (np.repeat(rng.random(200) < risk, 5) for _ in range(n))
+        return sum(bool(monitor(policy, each, np.ones(1000), clusters=unit).promise_broken) for each in streams)
+
+    assert alarms(0.1, 200) <= 20  # of 200 at delta = .05: more has probability 2e-3 at most
+    assert alarms(0.4, 10) == 10
+
+
+def test_what_was_seen_of_complete_clusters_stays() -> None:
+    """Rows of clusters come mixed; a look takes those that are complete, and later looks never have less evidence."""
+    rng = np.random.default_rng(6)
+    unit = np.repeat(np.arange(200), 5)
+    found = abstain.choose_threshold(np.zeros(1000), np.ones(1000), risk=0.1, delta=0.05, clusters=unit)
+    order = np.argsort(unit + 60 * rng.random(1000))
+    unit, loss = unit[order], (rng.random(200) < 0.3)[unit[order]].astype(float)
+    score = 1.0 - (rng.random(1000) < 0.3)
+    evidence = []
+    for rows in range(100, 1001, 100):
+        whole = np.isin(np.arange(1000), np.arange(rows)) & ~np.isin(unit, unit[rows:])
+        seen = monitor(found.policy(score="s"), loss[whole], score[whole], clusters=unit[whole])
+        evidence.append(seen.evidence)
+    assert evidence == sorted(evidence)
+    assert evidence[-1] > 20
+
+
+def test_another_scale_is_noticed(folder: Path) -> None:
+    """Per cent after fractions, and fractions after per cent; not the same scale, nor a few rows."""
+    loss, p = 1 - answers(0)["correct"], answers(0)["p"]
+    for here, there in ((1.0, 100.0), (100.0, 1.0)):
+        policy = abstain.choose_threshold(loss, here * p, coverage=0.5).policy(score="p")
+        for scale, name, n in ((there, "other.csv", 300), (here, "same.csv", 300), (there, "few.csv", 10)):
+            pl.DataFrame({"p": scale * answers(1)["p"][:n]}).write_csv(name)
+            done = apply_policy(policy, name, "out.csv")
+            assert len(done.notes) == (name == "other.csv")
+            assert all("at most one in ten calibration rows was" in note for note in done.notes)
+
+
+def test_a_field_of_an_object_decides(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Vectors as Spark writes them: a policy from them can be applied, and the file keeps its columns."""
+    rng = np.random.default_rng(3)
+    p = rng.random(200)
+    vectors = [{"type": 1, "values": [1 - each, each]} for each in p]
+    frame = pl.DataFrame({"label": (rng.random(200) < p).astype(int), "probability": vectors})
+    frame.write_parquet("v.parquet")
+    goal = ["--coverage", "0.5", "-o", "p.json"]
+    assert run(["threshold", "v.parquet", "--probabilities", "probability.values", *goal]) == 0
+    assert run(["apply", "p.json", "v.parquet", "-o", "out.parquet"]) == 0
+    found = pl.read_parquet("out.parquet")
+    assert found.columns == ["label", "probability", "accepted"]
+    assert found["accepted"].sum() == 100
+    assert (np.maximum(p, 1 - p)[found["accepted"].to_numpy()] > np.median(np.maximum(p, 1 - p))).all()
+
+
+def test_an_uncertainty_keeps_its_direction(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Threshold, apply and monitor take the same column: the least uncertain rows are accepted."""
+    rng = np.random.default_rng(4)
+    pl.DataFrame({"loss": (rng.random(300) < 0.1).astype(int), "entropy": rng.random(300).round(4)}).write_csv("u.csv")
+    assert run(["threshold", "u.csv", "--coverage", "0.5", "-o", "p.json"]) == 0
+    assert run(["apply", "p.json", "u.csv", "-o", "out.csv"]) == 0
+    assert "accepted if minus 'entropy' >= -0." in capsys.readouterr().err
+    rows = pl.read_csv("out.csv")
+    inside, outside = rows.filter("accepted")["entropy"], rows.filter(~pl.col("accepted"))["entropy"]
+    assert len(inside) == 150
+    assert inside.max() < outside.min()
+    assert run(["monitor", "p.json", "u.csv"]) == 0
+    assert "accepted 150 of 300" in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(ValueError, match="must be the column of the score"):
+        abstain.load_policy("p.json").__class__.of(
+            abstain.choose_threshold([0, 1], [1, 2], coverage=0.5), score="s", reading={"uncertainty": "u"}
+        )
+
+
+def test_monitor_reads_as_threshold_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Options that threshold needed need not be repeated, and may be; a score of a nested label is known with it."""
+    rng = np.random.default_rng(5)
+    p = rng.random(300).round(3)
+    truth = np.where(rng.random(300) < p, "spam", "ham")
+    pl.DataFrame({"wahr": truth, "prob": p}).write_csv("two.csv")
+    told = ["--labels", "wahr", "--positive-probability", "prob", "--class-names", "ham,spam"]
+    assert run(["threshold", "two.csv", *told, "--coverage", "0.5", "-o", "p.json"]) == 0
+    shown = []
+    for options in ([], told, told[2:4]):
+        capsys.readouterr()
+        assert run(["monitor", "p.json", "two.csv", *options]) == 0
+        shown.append(capsys.readouterr().out)
+    assert "accepted 150 of 300" in " ".join(shown[0].split())
+    assert shown[0] == shown[1] == shown[2]
+    with Path("nested.jsonl").open("w") as file:
+        for label, score in zip(truth, p, strict=True):
+            file.write(json.dumps({"label": str(label), "output": {"label": "spam", "score": score}}) + "\n")
+    assert run(["threshold", "nested.jsonl", "--coverage", "0.5", "-o", "n.json"]) == 0
+    assert run(["monitor", "n.json", "nested.jsonl"]) == 0
+
+
+def test_a_policy_without_a_reading_is_loaded(folder: Path) -> None:
+    """Files of earlier versions lack the field; what it may hold is checked."""
+    policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="s")
+    assert policy.reading == {}
+    with pytest.raises(ValueError, match="reading\\['where'\\] = 'x' is not valid; give names of columns for labels"):
+        abstain.choose_threshold([0, 1], [1, 2], coverage=0.5).policy(score="s", reading={"where": "x"})
