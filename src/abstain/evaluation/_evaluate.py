@@ -14,14 +14,12 @@ from abstain._checks import UnmetNeed, closest, one_of, whole
 from abstain._classes import ROUNDING
 from abstain._typing import BoolArray, FloatArray, NanPolicy
 from abstain._version import __version__
-from abstain.blocks import TieBlocks
-from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import _answers, _planned
 from abstain.evaluation._entry import check_names, same_samples
-from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
+from abstain.evaluation._measure import Scored, measured
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
-from abstain.inference import Interval, as_risk, check_level, confidence_interval, of_coverage, of_samples
-from abstain.metrics import Metric, Predictions
+from abstain.inference import check_level
+from abstain.metrics import Metric
 from abstain.outputs import Outputs, expect
 
 #: What an evaluation shows unless asked for more: accuracy (or risk), two areas with what they leave above the
@@ -133,53 +131,22 @@ def evaluate(
         check_level(level)
     names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
     chosen, forgiving = _choose(metrics, outputs.loss_per_sample())
-    columns = {name: scores_.compute(name, outputs, fit) for name in names}
-    judged = {name: scores_.judged(name, outputs) for name in names}
-    losses = {name: each.loss_per_sample() for name, each in judged.items()}
-    probabilities = {name: _probabilities(each, chosen) for name, each in judged.items()}
+    every = [Scored.of(outputs, name, fit, chosen) for name in dict.fromkeys(names)]
     measurements: list[Measurement] = []
     summaries: list[ScoreSummary] = []
     unmet: dict[str, list[UnmetNeed]] = {}
     everything: tuple[None, Any] = None, slice(None)
     for group, rows in (everything, *_groups(outputs, groups)):
-        weights = None if outputs.sample_weight is None else np.asarray(outputs.sample_weight)[rows]
-        for name, column in columns.items():
-            if group is not None and _nothing_counts(column[rows], weights, nan_policy):
-                measurements += [_nothing(metric, name, group) for metric in chosen]
-                continue
-            blocks = _table(name, losses[name][rows], column[rows], weights, nan_policy, level is not None)
-            summaries.append(_summary(name, group, blocks))
-            clusters = None if outputs.clusters is None else np.asarray(outputs.clusters)[rows]
-            scored = ~np.isnan(column[rows]) if nan_policy == "drop" else slice(None)
-            for metric in chosen:
-                data: TieBlocks | Predictions | None = blocks
-                members = None if clusters is None else clusters[scored]
-                if metric.input == "probabilities":  # do not depend on the score, so nothing is dropped
-                    whole_vectors = probabilities[name]
-                    data, members = None if whole_vectors is None else _rows(whole_vectors, rows), clusters
-                found = _measure(metric, data, name, group, unmet)
-                if level is not None and data is not None and found.reason is None:
-                    found = _with_interval(found, metric, data, level, members, n_resamples)
-                measurements.append(found)
+        for scored in every:
+            found, summary = measured(scored.on(rows), group, chosen, unmet, nan_policy, level, n_resamples)
+            measurements += found
+            summaries += [] if summary is None else [summary]
         for needs in unmet.values() if group is None and not forgiving else ():
-            if len(needs) == len(columns):  # no score allows it; for some, the table shows a dash and a note says why
+            if len(needs) == len(every):  # no score allows it; for some, the table shows a dash and a note says why
                 raise needs[0]
     provenance = _provenance(outputs, fit, nan_policy, level, n_resamples)
     provenance["understood"] = outputs.understood(names[0] if scores is None else "")
-    if outputs.origin is not None:
-        provenance["origin"] = list(outputs.origin.notes)
-    if outputs.states is not None:
-        provenance["answers"] = _answers.summary(outputs.states, level)
-    provenance["clipped"] = {
-        name: float(beyond.max())
-        for name, column in columns.items()
-        if any("unit_score" in metric.needs for metric in chosen)
-        and 0.0 < (beyond := np.fmax(column - 1.0, -column)[~np.isnan(column)]).max(initial=0.0) <= ROUNDING
-    }
-    provenance["same_samples"] = nan_policy != "drop" or _alike(columns.values())
-    others = {name: int((losses[name] != outputs.loss_per_sample()).sum()) for name in names}
-    if any(each is not outputs for each in judged.values()):
-        provenance["judged_by_passes"] = {name: others[name] for name in names if judged[name] is not outputs}
+    provenance |= _circumstances(outputs, every, chosen, provenance)
     return Evaluation(tuple(measurements), tuple(summaries), provenance)
 
 
@@ -260,117 +227,22 @@ def _alike(columns: Iterable[FloatArray]) -> bool:
     return all(np.array_equal(first, other) for other in others)
 
 
-def _nothing_counts(column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy) -> bool:
-    """Whether no sample has a positive weight and, where samples without a score are dropped, a score."""
-    counts = np.ones(len(column), dtype=bool) if weights is None else weights > 0.0
-    return not np.any(counts & ~np.isnan(column) if nan_policy == "drop" else counts)
-
-
-def _nothing(metric: Metric, score: str, group: str) -> Measurement:
-    why = "no sample of the group has a score and a positive weight"
-    return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, float("nan"), why)
-
-
-def _table(
-    name: str, loss: FloatArray, column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy, keep: bool
-) -> TieBlocks:
-    try:
-        return TieBlocks.from_samples(loss, column, weights, nan_policy=nan_policy, oracle=True, keep_samples=keep)
-    except ValueError as error:
-        raise ValueError(f"score {name!r}: {error}") from None
-
-
-def _probabilities(outputs: Outputs, metrics: list[Metric]) -> Predictions | None:
-    if all(metric.input == "blocks" for metric in metrics) or outputs.labels is None:
-        return None
-    if outputs.logits is None and outputs.probabilities is None:
-        return None
-    probabilities = np.exp(outputs.log_probabilities())
-    weights = None if outputs.sample_weight is None else np.asarray(outputs.sample_weight)
-    return Predictions(np.asarray(outputs.labels), probabilities, None, weights)
-
-
-def _rows(data: Predictions, rows: Any) -> Predictions:
-    weight = None if data.sample_weight is None else data.sample_weight[rows]
-    return Predictions(data.labels[rows], data.probabilities[rows], None, weight)
-
-
-def _summary(name: str, group: str | None, blocks: TieBlocks) -> ScoreSummary:
-    return ScoreSummary(
-        score=name,
-        group=group,
-        n=blocks.n,
-        n_rejected=blocks.n_rejected,
-        n_dropped=blocks.n_dropped,
-        weight_sum=blocks.total_weight,
-        distinct_share=blocks.distinct_share,
-        largest_tie=blocks.largest_tie,
-        curve=RiskCoverageCurve(blocks),
-    )
-
-
-def _measure(
-    metric: Metric,
-    data: TieBlocks | Predictions | None,
-    score: str,
-    group: str | None,
-    unmet: dict[str, list[UnmetNeed]],
-) -> Measurement:
-    """Return the value, or why there is none; what all samples lack is added to ``unmet``, by metric."""
-    try:
-        if data is None:
-            raise UnmetNeed(f"{metric.name} needs labels with logits or probabilities")
-        value, reason = metric.evaluate(data)
-    except UnmetNeed as need:
-        if group is None:
-            unmet.setdefault(metric.spec, []).append(need)
-        value, reason = np.nan, str(need)
-    return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, value, reason)
-
-
-def _with_interval(
-    found: Measurement, metric: Metric, data: TieBlocks | Predictions, level: float, clusters: Any, n_resamples: int
-) -> Measurement:
-    """Return the measurement with its confidence interval, or with the reason why it has none."""
-    kind = metric.inference_kind
-    if kind == "none":
-        return replace(found, warning=BIASED)
-    exact = of_coverage(metric, data, level) if isinstance(data, TieBlocks) and clusters is None else None
-    if exact is not None:
-        return replace(found, low=exact.low, high=exact.high, method=exact.method)
-    if kind == "bootstrap" and n_resamples == 0:
-        return replace(found, warning=NEEDS_BOOTSTRAP)
-    if kind == "bootstrap" and isinstance(data, Predictions):
-        return replace(found, warning="no interval: the bootstrap does not resample probabilities")
-    try:
-        if isinstance(data, TieBlocks) and kind == "bootstrap":
-            interval = _resampled(metric, data, level, clusters, n_resamples)
-        else:
-            interval = of_samples(*_on_table(metric, data), level, clusters=clusters)
-    except ValueError as why_not:  # such as a group of a single cluster
-        return replace(found, warning=f"no interval: {why_not}")
-    return replace(
-        found, low=interval.low, high=interval.high, method=interval.method, warning=interval.warning,
-        standard_error=interval.standard_error,
-    )  # fmt: skip
-
-
-def _on_table(metric: Metric, data: TieBlocks | Predictions) -> tuple[Metric, TieBlocks]:
-    """Return the metric with its table; a mean over predictions has one of its own."""
-    if isinstance(data, TieBlocks):
-        return metric, data
-    risk, terms = as_risk(metric, data)
-    return risk, TieBlocks.from_samples(terms, np.zeros_like(terms), data.sample_weight, keep_samples=True)
-
-
-def _resampled(metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n_resamples: int) -> Interval:
-    """Return a percentile interval from resampling the samples that the table kept."""
-    samples = blocks.samples
-    assert samples is not None
-    return confidence_interval(
-        metric, samples.loss, blocks.score[samples.block], level=level, method="percentile",
-        sample_weight=samples.weight, clusters=clusters, n_resamples=n_resamples,
-    )  # fmt: skip
+def _circumstances(
+    outputs: Outputs, scores: list[Scored], metrics: list[Metric], how: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what a reader must know of these outputs and scores: where they are from, and what was done to them."""
+    found: dict[str, Any] = {} if outputs.origin is None else {"origin": list(outputs.origin.notes)}
+    if outputs.states is not None:
+        found["answers"] = _answers.summary(outputs.states, how["level"])
+    reads_unit = any("unit_score" in metric.needs for metric in metrics)
+    beyond = {each.name: each.beyond for each in scores if reads_unit}
+    found["clipped"] = {name: most for name, most in beyond.items() if 0.0 < most <= ROUNDING}
+    found["same_samples"] = how["nan_policy"] != "drop" or _alike([each.column for each in scores])
+    if any(each.judged is not outputs for each in scores):
+        loss = outputs.loss_per_sample()
+        by_passes = {each.name: int((each.loss != loss).sum()) for each in scores if each.judged is not outputs}
+        found["judged_by_passes"] = by_passes
+    return found
 
 
 def _provenance(

@@ -1,0 +1,196 @@
+"""One score on some rows: its table, every metric with its interval, and what the score looks like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from abstain import scores as scores_
+from abstain._checks import UnmetNeed
+from abstain._typing import FloatArray, NanPolicy
+from abstain.blocks import TieBlocks
+from abstain.curve import RiskCoverageCurve
+from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
+from abstain.evaluation._result import Measurement, ScoreSummary
+from abstain.inference import Interval, as_risk, confidence_interval, of_coverage, of_samples
+from abstain.metrics import Metric, Predictions
+from abstain.outputs import Outputs
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A score on rows of outputs, with the losses and probabilities of the predictions that it is about."""
+
+    name: str
+    column: FloatArray
+    loss: FloatArray
+    judged: Outputs
+    probabilities: Predictions | None
+    sample_weight: FloatArray | None
+    clusters: Any
+
+    @classmethod
+    def of(cls, outputs: Outputs, name: str, fit: Outputs | None, metrics: list[Metric]) -> Scored:
+        """Compute a score of all rows."""
+        column, judged = scores_.compute(name, outputs, fit), scores_.judged(name, outputs)
+        weight, clusters = (
+            None if each is None else np.asarray(each) for each in (outputs.sample_weight, outputs.clusters)
+        )
+        return cls(name, column, judged.loss_per_sample(), judged, _probabilities(judged, metrics), weight, clusters)
+
+    def on(self, rows: Any) -> Scored:
+        """Return the same on some of its rows."""
+        weight, clusters = (None if each is None else each[rows] for each in (self.sample_weight, self.clusters))
+        vectors = None if self.probabilities is None else _rows(self.probabilities, rows)
+        return replace(
+            self, column=self.column[rows], loss=self.loss[rows], probabilities=vectors, sample_weight=weight,
+            clusters=clusters,
+        )  # fmt: skip
+
+    @property
+    def beyond(self) -> float:
+        """How far the score lies outside [0, 1], at most."""
+        known = self.column[~np.isnan(self.column)]
+        return float(np.fmax(known - 1.0, -known).max(initial=0.0))
+
+
+def measured(
+    scored: Scored,
+    group: str | None,
+    metrics: list[Metric],
+    unmet: dict[str, list[UnmetNeed]],
+    nan_policy: NanPolicy,
+    level: float | None,
+    n_resamples: int,
+) -> tuple[list[Measurement], ScoreSummary | None]:
+    """Return every metric of a score on its rows, and what it looks like there; nothing where no row counts."""
+    if group is not None and _nothing_counts(scored.column, scored.sample_weight, nan_policy):
+        return [_nothing(metric, scored.name, group) for metric in metrics], None
+    blocks = _table(scored, nan_policy, level is not None)
+    kept = ~np.isnan(scored.column) if nan_policy == "drop" else slice(None)
+    in_table = None if scored.clusters is None else scored.clusters[kept]
+    result = []
+    for metric in metrics:
+        data: TieBlocks | Predictions | None = blocks
+        clusters = in_table
+        if metric.input == "probabilities":  # do not depend on the score, so nothing is dropped
+            data, clusters = scored.probabilities, scored.clusters
+        found = _measure(metric, data, scored.name, group, unmet)
+        if level is not None and data is not None and found.reason is None:
+            found = _with_interval(found, metric, data, level, clusters, n_resamples)
+        result.append(found)
+    return result, _summary(scored.name, group, blocks)
+
+
+def _nothing_counts(column: FloatArray, weights: FloatArray | None, nan_policy: NanPolicy) -> bool:
+    """Whether no sample has a positive weight and, where samples without a score are dropped, a score."""
+    counts = np.ones(len(column), dtype=bool) if weights is None else weights > 0.0
+    return not np.any(counts & ~np.isnan(column) if nan_policy == "drop" else counts)
+
+
+def _nothing(metric: Metric, score: str, group: str) -> Measurement:
+    why = "no sample of the group has a score and a positive weight"
+    return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, float("nan"), why)
+
+
+def _table(scored: Scored, nan_policy: NanPolicy, keep: bool) -> TieBlocks:
+    columns = scored.loss, scored.column, scored.sample_weight
+    try:
+        return TieBlocks.from_samples(*columns, nan_policy=nan_policy, oracle=True, keep_samples=keep)
+    except ValueError as error:
+        raise ValueError(f"score {scored.name!r}: {error}") from None
+
+
+def _probabilities(outputs: Outputs, metrics: list[Metric]) -> Predictions | None:
+    if all(metric.input == "blocks" for metric in metrics) or outputs.labels is None:
+        return None
+    if outputs.logits is None and outputs.probabilities is None:
+        return None
+    probabilities = np.exp(outputs.log_probabilities())
+    weights = None if outputs.sample_weight is None else np.asarray(outputs.sample_weight)
+    return Predictions(np.asarray(outputs.labels), probabilities, None, weights)
+
+
+def _rows(data: Predictions, rows: Any) -> Predictions:
+    weight = None if data.sample_weight is None else data.sample_weight[rows]
+    return Predictions(data.labels[rows], data.probabilities[rows], None, weight)
+
+
+def _summary(name: str, group: str | None, blocks: TieBlocks) -> ScoreSummary:
+    return ScoreSummary(
+        score=name,
+        group=group,
+        n=blocks.n,
+        n_rejected=blocks.n_rejected,
+        n_dropped=blocks.n_dropped,
+        weight_sum=blocks.total_weight,
+        distinct_share=blocks.distinct_share,
+        largest_tie=blocks.largest_tie,
+        curve=RiskCoverageCurve(blocks),
+    )
+
+
+def _measure(
+    metric: Metric,
+    data: TieBlocks | Predictions | None,
+    score: str,
+    group: str | None,
+    unmet: dict[str, list[UnmetNeed]],
+) -> Measurement:
+    """Return the value, or why there is none; what all samples lack is added to ``unmet``, by metric."""
+    try:
+        if data is None:
+            raise UnmetNeed(f"{metric.name} needs labels with logits or probabilities")
+        value, reason = metric.evaluate(data)
+    except UnmetNeed as need:
+        if group is None:
+            unmet.setdefault(metric.spec, []).append(need)
+        value, reason = np.nan, str(need)
+    return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, value, reason)
+
+
+def _with_interval(
+    found: Measurement, metric: Metric, data: TieBlocks | Predictions, level: float, clusters: Any, n_resamples: int
+) -> Measurement:
+    """Return the measurement with its confidence interval, or with the reason why it has none."""
+    kind = metric.inference_kind
+    if kind == "none":
+        return replace(found, warning=BIASED)
+    exact = of_coverage(metric, data, level) if isinstance(data, TieBlocks) and clusters is None else None
+    if exact is not None:
+        return replace(found, low=exact.low, high=exact.high, method=exact.method)
+    if kind == "bootstrap" and n_resamples == 0:
+        return replace(found, warning=NEEDS_BOOTSTRAP)
+    if kind == "bootstrap" and isinstance(data, Predictions):
+        return replace(found, warning="no interval: the bootstrap does not resample probabilities")
+    try:
+        if isinstance(data, TieBlocks) and kind == "bootstrap":
+            interval = _resampled(metric, data, level, clusters, n_resamples)
+        else:
+            interval = of_samples(*_on_table(metric, data), level, clusters=clusters)
+    except ValueError as why_not:  # such as a group of a single cluster
+        return replace(found, warning=f"no interval: {why_not}")
+    return replace(
+        found, low=interval.low, high=interval.high, method=interval.method, warning=interval.warning,
+        standard_error=interval.standard_error,
+    )  # fmt: skip
+
+
+def _on_table(metric: Metric, data: TieBlocks | Predictions) -> tuple[Metric, TieBlocks]:
+    """Return the metric with its table; a mean over predictions has one of its own."""
+    if isinstance(data, TieBlocks):
+        return metric, data
+    risk, terms = as_risk(metric, data)
+    return risk, TieBlocks.from_samples(terms, np.zeros_like(terms), data.sample_weight, keep_samples=True)
+
+
+def _resampled(metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n_resamples: int) -> Interval:
+    """Return a percentile interval from resampling the samples that the table kept."""
+    samples = blocks.samples
+    assert samples is not None
+    return confidence_interval(
+        metric, samples.loss, blocks.score[samples.block], level=level, method="percentile",
+        sample_weight=samples.weight, clusters=clusters, n_resamples=n_resamples,
+    )  # fmt: skip
