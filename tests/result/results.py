@@ -42,7 +42,8 @@ def _study() -> Any:
         for seed in range(2):
             scores = {"msp_1": SCORES[name] + seed * 0.1 * SCORES["plain"], "50 % & more": SCORES["plain"]}
             made = abstain.Outputs(loss=LOSS, scores=scores)
-            abstain.study.add_outputs(folder, made, model=model, run=f"seed{seed}", set="test")
+            for part in ("validation", "test"):
+                abstain.study.add_outputs(folder, made, model=model, run=f"seed{seed}", set=part)
     return folder
 
 
@@ -107,6 +108,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "ProtocolResult": _protocol,
     "RankingStudy": lambda: abstain.ranking_study(LOSS, SCORES, n_resamples=100),
     "Selection": _selection,
+    "SettingSelection": lambda: abstain.study.select_settings(
+        abstain.study.evaluate(_study(), metrics=["augrc", "aurc"]), families={"ce": "nets", "sure_plus": "nets"}
+    ),
     "StudyResults": _study_results,
     "Tuning": _tuning,
     "ZoneCertificate": _zone,

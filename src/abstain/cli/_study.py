@@ -10,7 +10,7 @@ import click
 from abstain.cli._columns import COLUMNS, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, score_names
-from abstain.cli._show import show_list
+from abstain.cli._show import print_result, scale_option, show_list
 
 
 @command.group(
@@ -135,6 +135,61 @@ def evaluate_study_command(context: click.Context, /, folder: Path, level: float
         results.to_parquet(folder / "means.parquet", means=True)
         click.echo(results.to_text(scale=scale))
         click.echo(f"wrote {folder / 'results.parquet'} ({len(results.numbers)} rows) and means.parquet", err=True)
+    _end(context, results)
+
+
+@study_group.command(
+    "rank", epilog=example_lines("abstain study rank study --set test --scores msp,energy --metrics aurc,augrc")
+)
+@click.argument("folder", type=Path)
+@click.option("--set", "set_name", default="test", show_default=True, help="A set that the models have.")
+@click.option("--scores", default="msp", show_default=True, help="Scores, separated by commas.")
+@click.option("--metrics", default="aurc,augrc", show_default=True, help="One ranking each.")
+@click.option("--models", help="Only these models, separated by commas.")
+@click.option("--level", default=0.95, show_default=True, help="Of rank intervals and tests.")
+@click.option("--bootstrap", "n_resamples", default=500, show_default=True, type=click.IntRange(100), help="Resamples.")
+@click.option("--seed", default=0, show_default=True, help="Of the resamples.")
+@scale_option
+def rank_command(
+    folder: Path, set_name: str, scores: str, metrics: str, models: str | None, level: float, n_resamples: int,
+    seed: int, scale: float,
+) -> None:  # fmt: skip
+    """Rank scores and models of FOLDER on one set: rank intervals from a bootstrap, paired tests of all pairs."""
+    from abstain import metrics as metrics_
+    from abstain import study
+
+    found = study.rank(
+        folder, set_name, score_names(scores), metrics_.parse_list(metrics), models=words(models) or None,
+        level=level, n_resamples=n_resamples, rng=seed,
+    )  # fmt: skip
+    print_result(found, scale)
+
+
+@study_group.command(
+    "select",
+    epilog=example_lines("abstain study select study --scores msp,neg_reservation --metrics augrc,aurc"),
+)
+@click.argument("folder", type=Path)
+@_scored
+@scale_option
+@click.pass_context
+def select_command(context: click.Context, /, folder: Path, scale: float, **options: Any) -> None:
+    """Choose among models that differ by settings, on validation by each metric, and show the ranks that follow.
+
+    Models name-key=value are candidates of one family. The last table has the ranks of what each metric chose.
+    """
+    from abstain import study
+
+    options["metrics"] = "augrc,aurc" if options["metrics"] == "default" else options["metrics"]
+    results = evaluated(folder, **options)
+    chosen = study.select_settings(results, list(results.values("metric")))
+    print_result(chosen, scale)
+    first, *others = results.values("metric")
+    for other in others:
+        one, two = (chosen.results(metric).grid(metric) for metric in (other, first))
+        if list(one.values) == list(two.values) and len(one.heads) == len(two.heads):
+            click.echo()
+            click.echo(str(one.changes(two, names=(other, first))))
     _end(context, results)
 
 

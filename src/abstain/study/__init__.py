@@ -8,7 +8,9 @@ from abstain.study._joint import protocol
 from abstain.study._manifest import Run, SavedSet, Study
 from abstain.study._new_class import join_new_class
 from abstain.study._passes import OverPasses, over_passes
+from abstain.study._rank import rank
 from abstain.study._results import Failure, Mean, StudyResults
+from abstain.study._select import SettingChoice, SettingSelection, select_scores, select_settings
 
 __all__ = [
     "Failure",
@@ -18,6 +20,8 @@ __all__ = [
     "OverPasses",
     "Run",
     "SavedSet",
+    "SettingChoice",
+    "SettingSelection",
     "Study",
     "StudyResults",
     "add_outputs",
@@ -27,7 +31,10 @@ __all__ = [
     "join_new_class",
     "over_passes",
     "protocol",
+    "rank",
     "rank_changes",
     "read_study",
+    "select_scores",
+    "select_settings",
     "sweep",
 ]

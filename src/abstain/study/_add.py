@@ -207,7 +207,7 @@ def guess(name: str, unlabelled: bool) -> tuple[str, dict[str, Any]]:
         return "shift", {"kind": "corruption"} | ({"level": int(level[1])} if level else {})
     if words & {"sub", "subclass"}:
         return "shift", {"kind": "sub-class"}
-    if role == "foreign" or (unlabelled and role in ("", "test")):
+    if role == "foreign" or unlabelled:
         kind = {"near": True, "far": False}
         semantic = next((value for word, value in kind.items() if word in words), None)
         return "foreign", {"kind": "new-class"} | ({} if semantic is None else {"semantic": semantic})

@@ -1,0 +1,101 @@
+"""Rank the scores and models of a study on one set, with paired tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from abstain._checks import closest
+from abstain._typing import FloatArray
+from abstain.inference import Adjust, RankingStudy, ranking_study
+from abstain.metrics import Metric
+from abstain.study._folder import read_study
+from abstain.study._manifest import Study
+from abstain.study._sets import columns
+
+
+def rank(
+    study: Study | str | os.PathLike[str],
+    set_name: str,
+    scores: str | Sequence[str],
+    metrics: str | Metric | Sequence[str | Metric] = ("aurc", "augrc"),
+    *,
+    models: Sequence[str] | None = None,
+    level: float = 0.95,
+    adjust: Adjust = "holm",
+    n_resamples: int = 500,
+    rng: int | np.random.Generator | None = 0,
+) -> RankingStudy:
+    """Rank the scores of all models of a study on one set: rank intervals, and which steps are significant.
+
+    Parameters
+    ----------
+    study : Study, or str or path
+        Or the folder of one.
+    set_name : str
+        A set that all these models have; foreign data come with the test set, whose failures are kept.
+    scores : str or list of str
+        What a model lacks is left out of its entries.
+    metrics : specs
+        One ranking each.
+    models : list of str, optional
+        Default: all that have the set.
+    level, adjust, n_resamples, rng
+        As in :func:`abstain.ranking_study`. Runs of one model are paired, scores of two models are not.
+
+    Returns
+    -------
+    RankingStudy
+
+    Raises
+    ------
+    ValueError
+        Unknown names; models with sets of other sizes; fewer than two entries.
+
+    Examples
+    --------
+    >>> import tempfile, abstain
+    >>> from abstain import study
+    >>> folder, outputs = tempfile.mkdtemp(), abstain.datasets.load("cifar10_vgg16").select(slice(0, 500))
+    >>> made = study.add_outputs(folder, outputs, model="vgg", set="test")
+    >>> found = study.rank(folder, "test", ["msp", "neg_entropy"], n_resamples=100)
+    >>> list(found.rankings), found.n
+    (['aurc', 'augrc'], 500)
+    """
+    study = study if isinstance(study, Study) else read_study(study)
+    names = [scores] if isinstance(scores, str) else list(scores)
+    wrong = next((name for name in models or () if name not in study.models()), None)
+    if wrong is not None:
+        raise ValueError(f"{study.path} has no model {wrong!r}; {closest(wrong, study.models())}")
+    loss: dict[str, list[FloatArray]] = {}
+    score: dict[str, list[FloatArray]] = {}
+    found: dict[str, int] = {}
+    clusters = weight = None
+    chosen = [run for run in study.runs if models is None or run.model in models]
+    several = len({run.model for run in chosen if any(each.name == set_name for each in run.sets)}) > 1
+    for run in chosen:
+        saved = next((each for each in run.sets if each.name == set_name), None)
+        if saved is None:
+            continue
+        table = columns(study, run, saved, names)
+        found[run.folder] = table.n
+        for part in table.parts:
+            clusters, weight = part.outputs.clusters, part.outputs.sample_weight
+            for name in part.names:
+                entry = f"{run.model} {name}" if several else name
+                loss.setdefault(entry, []).append(part.outputs.loss_per_sample())
+                score.setdefault(entry, []).append(np.asarray((part.outputs.scores or {})[name]))
+    if not found:
+        known = list(dict.fromkeys(each.name for run in chosen for each in run.sets))
+        raise ValueError(f"no model has a set {set_name!r}; {closest(set_name, known)}")
+    if len(set(found.values())) > 1:
+        sizes = ", ".join(f"{name}: {n}" for name, n in found.items())
+        raise ValueError(f"the set {set_name!r} differs in size ({sizes}); rank models on the same samples")
+    runs = {len(each) for each in score.values()}
+    return ranking_study(
+        {name: np.stack(each) for name, each in loss.items()}, {name: np.stack(each) for name, each in score.items()},
+        metrics, level=level, adjust=adjust, n_resamples=n_resamples, clusters=clusters, sample_weight=weight,
+        paired_runs=True if not several and len(runs) == 1 else None, rng=rng,
+    )  # fmt: skip

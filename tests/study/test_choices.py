@@ -1,0 +1,143 @@
+"""Choices on validation applied to all shifts, rankings by paired tests, and metrics over passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain import study
+from abstain.cli import run as command
+from tests.study.test_evaluate import outputs
+
+
+def confident(n, seed, sharp, spoil):
+    """Return outputs whose score is the better the sharper; ``spoil`` makes the surest rows wrong."""
+    rng = np.random.default_rng(seed)
+    loss = (rng.random(n) < 0.3).astype(float)
+    score = rng.normal(size=n) - sharp * loss
+    if spoil:
+        score[np.flatnonzero(loss)[:spoil]] = score.max() + 1.0 + np.arange(spoil)
+    return abstain.Outputs(loss=loss, scores={"s": score})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a family of three settings on two data sets: AURC and AUGRC choose different ones of them."""
+    path = tmp_path_factory.mktemp("study")
+    for data in ("a", "b"):
+        for setting, sharp, spoil in ((1, 1.5, 8), (2, 1.0, 0), (3, 0.2, 0)):
+            for name in ("validation", "test", "corruption-1"):
+                for run in range(2):
+                    made = confident(600, 7 * run + len(name), sharp, spoil)
+                    study.add_outputs(path, made, model=f"dg-reward={setting}-{data}", run=f"seed{run}", set=name,
+                                      data=data)  # fmt: skip
+    return path
+
+
+def test_each_metric_chooses_on_validation_once_for_all_shifts(folder):
+    """The choice is the best mean on validation, and every set of the data set has the numbers of that model."""
+    results = study.evaluate(folder, metrics=["augrc", "aurc"])
+    families = dict.fromkeys(results.values("model"), "dg")
+    chosen = study.select_settings(results, families=families)
+    for metric in ("augrc", "aurc"):
+        for data in ("a", "b"):
+            means = [each for each in results.means(metric) if each.data == data and each.set == "validation"]
+            best = min(means, key=lambda each: each.value)
+            choice = next(each for each in chosen.of(metric) if each.data == data)
+            assert (choice.chosen, choice.value, choice.n_candidates) == (best.model, best.value, 3)
+            applied = chosen.results(metric).only(data=data)
+            expected = [row["value"] for row in results.only(model=best.model, data=data).rows()]
+            assert [row["value"] for row in applied.rows()] == expected
+            assert applied.values("model") == ["dg"]
+    assert {each.chosen[:11] for each in chosen.of("augrc")} != {each.chosen[:11] for each in chosen.of("aurc")}
+    grid = chosen.results("augrc").grid("augrc")
+    assert [(head.group, head.title) for head in grid.heads] == [("a", "iid"), ("a", "cor"), ("b", "iid"), ("b", "cor")]
+    assert "reward" in chosen.table("augrc", "reward").title
+    assert chosen.results("augrc").means("augrc")[0].n_runs == 2
+
+
+def test_names_say_what_a_family_is(folder, capsys):
+    """Without families a name ends where its settings begin; by command the choices and the ranks are printed."""
+    assert command(["study", "select", str(folder), "--models", "dg-reward=1-a,dg-reward=2-a,dg-reward=3-a"]) == 0
+    said = capsys.readouterr().out
+    assert "Chosen by augrc on validation" in said
+    assert "reward=" in said
+    results = study.evaluate(folder, metrics="augrc")
+    assert {each.family for each in study.select_settings(results, ["augrc"]).choices} == {"dg"}
+    with pytest.raises(ValueError, match="no set of role validation"):
+        study.select_settings(results.only(set="test"), ["augrc"])
+    with pytest.raises(ValueError, match="'dg-x' that was not evaluated"):
+        study.select_settings(results, ["augrc"], families={"dg-x": "dg"})
+
+
+def test_scores_are_chosen_by_detection(tmp_path):
+    """Of the settings of a score the one with the largest AUROC of validation against foreign data, mean over runs."""
+    found = {}
+    for seed in range(2):
+        inside = outputs(seed, 200)
+        foreign = replace(outputs(seed + 50, 150), labels=None, unlabelled=True)
+        columns = {f"odin-T={t}": z for t, z in ((1, 0.2), (10, 2.0))}
+        rng = np.random.default_rng(seed)
+        for each, name, shift in ((inside, "validation", 1.0), (foreign, "ood-val", 0.0)):
+            noise = rng.normal(size=each.n)
+            made = replace(each, scores={c: shift * gain + noise for c, gain in columns.items()})
+            study.add_outputs(tmp_path, made, model="ce", run=f"seed{seed}", set=name)
+            for column, values in made.scores.items():
+                found.setdefault(column, {})[name, seed] = values
+    chosen = study.select_scores(tmp_path, [*columns, "gen(gamma=0.1)", "gen(gamma=0.9)"], "ood-val")
+    odin, gen = chosen.choices
+    assert (odin.family, odin.chosen, odin.settings) == ("odin", "odin-T=10", {"T": "10"})
+    values = [
+        abstain.joint.auroc(id_score=found["odin-T=10"]["validation", s], ood_score=found["odin-T=10"]["ood-val", s])
+        for s in range(2)
+    ]
+    assert odin.value == pytest.approx(np.mean(values))
+    assert gen.n_candidates == 2
+    assert list(gen.settings) == ["gamma"]
+    with pytest.raises(ValueError, match="no model has the sets"):
+        study.select_scores(tmp_path, ["msp"], "far")
+
+
+def test_rankings_are_those_of_the_columns(tmp_path, capsys):
+    """Runs are stacked, scores of passes have their own losses, sizes must agree; also by command."""
+    for model in ("ce", "mc"):
+        for seed in range(2):
+            made = outputs(seed + 10 * (model == "mc"), 200, passes=model == "mc")
+            study.add_outputs(tmp_path, made, model=model, run=f"seed{seed}", set="test")
+    found = study.rank(tmp_path, "test", ["one", "pass_msp"], "augrc", n_resamples=100)
+    assert sorted(found.names) == ["ce one", "mc one", "mc pass_msp"]
+    saved = [study.read_study(tmp_path).outputs("mc", f"seed{seed}", "test") for seed in range(2)]
+    judged = [abstain.scores.judged("pass_msp", each) for each in saved]
+    pairs = zip(judged, saved, strict=True)
+    expected = np.mean([abstain.augrc(one.error, abstain.scores.compute("pass_msp", each)) for one, each in pairs])
+    assert found.rankings["augrc"].of("mc pass_msp")["estimate"] == pytest.approx(expected)
+    arguments = ["study", "rank", str(tmp_path), "--scores", "one,two", "--models", "ce", "--bootstrap", "100"]
+    assert command(arguments) == 0
+    assert "better than: how many others" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="no model has a set 'tset'"):
+        study.rank(tmp_path, "tset", "one")
+    study.add_outputs(tmp_path, outputs(3, 150), model="ce", run="seed0", set="test")
+    with pytest.raises(ValueError, match="differs in size"):
+        study.rank(tmp_path, "test", "one")
+
+
+def test_metrics_over_passes():
+    """Each pass has its own predictions; a metric of probabilities works, too; what is missing is said."""
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet([1, 1, 1], size=(5, 80)), rng.integers(0, 3, 80)
+    made = abstain.Outputs(labels=y, passes=p)
+    found = study.over_passes(made, "augrc", "neg_entropy")
+    for member, value in zip(p, found.values, strict=True):
+        one = abstain.Outputs(labels=y, probabilities=member)
+        assert value == pytest.approx(abstain.augrc(one.error, abstain.scores.compute("neg_entropy", one)))
+    assert found.mean == pytest.approx(found.values.mean())
+    assert found.deviation == pytest.approx(found.values.std(ddof=1))
+    brier = study.over_passes(made, "brier_score" if "brier_score" in abstain.metrics.names() else "brier")
+    assert brier.of_mean < brier.mean  # the mean of the passes is better than they are
+    with pytest.raises(abstain.UnmetNeed, match="have no passes"):
+        study.over_passes(abstain.Outputs(labels=[0], predictions=[0]))
+    with pytest.raises(abstain.UnmetNeed, match="have no labels"):
+        study.over_passes(abstain.Outputs(loss=[0.0] * 80, passes=p))
