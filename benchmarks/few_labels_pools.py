@@ -23,10 +23,10 @@ def _of(probabilities: Column, labels: Column) -> tuple[Column, Column]:
     return (probabilities.argmax(axis=1) != labels).astype(float), probabilities.max(axis=1).astype(float)
 
 
-def _imagenet(outputs: Path, model: str) -> tuple[Column, Column, Column]:
+def _imagenet(outputs: Path, model: str, n: int = 10_000) -> tuple[Column, Column, Column]:
     file = np.load(outputs / "imagenet_val_msp.npz")
     row = list(file["models"]).index(model)
-    keep = np.random.default_rng(0).permutation(50_000)[:10_000]
+    keep = np.random.default_rng(0).permutation(50_000)[:n]
     predicted, confidence = file["pred"][row][keep], file["conf"][row][keep].astype(float)
     return (predicted != file["labels"][keep]).astype(float), confidence, predicted
 
@@ -57,6 +57,11 @@ def pools(folder: str) -> dict[str, tuple[Column, Column]]:
         rows = table.filter((pl.col("model") == model) & (pl.col("dataset") == data))
         found[name] = ((rows["grade"] != "Correct").to_numpy().astype(float), rows["msp"].to_numpy().astype(float))
     return dict(sorted(found.items(), key=lambda each: float(each[1][0].mean())))
+
+
+def population(folder: str) -> tuple[Column, Column]:
+    """Return loss and confidence of all 50,000 rows of ImageNet."""
+    return _imagenet(Path(folder) / "outputs", "timm_efficientnet_b3a", 50_000)[:2]
 
 
 def _entropy(p: Column) -> Column:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import abstain
+from abstain.cli import run
+from abstain.pool import load_plan
 
 RNG = np.random.default_rng(4)
 N = 2000
@@ -80,3 +84,34 @@ def test_a_comparison_goes_on() -> None:
     second = abstain.compare(losses(plan, False), SCORES, plan=plan).difference("a", "b")
     assert second.standard_error < 0.8 * first.standard_error
     assert plan.inclusion[GUESS_B > 0].mean() > 2.0 * plan.inclusion[(GUESS_B == 0) & (plan.stage != 1)].mean()
+
+
+def test_the_command_plans_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two files of predictions, a plan for both, labels in its rows alone, and the comparison of the library."""
+    truth, ids = np.zeros(300, int), [f"r{k}" for k in range(300)]
+    first, second = (FIRST[:300] != 0).astype(int), (SECOND[:300] != 0).astype(int)
+    frames = {"a": pl.DataFrame({"id": ids, "pred": first, "conf": SCORE_A[:300]}),
+              "b": pl.DataFrame({"id": ids, "pred": second, "conf": SCORE_B[:300]}).reverse()}  # fmt: skip
+    files = {name: tmp_path / f"{name}.csv" for name in frames}
+    for name, file in files.items():
+        frames[name].write_csv(file)
+    plan, more = tmp_path / "plan.csv", tmp_path / "more.csv"
+    asked = ["plan", str(files["a"]), "--compare", str(files["b"]), "--labels", "80", "--seed", "1", "-o", str(plan)]
+    assert run(asked) == 0
+    assert "Label 80 of 300 rows · planned · for AUGRC of two scores" in capsys.readouterr().out
+    made = load_plan(plan)
+    assert np.array_equal(made.differs, first != second)
+    label = dict(zip(ids, [int(y) if s else None for y, s in zip(truth, made.stage, strict=True)], strict=True))
+    for name, file in files.items():
+        frames[name].with_columns(label=pl.Series([label[key] for key in frames[name]["id"]])).write_csv(file)
+    assert run(["compare", str(files["a"]), str(files["b"]), "--plan", str(plan)]) == 0
+    shown = capsys.readouterr().out
+    loss = {name: np.where(made.stage > 0, wrong, np.nan) for name, wrong in (("a", first), ("b", second))}
+    expected = abstain.compare(loss, {"a": SCORE_A[:300], "b": SCORE_B[:300]}, plan=made)
+    assert shown.split() == str(expected).split()
+    assert (
+        run(["plan", str(files["a"]), "--extend", str(plan), "--labels", "9", "--metric", "aurc", "-o", str(more)]) == 2
+    )
+    assert "--extend goes on as the plan began; leave --metric out" in capsys.readouterr().err
+    assert run(["compare", str(files["a"]), "--plan", str(plan)]) == 2
+    assert "--plan compares two models" in capsys.readouterr().err

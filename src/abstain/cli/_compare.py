@@ -41,10 +41,12 @@ from abstain.outputs import Outputs
 @reads(*MODEL, *ANSWERS, *SURE, *SAMPLE)
 @click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
 @click.option("--plot", "plot_path", type=Path, help="Write a picture of estimates and intervals: PNG, SVG or PDF.")
+@click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan --compare': only its rows are labelled.")
 @scale_option
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
     columns: dict[str, Any], json_path: Path | None, plot_path: Path | None, scale: float,
+    plan_file: Path | None,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -59,6 +61,11 @@ def compare_command(
     sources = files if fit_file is None else (*files, fit_file)
     check_destinations({"json_path": json_path, "plot_path": plot_path}, sources)
     wanted = score_names(scores)
+    if plan_file is not None:
+        from abstain.cli._labels import compared
+
+        _write(compared(files, plan_file, wanted, chosen, level, columns), json_path, plot_path, scale)
+        return
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
     else:
@@ -101,10 +108,10 @@ def _models(
     losses: dict[str, Any] = {}
     columns: dict[str, Any] = {}
     first: Outputs | None = None
-    for file, name in zip(files, _names(files), strict=True):
+    for file, name in zip(files, names_of(files), strict=True):
         outputs, names, _ = read(file, wanted, [], **options)
         first = first or outputs
-        outputs = _matched(outputs, first, file, files[0])
+        outputs = matched(outputs, first, file, files[0])
         _require_same(outputs, first, file, files[0])
         with about(file):
             score = names[0] if names else known.default(outputs)
@@ -114,7 +121,7 @@ def _models(
     return losses, columns, first
 
 
-def _names(files: tuple[Path, ...]) -> list[str]:
+def names_of(files: tuple[Path, ...]) -> list[str]:
     """Names of models: file names without ending where that tells them apart."""
     for candidates in ([file.stem for file in files], [file.name for file in files], list(map(str, files))):
         if len(set(candidates)) == len(files):
@@ -122,7 +129,7 @@ def _names(files: tuple[Path, ...]) -> list[str]:
     raise ValueError("a file is given twice; name each model once")
 
 
-def _matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> Outputs:
+def matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> Outputs:
     """Return the outputs in the order of the first file's samples."""
     if outputs.ids is not None and first.ids is not None:
         ids, wanted = _of_one_type(outputs.ids, first.ids)

@@ -30,13 +30,12 @@ from abstain.cli._show import check_destinations, print_result
 @click.option("--metric", default="augrc", show_default=True, help="What will be evaluated; see 'abstain metrics'.")
 @click.option(
     "--design",
-    default="uniform",
-    show_default=True,
     type=click.Choice(["uniform", "adaptive", "planned"]),
-    help="Every row alike; two stages; by --judge.",
+    help="Every row alike; two stages; by --judge or --compare.  [default: uniform, planned with --compare]",
 )
 @click.option("--error-rate", type=float, help="Expected error rate, for the expected half-width.")
 @click.option("--judge", help="Column in which a cheap judge says 1 (the model is wrong) or 0.")
+@click.option("--compare", "other", type=Path, help="Outputs of a second model on the same rows: plan to compare both.")
 @click.option("--zone", type=float, help="Draw only from the most confident share of the rows.")
 @click.option("--score", help="Score to compute from logits or probabilities.  [default: confidence, else msp]")
 @click.option("--level", default=0.95, show_default=True, help="Of the interval that is planned for.")
@@ -48,7 +47,8 @@ from abstain.cli._show import check_destinations, print_result
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan_command(
     file: Path, columns: dict[str, Any], labels: int | None, halfwidth: float | None, metric: str, score: str | None,
-    before: Path | None, output: Path, as_json: bool, seed: int | None, judge: str | None, **options: Any,
+    before: Path | None, output: Path, as_json: bool, seed: int | None, judge: str | None, other: Path | None,
+    **options: Any,
 ) -> None:  # fmt: skip
     """Say which rows of a pool to label, where all scores are known and labels cost.
 
@@ -58,7 +58,9 @@ def plan_command(
     from abstain.outputs import read_pool
     from abstain.pool import load_plan, places, plan_labels
 
-    check_destinations({"output": output}, [each for each in (file, before) if each is not None])
+    if before is not None:
+        _alone(("halfwidth", "metric", "design", "error_rate", "judge", "other", "zone", "level", "nan_policy"))
+    check_destinations({"output": output}, [each for each in (file, before, other) if each is not None])
     extra = [each for each in (score, judge) if each is not None and each.split("(")[0] not in scores.names()]
     outputs, loss = read_pool(file, scores=extra, **columns)
     with about(file):
@@ -68,6 +70,8 @@ def plan_command(
             plan = load_plan(before)
             found = plan.extend(loss[places(plan, column, outputs.ids)], labels, seed=seed)
         else:
+            if other is not None:
+                options["compare"] = _second(outputs, other, score, columns)
             word = None if judge is None else np.asarray((outputs.scores or {})[judge])
             found = plan_labels(
                 column, labels, halfwidth=halfwidth, metric=metric, judge=word, ids=outputs.ids, seed=seed, **options
@@ -78,6 +82,54 @@ def plan_command(
     else:
         print_result(found, 1.0)
     click.echo(f"wrote {output}", err=True)
+
+
+def _alone(names: tuple[str, ...]) -> None:
+    """Refuse options that a plan has said already."""
+    context = click.get_current_context()
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is click.core.ParameterSource.COMMANDLINE:
+            option = "compare" if name == "other" else name.replace("_", "-")
+            raise click.UsageError(f"--extend goes on as the plan began; leave --{option} out, or plan anew")
+
+
+def _second(outputs: Any, other: Path, score: str | None, columns: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Return the score of a second model, and the predictions of both."""
+    from abstain import scores
+    from abstain.cli._compare import matched
+    from abstain.outputs import read_pool
+
+    second, _ = read_pool(other, **columns)
+    second = matched(second, outputs, other, Path("the pool"))
+    with about(other):
+        wanted = scores.default(second) if score is None else score_names(score)[0]
+        return scores.compute(wanted, second), outputs.predicted(), second.predicted()
+
+
+def compared(
+    files: tuple[Path, ...], plan_file: Path, scores_: list[str], metric: Any, level: float, columns: dict[str, Any]
+) -> Any:
+    """Return the comparison of two models from the rows of a plan."""
+    from abstain import scores
+    from abstain.cli._compare import names_of
+    from abstain.evaluation import compare
+    from abstain.outputs import read_pool
+    from abstain.pool import load_plan, places
+
+    if len(files) != 2:
+        raise click.UsageError("--plan compares two models: give two FILEs, in the order of 'abstain plan'")
+    plan = load_plan(plan_file)
+    losses, confidences = {}, {}
+    for k, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
+        outputs, loss = read_pool(file, **columns)
+        with about(file):
+            wanted = scores_[0] if scores_ else scores.default(outputs)
+            column = scores.compute(wanted, outputs)
+            order = places(plan if k == 0 else plan.of_second(), column, outputs.ids)
+        losses[name], confidences[name] = loss[order], column[order]
+    with about(*files):
+        return compare(losses, confidences, metric, level=level, plan=plan)
 
 
 def evaluated(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -115,6 +115,12 @@ class LabelPlan(Result):
         if self.other is None or self.differs is None:
             raise ValueError("the plan is for one score; abstain.plan_labels(..., compare=) plans for two")
         return Pair(self.pool, Pool.of(self.other), self.differs)
+
+    def of_second(self) -> LabelPlan:
+        """Return the same rows as a plan for the second score."""
+        if self.other is None:
+            raise ValueError("the plan is for one score; 'abstain plan --compare' plans for two")
+        return replace(self, confidence=self.other, other=self.confidence)
 
     def measure(self) -> Metric:
         """Return the metric that the plan was made for."""
