@@ -62,9 +62,7 @@ def compare_command(
     check_destinations({"json_path": json_path, "plot_path": plot_path}, sources)
     wanted = score_names(scores)
     if plan_file is not None:
-        from abstain.cli._labels import compared
-
-        _write(compared(files, plan_file, wanted, chosen, level, columns), json_path, plot_path, scale)
+        _write(_planned(files, plan_file, wanted, chosen, level, columns), json_path, plot_path, scale)
         return
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
@@ -81,6 +79,29 @@ def compare_command(
             clusters=first.clusters,
         )
     _write(result, json_path, plot_path, scale)
+
+
+def _planned(
+    files: tuple[Path, ...], plan_file: Path, wanted: list[str], metric: Any, level: float, columns: dict[str, Any]
+) -> Any:
+    """Return the comparison of two models from the rows of a plan."""
+    from abstain.evaluation import compare
+    from abstain.outputs import read_pool
+    from abstain.pool import load_plan, places
+
+    if len(files) != 2:
+        raise click.UsageError("--plan compares two models: give two FILEs, in the order of 'abstain plan'")
+    plan = load_plan(plan_file)
+    losses, confidences = {}, {}
+    for k, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
+        outputs, loss = read_pool(file, **columns)
+        with about(file):
+            score = wanted[0] if wanted else known.default(outputs)
+            column = known.compute(score, outputs)
+            order = places(plan if k == 0 else plan.of_second(), column, outputs.ids)
+        losses[name], confidences[name] = loss[order], column[order]
+    with about(*files):
+        return compare(losses, confidences, metric, level=level, plan=plan)
 
 
 def _scores_of(

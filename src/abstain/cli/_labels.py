@@ -107,31 +107,6 @@ def _second(outputs: Any, other: Path, score: str | None, columns: dict[str, Any
         return scores.compute(wanted, second), outputs.predicted(), second.predicted()
 
 
-def compared(
-    files: tuple[Path, ...], plan_file: Path, scores_: list[str], metric: Any, level: float, columns: dict[str, Any]
-) -> Any:
-    """Return the comparison of two models from the rows of a plan."""
-    from abstain import scores
-    from abstain.cli._compare import names_of
-    from abstain.evaluation import compare
-    from abstain.outputs import read_pool
-    from abstain.pool import load_plan, places
-
-    if len(files) != 2:
-        raise click.UsageError("--plan compares two models: give two FILEs, in the order of 'abstain plan'")
-    plan = load_plan(plan_file)
-    losses, confidences = {}, {}
-    for k, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
-        outputs, loss = read_pool(file, **columns)
-        with about(file):
-            wanted = scores_[0] if scores_ else scores.default(outputs)
-            column = scores.compute(wanted, outputs)
-            order = places(plan if k == 0 else plan.of_second(), column, outputs.ids)
-        losses[name], confidences[name] = loss[order], column[order]
-    with about(*files):
-        return compare(losses, confidences, metric, level=level, plan=plan)
-
-
 def evaluated(
     file: Path, plan_file: Path | None, at_random: bool, scores: list[str], metrics: Any, columns: dict[str, Any],
     options: dict[str, Any],
