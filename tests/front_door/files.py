@@ -209,6 +209,8 @@ def shapes(folder: Path) -> dict[str, File]:
         "other_names": File(write("csv", folder / "other", label=names[y], pred=np.char.upper(names[p.argmax(1)]),
                                   conf=sure), wrong, sure, "differ by case alone"),
         "camel_case": File(write("jsonl", folder / "camel", isCorrect=wrong == 0, MeanTokenEntropy=-sure), wrong, sure),
+        "row_per_model": File(write("npz", folder / "rows", labels=y, pred=np.tile(p.argmax(1), (2, 1))), None, None,
+                              "if each is one model, write its column to a file of its own"),
         "decision_value": File(write("csv", folder / "df", y_true=(y > 0) * 1, y_pred=(p[:, 0] < 0.5) * 1,
                                      y_score=3 * (0.5 - p[:, 0])), ((p[:, 0] < 0.5) != (y > 0)) * 1.0, None,
                                "distance from the threshold"),

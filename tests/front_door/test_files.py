@@ -29,6 +29,7 @@ NAMES = [
     "columns_0_1_2", "columns_of_names", "suffix_prob", "keras_matrix", "keras_one_hot", "keras_sigmoid",
     "a_matrix_of_logits", "lists_as_text", "numpy_as_text", "json_with_results", "json_by_id", "regression",
     "several_labels", "free_text", "said_abstain", "other_names", "camel_case", "decision_value",
+    "row_per_model",
     "marked_ood", "ood_label", "quality", "loss_is_correct", "two_labels", "lm_eval", "lm_eval_text", "inspect_log",
     "inspect_frame", "inspect_eval", "fd_shifts", "fd_shifts_sets", "openood", "openood_ood", "openood_pickle",
 ]  # fmt: skip

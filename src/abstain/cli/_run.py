@@ -6,12 +6,13 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from shutil import get_terminal_size
 from typing import TextIO
 
 import click
 
 from abstain._pace import heard_by
-from abstain._result import clean
+from abstain._result import clean, wrapped
 from abstain.cli import (  # noqa: F401  (they add their commands)
     _commands,
     _compare,
@@ -93,7 +94,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         for line in _input.understood:
-            click.echo(as_options(_line(line)), err=True)
+            _say(as_options(_line(line)))
     except (BrokenPipeError, SystemExit):  # the reader, e.g. head, has enough: click and rich leave by SystemExit
         _close_stdout()
         return 0
@@ -112,7 +113,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         click.echo(f"abstain: {_line(error.format_message())}", err=True)
         return 2
     except _USER_ERRORS as error:
-        click.echo(f"abstain: {as_options(_line(_words(error)))}", err=True)
+        _say(f"abstain: {as_options(_line(_words(error)))}")
         _close_stdout()
         return 2
     return code if isinstance(code, int) else 0  # what a command gave to context.exit
@@ -130,10 +131,17 @@ def _note(
     if issubclass(category, UserWarning):
         note = as_options(_line(str(message)))
         if note not in _noted:  # what was said of a file need not be said of its table
-            click.echo(f"note: {note}", err=True)
+            _say(f"note: {note}")
         _noted.add(note)
     else:
         click.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
+
+
+def _say(line: str) -> None:
+    """Say something on standard error: one line, which a terminal gets broken between words."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        line = "\n".join(wrapped(line, get_terminal_size().columns - 1, "  "))
+    click.echo(line, err=True)
 
 
 def _words(error: Exception) -> str:

@@ -111,6 +111,7 @@ def settle(fields: dict[str, Any], plan: _names.Plan, notes: list[str], *, multi
 
 def _settle_matrix(fields: dict[str, Any], plan: _names.Plan, notes: list[str], part: str, matrix: Any) -> None:
     name = plan.single[part]
+    _transposed(fields, part, name, matrix)
     if ((matrix == 0.0) | (matrix == 1.0)).all() and (matrix.sum(axis=1) == 1.0).all():
         fields[part] = matrix.argmax(axis=1)
         notes.append(f"`{name}` is one-hot: the class is the place of the 1")
@@ -127,6 +128,15 @@ def _settle_matrix(fields: dict[str, Any], plan: _names.Plan, notes: list[str], 
             f"{name!r} is a matrix whose rows do not sum to 1; give logits={name!r} if it holds logits, or name the "
             f"column of {part}: {part}=<column>"
         )
+
+
+def _transposed(fields: dict[str, Any], part: str, name: str, matrix: Any) -> None:
+    """Refuse a matrix whose rows are not the samples, such as one row per model."""
+    other = fields.get("predictions" if part == "labels" else "labels")
+    n = 0 if other is None else len(other)
+    if n and len(matrix) != n:
+        ours = "" if matrix.shape[1] != n else ": if each is one model, write its column to a file of its own"
+        raise ValueError(f"{name!r} has {len(matrix)} rows of {matrix.shape[1]} for {n} samples{ours}")
 
 
 def _move(fields: dict[str, Any], plan: _names.Plan, old: str, new: str, column: Any) -> None:
