@@ -77,6 +77,19 @@ def test_numbers_that_unpack_without_measure_are_refused(tmp_path: Path, monkeyp
         abstain.read_outputs(file)
 
 
+def test_a_member_that_is_no_array_is_named(tmp_path: Path) -> None:
+    """A damaged name drops a column, such as the weights, which is said: it is called unused, and weighs nothing."""
+    file = tmp_path / "a.npz"
+    weights = member(np.linspace(1.0, 2.0, N))
+    archive(file, ("loss", member(LOSS)), ("confidence", member(SURE)), ("weight", weights))
+    assert abstain.read_outputs(file).sample_weight is not None
+    file.write_bytes(file.read_bytes().replace(b"weight.npy", b"weight.npx"))
+    found = abstain.read_outputs(file)
+    assert found.sample_weight is None
+    assert found.origin is not None
+    assert "weight.npx" in found.origin.rest
+
+
 def test_an_encrypted_member_is_one_error(tmp_path: Path) -> None:
     """The flag of encryption, which the library answers with a RuntimeError."""
     file = archive(tmp_path / "a.npz", ("loss", member(LOSS)), ("confidence", member(SURE)))

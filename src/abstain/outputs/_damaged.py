@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 #: What our own checks and the operating system raise, with words of their own.
-_OURS = (ValueError, TypeError, ImportError, OSError, EOFError)
+_OURS = (ValueError, TypeError, ImportError, OSError)
 
 
 @contextmanager

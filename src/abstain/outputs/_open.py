@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from abstain.outputs import _memory, readers
+from abstain.outputs._damaged import damaged
 from abstain.outputs._frame import FrameColumns
 from abstain.outputs._memory import MemoryColumns
 from abstain.outputs._npz import NpzColumns
@@ -52,11 +53,12 @@ def open_source(source: Any) -> Source:
         return Source("", _memory.of_frame(source))
     name = os.fspath(source)
     regular(name)
-    found = readers.find(name)
-    if found is not None:
-        reader, table = found
-        return Source(name, MemoryColumns(table.columns), (f"written by {reader.name}", *table.notes), table.one_of)
-    return Source(name, _columns(name, kind_of(name)))
+    with damaged(name):
+        found = readers.find(name)
+        if found is not None:
+            reader, table = found
+            return Source(name, MemoryColumns(table.columns), (f"written by {reader.name}", *table.notes), table.one_of)
+        return Source(name, _columns(name, kind_of(name)))
 
 
 def _arrays(source: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from abstain._checks import listed
 from abstain._typing import BoolArray, FloatArray
 from abstain.outputs import _names, _rows
+from abstain.outputs._damaged import damaged
 from abstain.outputs._open import name_of, open_source
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._read import read_outputs
@@ -66,8 +67,9 @@ def _opened(source: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], li
         single = {name: options.get(name) for name in _single()}
         matrix = {name: options.get(name) for name in _names.MATRIX}
         plan = _names.plan(known, single, matrix, options.get("groups", ()), options.get("scores", ()))
-        loaded = dict(opened.columns.load(list(known), set()))
-        names = opened.columns.class_names(loaded)
+        with damaged(name_of(source)):
+            loaded = dict(opened.columns.load(list(known), set()))
+            names = opened.columns.class_names(loaded)
     finally:
         opened.columns.close()
     if names is not None:

@@ -184,8 +184,7 @@ def read_outputs(
     matrix = {"logits": logits, "probabilities": probabilities, "features": features}
     name = name_of(source)
     try:
-        with damaged(name):
-            opened = open_source(source)
+        opened = open_source(source)
         try:
             plan = _names.plan(opened.columns.columns, single, matrix, groups, scores)
             judged_by = task_of(task)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain.outputs import readers
+from abstain.outputs._damaged import damaged
 from abstain.outputs._frame import bad_csv_row, csv_header, each_once, polars
 from abstain.outputs._open import kind_of, open_source, regular
 from abstain.outputs._text_files import decimal_comma, separator_of
@@ -60,7 +61,8 @@ def scan(path: str) -> Scan:
         return Scan(read(), sign, decimal_comma(path, sign))
     columns = open_source(path).columns
     try:
-        return Scan(_whole(pl, columns).lazy())
+        with damaged(path):
+            return Scan(_whole(pl, columns).lazy())
     finally:
         columns.close()
 
