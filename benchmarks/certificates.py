@@ -170,22 +170,22 @@ def two_levels(n: int, limit: float, delta: float, share: float, first: float) -
     second = (1.0001 * limit - share * first) / (1.0 - share)
     rank, part = schedule(n, limit, delta)
     total = 0.0
+    if second < 0.0:
+        return total
     for top in range(n + 1):
         weight = float(stats.binom.pmf(top, n, share))
-        if weight < 1e-9 or second < 0.0:
+        if weight < 1e-9:
             continue
-        most = int(stats.binom.ppf(0.5, n, limit)) + 1
-        one = stats.binom.pmf(np.arange(most + 1), top, first)
-        two = stats.binom.pmf(np.arange(most + 1), n - top, second)
+        one = stats.binom.pmf(np.arange(top + 1), top, first)[:, np.newaxis]
+        two = stats.binom.pmf(np.arange(n - top + 1), n - top, second)
         count = np.array([k for k in (top, n) if k > 0] if top < n else [n], dtype=float)
-        start = positions(count, rank)
-        for i in range(most + 1):
-            for j in range(most + 1 - i):
-                if one[i] * two[j] < 1e-12:
-                    continue
-                errors = np.array([i, i + j] if len(count) == 2 else [i + j], dtype=float)
-                p = bdtr(errors, count.astype(int), limit)
-                total += weight * one[i] * two[j] * (fallback(len(count), start, part, lambda a, b, p=p: p[a:b]) >= 0)
+        gain = np.zeros(2)
+        np.add.at(gain, positions(count, rank) + 2 - len(count), part)  # one threshold alone is the lower one
+        errors = np.arange(top + 1)[:, np.newaxis] + np.arange(n - top + 1)
+        high = (bdtr(np.arange(top + 1), max(top, 1), limit) <= gain[0])[:, np.newaxis] & (gain[0] > 0.0)
+        level = gain[1] + np.where(high, gain[0], 0.0)
+        passed = high | ((bdtr(errors, n, limit) <= level) & (level > 0.0))
+        total += weight * float((one * two * passed).sum())
     return total
 
 
@@ -287,7 +287,7 @@ def among(many: int) -> None:
             loss = (rng.random(n) < 0.0502).astype(float)
             scores = {str(j): rng.random(n) for j in range(k)}
             best += any(search(read(loss, score), 0.05, DELTA).threshold < np.inf for score in scores.values())
-            first = min(scores.values(), key=lambda score, loss=loss: loss @ np.argsort(np.argsort(-score)))
+            first = max(scores.values(), key=lambda score, loss=loss: loss @ np.argsort(np.argsort(-score)))
             chosen += search(read(loss, first), 0.05, DELTA).threshold < np.inf
             mine += choose_among(loss, scores, risk=0.05, delta=DELTA, rng=rng).attainable
         cells = f"best certificate {percent(best, many)}, best by AUGRC on the same rows {percent(chosen, many)}"
