@@ -92,7 +92,7 @@ def _finished(origin: Origin) -> str:
 
 def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return how new files are read: what was named, what rows are units, and what says that the model declined."""
-    from abstain.thresholds._policy import READING
+    from abstain.thresholds import READING
 
     assert outputs.origin is not None
     single, computed = outputs.origin.single, how.keys() & {"logits", "probabilities"}

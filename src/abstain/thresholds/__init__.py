@@ -11,6 +11,7 @@ from abstain.thresholds._copies import CopiedRowsWarning
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._monitor import Monitoring, monitor
 from abstain.thresholds._plan import CertificatePlan, plan_certificate
+from abstain.thresholds._policy import READING as READING
 from abstain.thresholds._policy import Policy
 from abstain.thresholds._policy import load_policy as load_policy
 from abstain.thresholds._report import Audit, audit
