@@ -86,6 +86,32 @@ def test_words_of_a_verdict_decline_too(folder: Path, capsys: pytest.CaptureFixt
     assert "'is_correct' said which rows the model itself declined" in capsys.readouterr().err
 
 
+def test_a_prediction_of_abstain_is_declined(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the answer itself says so, apply reads it there, and monitor has the same rows."""
+    for name, seed in (("cal", 0), ("new", 1)):
+        columns = answers(seed)
+        said = np.where(columns["declined"], "abstain", np.where(columns["correct"], "yes", "no"))
+        label = np.where(np.arange(800) % 50, "yes", "no")
+        pl.DataFrame({"label": label, "prediction": said, "confidence": columns["p"]}).write_csv(f"{name}.csv")
+    assert run(["threshold", "cal.csv", "--coverage", "0.5", "-o", "p.json"]) == 0
+    assert run(["apply", "p.json", "new.csv", "-o", "out.csv"]) == 0
+    found = pl.read_csv("out.csv").filter("accepted")
+    assert len(found) > 200
+    assert set(found["prediction"]) == {"yes", "no"}
+    capsys.readouterr()
+    assert run(["monitor", "p.json", "new.csv"]) == 0
+    assert f"accepted {len(found)} of {800 - answers(1)['declined'].sum()}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_tabs_belong_to_tsv(folder: Path) -> None:
+    """A .csv from a .tsv has commas, a .tsv has tabs."""
+    Path("new.tsv").write_text("case\ts\na\t0.9\n")
+    policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="s")
+    for name, line in (("out.csv", "a,0.9,true"), ("out.tsv", "a\t0.9\ttrue")):
+        apply_policy(policy, "new.tsv", name)
+        assert Path(name).read_text().splitlines()[1] == line
+
+
 def patients(seed: int, n: int = 400) -> dict[str, Any]:
     """Return rows of patients of whom one has many rows, all wrong."""
     rng = np.random.default_rng(seed)

@@ -98,7 +98,7 @@ def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> di
     single, computed = outputs.origin.single, how.keys() & {"logits", "probabilities"}
     kept = {"clusters", *(() if computed else ("uncertainty",))}
     if _declined(outputs):
-        kept.add("abstained" if "abstained" in single else "correct")
+        kept.add(next(part for part in ("abstained", "correct", "predictions") if part in single))
     found = {part: name for part, name in single.items() if part in kept}
     options = {name: given.get(name) for name in READING if name != "uncertainty"}
     return found | {name: value for name, value in options.items() if value is not None}
@@ -110,10 +110,11 @@ def _as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
     told = {name for name, value in columns.items() if value is not None}
     if told & {"loss", "correct", "quality"}:
         part, name = policy.said_declined() or ("", "")
-        if part == "correct" and not told & {"abstained", "correct"}:
+        if part in ("correct", "predictions") and not told & {"abstained", "correct"}:
             raise click.UsageError(
                 f"the promise is about what the model itself answers, which {name!r} said at calibration; give "
-                f"--correct {name}, or --abstained with the column that says so"
+                + (f"--correct {name}, or " if part == "correct" else "")
+                + "--abstained with the column that says so"
             )
         reading = {name: value for name, value in reading.items() if name not in (*_VERDICTS, "labels", "predictions")}
     elif told & {"labels", "predictions"}:
@@ -214,7 +215,7 @@ def threshold_command(
 @command.command("apply", epilog=example_lines("abstain apply policy.json new.parquet -o decided.parquet"))
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path)
-@click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv, .parquet or .jsonl.")
+@click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv, .tsv, .parquet or .jsonl.")
 @click.option("--column", default="accepted", show_default=True, help="Name of the new column.")
 @click.option("--edited", is_flag=True, help="Use a policy that was edited by hand; its guarantee is dropped.")
 def apply_command(policy: Path, file: Path, output: Path, column: str, edited: bool) -> None:

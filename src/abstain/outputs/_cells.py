@@ -29,7 +29,8 @@ def columns(name: str, values: Sequence[Any]) -> dict[str, Any]:
     """Return one field as columns: dicts one per key (``name.key``), lists of numbers a matrix, the rest as it is.
 
     Lists of ``{"label": ..., "score": ...}``, which a text-classification pipeline writes with all its classes, become
-    one column ``prob_<label>`` per class.
+    one column ``prob_<label>`` per class; where classes are left out, as by its best one or few, ``name.best.label``
+    and ``name.best.score``.
     """
     some = next((value for value in values if not _missing(value)), None)
     if isinstance(some, Mapping):
@@ -41,7 +42,9 @@ def columns(name: str, values: Sequence[Any]) -> dict[str, Any]:
         return found
     if isinstance(some, list | tuple | np.ndarray) and len(some):
         if isinstance(some[0], Mapping) and {"label", "score"} <= some[0].keys():
-            return _per_class(values)
+            return _per_class(name, values)
+        if len(some) == 1 and isinstance(some[0], list | tuple | np.ndarray):  # one text, in a list of its own
+            return columns(name, [value if value is None else value[0] for value in values])
         if _kind(some[0]) in ("number", "whole"):
             return {name: _matrix(name, values)}
     return {name: column(values)}
@@ -82,7 +85,11 @@ def _matrix(name: str, values: Sequence[Any]) -> Any:
     return np.array([list(value) for value in values], dtype=float)
 
 
-def _per_class(values: Sequence[Any]) -> dict[str, Any]:
+def _per_class(name: str, values: Sequence[Any]) -> dict[str, Any]:
     rows = [{each["label"]: each["score"] for each in value} if value is not None else {} for value in values]
     names = sorted({str(label) for row in rows for label in row})
+    if any(0 < len(row) < len(names) for row in rows):
+        best = [max(row, key=row.__getitem__) if row else None for row in rows]
+        score = [np.nan if word is None else row[word] for word, row in zip(best, rows, strict=True)]
+        return {f"{name}.best.label": text(best), f"{name}.best.score": np.array(score, dtype=float)}
     return {f"prob_{label}": np.array([row.get(label, np.nan) for row in rows], dtype=float) for label in names}

@@ -94,7 +94,9 @@ def truth(column: Any, name: str) -> BoolArray:
 
 
 def declined(column: Any, name: str, part: str) -> BoolArray:
-    """Return which rows the model itself did not answer, by a column of yes and no ("abstained") or of verdicts."""
+    """Return which rows the model itself did not answer, by a column of yes and no, of verdicts or of answers."""
+    if part == "predictions":
+        return np.array([value is not None and abstains(str(value)) for value in _listed(column)], dtype=bool)
     return truth(column, name) if part == "abstained" else np.asarray(graded(column, name)[0] == ABSTAINED)
 
 

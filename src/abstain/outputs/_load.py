@@ -12,6 +12,8 @@ from abstain.outputs._answers import Answers
 from abstain.outputs._open import Source
 from abstain.outputs._tasks import Task
 
+#: Columns without a part that are named beside those whose names say something.
+_MOST = 6
 #: Columns whose values may be words.
 _WORDS = ("labels", "predictions", "ids", "clusters", "correct", "abstained", "should_abstain", "is_ood")
 
@@ -58,7 +60,10 @@ class Reading:
                     )
             else:
                 plain.append(f"`{name}`")
-        return [*notes, *([f"not used: {', '.join(plain)}"] if plain else [])]
+        said = " ".join([*notes, *plain])
+        others = [f"`{name}`" for name in self.rest if plain and f"`{name}`" not in said]
+        more = f" and {len(others) - _MOST} more columns" if len(others) > _MOST else ""
+        return [*notes, *([f"not used: {', '.join(plain + others[:_MOST])}{more}"] if plain else [])]
 
     def _distinct(self, name: str) -> tuple[int, str, int]:
         """Return how many values a column takes, its first one, and its number of rows."""

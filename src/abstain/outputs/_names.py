@@ -201,6 +201,8 @@ def _matches(pattern: str | Sequence[str], columns: dict[str, int], option: str)
     if not isinstance(pattern, str | Sequence):
         raise TypeError(f"{option} must be a name, a pattern or a sequence of names, got {pattern!r}")
     found: list[str] = []
+    if isinstance(pattern, str) and pattern not in columns and "," in pattern:  # names in one text, by commas
+        pattern = [part.strip() for part in pattern.split(",")]
     for part in [pattern] if isinstance(pattern, str) else pattern:
         if part in columns:
             found.append(part)

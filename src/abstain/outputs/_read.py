@@ -190,7 +190,7 @@ def read_outputs(
             judged_by = task_of(task)
             if not unlabelled:
                 _shapes.find_probabilities(plan, opened.columns)
-                _require_loss(plan, opened.columns.columns)
+                _require_loss(plan, opened.columns)
             elif labels is None and ood_label is None:
                 plan.single.pop("labels", None)  # -1, or the classes of other data
             with damaged(name):
@@ -231,7 +231,8 @@ def _about(name: str, message: str) -> str:
     return message if not name or message.startswith(f"{name}: ") else f"{name}: {message}"
 
 
-def _require_loss(plan: _names.Plan, columns: dict[str, int]) -> None:
+def _require_loss(plan: _names.Plan, source: Any) -> None:
+    columns = source.columns
     predicts = plan.matrix.keys() & {"logits", "probabilities"} or "passes" in columns
     predicts = predicts or plan.single.keys() & {"predictions", "positive_probability"}
     if plan.single.keys() & {"loss", "correct", "quality"} or ("labels" in plan.single and predicts):
@@ -243,6 +244,9 @@ def _require_loss(plan: _names.Plan, columns: dict[str, int]) -> None:
             f"nothing predicts a class; if {either!r} is the probability of the second of two classes give "
             f"positive_probability={either!r}, else logits=, probabilities=, predictions= or loss="
         )
+    elif "labels" in plan.single and (named := _shapes.called_as_labels(plan, source)):
+        missing = f"nothing predicts a class, but columns are called as the labels are; give logits={','.join(named)!r}"
+        missing += " or probabilities= with them"
     elif "labels" in plan.single:
         missing = "nothing predicts a class; give logits=, probabilities=, predictions=, positive_probability= or loss="
     elif taken:

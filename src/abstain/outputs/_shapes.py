@@ -39,18 +39,24 @@ def find_probabilities(plan: _names.Plan, columns: Any) -> None:
             plan.class_names = _class_names(found[0])
 
 
-def _families(plan: _names.Plan, columns: Any, free: dict[str, int]) -> Iterator[list[str]]:
-    """Yield columns that may be one per class: called like the labels, or alike but for a part that differs."""
-    single = [name for name, ndim in free.items() if ndim == 1]
-    seen: list[set[str]] = []
+def called_as_labels(plan: _names.Plan, columns: Any) -> list[str]:
+    """Return the columns that are called as the labels are, if there is one for each."""
     try:
         labels = columns.load([plan.single["labels"]], set())[plan.single["labels"]]
         words = {word for word in _codes.as_words(labels).tolist() if word is not None}
     except (TypeError, ValueError):  # the reader says better what is wrong with them
-        words = set()
-    if len(words) > 1 and words <= set(single):
-        seen.append(words)
-        yield [name for name in single if name in words]
+        return []
+    single = [name for name, ndim in columns.columns.items() if ndim == 1]
+    return [name for name in single if name in words] if len(words) > 1 and words <= set(single) else []
+
+
+def _families(plan: _names.Plan, columns: Any, free: dict[str, int]) -> Iterator[list[str]]:
+    """Yield columns that may be one per class: called like the labels, or alike but for a part that differs."""
+    single = [name for name, ndim in free.items() if ndim == 1]
+    seen: list[set[str]] = []
+    if named := [name for name in called_as_labels(plan, columns) if name in single]:
+        seen.append(set(named))
+        yield named
     for around in _AROUND:
         families: dict[str, list[str]] = {}
         for name in single:

@@ -22,6 +22,8 @@ SIGMAS = 3.0
 LEAST = 5
 #: Labels and predictions of so many rows have a class in common, however bad the model.
 MOST_ALIKE = 20
+#: Share of predictions that may differ from the largest probability before anything is said: ties, rounding.
+OTHERWISE = 0.01
 #: Names of classes that are none.
 UNKNOWN = {"unknown", "ood", "oos", "out_of_scope", "other", "none", "n/a", "na", "background"}
 
@@ -45,9 +47,30 @@ def examine(outputs: Outputs, plan: _names.Plan) -> None:
     _correctness_as_loss(plan)
     _step_function(outputs, plan)
     _uncertainty(outputs, plan)
+    _not_largest(outputs, plan)
     _disjoint(outputs)
     _outside(outputs)
     _order(outputs)
+
+
+def _not_largest(outputs: Outputs, plan: _names.Plan) -> None:
+    """Warn where predictions stand beside probabilities or logits and often name another class than the largest."""
+    matrix = outputs.probabilities if outputs.probabilities is not None else outputs.logits
+    if outputs.predictions is None or matrix is None or outputs.confidence is not None:
+        return
+    values, predicted = np.asarray(matrix), np.asarray(outputs.predictions)
+    if predicted.min() < 0 or predicted.max() >= values.shape[1]:
+        return
+    below = int(np.sum(values[np.arange(len(values)), predicted] < values.max(axis=1)))
+    if below > max(LEAST, OTHERWISE * len(values)):
+        kind = "probabilities" if outputs.probabilities is not None else "logits"
+        warnings.warn(
+            f"{below} of {len(values)} predictions are not the class with the largest of {kind}, as after a threshold "
+            "of their own; scores such as msp are the confidence in another class there: give confidence= with that in "
+            "the class that was predicted, or leave the predictions out",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _disjoint(outputs: Outputs) -> None:

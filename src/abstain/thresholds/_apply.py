@@ -15,7 +15,7 @@ from abstain.outputs import Scan, declined, scan, spoken
 from abstain.thresholds._grouped import TRUTH, group_name
 from abstain.thresholds._policy import Policy
 
-_KINDS = (".csv", ".parquet", ".jsonl")
+_KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 #: Rows below which it is no news that most scores lie where few did at calibration.
 _FEWEST = 20
 
@@ -49,8 +49,8 @@ def apply_policy(
     source : str or path
         A file of any kind that :func:`read_outputs` reads.
     output : str or path
-        ``.csv``, ``.parquet`` or ``.jsonl``. The output appears only when it is complete. A CSV has the separator that
-        ``source`` has.
+        ``.csv``, ``.tsv``, ``.parquet`` or ``.jsonl``. The output appears only when it is complete. A CSV has the
+        separator that ``source`` has, but for tabs, which belong to ``.tsv``.
     column : str
         Name of the new column of booleans.
 
@@ -119,7 +119,7 @@ class _Rows:
         try:
             schema = frame.collect_schema()
             nested = [each for each, dtype in schema.items() if dtype.is_nested()]
-            if kind == ".csv" and nested:
+            if kind in (".csv", ".tsv") and nested:
                 shown = f"{nested[0]!r} of {schema[nested[0]]}"
                 raise ValueError(f"{out}: a CSV has no place for column {shown}; use .parquet")
             frame, schema = self._opened(pl, frame, schema)
@@ -172,7 +172,8 @@ class _Rows:
 
 
 def _write(frame: Any, out: str, kind: str, separator: str) -> None:
-    if kind == ".csv":
+    if kind in (".csv", ".tsv"):
+        separator = "\t" if kind == ".tsv" else "," if separator == "\t" else separator
         write_file(out, lambda file: frame.sink_csv(file, separator=separator))
     else:
         write_file(out, frame.sink_parquet if kind == ".parquet" else frame.sink_ndjson)

@@ -110,8 +110,8 @@ class Policy:
         return compute(self.score, kind, matrix, self.temperature)
 
     def said_declined(self) -> tuple[str, str] | None:
-        """Return what tells which rows the model itself declined, "abstained" or "correct", with its column, if any."""
-        for part in ("abstained", *(["correct"] if self.calibration.get("answered") else [])):
+        """Return what says which rows the model itself declined: the part of a file, and its column."""
+        for part in ("abstained", *(("correct", "predictions") if self.calibration.get("answered") else ())):
             if part in self.reading:
                 return part, self.reading[part]
         return None

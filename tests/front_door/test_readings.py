@@ -1,0 +1,83 @@
+"""Files that could be read too little or in another way: each is read rightly, or said, or refused with what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain import read_outputs
+
+pytest.importorskip("polars")
+
+N, NAMES = 120, ["anger", "fear", "joy"]
+
+
+def emotions() -> tuple[Any, Any]:
+    """Return labels, and probabilities of three classes."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(3), size=N)
+    return np.array(NAMES)[[rng.choice(3, p=row) for row in p]], p
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_pipelines_of_hugging_face(tmp_path: Path, most: int, wrapped: bool) -> None:
+    """All classes or the best ones, in a list of their own or not: the same predictions and confidences."""
+    labels, p = emotions()
+    file = tmp_path / "hf.jsonl"
+    with file.open("w") as lines:
+        for label, row in zip(labels, p, strict=True):
+            best = [{"label": NAMES[k], "score": float(row[k])} for k in np.argsort(-row)[:most]]
+            lines.write(json.dumps({"label": str(label), "output": [best] if wrapped else best}) + "\n")
+    outputs = read_outputs(file)
+    assert outputs.error.tolist() == (labels != np.array(NAMES)[p.argmax(axis=1)]).tolist()
+    sure = outputs.confidence if most < 3 else np.asarray(outputs.probabilities).max(axis=1)
+    assert np.array_equal(sure, p.max(axis=1))
+    if most < 3:
+        assert outputs.understood()["prediction"] == "`output.best.label`"
+        assert outputs.understood()["confidence"] == "`output.best.score`"
+
+
+def test_predictions_that_are_not_the_likeliest_class() -> None:
+    """A cut of its own is said, since scores of the largest probability speak of another class; a few rows are not."""
+    rng = np.random.default_rng(1)
+    p = rng.random(N)
+    columns = {"label": rng.random(N) < p, "p_0": 1 - p, "p_1": p}
+    cut = p > 0.3
+    n = int(((p > 0.3) & (p < 0.5)).sum())
+    with pytest.warns(UserWarning, match=f"{n} of {N} predictions are not the class with the largest of probabilities"):
+        read_outputs(columns | {"prediction": cut})
+    likeliest = p > 0.5
+    likeliest[0] = ~likeliest[0]
+    read_outputs(columns | {"prediction": likeliest})
+
+
+def test_per_cent_has_a_remedy_for_calibration() -> None:
+    """A confidence of 0 to 100 ranks as it is; the calibration error says how it could be had."""
+    columns = {"correct": np.arange(40) % 3 > 0, "confidence": np.linspace(0, 100, 40)}
+    found = abstain.evaluate(**columns)
+    assert np.isfinite(found.value("augrc"))
+    assert any("ECE is not defined" in note and "divide per cent by 100" in note for note in found.notes())
+
+
+def test_what_is_not_used_is_named_in_full(tmp_path: Path) -> None:
+    """Where one column is named as not used, the others are too: silence would say that they were."""
+    columns = {"loss": [0, 1, 0], "p": [3, 2, 1], "confidence": [1, 2, 3], "answer": ["a", "b", "c"]}
+    outputs = read_outputs(columns, confidence="p")
+    assert outputs.origin is not None
+    assert "not used: `confidence`, `answer`" in outputs.origin.notes
+
+
+def test_columns_called_as_the_labels_are() -> None:
+    """Logits with the names of the classes are suggested, in words that then work."""
+    labels, p = emotions()
+    columns = {"true_class": labels, **dict(zip(NAMES, np.log(p).T * 3, strict=True))}
+    with pytest.raises(ValueError, match="called as the labels are; give logits='anger,fear,joy' or probabilities="):
+        read_outputs(columns, labels="true_class")
+    outputs = read_outputs(columns, labels="true_class", logits="anger,fear,joy")
+    assert outputs.error.tolist() == (labels != np.array(NAMES)[p.argmax(axis=1)]).tolist()
