@@ -115,11 +115,24 @@ def test_no_error_is_no_proof_of_a_risk_of_zero(largest: float, weight: np.ndarr
 
 
 def test_equal_losses_above_the_limit_break_the_promise() -> None:
-    """An audit of losses without spread compares the risk itself."""
+    """Losses without spread refute a promise when there are enough of them for a bound; few of them cannot tell."""
     score = np.arange(1000.0)
     found = abstain.choose_threshold(0.1 * np.ones(1000), score, risk=0.3, delta=0.05, max_loss=1.0)
     assert abstain.thresholds.audit(found, [0.5] * 50, [2000.0] * 50).keeps_promise is False
+    assert abstain.thresholds.audit(found, [0.5] * 5, [2000.0] * 5).keeps_promise is None
     assert abstain.thresholds.audit(found, [0.2] * 50, [2000.0] * 50).keeps_promise is True
+
+
+def test_an_audit_rarely_refutes_a_promise_that_holds() -> None:
+    """Losses of .0505 nine times in ten have a mean below .05: audits that saw only those may not say broken."""
+    found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05, max_loss=1.0)
+    rng = np.random.default_rng(0)
+    for n in (2, 5, 20, 200):
+        seen = [
+            abstain.thresholds.audit(found, rng.choice([0.0, 0.0505], n, p=[0.1, 0.9]), np.full(n, 2000.0))
+            for _ in range(40)
+        ]
+        assert sum(each.keeps_promise is False for each in seen) <= 1
 
 
 def test_groups_share_delta() -> None:

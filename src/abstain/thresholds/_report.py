@@ -16,19 +16,24 @@ from abstain.thresholds._clusters import cluster_means
 from abstain.thresholds._grouped import group_column
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
+from abstain.thresholds._p_values import hoeffding_bentkus
 from abstain.thresholds._policy import Policy
 from abstain.thresholds._results import TOLD, CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._reuse import warn_if_reused
 from abstain.thresholds._sample import cluster_numbers, read
 
+#: The promised risk and the largest loss.
+Limit = tuple[float, float] | None
+
 
 @dataclass(frozen=True, repr=False)
 class Audit(Result):
-    """Coverage and risk of a fixed threshold on new rows, with exact pointwise intervals.
+    """Coverage and risk of a fixed threshold on new rows, with pointwise intervals: exact for counts, else approximate.
 
-    ``keeps_promise``: False if the lower end of the risk interval (the risk, where losses show no spread), of any
-    group, is above the promised risk, None without promise. ``groups``: the same of each group of the rows; empty
-    without groups.
+    ``keeps_promise``: False if the lower end of the risk interval, of any group, is above the promised risk and, where
+    losses are not 0/1, the Hoeffding-Bentkus bound too, which no population breaks. None without a promise, or where
+    only one of them is, or equal losses show no spread: the rows cannot tell. ``groups``: the same of each group of the
+    rows; empty without groups.
 
     Examples
     --------
@@ -132,7 +137,7 @@ def audit(
         accepted, grouped = threshold.accept(scores), False
     marks = np.where(np.isnan(scores), np.nan, accepted.astype(np.float64))
     promise = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
-    limit = None if promise is None else float(promise["risk"])
+    limit = None if promise is None else (float(promise["risk"]), float(promise["max_loss"]))
     check_clusters(threshold, clusters)
     unit = None if clusters is None else cluster_numbers(clusters, len(losses))
     total = _audited(losses, marks, level, nan_policy, limit, unit)
@@ -144,8 +149,8 @@ def audit(
         str(name): _audited(losses[mine], marks[mine], level, nan_policy, limit, None if unit is None else unit[mine])
         for name, mine in ((name, column == name) for name in np.unique(column))
     }
-    kept = all(one.keeps_promise for one in each.values()) if grouped and limit is not None else total.keeps_promise
-    return replace(total, keeps_promise=kept, groups=each)
+    verdicts = [one.keeps_promise for one in each.values()] if grouped else [total.keeps_promise]
+    return replace(total, keeps_promise=next((v for v in (False, None) if v in verdicts), True), groups=each)
 
 
 def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: ArrayLike | None) -> None:
@@ -167,18 +172,31 @@ def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: Ar
 
 
 def _audited(
-    loss: FloatArray, marks: FloatArray, level: float, nan_policy: NanPolicy, limit: float | None, unit: Any = None
+    loss: FloatArray, marks: FloatArray, level: float, nan_policy: NanPolicy, limit: Limit, unit: Any = None
 ) -> Audit:
     """Audit rows whose score was replaced by 1, accepted, or 0."""
     sample = read(loss, marks, None, nan_policy, unit)
     point = RiskCoverageCurve(sample.blocks).at(threshold=1.0)
     accepted = (sample.score == 1.0).astype(np.float64)
-    risk, ends = point.selective_risk, risk_interval(sample, accepted, level)
+    risk, ends, values = point.selective_risk, risk_interval(sample, accepted, level), sample.loss[accepted > 0.0]
     if sample.cluster is not None:
-        means = cluster_means(sample.loss, accepted > 0.0, sample.cluster)
-        risk, ends = float(means.mean()) if means.size else np.nan, mean_interval(means, level)
-    low, high = ends
+        values = cluster_means(sample.loss, accepted > 0.0, sample.cluster)
+        risk, ends = float(values.mean()) if values.size else np.nan, mean_interval(values, level)
+    exact = sample.binary and sample.cluster is None
     return Audit(
-        sample.n, point.n_accepted, point.coverage, coverage_interval(sample, accepted, level), risk, (low, high),
-        level, None if limit is None else not (risk if np.isnan(low) else low) > limit,
+        sample.n, point.n_accepted, point.coverage, coverage_interval(sample, accepted, level), risk, ends, level,
+        _kept(risk, ends[0], values, limit, None if exact else (1.0 - level) / 2.0),
     )  # fmt: skip
+
+
+def _kept(risk: float, low: float, values: FloatArray, limit: Limit, error: float | None) -> bool | None:
+    """Judge a promise; ``error``: the level at which a bound must agree, None where the interval is exact."""
+    if limit is None:
+        return None
+    if not (risk if np.isnan(low) else low) > limit[0]:
+        return True
+    if error is None:
+        return False
+    kept = np.maximum(1.0 - values / limit[1], 0.0)  # a mean loss above the limit is a mean of these below its own
+    p = hoeffding_bentkus(np.array([float(kept.size)]), np.array([kept.sum()]), 1.0 - limit[0] / limit[1])
+    return False if p[0] <= error else None
