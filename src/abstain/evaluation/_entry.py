@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,13 @@ _COLUMNS = (
 
 
 def check_names(scores: Any, groups: Any, metrics: Any) -> None:
-    """Refuse what is neither a name nor a list of names."""
-    for name, given, kinds in (("scores", scores, str), ("groups", groups, str), ("metrics", metrics, str | Metric)):
+    """Refuse what is neither a name nor a list of names; of metrics, any iterable will do, and is read later."""
+    for name, given in (("scores", scores), ("groups", groups)):
         several = given if isinstance(given, list | tuple | dict | set) else [given]
-        optional = given is None and name != "metrics"
-        if not optional and (isinstance(given, bytes) or not all(isinstance(each, kinds) for each in several)):
+        if given is not None and (isinstance(given, bytes) or not all(isinstance(each, str) for each in several)):
             raise TypeError(f"{name} must be a name or a list of names, got {given!r:.99}")
+    if isinstance(metrics, bytes) or not isinstance(metrics, str | Metric | Iterable):
+        raise TypeError(f"metrics must be a name or a list of names, got {metrics!r:.99}")
 
 
 def as_outputs(
