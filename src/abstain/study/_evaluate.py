@@ -21,7 +21,7 @@ from abstain.study._units import Job, digest, expanded, files_of, key_of, saved_
 
 #: Seconds per unit of cost where no unit of the study has been timed: a row of a score, a byte of a file.
 _USUAL = 1.2e-6
-_PER_BYTE = 0.02
+_PER_BYTE = 0.25
 #: One process is enough for less than this many seconds.
 _FEW = 2.0
 

@@ -42,23 +42,27 @@ def run_all(jobs: Iterable[Job], workers: int, done: Done) -> None:
             job = waiting.get()
             done(job, attempt(job))
         return
-    lock, started = threading.Lock(), list[Any]()
-    threads = [threading.Thread(target=_feed, args=(waiting, done, lock, started), daemon=True) for _ in range(workers)]
+    lock, started, stopped = threading.Lock(), list[Any](), threading.Event()
+    threads = [
+        threading.Thread(target=_feed, args=(waiting, done, lock, started, stopped), daemon=True)
+        for _ in range(workers)
+    ]
     for thread in threads:
         thread.start()
     try:
         for thread in threads:
             thread.join()
     finally:  # interrupted: nobody works on for a parent that has gone
-        for process in started:
+        stopped.set()
+        for process in list(started):
             if process.poll() is None:
                 process.kill()
                 process.wait()
 
 
-def _feed(waiting: SimpleQueue[Job], done: Done, lock: Any, started: list[Any]) -> None:
+def _feed(waiting: SimpleQueue[Job], done: Done, lock: Any, started: list[Any], stopped: threading.Event) -> None:
     process = None
-    while True:
+    while not stopped.is_set():
         try:
             job = waiting.get_nowait()
         except Empty:
@@ -69,6 +73,8 @@ def _feed(waiting: SimpleQueue[Job], done: Done, lock: Any, started: list[Any]) 
         why = _ask(process, job)
         if process.poll() is not None:
             process = None
+        if stopped.is_set():
+            return
         with lock:
             done(job, why)
     if process is not None:
