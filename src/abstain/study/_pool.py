@@ -20,15 +20,13 @@ from abstain.study._units import Job, work
 #: Told of each finished job, and why it failed, if it did.
 Done = Callable[[Job, str | None], object]
 
-_USER = (ValueError, TypeError, OSError, ImportError, MemoryError, KeyError)
-
 
 def attempt(job: Job) -> str | None:
     """Compute a unit; return why it failed, None if it did not."""
     try:
         work(job)
-    except _USER as why:
-        return str(why) or type(why).__name__
+    except Exception as why:  # whatever a damaged file can do to a reader: it is named, and the rest is done
+        return f"{type(why).__name__}: {why}" if not isinstance(why, ValueError | OSError) else str(why)
     return None
 
 
