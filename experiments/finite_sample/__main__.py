@@ -12,6 +12,9 @@ from experiments.finite_sample._sources import load, synthetic
 from experiments.finite_sample._statements import statements
 from experiments.finite_sample._study import SIZES, equality, rates, run, save
 
+#: With fewer rounds their spread says little of the standard error.
+FEW_ROUNDS = 10
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the study and write records.csv, tables.json, statements.md and the figures."""
@@ -29,6 +32,11 @@ def main(arguments: list[str] | None = None) -> int:
     equal, rate = equality(sources), rates(records, sources)
     save(options.output, records, equality=equal, rates=rate)
     lines = statements(records, equal, rate)
+    if options.rounds < FEW_ROUNDS:
+        lines.append(
+            f"Caution: of {options.rounds} rounds a standard error is itself a guess, too small as often as not: the "
+            "standardised gap is far above 1 then though the theory holds; take 20."
+        )
     write_text(str(options.output / "statements.md"), "\n".join(lines) + "\n")
     print("\n".join(lines))
     if not options.no_figures:

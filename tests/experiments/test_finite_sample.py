@@ -172,7 +172,9 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert {row["estimator"] for row in rows} == set(estimates.ESTIMATORS)
     tables = json.loads((tmp_path / "tables.json").read_text(encoding="utf-8"))
     assert tables.keys() == {"equality", "rates"}
-    assert "Counter-example" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "Counter-example" in said
+    assert "Caution: of 2 rounds a standard error is itself a guess" in said
     names = {"bias", "estimates", "mae", "mse", "scores"}
     written = {path.stem for path in tmp_path.glob("*.png")}
     per_loss = {f"synthetic_{name}_{loss}" for name in names for loss in ("0-1", "ce")}
