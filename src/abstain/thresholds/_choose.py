@@ -10,6 +10,7 @@ import numpy as np
 from abstain._checks import (
     FRACTION,
     failure_probability,
+    flag,
     fraction,
     generator,
     inside,
@@ -169,6 +170,7 @@ def choose_threshold(
     level = inside(level, "level", 0.95)
     one_of(multiplicity, ("all", "each"), "multiplicity")
     generator(rng)
+    answered = flag(answered, "answered")
     if max_weight is not None:
         positive(max_weight, "max_weight")
     if bound is not None:
