@@ -43,6 +43,20 @@ def test_pipelines_of_hugging_face(tmp_path: Path, most: int, wrapped: bool) -> 
         assert outputs.understood()["confidence"] == "`output.best.score`"
 
 
+def test_decided_lines_keep_their_objects(tmp_path: Path) -> None:
+    """Lists and objects of JSON lines are written as they were, with the decision beside them."""
+    labels, p = emotions()
+    lists = [[{"label": NAMES[k], "score": float(row[k])} for k in range(3)] for row in p]
+    rows = [{"label": str(label), "output": each} for label, each in zip(labels, lists, strict=True)]
+    (tmp_path / "new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = abstain.choose_threshold(labels != np.array(NAMES)[p.argmax(axis=1)], p.max(axis=1), coverage=0.5)
+    policy = found.policy(score="msp", probabilities=[f"prob_{name}" for name in NAMES])
+    abstain.thresholds.apply_policy(policy, tmp_path / "new.jsonl", tmp_path / "out.jsonl")
+    written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row.pop("accepted") for row in written] == (p.max(axis=1) >= found.threshold).tolist()
+    assert written == rows
+
+
 def test_predictions_that_are_not_the_likeliest_class() -> None:
     """A cut of its own is said, since scores of the largest probability speak of another class; a few rows are not."""
     rng = np.random.default_rng(1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain.outputs import readers
 from abstain.outputs._damaged import damaged
-from abstain.outputs._frame import bad_csv_row, csv_header, each_once, polars
+from abstain.outputs._frame import FrameColumns, bad_csv_row, csv_header, each_once, polars
 from abstain.outputs._open import kind_of, open_source, regular
 from abstain.outputs._text_files import decimal_comma, separator_of
 
@@ -26,11 +26,14 @@ class Scan:
         What parts the columns, in a CSV.
     decimal_comma : bool
         Whether numbers of a CSV have a comma.
+    original : polars.DataFrame, optional
+        The same rows with objects and lists as the file has them, where ``frame`` has them in columns.
     """
 
     frame: Any
     separator: str = ","
     decimal_comma: bool = False
+    original: Any = None
 
     def flaw(self, path: str) -> str | None:
         """Return what is wrong with the first row that is too long."""
@@ -60,9 +63,11 @@ def scan(path: str) -> Scan:
         read = partial(pl.scan_csv, path, infer_schema=False, separator=sign, glob=False)
         return Scan(read(), sign, decimal_comma(path, sign))
     columns = open_source(path).columns
+    lines = known is None and path.lower().endswith((".jsonl", ".ndjson"))
     try:
         with damaged(path):
-            return Scan(_whole(pl, columns).lazy())
+            original = None if hasattr(columns, "collected") or not lines else FrameColumns(path, "ndjson").collected()
+            return Scan(_whole(pl, columns).lazy(), original=original)
     finally:
         columns.close()
 

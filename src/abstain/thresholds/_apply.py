@@ -124,7 +124,10 @@ class _Rows:
                 raise ValueError(f"{out}: a CSV has no place for column {shown}; use .parquet")
             frame, schema = self._opened(pl, frame, schema)
             score, refused, decided = _columns(pl, self, schema)
-            _write(frame.with_columns(decided.alias(self.column)).drop(self.inner), out, kind, self.rows.separator)
+            written, original = frame.with_columns(decided.alias(self.column)).drop(self.inner), self.rows.original
+            if original is not None and kind in (".parquet", ".jsonl"):  # objects and lists as they were
+                written = original.lazy().with_columns(written.select(self.column).collect().to_series())
+            _write(written, out, kind, self.rows.separator)
             # a second pass: one pass for both holds more of the file in memory, and takes as long
             low, high = _usual(self.policy)
             each = {
@@ -236,7 +239,7 @@ def _columns(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any, Any]:
     name, policy, column = rows.name, rows.policy, rows.column
     if policy.group is not None:
         _require(policy.group, name, schema)
-    if column in schema:
+    if column in schema or (rows.rows.original is not None and column in rows.rows.original.columns):
         raise ValueError(f"{name}: column {column!r} exists already; name another one")
     if policy.inputs is None:
         _require(policy.score, name, schema)
