@@ -87,6 +87,32 @@ def test_what_is_not_used_is_named_in_full(tmp_path: Path) -> None:
     assert "not used: `confidence`, `answer`" in outputs.origin.notes
 
 
+def test_answers_that_say_they_are_none(tmp_path: Path) -> None:
+    """Answers in words beside verdicts: those that are none are counted aloud, and may be named as abstentions."""
+    rng = np.random.default_rng(2)
+    none = rng.random(N) < 0.2
+    columns = {"is_correct": ~none, "p": rng.random(N), "answer": [
+        "I don't know." if each else f"answer {k}" for k, each in enumerate(none)
+    ]}  # fmt: skip
+    outputs = read_outputs(columns, confidence="p")
+    assert outputs.origin is not None
+    said = f"{none.sum()} of `answer` say that the model did not answer; give abstained='answer' if so"
+    assert said in outputs.origin.notes
+    told = read_outputs(columns, confidence="p", abstained="answer")
+    assert told.states is not None
+    assert told.states.counts["abstained"] == none.sum()
+    policy = abstain.choose_threshold([0, 1], [0.9, 0.0], risk=0.6, answered=True).policy(
+        score="p", reading={"abstained": "answer"}
+    )
+    import polars as pl
+
+    for rows, n in ((slice(None), int(none.sum())), (~none, 0)):  # a file, or a part of one, without any
+        pl.DataFrame(
+            {name: np.array(column, dtype=object)[rows].tolist() for name, column in columns.items()}
+        ).write_csv(tmp_path / "new.csv")
+        assert abstain.thresholds.apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv").n_declined == n
+
+
 def test_columns_called_as_the_labels_are() -> None:
     """Logits with the names of the classes are suggested, in words that then work."""
     labels, p = emotions()

@@ -163,7 +163,7 @@ class Answers:
         if abstained is None and given == []:
             abstained = self._said_so()
         if abstained is not None:
-            mask = _grades.truth(abstained, "abstained")
+            mask = _grades.declined(abstained, "abstained")
             state = np.full(len(mask), CORRECT) if state is None else state
             state = np.where(mask, ABSTAINED, state)
         should = self.fields.pop("should_abstain", None)

@@ -72,7 +72,7 @@ def graded(column: Any, name: str) -> tuple[IntArray, FloatArray, BoolArray]:
 
 def abstains(word: str) -> bool:
     """Whether a word in the place of an answer says that there is none."""
-    return WORDS.get(_plain(word), (CORRECT,))[0] == ABSTAINED
+    return WORDS.get(_plain(word).strip(". "), (CORRECT,))[0] == ABSTAINED
 
 
 def truth(column: Any, name: str) -> BoolArray:
@@ -93,11 +93,24 @@ def truth(column: Any, name: str) -> BoolArray:
     return np.array([word in yes for word in said])
 
 
-def declined(column: Any, name: str, part: str) -> BoolArray:
-    """Return which rows the model itself did not answer, by a column of yes and no, of verdicts or of answers."""
-    if part == "predictions":
-        return np.array([value is not None and abstains(str(value)) for value in _listed(column)], dtype=bool)
-    return truth(column, name) if part == "abstained" else np.asarray(graded(column, name)[0] == ABSTAINED)
+def declined(column: Any, name: str, part: str = "abstained", *, strict: bool = True) -> BoolArray:
+    """Return which rows the model itself did not answer, by a column of yes and no, of verdicts or of answers.
+
+    A column of yes and no may be one of answers too, if some of them say that they are none; without ``strict`` even if
+    none does, as in a part of a file.
+    """
+    if part == "correct":
+        return np.asarray(graded(column, name)[0] == ABSTAINED)
+    values = _listed(column)
+    said = np.array([isinstance(value, str) and abstains(value) for value in values], dtype=bool)
+    if part == "predictions" or said.any():
+        return said
+    try:
+        return truth(column, name)
+    except ValueError:
+        if strict or not any(isinstance(value, str) for value in values):
+            raise
+        return said
 
 
 def _listed(column: Any) -> list[Any]:

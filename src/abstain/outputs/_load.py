@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.outputs import _codes, _names, _rows, _shapes
+from abstain.outputs import _codes, _grades, _names, _rows, _shapes
 from abstain.outputs._answers import Answers
 from abstain.outputs._open import Source
 from abstain.outputs._tasks import Task
@@ -60,10 +60,19 @@ class Reading:
                     )
             else:
                 plain.append(f"`{name}`")
+        notes += [note for name in self.rest if (note := self._of_answers(name))]
         said = " ".join([*notes, *plain])
         others = [f"`{name}`" for name in self.rest if plain and f"`{name}`" not in said]
         more = f" and {len(others) - _MOST} more columns" if len(others) > _MOST else ""
         return [*notes, *([f"not used: {', '.join(plain + others[:_MOST])}{more}"] if plain else [])]
+
+    def _of_answers(self, name: str) -> str:
+        """Return what to say of answers in words of which some are none, where nothing says what was declined."""
+        if "abstained" in self.plan.single or not _names.TEXTS.fullmatch(_names.plain(name)):
+            return ""
+        values = _rows.listed(self.source.load([name], set())[name])
+        n = sum(isinstance(value, str) and _grades.abstains(value) for value in values)
+        return f"{n} of `{name}` say that the model did not answer; give abstained={name!r} if so" if n else ""
 
     def _distinct(self, name: str) -> tuple[int, str, int]:
         """Return how many values a column takes, its first one, and its number of rows."""

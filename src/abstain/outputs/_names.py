@@ -70,6 +70,8 @@ EXTERNAL = ("odin", "gram", "confidnet", "tcp", "devries", "reservation", "deep_
 
 #: Columns that often say that rows are of several kinds, or belong together: worth a word where they are not used.
 KINDS = re.compile(r"model|model_name|dataset|task|split|fold|seed|run|run_id")
+#: Columns of answers in words, among which some may say that they are none.
+TEXTS = re.compile(r"(?:model_)?(?:answer|response|completion|output|generation|generated_text|prediction)s?")
 UNITS = re.compile(
     r"(?:patient|subject|participant|person|user|document|doc|study|scan|slide|session|question)(?:_?id)?"
 )

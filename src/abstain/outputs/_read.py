@@ -73,7 +73,8 @@ def read_outputs(
     correct, quality : str, optional
         Verdicts (truth values, 1 and 0, or words such as correct, wrong, partial, abstained, unparseable); or 1 - loss.
     abstained, should_abstain : str, optional
-        Whether the model itself gave no answer, and whether it ought not to: yes or no.
+        Whether the model itself gave no answer, and whether it ought not to: yes or no. Or a column of answers, some of
+        which say that they are none ("I don't know").
     is_ood : str, optional
         Whether a row is out of distribution; see ``part``.
     logits, probabilities, features : str or sequence of str, optional

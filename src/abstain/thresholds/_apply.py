@@ -229,7 +229,7 @@ def _refused(pl: Any, rows: _Rows, schema: Any) -> Any:
             f"{closest(column, schema.names())}"
         )
     return pl.col(column).map_batches(
-        lambda values: pl.Series(declined(values, f"column {column!r}", part), dtype=pl.Boolean),
+        lambda values: pl.Series(declined(values, f"column {column!r}", part, strict=False), dtype=pl.Boolean),
         return_dtype=pl.Boolean, is_elementwise=True,
     )  # fmt: skip
 
