@@ -90,7 +90,7 @@ METRICS = ("augrc", "aurc", "selective_risk(coverage=0.8)", "auroc_f")
 
 def coverage(full: bool, data: dict[str, Any]) -> None:
     """Coverage and labels needed of the default."""
-    runs, sizes = (250, SIZES) if full else (20, (100, 400))
+    runs, sizes = (250, SIZES) if full else (60, (100, 400))
     chosen = [abstain.metrics.parse(name) for name in METRICS]
     held: dict[Any, list[Any]] = {}
     ratios: dict[str, dict[str, list[float]]] = {name: {} for name in METRICS}
@@ -169,7 +169,7 @@ def population(full: bool, data: dict[str, Any], folder: str) -> None:
 
 def adaptive(full: bool, data: dict[str, Any]) -> None:
     """Labels needed and coverage of AURC with two stages."""
-    runs, sizes = (400, (200, 400, 1000)) if full else (15, (400,))
+    runs, sizes = (400, (200, 400, 1000)) if full else (60, (400,))
     metric = abstain.metrics.get("aurc")
     means, hits = {}, {}
     for name, (loss, score) in data.items():
@@ -208,7 +208,7 @@ def adaptive(full: bool, data: dict[str, Any]) -> None:
 
 def compare(full: bool, data: dict[str, Any], folder: str) -> None:
     """Labels needed and coverage of planned comparisons."""
-    runs, sizes = (150, (100, 200, 400)) if full else (30, (200,))
+    runs, sizes = (150, (100, 200, 400)) if full else (60, (200,))
     totals: dict[Any, list[Any]] = {}
     for name, (losses, scores, predictions) in pairs(folder).items():
         models = "two scores" if predictions is None else "two models"
@@ -244,7 +244,7 @@ def compare(full: bool, data: dict[str, Any], folder: str) -> None:
 
 def judge(full: bool, data: dict[str, Any]) -> None:
     """Labels needed for AUGRC with judges; agreement is simulated, independent of everything (real judges are not)."""
-    runs, n, metric = 300 if full else 30, 300, abstain.metrics.get("augrc")
+    runs, n, metric = 300 if full else 80, 300, abstain.metrics.get("augrc")
     totals: dict[Any, list[Any]] = {}
     for name in ("gpt4_hellaswag", "c100_wrn", "llama3_70b_mmlu"):
         if name not in data:

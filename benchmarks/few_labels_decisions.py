@@ -21,7 +21,7 @@ def _attainable(loss: np.ndarray, score: np.ndarray, limit: float) -> float:
 
 def zone(full: bool, data: dict[str, Any]) -> None:
     """Certified coverage from a zone, beside labels of the whole pool; then false certificates."""
-    runs = 200 if full else 20
+    runs = 200 if full else 40
     cases = [
         ("llama3_8b_mmlu", 0.1, 400),
         ("llama3_8b_mmlu", 0.1, 1000),
@@ -82,7 +82,7 @@ def zone(full: bool, data: dict[str, Any]) -> None:
 
 def stop(full: bool, data: dict[str, Any]) -> None:
     """Looks every 100 labels: coverage where the width stops, wrong answers where a question does."""
-    runs, looks, metric = 200 if full else 10, 10, abstain.metrics.get("augrc")
+    runs, looks, metric = 200 if full else 30, 10, abstain.metrics.get("augrc")
     levels = [room.look_level(k + 1, looks) for k in range(looks)]
     for name, (loss, score) in data.items():
         pool = room.Pool.of(score)

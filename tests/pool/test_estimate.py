@@ -202,3 +202,18 @@ def test_the_risk_model_fits_where_newton_would_swing() -> None:
         fitted = risk.expit(features @ risk.fit(features, loss, np.ones(400)))
         assert np.all(np.isfinite(fitted))
         assert abs(fitted.mean() - rate) < 0.02
+
+
+@pytest.mark.parametrize("rate", [0.03, 0.97])
+def test_intervals_cover_where_errors_or_right_answers_are_rare(rate: float) -> None:
+    """Room is reserved for what is rare: unseen errors, or where most rows are wrong unseen right answers."""
+    rng = np.random.default_rng(2)
+    score, loss = rng.random(800), (rng.random(800) < rate).astype(float)
+    truth, runs = abstain.augrc(loss, score), 60
+    covered = 0
+    for seed in range(runs):
+        plan = abstain.plan_labels(score, n=100, seed=seed)
+        entry = evaluated(plan, "augrc", loss, score).measurements[0]
+        covered += entry.low <= truth <= entry.high
+        assert entry.low <= entry.value <= entry.high
+    assert covered >= 0.9 * runs

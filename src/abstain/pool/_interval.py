@@ -63,6 +63,7 @@ def estimate(metric: Metric, sample: Sample, level: float | None, target: str) -
     if target == "pool":
         least, most = _bounds(metric, sample, per_loss)
         low, high = max(low, least), min(high, most)
+    low, high = min(low, value), max(high, value)
     return Found(value, low, high, variance, plain, method=method, warning=_light(sample))
 
 
@@ -135,9 +136,8 @@ def _ends(
     unseen = _unseen(base, sample, per_loss, value, variance)
     tail = 0.5 + 0.5 * level
     if base.scale == "log" and value >= 0.0:
-        counted = float(sample.loss @ (per_loss[sample.rows] != 0.0)) > 0.0
-        low = gamma_end(value, variance, 1.0 - tail) if counted else 0.0
-        found = [low, gamma_end(value, variance, tail), *_worse(base, unseen if relative else unseen[:1], level)]
+        found = _rare(base, sample, per_loss, value, variance, tail)
+        found += _worse(base, unseen, level) if relative else []
         method = "gamma, one unseen error"
     elif base.scale != "logit" or not relative:
         reach = t_quantile(level, max(sample.n - 1.0 - sample.pool.features.shape[1], 1.0)) * math.sqrt(variance)
@@ -153,6 +153,25 @@ def _ends(
     ends = [limited(base, sample.estimated, end) for end in (min(found), max(found))]
     low, high = ends if metric.image is None else metric.image.ends(*ends)
     return low, high, method
+
+
+def _rare(
+    base: Metric, sample: Sample, per_loss: FloatArray, value: float, variance: float, tail: float
+) -> list[float]:
+    """Return gamma ends around a sum of rare events: of errors, or where most rows are wrong, of right predictions.
+
+    The mean of an unseen event is that at a random labelled row. Without any event the sum may be 0.
+    """
+    weight, seen, whole = per_loss[sample.rows], sample.loss, 0.0
+    mirrored = _linear(base) and 2.0 * sample.errors > sample.n and bool(np.all(per_loss >= 0.0))
+    if mirrored:
+        seen, whole = 1.0 - seen, float(per_loss.sum())
+        value = whole - value
+    excess = (sample.expansion - 1.0) * weight
+    more, square = float(np.mean(excess)), float(np.mean(excess**2))
+    low = gamma_end(value, variance, 1.0 - tail) if float(seen @ (weight != 0.0)) > 0.0 else 0.0
+    high = max(gamma_end(value, variance, tail), gamma_end(value + more, variance + square, tail))
+    return [whole - high, whole - low] if mirrored else [low, high]
 
 
 def _worse(base: Metric, unseen: tuple[OneMore, ...], level: float) -> list[float]:
