@@ -204,6 +204,7 @@ def test_the_risk_model_fits_where_newton_would_swing() -> None:
         assert abs(fitted.mean() - rate) < 0.02
 
 
+@pytest.mark.filterwarnings("ignore:.* of the losses are 1")
 @pytest.mark.parametrize("rate", [0.03, 0.97])
 def test_intervals_cover_where_errors_or_right_answers_are_rare(rate: float) -> None:
     """Room is reserved for what is rare: unseen errors, or where most rows are wrong unseen right answers."""
