@@ -325,14 +325,14 @@ def test_the_rows_needed_are_a_range() -> None:
     """As many rows as its upper end, with the same errors, are certified; fewer than its lower end are not."""
     loss = np.zeros(400)
     loss[50::50] = 1.0  # 2 % at every coverage
-    found = abstain.choose_threshold(loss, np.arange(400.0), risk=0.045, delta=0.001)
+    found = abstain.choose_threshold(loss, np.arange(400.0), risk=0.06, delta=1e-5)
     assert not found.attainable
     assert found.rows_needed is not None
     low, high = found.rows_needed
     assert low < high
     times = -(-high // 400)
     many = np.tile(loss, times)
-    assert abstain.choose_threshold(many, np.arange(400.0 * times), risk=0.045, delta=0.001).attainable
+    assert abstain.choose_threshold(many, np.arange(400.0 * times), risk=0.06, delta=1e-5).attainable
     close = abstain.choose_threshold(loss, np.arange(400.0), risk=0.021, delta=0.05)
     assert close.rows_needed[1] is None
     assert "rows or many more would do" in " ".join(str(close).split())

@@ -18,6 +18,8 @@ PINS, HIGHEST = 12, 20
 MULTIPLES = (1.5, 2.0, 4.0)
 #: No plan looks further than this many times the rows at hand.
 FURTHEST = 1024
+#: Beyond this many the upper end of the plan is left open.
+NEAR = 64
 #: Nor at more rows.
 MOST = 2e6
 
@@ -70,7 +72,8 @@ def rows_needed(sample: Sample, limit: float, delta: float) -> tuple[int, int | 
     """Return a range of how many rows like these a certificate takes; None if no number would do.
 
     A plan, not a promise. The k errors above each threshold are taken for as few, and with an unseen one for as many,
-    as the population has there in eight of ten cases: gamma quantiles. The upper end is None if no number would do.
+    as the population has there in eight of ten cases: gamma quantiles. The upper end is None if no number near
+    would do.
     """
     from scipy.special import gammaincinv
 
@@ -81,10 +84,14 @@ def rows_needed(sample: Sample, limit: float, delta: float) -> tuple[int, int | 
     count, loss = np.cumsum(blocks.count)[scored], np.cumsum(blocks.loss)[scored]
     few = np.where(loss > 0.0, gammaincinv(np.maximum(loss, 1.0), 0.1), 0.0)
     least = _needed(sample, count, few, limit, delta)
-    return None if least is None else (least, _needed(sample, count, gammaincinv(loss + 1.0, 0.9), limit, delta))
+    if least is None:
+        return None
+    return least, _needed(sample, count, gammaincinv(loss + 1.0, 0.9), limit, delta, NEAR)
 
 
-def _needed(sample: Sample, count: FloatArray, loss: FloatArray, limit: float, delta: float) -> int | None:
+def _needed(
+    sample: Sample, count: FloatArray, loss: FloatArray, limit: float, delta: float, furthest: float = FURTHEST
+) -> int | None:
     """Return how many rows a certificate takes, by repeating a table of rows and errors up to each score."""
     if not (loss < limit * count).any():
         return None
@@ -100,7 +107,7 @@ def _needed(sample: Sample, count: FloatArray, loss: FloatArray, limit: float, d
     high = max(fewest(limit, delta) / sample.n, 1e-3)
     while not passes(high):
         high *= 2.0
-        if high > FURTHEST or high * sample.n > MOST:
+        if high > furthest or high * sample.n > MOST:
             return None
     low = high / 2.0
     while high - low > 0.02 * high:
