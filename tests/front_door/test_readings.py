@@ -120,4 +120,8 @@ def test_columns_called_as_the_labels_are() -> None:
     with pytest.raises(ValueError, match="called as the labels are; give logits='anger,fear,joy' or probabilities="):
         read_outputs(columns, labels="true_class")
     outputs = read_outputs(columns, labels="true_class", logits="anger,fear,joy")
+    pd = pytest.importorskip("pandas")
+    for given in (labels, pd.Series(labels)):
+        found = abstain.evaluate(labels=given, logits=pd.DataFrame(np.log(p), columns=NAMES), level=None)
+        assert found.value("accuracy") == np.mean(labels == np.array(NAMES)[p.argmax(axis=1)])
     assert outputs.error.tolist() == (labels != np.array(NAMES)[p.argmax(axis=1)]).tolist()

@@ -9,6 +9,7 @@ import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import closest
+from abstain._classes import is_text
 from abstain.metrics import Metric
 from abstain.outputs import Outputs, read_outputs
 
@@ -78,7 +79,19 @@ def arrays_of(columns: Mapping[str, Any], groups: Any) -> tuple[dict[str, Any], 
     split = {f"group_{name}": column for name, column in (groups or {}).items()}
     told: dict[str, Any] = {name: name for name in arrays if name not in ("passes", "head_weight", "head_bias")}
     options = {name: columns[name] for name in _OPTIONS if name in columns}
+    if options.get("class_names") is None and (names := _classes_of(arrays)):
+        options["class_names"] = names
     return {**arrays, **split}, told | options
+
+
+def _classes_of(arrays: Mapping[str, Any]) -> list[str]:
+    """Return the classes that the columns of a frame of logits or probabilities are called by, if labels are such."""
+    labels, matrix = arrays.get("labels"), arrays.get("logits", arrays.get("probabilities"))
+    names = [str(each) for each in getattr(matrix, "columns", ())]
+    if labels is None or not names or not is_text(labels):
+        return []
+    said = labels.to_list() if hasattr(labels, "to_list") else np.asarray(labels).tolist()
+    return names if set(said) <= set(names) else []
 
 
 def _is_column(source: Any, name: str) -> bool:
