@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from abstain.cli._show import print_result
-from abstain.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from abstain.evaluation import Evaluation
 
 #: Thresholds of Tables 1 to 3 of Shahnazari et al. (2025).
 PAPER = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)

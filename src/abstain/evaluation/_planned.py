@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from abstain import pool
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed, one_of
 from abstain._typing import FloatArray
@@ -21,6 +20,9 @@ from abstain.inference import check_level
 from abstain.metrics import Metric
 from abstain.outputs import Outputs, read_pool
 from abstain.outputs import missing as missing_labels
+
+if TYPE_CHECKING:
+    from abstain import pool
 
 Target = Literal["pool", "population"]
 
@@ -42,6 +44,8 @@ def planned(
     nan_policy: str,
 ) -> Evaluation:
     """Return the evaluation of a pool from its labelled rows."""
+    from abstain import pool
+
     one_of(target, get_args(Target), "target")
     if plan is None and labelled is None:
         raise ValueError(
@@ -131,6 +135,8 @@ def _score(scores: str | Sequence[str] | None, outputs: Outputs) -> str:
 def _measured(
     metric: Metric, score: str, sample: pool.Sample, level: float | None, target: str, forgiving: bool
 ) -> tuple[Measurement, pool.Found | None]:
+    from abstain import pool
+
     head = (score, None, metric.label, metric.spec, metric.identifier, metric.direction)
     try:
         pool.require(metric)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain import pool
 from abstain.evaluation._comparison import Comparison
 from abstain.inference import Difference
 from abstain.metrics import Metric
 
+if TYPE_CHECKING:
+    from abstain import pool
+
 
 def compared(loss: Any, scores: Any, metric: Metric, level: float, plan: Any, given: Any) -> Comparison:
     """Return the comparison of two scores from the labelled rows of a plan."""
+    from abstain import pool
+
     if not isinstance(plan, pool.LabelPlan):
         raise TypeError(f"plan must be a LabelPlan, got {type(plan).__name__}; abstain.pool.load_plan(path) reads one")
     for name, value in given.items():

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from abstain import joint, metrics, scores
+from abstain import metrics, scores
 from abstain._checks import UnmetNeed, closest
 from abstain._result import Column, Result, Row, Table, plain
 from abstain._typing import FloatArray
@@ -260,6 +260,8 @@ def _criterion(
 
 
 def _with_ood(metric: str, validation: Outputs, ood: Outputs, confidence: str | FittedScore) -> _Measure:
+    from abstain import joint
+
     function = getattr(joint, metric)
     if metric == "auroc":
         return lambda inside, outside: (function(id_score=inside, ood_score=outside), None)

@@ -152,13 +152,15 @@ def _order(outputs: Outputs) -> None:
     right = float(np.mean(labels == predicted))
     if right >= 0.5 or len(labels) < 10 * k:
         return
+    table, enough = np.zeros((k, k)), max(0.5, 2.0 * right)
+    np.add.at(table, (labels, predicted), 1)
+    if table.max(axis=1).sum() <= enough * len(labels):  # no order is better; SciPy's optimizers take long to import
+        return
     from scipy.optimize import linear_sum_assignment
 
-    table = np.zeros((k, k))
-    np.add.at(table, (labels, predicted), 1)
     rows, columns = linear_sum_assignment(-table)
     best = float(table[rows, columns].sum() / len(labels))
-    if best > max(0.5, 2.0 * right):
+    if best > enough:
         warnings.warn(
             f"accuracy is {right:.3f}, but {best:.3f} if the classes came in another order: are the class columns in "
             "the order of class_names, and labels and predictions numbered alike?",
