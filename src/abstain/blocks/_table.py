@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -247,7 +248,7 @@ class TieBlocks:
 
     # ------------------------------------------------------------------ derived tables
 
-    @property
+    @cached_property
     def oracle(self) -> TieBlocks:
         """The table of the best possible ranking: samples in order of their losses, equal losses tied.
 
@@ -269,7 +270,7 @@ class TieBlocks:
             np.array([0.0, -1.0])[kept], weight, loss[kept], weight, binary=True, frequencies=self.frequencies
         )
 
-    @property
+    @cached_property
     def constant(self) -> TieBlocks:
         """The table of a constant score, the random reference: one block that holds everything."""
         weight, loss = np.array([self.total_weight]), np.array([self.total_loss])
@@ -293,12 +294,12 @@ class TieBlocks:
         """Mean loss of what is accepted when the threshold is the score of each block: R_j = L_j / W_j."""
         return _fixed(self.cumulative_loss / self.cumulative_weight)
 
-    @property
+    @cached_property
     def total_weight(self) -> float:
         """Sum of all weights W; N if unweighted."""
         return float(self.cumulative_weight[-1])
 
-    @property
+    @cached_property
     def total_loss(self) -> float:
         """Sum of all weighted losses."""
         return float(self.cumulative_loss[-1])
@@ -307,6 +308,17 @@ class TieBlocks:
     def mean_loss(self) -> float:
         """Risk at full coverage; the error rate for a 0/1 loss."""
         return self.total_loss / self.total_weight
+
+    @cached_property
+    def _known(self) -> dict[str, float]:
+        return {}
+
+    def once(self, name: str, compute: Callable[[], float]) -> float:
+        """Return a number that several metrics read from this table, computed by the first of them."""
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = compute()
+        return found
 
     @cached_property
     def n(self) -> int:

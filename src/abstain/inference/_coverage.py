@@ -100,8 +100,10 @@ def _fewer(share: FloatArray, variance: FloatArray, most: FloatArray | float) ->
 def thinkable(counts: Counts, limit: float, delta: float) -> int:
     """Return the lowest threshold, by its position, whose risk is not refuted to be within the limit; -1 for none."""
     rows, errors = counts.rows, counts.errors
-    surely = rows * _divergence(errors / rows, limit) > -math.log(delta)  # Chernoff: no tail need be summed
-    for k in np.flatnonzero(~surely)[::-1].tolist():
+    apart = rows * _divergence(errors / rows, limit)
+    left = np.flatnonzero(apart <= -math.log(delta))  # Chernoff: elsewhere no tail need be summed
+    left = left[_excess(errors[left], rows[left], limit) - apart[left] >= math.log(delta) - 1e-9]
+    for k in left[::-1].tolist():
         if _tail(float(errors[k]), float(rows[k]), limit) > delta:
             return int(k)
     return -1
@@ -122,6 +124,19 @@ def certain(counts: Counts, limit: float, delta: float) -> int:
     wealth = highest + np.log(np.mean(np.exp(logs - highest[:, None]), axis=1))
     kept = tried[wealth >= -math.log(delta)]
     return -1 if kept.size == 0 else int(kept[-1])
+
+
+def _excess(errors: FloatArray, rows: FloatArray, limit: float) -> FloatArray:
+    """Return what takes the exponent of Chernoff's bound on the tail of whole counts closer to it; 0 for others.
+
+    Stirling's bound on the first term of the tail, sqrt(n / (2 pi k (n - k))), times the geometric series above it.
+    """
+    right = rows - errors
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = right * limit / ((errors + 1.0) * (1.0 - limit))
+        found = 0.5 * np.log(rows / (2.0 * math.pi * errors * right)) - np.log1p(-ratio)
+    whole = (errors == np.floor(errors)) & (rows == np.floor(rows)) & (errors > limit * rows)
+    return np.where(whole & (right > 0.0) & (ratio < 1.0), np.minimum(found, 0.0), 0.0)
 
 
 def _divergence(share: FloatArray, limit: float) -> FloatArray:

@@ -47,7 +47,6 @@ def _at_coverage(metric: Metric, blocks: TieBlocks) -> Gradient:
     """
     if metric.image is not None:
         return _at_coverage(metric.base, blocks).scaled(metric.image.factor)
-    frozen = metric.gradient_of(blocks)
     fact = metric.said(metric.accepted_loss)
     if fact is None or fact.coverage is None:
         raise UnmetNeed(f'{metric.name}: inference="quantile" without accepted_loss leaves the local term unknown')
@@ -55,20 +54,23 @@ def _at_coverage(metric: Metric, blocks: TieBlocks) -> Gradient:
     curve, total = RiskCoverageCurve(blocks), blocks.total_weight
     point = curve.at(coverage=coverage)
     if point.n_accepted == 0 or coverage >= 1.0:
-        return frozen
+        return metric.gradient_of(blocks)
     j = int(np.searchsorted(-blocks.score, -point.threshold, side="left"))
     window = total * blocks.n ** (-1.0 / 3.0)
     if blocks.weight[j] >= window:
-        return frozen
-    start = np.maximum(blocks.cumulative_weight - blocks.weight, coverage * total - 0.5 * window)
-    end = np.minimum(blocks.cumulative_weight, coverage * total + 0.5 * window)
-    near = np.maximum(end - start, 0.0)
-    local = float(near @ (blocks.loss / blocks.weight)) / float(near.sum())
-    accepted = (np.arange(len(blocks)) <= j).astype(np.float64)
-    share = point.coverage
-    moved = local * (share - accepted) / total
-    fixed = Gradient(np.full(len(blocks), -point.generalized_risk / total), accepted / total)
-    return fixed.plus(Gradient(moved, np.zeros(len(blocks)))).scaled(1.0 if fact.per == "all" else 1.0 / share)
+        return metric.gradient_of(blocks)
+    low, high = coverage * total - 0.5 * window, coverage * total + 0.5 * window
+    first, last = np.searchsorted(blocks.cumulative_weight, [low, high])
+    inside = slice(int(first), int(last) + 1)
+    ends, width = blocks.cumulative_weight[inside], blocks.weight[inside]
+    near = np.maximum(np.minimum(ends, high) - np.maximum(ends - width, low), 0.0)
+    local = float(near @ (blocks.loss[inside] / width)) / float(near.sum())
+    share, factor = point.coverage, 1.0 if fact.per == "all" else 1.0 / point.coverage
+    weight, loss = np.empty(len(blocks)), np.zeros(len(blocks))
+    weight[: j + 1] = factor * (local * (share - 1.0) - point.generalized_risk) / total
+    weight[j + 1 :] = factor * (local * share - point.generalized_risk) / total
+    loss[: j + 1] = factor / total
+    return Gradient(weight, loss)
 
 
 def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:

@@ -84,13 +84,22 @@ def grain(metric: Metric, blocks: TieBlocks, estimate: float) -> float:
     small = estimate * blocks.n > 1000.0 * max(1.0, blocks.mean_loss)
     if metric.scale != "log" or "oracle" not in metric.needs or samples is None or small:
         return 0.0
+    value, reason = metric.evaluate(_perfect(blocks))
+    return value if reason is None else 0.0
+
+
+def _perfect(blocks: TieBlocks) -> TieBlocks:
+    """Return the table of a perfect ranking without ties."""
+    samples = blocks.samples
+    assert samples is not None
+    if blocks.binary and samples.weight is None:  # follows from how many errors there are
+        ones, ranks = np.ones(blocks.n), np.arange(float(blocks.n))
+        return TieBlocks(-ranks, ones, (ranks >= blocks.n - blocks.total_loss).astype(np.float64), ones, binary=True)
     loss, weight = to_numpy(samples.loss), None if samples.weight is None else to_numpy(samples.weight)
     order = np.lexsort((loss,) if weight is None else (weight, loss))
-    perfect = TieBlocks.from_samples(
+    return TieBlocks.from_samples(
         loss[order], -np.arange(float(order.size)), None if weight is None else weight[order], oracle=not blocks.binary
     )
-    value, reason = metric.evaluate(perfect)
-    return value if reason is None else 0.0
 
 
 def one_sided(

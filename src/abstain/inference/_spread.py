@@ -39,6 +39,13 @@ def effective_losses(loss: FloatArray, weight: FloatArray | None) -> float:
     return float(np.sum(squares)) ** 2 / fourth if fourth > 0.0 else 0.0
 
 
+def _of_errors(blocks: TieBlocks) -> float:
+    """Return the same of 0/1 losses that count once each, from the number of errors."""
+    wrong, right = blocks.mean_loss, 1.0 - blocks.mean_loss
+    fourth = wrong * right**4 + right * wrong**4
+    return blocks.n * (wrong * right) ** 2 / fourth if fourth > 0.0 else 0.0
+
+
 class Limit(NamedTuple):
     """What the number of errors allows: the factor by which an error falls short, and most degrees of freedom."""
 
@@ -58,7 +65,7 @@ def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
         kind = loss == (1.0 if few.of == "errors" else 0.0)
         number = float(np.count_nonzero(kind if weight is None else kind & (weight > 0.0)))
         return Limit(df=min(1.0, 4.0 * few.beyond) * number)
-    number = effective_losses(loss, weight)
+    number = _of_errors(blocks) if blocks.binary and weight is None else effective_losses(loss, weight)
     return Limit(number / max(number - 1.0, 1e-9), number - 1.0)
 
 

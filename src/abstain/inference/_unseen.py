@@ -11,6 +11,7 @@ shows where it holds. An unseen success, on which a ranking of mostly wrong pred
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -73,13 +74,37 @@ def _with(
     strata: ArrayLike | None,
     clusters: ArrayLike | None,
 ) -> OneMore:
-    more, squares = augmented(blocks, size)
+    more, squares = remembered(blocks, size)
     derivative = gradient(metric, more)
     a, b = derivative.weight, derivative.loss
-    unseen = size.number**2 * float(squares @ (a * a + 2.0 * size.mean * a * b + size.square * b * b))
+    if size.mean == size.square:  # 0 or 1, as 0/1 losses are
+        moved = a if size.mean == 0.0 else a + b
+        unseen = size.number**2 * float(squares @ (moved * moved))
+    else:
+        unseen = size.number**2 * float(squares @ (a * a + 2.0 * size.mean * a * b + size.square * b * b))
     variance = (seen(derivative, blocks, strata, clusters) + unseen) * _few(metric, blocks)
     mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
     return OneMore(metric.smooth(more) + offset, variance, mirrored)
+
+
+#: The last table, while it lives, with what it became by one more loss: the metrics of a score follow each other.
+_last: tuple[weakref.ref[TieBlocks], dict[Sizes, tuple[TieBlocks, FloatArray]]] | None = None
+#: Tables with more blocks are augmented anew for each metric: memory is dearer then than the time.
+MOST_KEPT = 100_000
+
+
+def remembered(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
+    """Return the augmented table, of the last table only once."""
+    global _last  # replaced as a whole, so threads may share it
+    if len(blocks) > MOST_KEPT:
+        return augmented(blocks, size)
+    last = _last
+    if last is None or last[0]() is not blocks:
+        _last = last = weakref.ref(blocks), {}
+    found = last[1].get(size)
+    if found is None:
+        found = last[1][size] = augmented(blocks, size)
+    return found
 
 
 def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
@@ -108,6 +133,8 @@ def sizes_of(blocks: TieBlocks, clusters: ArrayLike | None = None) -> Sizes:
 
     In a cluster, as many come at once as in the clusters that were seen, again drawn in proportion.
     """
+    if blocks.binary and clusters is None:
+        return Sizes(1.0, 1.0, 1.0)
     samples = blocks.samples
     assert samples is not None
     loss, weight = to_numpy(samples.loss), 1.0 if samples.weight is None else to_numpy(samples.weight)

@@ -19,7 +19,14 @@ __all__ = ["augrc", "augrc_from_auroc", "augrc_partial_derivatives", "augrc_unbi
 
 def augrc_value(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """AUGRC of a table: (1/T^2) integral of L(w) dw."""
+    if coverage_range is FULL:
+        return _full_area(blocks) / blocks.total_weight**2
     return area.linear_area(blocks, area.uniform, area.check_range(coverage_range)) / blocks.total_weight**2
+
+
+def _full_area(blocks: TieBlocks) -> float:
+    """Return the area over all coverages, which half of the metrics read, once for each table."""
+    return blocks.once("generalized area", lambda: area.linear_area(blocks, area.uniform))
 
 
 def augrc_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:

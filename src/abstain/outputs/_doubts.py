@@ -141,22 +141,36 @@ def step(column: FloatArray, predictions: Any, labels: Any, names: Any) -> str |
 
 def backwards(loss: FloatArray, column: FloatArray) -> bool:
     """Whether, beyond chance, the score is the higher the larger the loss (the correlation of their ranks)."""
-    rows = np.linspace(0, len(loss) - 1, min(len(loss), MOST)).astype(np.int64)
-    kept = rows[~np.isnan(column[rows])]
-    loss, column = loss[kept], column[kept]
-    if len(loss) < LEAST or min(map(_varied, (loss, column))) < LEAST // 5:
+    if len(loss) > MOST:
+        rows = np.linspace(0, len(loss) - 1, MOST).astype(np.int64)
+        loss, column = loss[rows], column[rows]
+    known = ~np.isnan(column)
+    if not known.all():
+        loss, column = loss[known], column[known]
+    if len(loss) < LEAST:
         return False
-    correlation = float(np.corrcoef(_ranks(column), _ranks(loss))[0, 1])
+    ranks, varied = _ranks(loss)
+    if varied < LEAST // 5:
+        return False
+    others, varied = _ranks(column)
+    if varied < LEAST // 5:
+        return False
+    correlation = float(np.corrcoef(others, ranks)[0, 1])
     return bool(correlation * np.sqrt(len(loss) - 1) > CERTAIN)
 
 
-def _varied(values: FloatArray) -> int:
-    """Return how many rows have another value than the most frequent one."""
-    return int(len(values) - np.unique(values, return_counts=True)[1].max())
+def _ranks(values: FloatArray) -> tuple[FloatArray, int]:
+    """Return ranks (the mean rank where values tie), and how many rows have another value than the most frequent one.
 
-
-def _ranks(values: FloatArray) -> FloatArray:
-    """Return ranks that start at one half, the mean rank where values tie."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(count)
-    return np.asarray((ends - 0.5 * count)[place], dtype=np.float64)
+    Only what is linear in the ranks is wanted, so values that are 0 or 1 serve as they are.
+    """
+    high = values == 1.0
+    if bool((high | (values == 0.0)).all()):
+        number = int(np.count_nonzero(high))
+        return values, min(number, len(values) - number)
+    order = np.argsort(values)
+    sorted_values = values[order]
+    edges = np.flatnonzero(np.concatenate(([True], sorted_values[1:] != sorted_values[:-1], [True])))
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat(0.5 * (edges[1:] + edges[:-1]), np.diff(edges))
+    return ranks, int(len(values) - np.diff(edges).max())
