@@ -109,7 +109,7 @@ class RiskCoverageCurve:
     @cached_property
     def n_accepted(self) -> Any:
         """Accepted rows at each point, integers of shape (n_blocks,)."""
-        return np.cumsum(self.blocks.count).astype(np.int64)
+        return np.cumsum(self.blocks.count, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -203,9 +203,9 @@ class RiskCoverageCurve:
             return OperatingPoint(np.inf, 0.0, np.nan, 0.0, 0, self.blocks.n, why)
         return OperatingPoint(
             threshold=float(self.threshold[j]),
-            coverage=float(self.coverage[j]),
+            coverage=float(self.blocks.cumulative_weight[j]) / self.blocks.total_weight,
             selective_risk=float(self.selective_risk[j]),
-            generalized_risk=float(self.generalized_risk[j]),
+            generalized_risk=float(self.blocks.cumulative_loss[j]) / self.blocks.total_weight,
             n_accepted=int(self.n_accepted[j]),
             n=self.blocks.n,
         )

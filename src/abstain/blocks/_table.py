@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from abstain._sums import cumulative
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import _merge, _samples
 from abstain.blocks._parts import Moments, Samples
+
+T = TypeVar("T")
 
 
 def _fixed(array: FloatArray) -> FloatArray:
@@ -310,14 +312,14 @@ class TieBlocks:
         return self.total_loss / self.total_weight
 
     @cached_property
-    def _known(self) -> dict[str, float]:
+    def _known(self) -> dict[str, Any]:
         return {}
 
-    def once(self, name: str, compute: Callable[[], float]) -> float:
-        """Return a number that several metrics read from this table, computed by the first of them."""
-        found = self._known.get(name)
-        if found is None:
-            found = self._known[name] = compute()
+    def once(self, name: str, compute: Callable[[], T]) -> T:
+        """Return what several metrics read from this table, computed by the first of them."""
+        if name not in self._known:
+            self._known[name] = compute()
+        found: T = self._known[name]
         return found
 
     @cached_property

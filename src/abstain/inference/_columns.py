@@ -87,6 +87,10 @@ def tables(metric: Metric, loss: ArrayLike, confidence: ArrayLike, sample_weight
 
 def is_plain(blocks: TieBlocks) -> bool:
     """Whether the table counts 0/1 losses, each sample once; weights of ties can sum to their number and not be 1."""
+    return blocks.once("plain", lambda: _counts(blocks))
+
+
+def _counts(blocks: TieBlocks) -> bool:
     weight = None if blocks.samples is None else blocks.samples.weight
     ones = blocks.frequencies if weight is None else bool((weight == 1.0).all())
     return blocks.binary and ones and np.array_equal(blocks.weight, blocks.count)

@@ -32,6 +32,8 @@ from abstain.metrics import Metric
 
 #: Of what may go wrong on one side, the part of the walk; the rest is for the binomial count.
 WALK = 0.8
+#: So many thresholds are tried at once.
+CHUNK = 256
 #: Stakes, as shares of the largest that is allowed.
 STAKES = np.array([0.98, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05])
 
@@ -118,12 +120,16 @@ def certain(counts: Counts, limit: float, delta: float) -> int:
     right, wrong = np.log1p(stakes * limit), np.log1p(-stakes * (1.0 - limit))
     most = counts.rows * _divergence(1.0 - counts.errors / counts.rows, 1.0 - limit)
     tried = np.flatnonzero(most >= -math.log(delta) - 1e-6)
-    errors = counts.errors[tried, None]
-    logs = (counts.rows[tried, None] - errors) * right + errors * wrong
-    highest = logs.max(axis=1)
-    wealth = highest + np.log(np.mean(np.exp(logs - highest[:, None]), axis=1))
-    kept = tried[wealth >= -math.log(delta)]
-    return -1 if kept.size == 0 else int(kept[-1])
+    for end in range(tried.size, 0, -CHUNK):  # mostly one of the lowest
+        some = tried[max(end - CHUNK, 0) : end]
+        errors = counts.errors[some, None]
+        logs = (counts.rows[some, None] - errors) * right + errors * wrong
+        highest = logs.max(axis=1)
+        wealth = highest + np.log(np.mean(np.exp(logs - highest[:, None]), axis=1))
+        kept = some[wealth >= -math.log(delta)]
+        if kept.size:
+            return int(kept[-1])
+    return -1
 
 
 def _excess(errors: FloatArray, rows: FloatArray, limit: float) -> FloatArray:

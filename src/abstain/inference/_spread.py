@@ -135,9 +135,11 @@ def edge_of_a_tie(metric: Metric, blocks: TieBlocks) -> str | None:
 def both_sides(coverage: float, blocks: TieBlocks) -> BoolArray:
     """Return which blocks may hold the population's threshold, if the edge of a wide tie is near; else none of them."""
     share = blocks.weight / blocks.total_weight
+    wide: BoolArray = share >= blocks.n ** (-1.0 / 3.0)
+    if not wide.any():
+        return wide
     ends = blocks.cumulative_weight / blocks.total_weight
     reach = 2.0 * math.sqrt(coverage * (1.0 - coverage) / blocks.n)
-    wide = share >= blocks.n ** (-1.0 / 3.0)
     near = (np.abs(ends - coverage) < reach) & (wide | np.append(wide[1:], False)) & (ends < 1.0)
     result: BoolArray = (ends > coverage - reach) & (ends - share < coverage + reach) & near.any()
     return result

@@ -17,6 +17,10 @@ from abstain.metrics._gradient import Gradient
 __all__ = ["augrc", "augrc_from_auroc", "augrc_partial_derivatives", "augrc_unbiased", "sele"]
 
 
+#: Tables with at most so many blocks keep the gradient that four metrics read; of larger ones the memory counts.
+KEPT = 20_000
+
+
 def augrc_value(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """AUGRC of a table: (1/T^2) integral of L(w) dw."""
     if coverage_range is FULL:
@@ -31,11 +35,16 @@ def _full_area(blocks: TieBlocks) -> float:
 
 def augrc_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     """Derivative of the AUGRC of a table."""
-    coverage_range = area.check_range(coverage_range)
+    if coverage_range is FULL and len(blocks) <= KEPT:
+        return blocks.once("augrc gradient", lambda: _gradient(blocks, FULL))
+    return _gradient(blocks, area.check_range(coverage_range))
+
+
+def _gradient(blocks: TieBlocks, coverage_range: Range) -> Gradient:
     gradient = area.linear_gradient(blocks, area.uniform, coverage_range)
     T = blocks.total_weight
     shrink = 2.0 * inner(gradient.loss, blocks.loss) / T  # the area itself is linear in the losses
-    return Gradient(gradient.weight - shrink, gradient.loss).scaled(1.0 / T**2)
+    return Gradient((gradient.weight - shrink) / T**2, gradient.loss / T**2)
 
 
 def _worst(p: float, coverage_range: Range) -> float:
