@@ -128,7 +128,7 @@ def _note(
     line: str | None = None,
 ) -> None:
     """Show a warning to users as one line; those to developers as Python does."""
-    if issubclass(category, UserWarning):
+    if issubclass(category, UserWarning) and not issubclass(category, DeprecationWarning):
         note = as_options(_line(str(message)))
         if note not in _noted:  # what was said of a file need not be said of its table
             _say(f"note: {note}")
