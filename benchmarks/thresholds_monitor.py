@@ -1,4 +1,4 @@
-"""Monitoring: false alarms under daily looks for a year, and labelled rows until a doubled risk is noticed.
+"""Monitoring: false alarms of drift of coverage and score, and how often a drift is noticed.
 
 python benchmarks/thresholds_monitor.py
 """
@@ -11,29 +11,8 @@ import numpy as np
 
 import abstain
 from abstain.thresholds import monitor
-from abstain.thresholds._monitor import evidence_above
 
 DELTA = 0.05
-
-
-def false_alarms(rng: np.random.Generator, rows: int, repetitions: int = 2000) -> None:
-    """The risk is exactly the limit, and somebody looks every evening of a year."""
-    alarms = 0
-    for _ in range(repetitions):
-        path = evidence_above((rng.random(365 * rows) < 0.05).astype(float), 0.05)
-        alarms += int((path[rows - 1 :: rows] >= -np.log(DELTA)).any())
-    share = alarms / repetitions
-    print(f"risk exactly at the limit, {rows} rows a day, a year: false alarms {share:.4f} (delta {DELTA})")
-
-
-def delays(rng: np.random.Generator, limit: float, repetitions: int = 1000) -> None:
-    """The risk is twice the limit from the first row."""
-    found = []
-    for _ in range(repetitions):
-        path = evidence_above((rng.random(20000) < 2 * limit).astype(float), limit)
-        over = np.flatnonzero(path >= -np.log(DELTA))
-        found.append(over[0] + 1 if over.size else np.inf)
-    print(f"risk {limit} doubled: noticed after {np.quantile(found, [0.5, 0.9, 0.99])} rows (50, 90, 99 %)")
 
 
 def drift(rng: np.random.Generator, repetitions: int = 1000) -> None:
@@ -57,12 +36,7 @@ def drift(rng: np.random.Generator, repetitions: int = 1000) -> None:
 
 
 def main() -> None:
-    rng = np.random.default_rng(3)
-    for rows in (5, 50):
-        false_alarms(rng, rows)
-    for limit in (0.05, 0.01):
-        delays(rng, limit)
-    drift(rng)
+    drift(np.random.default_rng(3))
 
 
 if __name__ == "__main__":

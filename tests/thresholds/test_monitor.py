@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
-from abstain.thresholds import Policy, monitor
-from abstain.thresholds._monitor import evidence_above
+from abstain.thresholds import Policy, SortedRowsWarning, monitor
+from abstain.thresholds._evidence import ALTERNATIVES, Evidence, evidence_above
 from tests.tiers import repeated
 
 
@@ -53,6 +55,73 @@ def test_a_doubled_risk_is_noticed_soon() -> None:
         delays.append(over[0] + 1 if over.size else np.inf)
     assert np.median(delays) <= 300
     assert np.quantile(delays, 0.9) <= 650
+
+
+@pytest.mark.parametrize("limit", [0.001, 0.05, 0.6, 0.99])
+def test_evidence_is_the_sum_over_starts(limit: float) -> None:
+    """Every start by itself, with its weight and its products, adds up to the evidence; losses of 1 in between."""
+    values = np.random.default_rng(11).choice([0.0, 0.3, 1.0], 120, p=[0.7, 0.2, 0.1])
+    values[60:70] = 1.0
+    against = np.minimum(limit * np.array(ALTERNATIVES), (1 + limit) / 2)
+    factors = 1 + (against - limit) / (limit * (1 - limit)) * (values[:, None] - limit)
+    cash = np.r_[1.0, 0.5 * (1 + np.arange(1, 121) / 50) ** -0.25]
+    weight = cash[:-1] - cash[1:]
+    assert weight[0] > 0.5
+    assert (weight > 0).all()
+    slow = [
+        sum(weight[start] * factors[start:end].prod(axis=0).mean() for start in range(end)) + cash[end]
+        for end in range(1, 121)
+    ]
+    np.testing.assert_allclose(evidence_above(values, limit), np.log(slow), rtol=1e-10, atol=1e-12)
+
+
+@given(st.lists(st.integers(0, 400), max_size=12), st.sampled_from([0.01, 0.05, 0.3]), st.integers(0, 9))
+def test_parts_of_any_size_give_the_same_evidence(cuts: list[int], limit: float, seed: int) -> None:
+    """Rows that come in parts, also empty ones, give the evidence of all at once, to the last bit."""
+    values = np.random.default_rng(seed).choice([0.0, 0.5, 1.0], 400, p=[0.9, 0.05, 0.05])
+    watched = Evidence(limit)
+    parts = [watched.update(part) for part in np.split(values, sorted(cuts))]
+    np.testing.assert_array_equal(np.concatenate(parts), evidence_above(values, limit))
+
+
+def test_a_change_after_good_years_is_noticed() -> None:
+    """After 10,000 rows of 2 % a risk of 10 % is noticed within 4 times the rows that it takes from the first on."""
+    policy, rng = certified(), np.random.default_rng(12)
+    delays = []
+    for _ in range(20):
+        late = np.r_[rng.random(10000) < 0.02, rng.random(3000) < 0.1]
+        seen = monitor(policy, late, np.ones(13000), accepted_only=True)
+        assert seen.promise_broken
+        assert seen.broken_at is not None
+        delays.append(seen.broken_at - 10000)
+    assert min(delays) > 0
+    assert np.median(delays) <= 900  # of 1,000 streams 554; from row one alone 7,956
+
+
+def test_clusters_after_good_years() -> None:
+    """Clusters of three rows: 3,000 good ones hide no change of the later ones, which is told in rows."""
+    rng = np.random.default_rng(13)
+    unit = np.repeat(np.arange(1000), 3)
+    found = abstain.choose_threshold(np.zeros(3000), rng.random(3000), risk=0.05, delta=0.05, clusters=unit, rng=0)
+    bad = np.r_[np.zeros(3000), rng.random(600) < 0.2]
+    seen = monitor(found.policy(score="s"), bad.repeat(3), np.full(10800, 2.0), clusters=np.arange(3600).repeat(3))
+    assert seen.promise_broken
+    assert seen.broken_at is not None
+    assert seen.broken_at % 3 == 0
+    assert 9000 < seen.broken_at < 9000 + 3 * 250
+
+
+@pytest.mark.parametrize("column", ["loss", "confidence"])
+def test_sorted_rows_are_noticed(column: str) -> None:
+    """Errors that a sort has put at the end look like a change; rows as they came, the same rows, do not."""
+    policy, rng = certified(), np.random.default_rng(14)
+    score = rng.random(4000)
+    loss = (rng.random(4000) < 0.02).astype(float)
+    assert not monitor(policy, loss, score).promise_broken
+    order = np.argsort(loss if column == "loss" else -score, kind="stable")
+    with pytest.warns(SortedRowsWarning, match=f"sorted by {column}; the evidence holds only for rows in the order"):
+        seen = monitor(policy, loss[order], score[order])
+    assert seen.promise_broken == (column == "loss")
 
 
 def test_drift_of_coverage_and_score() -> None:

@@ -251,7 +251,8 @@ def monitor_command(
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
 
-    FILE holds all labelled rows since the deployment, oldest first. The test may be repeated every day.
+    FILE holds all labelled rows since the deployment, in the order in which their labels came. The test may be
+    repeated every day.
     """
     from abstain.thresholds import load_policy, monitor
 

@@ -10,6 +10,7 @@ from abstain.thresholds._conformal import conformal_threshold
 from abstain.thresholds._copies import CopiedRowsWarning
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._monitor import Monitoring, monitor
+from abstain.thresholds._order import SortedRowsWarning
 from abstain.thresholds._plan import CertificatePlan, plan_certificate
 from abstain.thresholds._policy import READING as READING
 from abstain.thresholds._policy import Policy
@@ -30,4 +31,4 @@ __all__ = [
 ]
 __all__ += ["Applied", "Attained", "Audit", "CertifiedBand", "CopiedRowsWarning", "GroupThresholds", "Monitoring"]
 __all__ += ["Policy", "ReusedCalibrationWarning", "ReusedSelectionWarning", "apply_policy", "audit", "certified_band"]
-__all__ += ["conformal_threshold", "monitor"]
+__all__ += ["SortedRowsWarning", "conformal_threshold", "monitor"]
