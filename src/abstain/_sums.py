@@ -12,7 +12,7 @@ def inner(left: FloatArray, right: FloatArray) -> float:
 
     ``@`` is quicker, but adds in an order that depends on both, and on the processor.
     """
-    return float(np.sum(left * right))
+    return float(np.add.reduce(left * right))  # np.sum without its detours
 
 
 def cumulative(values: FloatArray) -> FloatArray:
@@ -23,7 +23,7 @@ def cumulative(values: FloatArray) -> FloatArray:
     """
     whole = values.size - values.size % 8
     if whole < 4096:  # too few for the nine calls to pay
-        return np.cumsum(values)
+        return np.asarray(values.cumsum())
     result = values.copy()
     rows = result[:whole].reshape(-1, 8)
     for j in range(1, 8):

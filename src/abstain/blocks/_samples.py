@@ -126,7 +126,7 @@ def _group(
         moments=second,
         samples=Samples(order, loss, weight, block) if keep_samples else None,
         _oracle=_group(make, xp, loss, failed, -loss, weight, keep_samples, False, moments)
-        if oracle and (keep_samples or not binary) else None,
+        if oracle and not (binary and (weight is None or not keep_samples)) else None,  # other weights: other losses
         **unscored,
     )  # fmt: skip
     return _whole(table, loss.shape[0]) if weight is None else without_empty(table)

@@ -125,12 +125,15 @@ def of_samples(
     estimate, reason = metric.evaluate(blocks)
     if reason is not None:
         return no_interval(estimate, np.nan, level, reason)
+    grouped = strata is not None, clusters is not None
+    binomial = None if any(grouped) else exact(metric, blocks, level)
+    if binomial is not None:
+        return across(metric, blocks, binomial, level, strata, clusters)
     limit = limit_of(metric, blocks)
     try:
         terms = limit.factor * terms_of(metric, blocks, strata, clusters)
     except Undefined as why:
         return no_interval(estimate, np.nan, level, str(why))
-    grouped = strata is not None, clusters is not None
     spread = spread_of(metric, blocks, estimate, terms, limit.df, grouped)
     found = of_spread(spread, level, one_more(metric, blocks, estimate, strata, clusters))
     return across(metric, blocks, found, level, strata, clusters)

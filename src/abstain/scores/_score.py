@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -260,9 +261,12 @@ def _unmet(score: Score, need: Need, outputs: Any) -> str:
     return f"{score.name} needs {what}, which these outputs do not hold; {REMEDIES[what]}"
 
 
-def keywords(function: Callable[..., Any] | None) -> dict[str, Any]:
+def keywords(function: Callable[..., Any] | None) -> Mapping[str, Any]:
     """Return the options of a function with their defaults: its keyword-only arguments."""
-    if function is None:
-        return {}
+    return {} if function is None else _keywords(function)
+
+
+@lru_cache(maxsize=256)
+def _keywords(function: Callable[..., Any]) -> Mapping[str, Any]:
     parameters = inspect.signature(function).parameters.values()
     return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
