@@ -151,6 +151,7 @@ def gamma_quantile(p: float, shape: float) -> float:
     return x
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(level: float, df: float) -> float:
     """Return the two-sided quantile of Student's t; normal for many degrees of freedom."""
     if df > 1e6 or df == inf:

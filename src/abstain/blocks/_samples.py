@@ -126,7 +126,7 @@ def _group(
         moments=second,
         samples=Samples(order, loss, weight, block) if keep_samples else None,
         _oracle=_group(make, xp, loss, failed, -loss, weight, keep_samples, False, moments)
-        if oracle and not (binary and (weight is None or not keep_samples)) else None,  # other weights: other losses
+        if oracle and not _stays_binary(xp, loss, failed, weight, keep_samples) else None,
         **unscored,
     )  # fmt: skip
     return _whole(table, loss.shape[0]) if weight is None else without_empty(table)
@@ -139,6 +139,13 @@ def _failures(loss: Any, xp: Any) -> Any | None:
     failed = loss == 1.0
     whole = int(xp.count_nonzero(failed)) + int(xp.count_nonzero(loss == 0.0)) == loss.shape[0]
     return failed if whole else None
+
+
+def _stays_binary(xp: Any, loss: Any, failed: Any | None, weight: Any | None, keep_samples: bool) -> bool:
+    """Whether the losses are 0 or 1 under all weights that rows may be given, so that the totals tell the optimum."""
+    if failed is None or not keep_samples or weight is None:
+        return failed is not None
+    return _failures(loss, xp) is not None
 
 
 def _failures_that_count(loss: Any, weight: Any, xp: Any) -> Any | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -175,15 +176,20 @@ def _models(models: Mapping[str, Outputs], scores: Any, metrics: Any, options: d
     return Evaluation(tuple(measurements), tuple(summaries), shared)
 
 
+@cache
+def _defaults() -> tuple[Metric, ...]:
+    return tuple(metrics_.parse(spec) for spec in DEFAULT_METRICS)
+
+
 def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[list[Metric], bool]:
     """Return the metrics, and whether one that the data do not allow is listed instead of raised."""
     if isinstance(metrics, str) and metrics == "default":
-        chosen = [metrics_.parse(spec) for spec in DEFAULT_METRICS]
+        chosen = list(_defaults())
         if np.max(loss) > 1.0:
             chosen[0] = metrics_.get("risk")
         return chosen, True
     if isinstance(metrics, str) and metrics == "all":
-        defaults = [metrics_.parse(spec) for spec in DEFAULT_METRICS]
+        defaults = list(_defaults())
         shown = {metric.spec for metric in defaults}
         rest = [metrics_.get(name) for name in metrics_.names("blocks", "probabilities")]
         return defaults + [metric for metric in rest if metric.spec not in shown], True
