@@ -282,3 +282,32 @@ def test_the_command_plans_extends_and_evaluates(tmp_path: Path, capsys: pytest.
     page = tmp_path / "page.html"
     assert run(["evaluate", str(pool), "--plan", str(more), "--loss", "wrong", "--report", str(page)]) == 0
     assert "labelled by plan" in page.read_text(encoding="utf-8")
+
+
+def test_the_probability_of_one_class_serves_without_labels(tmp_path: Path) -> None:
+    """A plan, its evaluation and one at random read P(class 1) as an evaluation of labels for all rows does."""
+    pool, plan = tmp_path / "pool.csv", tmp_path / "plan.csv"
+    frame = pl.DataFrame({"pd": SCORE})
+    frame.write_csv(pool)
+    told = ["--positive-probability", "pd"]
+    assert run(["plan", str(pool), *told, "--labels", "60", "--seed", "1", "-o", str(plan)]) == 0
+    done = load_plan(plan)
+    np.testing.assert_array_equal(done.confidence, np.maximum(SCORE, 1.0 - SCORE))
+    truth = [int(x) if s else None for x, s in zip(LOSS, done.stage, strict=True)]
+    frame.with_columns(pl.Series("default", truth)).write_csv(pool)
+    for way in (["--plan", str(plan)], ["--at-random"]):
+        assert run(["evaluate", str(pool), *told, "--labels", "default", *way]) == 0
+    unclear = pl.DataFrame({"y_prob": SCORE})
+    with pytest.raises(ValueError, match="give positive_probability='y_prob' or confidence='y_prob'"):
+        abstain.read_outputs(unclear, unlabelled=True)
+
+
+def test_a_pool_reads_per_cent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A confidence such as 87% is read in a pool as in a file whose rows are all labelled."""
+    pool, plan = tmp_path / "pool.csv", tmp_path / "plan.csv"
+    told = [f"{round(100.0 * x)}%" for x in SCORE]
+    some = [int(x) if row < 100 else None for row, x in enumerate(LOSS)]
+    pl.DataFrame({"confidence": told, "wrong": some}).write_csv(pool)
+    assert run(["plan", str(pool), "--labels", "9", "-o", str(plan)]) == 0
+    np.testing.assert_array_equal(load_plan(plan).confidence, [float(each[:-1]) / 100.0 for each in told])
+    assert run(["evaluate", str(pool), "--loss", "wrong", "--at-random"]) == 0

@@ -53,13 +53,18 @@ class Answers:
             self.fields["confidence"] = -numbers(uncertain, "uncertainty")
             self.how["confidence"] = f"minus {self.quoted('uncertainty')}"
 
-    def either(self) -> None:
+    def either(self, unlabelled: bool = False) -> None:
         """Settle a column that may be P(class 1) or a confidence: by the classes, or by the caller."""
         column = self.fields.pop("either", None)
         if column is None:
             return
         classes = self._classes()
         name = self.plan.single["either"]
+        if unlabelled and len(classes) < 2:  # the classes are not known: there may be two
+            raise ValueError(
+                f"column {name!r} may be the probability of the second of two classes or the confidence in the "
+                f"prediction; give positive_probability={name!r} or confidence={name!r}"
+            )
         if len(classes) == 2:
             values = numbers(column, name)
             if np.nanmin(values) < 0.0 or np.nanmax(values) > 1.0:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain._classes import is_text
 from abstain.outputs import _cells
 
 
@@ -21,6 +22,11 @@ class MemoryColumns:
         self._arrays = dict(arrays)
         #: number of dimensions by name
         self.columns = {name: max(np.ndim(array), 1) for name, array in self._arrays.items()}
+
+    @property
+    def words(self) -> set[str]:
+        """Return the columns of words: of text that begins with no number."""
+        return {name for name, array in self._arrays.items() if self.columns[name] == 1 and _is_words(array)}
 
     def close(self) -> None:
         """Nothing stays open."""
@@ -61,6 +67,17 @@ class MemoryColumns:
                     "choose another column"
                 ) from None
         return found
+
+
+def _is_words(array: Any) -> bool:
+    if not is_text(array):
+        return False
+    first = next((value for value in array if isinstance(value, str) and value.strip()), "0")
+    try:
+        float(first)
+    except ValueError:
+        return True
+    return False
 
 
 def of_frame(frame: Any) -> MemoryColumns:

@@ -204,8 +204,8 @@ def read_outputs(
             answers.sureness(confidence_levels)
             if judged_by is not None and not unlabelled:
                 judge(answers, judged_by)
-            elif not unlabelled:
-                answers.either()
+            elif judged_by is None:
+                answers.either(unlabelled)
                 answers.positive(class_names)
             states = None if unlabelled else answers.losses(unscored)
             if abstain_class is not None:
