@@ -277,7 +277,7 @@ def test_the_command_plans_extends_and_evaluates(tmp_path: Path, capsys: pytest.
     assert "320 of 400 rows have no label" in said
     assert "--plan (of 'abstain plan')" in said
     assert "--at-random" in said
-    assert run(["plan", str(pool), "--labels", "9", "--metric", "ece", "-o", str(plan)]) == 2
+    assert run(["plan", str(pool), "--labels", "9", "--metric", "ece", "-o", str(tmp_path / "ece.csv")]) == 2
     assert "ece is no function of sums of losses" in capsys.readouterr().err
     page = tmp_path / "page.html"
     assert run(["evaluate", str(pool), "--plan", str(more), "--loss", "wrong", "--report", str(page)]) == 0
@@ -311,3 +311,15 @@ def test_a_pool_reads_per_cent(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(["plan", str(pool), "--labels", "9", "-o", str(plan)]) == 0
     np.testing.assert_array_equal(load_plan(plan).confidence, [float(each[:-1]) / 100.0 for each in told])
     assert run(["evaluate", str(pool), "--loss", "wrong", "--at-random"]) == 0
+
+
+def test_a_plan_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Labels that were given by a plan stay its own: a second draw needs a file of its own."""
+    pool, plan = tmp_path / "pool.csv", tmp_path / "plan.csv"
+    pl.DataFrame({"confidence": SCORE}).write_csv(pool)
+    asked = ["plan", str(pool), "--labels", "9", "-o", str(plan)]
+    assert run(asked) == 0
+    before = plan.read_bytes()
+    assert run(asked) == 2
+    assert "is there already; give -o another name, or add a stage to a plan with --extend" in capsys.readouterr().err
+    assert plan.read_bytes() == before

@@ -62,6 +62,8 @@ def plan_command(
         _alone(("halfwidth", "metric", "design", "error_rate", "judge", "other", "zone", "level", "nan_policy"))
     check_destinations({"output": output}, [each for each in (file, before, other) if each is not None])
     extra = [each for each in (score, judge) if each is not None and each.split("(")[0] not in scores.names()]
+    if output.exists():  # labels may have been given by it, and a new draw asks for others
+        raise ValueError(f"{output}: is there already; give -o another name, or add a stage to a plan with --extend")
     outputs, loss = read_pool(file, scores=extra, **columns)
     with about(file):
         wanted = scores.default(outputs) if score is None else score_names(score)[0]
