@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import SWAPPED, swapped
+from abstain._classes import ROUNDING
 from abstain._typing import FloatArray
 from abstain.outputs._columns import log_softmax
 
@@ -42,6 +43,7 @@ def doubts(found: dict[str, Any], wrong: FloatArray | None, names: Any) -> Itera
     elif wrong is not None:
         yield from _of_accuracy(wrong, found, names)
         yield from _of_classes(found, names)
+        yield from _of_columns(found)
 
 
 def _of_confidence(
@@ -116,6 +118,22 @@ def _of_classes(found: dict[str, Any], names: Any) -> Iterator[Doubt]:
         "none, while all others are: if it is the unit by which the network abstains, give "
         "Outputs(..., abstention_unit=True)",
         "labels",
+    )
+
+
+def _of_columns(found: dict[str, Any]) -> Iterator[Doubt]:
+    """Logits in [0, 1] beyond the classes of the labels: probabilities of several models, side by side."""
+    matrix = found["logits"]
+    if matrix is None or len(matrix) < LEAST or matrix.min() < 0.0 or matrix.max() > 1.0:
+        return
+    used, width = int(found["labels"].max()) + 1, matrix.shape[1]
+    votes = bool(((matrix == 0.0) | (matrix == 1.0)).all())
+    if used == width or votes or bool((np.abs(matrix.sum(axis=1) - 1.0) <= ROUNDING).all()):  # said elsewhere
+        return
+    yield Doubt(
+        f"logits lie in [0, 1], and the labels use the first {used} of {width} columns: if these are probabilities of "
+        "several models or passes, give those of one as probabilities=, or all as passes= (runs, samples, classes)",
+        "logits",
     )
 
 
