@@ -52,6 +52,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     _input.understood.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
+        if not sys.warnoptions:  # of the libraries below, some of which are both
+            warnings.simplefilter("ignore", DeprecationWarning)
         warnings.showwarning = _note
         try:
             with heard_by(Progress()):
