@@ -46,7 +46,8 @@ def test_every_error_has_its_code_and_one_line(
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, under which the tests may run, has it ignored
 from abstain.cli import main, command
 import abstain._files as files
 def slow(**_):
