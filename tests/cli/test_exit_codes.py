@@ -47,7 +47,9 @@ def test_every_error_has_its_code_and_one_line(
 
 SLOW = """
 import signal, sys, time
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, under which the tests may run, has it ignored
+# nohup and shells that start the tests in the background have these ignored
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from abstain.cli import main, command
 import abstain._files as files
 def slow(**_):
