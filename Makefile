@@ -6,6 +6,7 @@
 #   make docs    the documentation, in docs/_build/html
 #   make bench   speed, side by side with peers
 #   make claims  every claim of the papers, checked again; DATA=FOLDER: also on saved outputs
+#   make dist    wheel and sdist, checked, installed alone and run (nothing is published)
 #   make clean   remove everything that these targets made
 #
 # A stamp file in .venv stands for each finished installation, so that a second run starts at once.
@@ -20,10 +21,10 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest slow minimum docs bench claims clean
+.PHONY: help demo test lint types doctest pytest slow minimum docs bench claims dist clean
 
 help:
-	@sed -n '1,12s/^# \{0,1\}//p' Makefile
+	@sed -n '1,13s/^# \{0,1\}//p' Makefile
 
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
@@ -59,8 +60,11 @@ bench: .venv/installed-dev
 claims: .venv/installed-dev
 	$(BIN)/python -m experiments.claims --slow $(if $(DATA),--data $(DATA))
 
+dist: .venv/installed-dev
+	$(BIN)/python .ci/dist.py
+
 clean:
-	rm -rf .venv .venv-minimum demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated dist build
+	rm -rf .venv .venv-minimum .venv-dist demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated dist build
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests docs benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 
