@@ -102,7 +102,7 @@ def test_clusters_after_good_years() -> None:
     """Clusters of three rows: 3,000 good ones hide no change of the later ones, which is told in rows."""
     rng = np.random.default_rng(13)
     unit = np.repeat(np.arange(1000), 3)
-    found = abstain.choose_threshold(np.zeros(3000), rng.random(3000), risk=0.05, delta=0.05, clusters=unit, rng=0)
+    found = abstain.choose_threshold(np.zeros(3000), rng.random(3000), risk=0.05, delta=0.05, clusters=unit)
     bad = np.r_[np.zeros(3000), rng.random(600) < 0.2]
     seen = monitor(found.policy(score="s"), bad.repeat(3), np.full(10800, 2.0), clusters=np.arange(3600).repeat(3))
     assert seen.promise_broken

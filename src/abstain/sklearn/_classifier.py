@@ -178,7 +178,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         self.n_calibration_ = len(rows)
         loss = (np.asarray(predicted) != y[rows]).astype(np.float64)
         groups = np.asarray(predicted) if self.per_class else None
-        self.threshold_ = choose_threshold(loss, confidence, groups=groups, rng=self.random_state, **self._objective())
+        self.threshold_ = choose_threshold(loss, confidence, groups=groups, **self._objective())
         found: Any = self.threshold_
         each = found.groups if self.per_class else {"": found}
         failed = {name: one.reason for name, one in each.items() if not one.attainable}

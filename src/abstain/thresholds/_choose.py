@@ -12,7 +12,6 @@ from abstain._checks import (
     failure_probability,
     flag,
     fraction,
-    generator,
     inside,
     one_of,
     positive,
@@ -61,7 +60,6 @@ def choose_threshold(
     answered: bool = False,
     level: float = 0.95,
     nan_policy: NanPolicy = "raise",
-    rng: int | np.random.Generator | None = None,
 ) -> EmpiricalThreshold | CertifiedThreshold | GroupThresholds:
     r"""Choose the threshold to deploy from calibration rows; give exactly one objective.
 
@@ -109,9 +107,6 @@ def choose_threshold(
         Of the pointwise intervals that are reported.
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
-    rng : int or numpy.random.Generator, optional
-        Only a certificate with ``clusters`` draws lots: for the clusters that fix its starts. Default: from the system;
-        the seed is in ``calibration``, and gives the same answer again. Trying seeds voids the promise.
 
     Returns
     -------
@@ -169,7 +164,6 @@ def choose_threshold(
         raise TypeError(f"{idle[0]}= belongs to a certificate; give risk= with delta=, or leave it out")
     level = inside(level, "level", 0.95)
     one_of(multiplicity, ("all", "each"), "multiplicity")
-    generator(rng)
     answered = flag(answered, "answered")
     if max_weight is not None:
         positive(max_weight, "max_weight")
@@ -185,7 +179,7 @@ def choose_threshold(
         if clusters is None:
             warn_of_copies(whole)
     if groups is None:
-        return _said(_one(whole, objective, level, rng, options), answered)
+        return _said(_one(whole, objective, level, options), answered)
     one_of(multiplicity, ("all", "each"), "multiplicity")
     column = group_column(groups)
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
@@ -200,7 +194,7 @@ def choose_threshold(
         weight, cluster = (None if each is None else each[rows] for each in others)
         try:
             sample = read(losses[rows], scores[rows], weight, nan_policy, cluster)
-            found[str(value)] = _said(_one(sample, objective, level, rng, options), answered)
+            found[str(value)] = _said(_one(sample, objective, level, options), answered)
         except ValueError as error:
             raise type(error)(f"group {str(value)!r}: {error}") from None
     return GroupThresholds(found, None if delta is None else float(delta), multiplicity, whole.fingerprint)
@@ -243,11 +237,11 @@ def _pair(values: tuple[float, float], name: str, parts: str) -> tuple[float, fl
 
 
 def _one(
-    sample: Sample, objective: dict[str, Any], level: float, rng: Any, options: dict[str, Any]
+    sample: Sample, objective: dict[str, Any], level: float, options: dict[str, Any]
 ) -> EmpiricalThreshold | CertifiedThreshold:
     curve = curve_of(sample)
     if "delta" in objective:
-        return _certified(sample, objective, level, rng, options)
+        return _certified(sample, objective, level, options)
     point, kind = _point(sample, curve, objective), next(iter(objective))
     attained = not np.isnan(point.threshold)
     return EmpiricalThreshold(
@@ -281,23 +275,19 @@ def _point(sample: Sample, curve: RiskCoverageCurve, objective: dict[str, Any]) 
     return curve.at(coverage=objective["coverage"] if "coverage" in objective else 1.0 - objective["capacity"])
 
 
-def _certified(
-    sample: Sample, objective: dict[str, Any], level: float, rng: Any, options: dict[str, Any]
-) -> CertifiedThreshold:
+def _certified(sample: Sample, objective: dict[str, Any], level: float, options: dict[str, Any]) -> CertifiedThreshold:
     risk, delta = objective["risk"], objective["delta"]
-    largest, seed = largest_loss(sample, options["max_loss"]), None
+    largest = largest_loss(sample, options["max_loss"])
     if sample.cluster is None:
         found = search(sample, risk, delta, **options)
     else:
-        seed = int(generator(rng).integers(2**63))
-        found = _of_clusters(sample, risk, delta, largest, seed, options)
+        found = _of_clusters(sample, risk, delta, largest, options)
     shared = _shared(sample, found.threshold, level)
     answer: dict[str, Any] = {}
     if sample.cluster is not None:
         accepted = sample.score >= found.threshold
         means = cluster_means(sample.loss, accepted, sample.cluster)
         shared |= {"risk": float(means.mean()) if means.size else np.nan, "risk_interval": mean_interval(means, level)}
-        shared["calibration"] |= {"seed": seed}
     elif found.reason is not None and sample.weight is None:
         needed = rows_needed(sample, risk, delta) if found.bound == "binomial" else None
         answer = {"attained": attained(sample, delta, largest), "rows_needed": needed}
@@ -308,9 +298,7 @@ def _certified(
     )  # fmt: skip
 
 
-def _of_clusters(
-    sample: Sample, risk: float, delta: float, largest: float, seed: int, options: dict[str, Any]
-) -> Found:
+def _of_clusters(sample: Sample, risk: float, delta: float, largest: float, options: dict[str, Any]) -> Found:
     """Run the one procedure that is valid for clusters."""
     if sample.weight is not None or sample.cluster is None:
         raise ValueError("a certificate with clusters= and sample_weight= is not offered; give one of them")
@@ -320,7 +308,7 @@ def _of_clusters(
             "bets on the means of clusters"
         )
     fixed = None if options["thresholds"] is None else fixed_thresholds(options["thresholds"])
-    return search_clusters(sample, sample.cluster, risk, delta, largest, fixed, seed)
+    return search_clusters(sample, sample.cluster, risk, delta, largest, fixed)
 
 
 def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:

@@ -27,7 +27,6 @@ def conditional_threshold(
     clusters: ArrayLike | None = None,
     level: float = 0.95,
     nan_policy: NanPolicy = "raise",
-    rng: int | np.random.Generator | None = None,
 ) -> CertifiedThreshold:
     r"""Certify one threshold for all rows by a promise about the accepted rows of one kind.
 
@@ -51,7 +50,7 @@ def conditional_threshold(
         The rows of which the promise speaks. It may depend on label and prediction of a row, not on other rows.
     what : str
         These rows in words, for the statement: "rows with y = 1".
-    risk, delta, max_loss, clusters, level, nan_policy, rng
+    risk, delta, max_loss, clusters, level, nan_policy
         As in :func:`abstain.choose_threshold`.
 
     Returns
@@ -98,7 +97,7 @@ def conditional_threshold(
     whole = read(losses, scores, None, nan_policy, clusters)
     mine = None if clusters is None else np.asarray(to_numpy(clusters))[kind]
     delta = failure_probability(delta)
-    options: dict[str, Any] = {"risk": risk, "delta": delta, "max_loss": max_loss, "level": level, "rng": rng}
+    options: dict[str, Any] = {"risk": risk, "delta": delta, "max_loss": max_loss, "level": level}
     found = choose_threshold(losses[kind], scores[kind], clusters=mine, nan_policy=nan_policy, **options)
     assert isinstance(found, CertifiedThreshold)
     accepted = (whole.score >= found.threshold).astype(np.float64)
