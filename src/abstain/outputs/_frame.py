@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from abstain._extras import need
-from abstain.outputs._text_files import SEPARATORS, decimal_comma, open_text, separator_of
+from abstain.outputs._text_files import (
+    SEPARATORS,
+    decimal_comma,
+    open_text,
+    rows_of_csv,
+    separator_of,
+    without_mark,
+)
 
 
 def polars(purpose: str) -> Any:
@@ -33,10 +40,10 @@ class FrameColumns:
                 self._lazy = pl.scan_parquet(path, glob=False)
             elif kind == "csv":
                 sign = separator_of(path)
-                self._dialect = {"separator": sign, "decimal_comma": decimal_comma(path, sign), "glob": False}
-                self._lazy = pl.scan_csv(path, infer_schema_length=None, **self._dialect)
+                self._dialect = (sign, decimal_comma(path, sign))
+                self._lazy = rows_of_csv(path, *self._dialect, infer_schema_length=None)
             else:
-                self._lazy = pl.read_ndjson(path, infer_schema_length=None).lazy()
+                self._lazy = pl.read_ndjson(without_mark(path), infer_schema_length=None).lazy()
             self._schema = self._lazy.collect_schema()
             #: columns of a CSV whose text is a list of numbers, as NumPy, pandas and Spark write a matrix
             self._lists = self._text_lists() if kind == "csv" else set()
@@ -77,7 +84,7 @@ class FrameColumns:
             lazy = self._lazy
             if coded:
                 schema = {**self._schema, **dict.fromkeys(coded, pl.String)}
-                lazy = pl.scan_csv(self._path, schema=schema, **self._dialect)
+                lazy = rows_of_csv(self._path, *self._dialect, schema=schema)
             frame = lazy.select(names).collect()
             if not frame.height:
                 raise ValueError("has no rows; at least one sample is needed")
@@ -216,7 +223,7 @@ def bad_csv_row(path: str) -> str | None:
 
 def _bad_json_row(path: str) -> str | None:
     """Return what is wrong with the first line that is no JSON object."""
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             constants: list[str] = []
             try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from abstain.outputs import readers
 from abstain.outputs._damaged import damaged
 from abstain.outputs._frame import FrameColumns, bad_csv_row, csv_header, each_once, polars
 from abstain.outputs._open import kind_of, open_source, regular
-from abstain.outputs._text_files import decimal_comma, separator_of
+from abstain.outputs._text_files import decimal_comma, rows_of_csv, separator_of
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,7 @@ def scan(path: str) -> Scan:
         sign = separator_of(path)
         header = csv_header(path, sign)
         each_once(header, header)
-        read = partial(pl.scan_csv, path, infer_schema=False, separator=sign, glob=False)
-        return Scan(read(), sign, decimal_comma(path, sign))
+        return Scan(rows_of_csv(path, sign, False, infer_schema=False), sign, decimal_comma(path, sign))
     columns = open_source(path).columns
     lines = known is None and path.lower().endswith((".jsonl", ".ndjson"))
     try:

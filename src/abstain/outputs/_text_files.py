@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import re
@@ -16,6 +17,41 @@ def open_text(path: str, errors: str = "replace") -> Any:
     if path.lower().endswith(".gz"):
         return gzip.open(path, "rt", newline="", encoding="utf-8-sig", errors=errors)
     return open(path, newline="", encoding="utf-8-sig", errors=errors)
+
+
+def blank_lines(path: str, separator: str) -> list[int]:
+    """Return which data rows of a table of several columns are blank lines, counted from 0; they are no rows."""
+    opened: Any = gzip.open if path.lower().endswith(".gz") else open
+    last = b""
+    with opened(path, "rb") as file:
+        while block := file.read(1 << 22):
+            block = last + block.replace(b"\r", b"")
+            if b"\n\n" in block:
+                break
+            last = block[-1:]
+        else:
+            return []
+    with open_text(path) as file:
+        rows = csv.reader(file, delimiter=separator)
+        return [number for number, row in enumerate(rows) if not row] if len(next(rows, [])) > 1 else []
+
+
+def rows_of_csv(path: str, separator: str, comma: bool, **options: Any) -> Any:
+    """Return the rows of a CSV as a lazy frame of polars, without its blank lines."""
+    import polars as pl
+
+    frame = pl.scan_csv(path, separator=separator, decimal_comma=comma, glob=False, **options)
+    blank = blank_lines(path, separator)
+    if not blank:
+        return frame
+    empty = pl.int_range(pl.len()).is_in(blank) & pl.all_horizontal(pl.all().is_null())
+    return frame.filter(~empty)
+
+
+def without_mark(path: str) -> Any:
+    """Return a text file for polars: its path, or its bytes without the mark of their order that Windows writes."""
+    with open(path, "rb") as file:
+        return file.read() if file.read(3) == codecs.BOM_UTF8 else path
 
 
 def separator_of(path: str) -> str:

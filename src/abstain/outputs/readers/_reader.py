@@ -79,7 +79,7 @@ class Peek:
     def first(self) -> Mapping[str, Any]:
         """The first object of a file of JSON lines; empty if it is none."""
         try:
-            with open(self.path, encoding="utf-8") as file:
+            with open(self.path, encoding="utf-8-sig") as file:
                 found = json.loads(next((line for line in file if line.strip()), "{}"))
         except (OSError, ValueError):
             return {}
@@ -88,7 +88,7 @@ class Peek:
     @cached_property
     def head(self) -> str:
         """The first characters of a text file."""
-        with open(self.path, encoding="utf-8", errors="replace") as file:
+        with open(self.path, encoding="utf-8-sig", errors="replace") as file:
             return file.read(4096)
 
     @cached_property
@@ -124,7 +124,7 @@ class Peek:
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield the objects of a file of JSON lines."""
-        with open(self.path, encoding="utf-8") as file:
+        with open(self.path, encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if not line.strip():
                     continue
