@@ -67,7 +67,8 @@ def about(*files: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{', '.join(map(str, files))}: {with_row(str(error))}") from error
+        named, message = f"{', '.join(map(str, files))}: ", with_row(str(error))
+        raise ValueError(message if message.startswith(named) else named + message) from error
 
 
 def column_names(file: Path) -> list[str]:

@@ -24,7 +24,7 @@ from abstain.cli._show import check_destinations, print_result
     ),
 )
 @click.argument("file", type=Path)
-@reads(*(name for name in (*MODEL, *ANSWERS, *SURE, "ids") if name != "labels"))
+@reads(*(name for name in (*MODEL, *ANSWERS, *SURE, "ids") if name not in ("labels", "task")))
 @click.option("--labels", type=int, metavar="N", help="How many rows can be labelled.")
 @click.option("--halfwidth", type=float, help="Half the width of the interval that is wanted, instead of --labels.")
 @click.option("--metric", default="augrc", show_default=True, help="What will be evaluated; see 'abstain metrics'.")
@@ -64,8 +64,8 @@ def plan_command(
     extra = [each for each in (score, judge) if each is not None and each.split("(")[0] not in scores.names()]
     if output.exists():  # labels may have been given by it, and a new draw asks for others
         raise ValueError(f"{output}: is there already; give -o another name, or add a stage to a plan with --extend")
-    outputs, loss = read_pool(file, scores=extra, **columns)
     with about(file):
+        outputs, loss = read_pool(file, scores=extra, **columns)
         wanted = scores.default(outputs) if score is None else score_names(score)[0]
         column = scores.compute(wanted, outputs)
         if before is not None:

@@ -8,11 +8,13 @@ from abstain.cli._columns import COLUMNS, as_option
 
 #: Arguments of the library as options of the command.
 _OPTIONS = (*COLUMNS, "groups", "scores", "metrics", "nan_policy", "max_loss", "temperature", "delta", "plan", "judge",
-            "halfwidth")  # fmt: skip
+            "halfwidth",
+            "error_rate")  # fmt: skip
 _PHRASES = {
     " (or unlabelled=True)": "",
     "class_names=[...]": "--class-names a,b,...",
     "n_resamples": "--bootstrap",
+    "plan.extend(loss)": "'abstain plan --extend'",
     "edited=True": "'abstain apply --edited'",
     "overwrite=True": "--overwrite",
     'labelled="at random"': "--at-random",

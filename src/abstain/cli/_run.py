@@ -81,10 +81,10 @@ def _failed(error: BaseException) -> int:
         traceback.print_exception(error)
     if type(error).__module__.startswith("polars") or type(error).__name__ == "PanicException":
         reason = (str(error).strip().splitlines() or [""])[0][:300]
-        click.echo(f"abstain: a table cannot be read or written: {_line(reason)}", err=True)
+        _say(f"abstain: a table cannot be read or written: {_line(reason)}")
         return 2
     what = "out of memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"[:300]
-    click.echo(f"abstain: internal error ({_line(what)}); ABSTAIN_TRACEBACK=1 shows where, please report it", err=True)
+    _say(f"abstain: internal error ({_line(what)}); ABSTAIN_TRACEBACK=1 shows where, please report it")
     _close_stdout()
     return BUG
 
@@ -109,10 +109,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         where = error.ctx.command_path if error.ctx else "abstain"
         message = _line(error.format_message())
         stop = "" if message.endswith((".", "?")) else "."
-        click.echo(f"abstain: {message}{stop} See '{where} --help'.", err=True)
+        _say(f"abstain: {message}{stop} See '{where} --help'.")
         return 2
     except click.ClickException as error:
-        click.echo(f"abstain: {_line(error.format_message())}", err=True)
+        _say(f"abstain: {_line(error.format_message())}")
         return 2
     except _USER_ERRORS as error:
         _say(f"abstain: {as_options(_line(_words(error)))}")

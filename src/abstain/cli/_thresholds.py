@@ -83,10 +83,11 @@ def _finished(origin: Origin) -> str:
         return origin.single["confidence"]
     if "uncertainty" in origin.single:
         return origin.single["uncertainty"]
-    name = origin.single["positive_probability"]
+    name = origin.single.get("positive_probability")
+    other = "" if name is None else f", not {name!r}"
     raise ValueError(
         f"a policy compares a column of confidence with its threshold, but this confidence is "
-        f"{origin.columns['confidence']}; write it into a column of its own, here and in new files, not {name!r}"
+        f"{origin.columns['confidence']}; write it into a column of its own, here and in new files{other}"
     )
 
 
@@ -226,7 +227,9 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
     done = apply_policy(known, file, output, column=column)
     share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
     refused = f", {done.n_declined} declined by the model itself" if known.said_declined() is not None else ""
-    click.echo(f"{done.n} rows: {done.n_accepted} accepted{share}{refused}, {done.n_unscored} without a score")
+    strange = "" if known.group is None else f", {done.n_unknown_group} of no group that has a threshold"
+    counts = f"{done.n} rows: {done.n_accepted} accepted{share}{refused}, {done.n_unscored} without a score{strange}"
+    click.echo(counts)
     promise = "nothing is promised" if known.guarantee is None else f"promise: {known.guarantee['statement']}"
     score = f"minus {known.score!r}" if "uncertainty" in known.reading else repr(known.score)
     group = known.group

@@ -10,7 +10,7 @@ from abstain import metrics
 from abstain._result import Column, Estimate, Row, Table
 from abstain.blocks import TieBlocks
 from abstain.inference import of_samples
-from abstain.outputs import States
+from abstain.outputs import GRADED, States
 
 #: Shares that need a column ``should_abstain``.
 _NEEDS = ("over-refusal", "missed abstention")
@@ -24,6 +24,7 @@ def summary(states: States, level: float | None) -> dict[str, Any]:
         "n": states.n,
         "counts": states.counts,
         "unscored": states.unscored,
+        "graded": states.graded,
         "shares": shares | {name: nothing for name in _NEEDS if name not in shares},
     }
 
@@ -51,7 +52,9 @@ def _share(states: States, rows: Any, values: Any, level: float | None) -> dict[
 
 def table(found: dict[str, Any]) -> Table:
     """Return the table of states and shares."""
-    rows: list[Row] = [(name, count, f"{count / found['n']:.1%}") for name, count in found["counts"].items()]
+    called = GRADED if found["graded"] else {}
+    counts = found["counts"].items()
+    rows: list[Row] = [(called.get(name, name), count, f"{count / found['n']:.1%}") for name, count in counts]
     for name, share in found["shares"].items():
         rows.append((name, f"of {share['n']}", Estimate(share["value"], share["low"], share["high"])))
     notes = [] if found["shares"][_NEEDS[0]]["n"] else ["Over-refusal and missed abstention need should_abstain."]

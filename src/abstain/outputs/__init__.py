@@ -3,6 +3,7 @@
 A door of the house: the public spelling is ``abstain.Outputs``.
 """
 
+from abstain.outputs._answers import both as both
 from abstain.outputs._expected import expect as expect
 from abstain.outputs._grades import declined as declined
 from abstain.outputs._outputs import Outputs as Outputs
@@ -11,6 +12,7 @@ from abstain.outputs._partly import read_pool as read_pool
 from abstain.outputs._read import read_outputs as read_outputs
 from abstain.outputs._scan import Scan as Scan
 from abstain.outputs._scan import scan as scan
+from abstain.outputs._states import GRADED as GRADED
 from abstain.outputs._states import States as States
 from abstain.outputs._understood import Origin as Origin
 from abstain.outputs._understood import sentence as sentence

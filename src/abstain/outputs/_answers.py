@@ -111,7 +111,7 @@ class Answers:
         names = list(class_names) if class_names is not None else self._two(name)
         if len(names) != 2:
             raise ValueError(f"{name!r} is the probability of one of two classes, but class_names has {len(names)}")
-        self.fields["probabilities"] = np.column_stack([1.0 - p, p])
+        self.fields["probabilities"] = both(p)
         self.how["probabilities"] = f"1 - p and p (p = {self.quoted('positive_probability')}, of class {names[1]})"
         if names != ["0", "1"]:
             self.fields["class_names"] = names
@@ -149,7 +149,7 @@ class Answers:
             self.fields.pop("predictions")
             self.plan.single.pop("predictions", None)
         elif self.fields.get("confidence") is None:
-            self.fields["confidence"] = np.where(positive, p, 1.0 - p)
+            self.fields["confidence"] = np.where(positive, p, both(p)[:, 0])
             self.how["confidence"] = f"probability of the predicted class, from {self.quoted('positive_probability')}"
             self.notes.append(
                 f"{int(differ.sum())} predictions are not the likelier class: another threshold than 0.5 was used"
@@ -260,6 +260,16 @@ class Answers:
             self.fields["loss"] = np.where(last, 1.0, loss[kept])
         elif last.any():
             raise ValueError("unscored rows need a column of verdicts; give correct=")
+
+
+def both(p: FloatArray) -> FloatArray:
+    """Return the probabilities of two classes from that of the second.
+
+    1 - .4141 is no .5859 in floating point, so that rows would not tie which do: the complement of what is written with
+    up to 12 decimals is the number nearest to its decimals.
+    """
+    written = np.round(p, 12) == p
+    return np.column_stack([np.where(written, np.round(1.0 - p, 12), 1.0 - p), p])
 
 
 def _ranked_last(column: Any, rows: BoolArray) -> FloatArray:

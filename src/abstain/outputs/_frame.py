@@ -142,6 +142,11 @@ class FrameColumns:
         return values
 
     def _nested(self, column: Any) -> Any:
+        if column.dtype.inner == self._polars.String:
+            raise TypeError(
+                f"column {column.name!r} holds lists of words; write a column of 0 and 1 for each word, and give "
+                "all of them: labels='y_*'"
+            )
         lists = column.cast(self._polars.List(column.dtype.inner))
         width = lists.list.len().fill_null(0).to_numpy()
         odd = width != max(int(width[0]), 1)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
 from abstain._checks import closest, listed
 
@@ -68,6 +69,13 @@ _SECOND = re.compile(r"(?:y_)?(?:p|prob|probs|proba|probability)_1")
 #: Columns that hold a finished score of a method, known by its name.
 EXTERNAL = ("odin", "gram", "confidnet", "tcp", "devries", "reservation", "deep_gamblers")
 
+#: Columns that often say what is right, but are called so for other things, too: named where nothing else does.
+LIKELY = {
+    "labels": ("answer", "default", "class", "category", "outcome", "response", "churn", "fraud", "diagnosis"),
+    "quality": ("iou", "dice", "f1", "bleu", "rouge", "rouge_l", "meteor", "chrf", "jaccard"),
+    "loss": ("wer", "cer", "mae", "mse", "abs_error", "squared_error", "brier", "nll"),
+}
+
 #: Columns that often say that rows are of several kinds, or belong together: worth a word where they are not used.
 KINDS = re.compile(r"model|model_name|dataset|task|split|fold|seed|run|run_id")
 #: Columns of answers in words, among which some may say that they are none.
@@ -108,15 +116,21 @@ class Plan:
 
 def plan(
     columns: dict[str, int],
-    single: dict[str, str | None],
+    single: dict[str, Any],
     matrix: dict[str, str | Sequence[str] | None],
     groups: str | Sequence[str],
     scores: str | Sequence[str],
+    several: bool = False,
 ) -> Plan:
-    """Choose columns, given the number of dimensions of each; explicit choices are made first."""
+    """Choose columns, given the number of dimensions of each; explicit choices are made first.
+
+    ``several``: a row has several labels, which may be a column each.
+    """
     result = Plan()
     for name, column in single.items():
-        if column is not None:
+        if column is not None and several and name in ("labels", "predictions") and not _is_one(column, columns):
+            result.matrix[name] = _matches(column, columns, name)
+        elif column is not None:
             result.single[name] = exact(column, columns, name)
     for name, pattern in matrix.items():
         if pattern is not None:
@@ -135,7 +149,7 @@ def plan(
         if name not in result.matrix:
             _automatic_matrix(result, name, free, needed=not told)
     for name in SINGLE:
-        if name not in result.single:
+        if name not in result.single and name not in result.matrix:
             _automatic_single(result, name, free)
     _settle(result)
     if not groups:
@@ -148,6 +162,10 @@ def plan(
     result.score_predictions = {score: name for score, name in own.items() if name in free}
     _order_classes(result, columns)
     return result
+
+
+def _is_one(column: Any, columns: dict[str, int]) -> bool:
+    return isinstance(column, str) and column in columns
 
 
 def _settle(result: Plan) -> None:
@@ -178,6 +196,11 @@ def unused(columns: dict[str, int], used: Iterable[str]) -> list[str]:
     return [
         name for name in rest if plain(name) in known or UNITS.fullmatch(plain(name)) or KINDS.fullmatch(plain(name))
     ]
+
+
+def likely(name: str) -> str:
+    """Return the part that a column of this name often plays, though not always; else an empty text."""
+    return next((part for part, names in LIKELY.items() if plain(name) in names), "")
 
 
 def plain(name: str) -> str:
@@ -299,6 +322,8 @@ def _order_classes(result: Plan, columns: dict[str, int]) -> None:
     """Put one-column-per-class matrices in the order of their numbers; take class names from the column names."""
     for name, family in result.matrix.items():
         if len(family) == 1 and columns[family[0]] > 1:
+            continue
+        if name not in MATRIX:  # labels, a column each: in the order that was given
             continue
         suffixes = _suffixes(family, MATRIX[name][1])
         numbered = all(any(sign.isdecimal() for sign in suffix) for suffix in suffixes)

@@ -33,6 +33,11 @@ def read_pool(source: Any, **options: Any) -> tuple[Outputs, FloatArray]:
         raise ValueError(
             f"{changed}= would change which rows the pool has; leave these rows out before labels are planned"
         )
+    if options.get("task") is not None:
+        raise ValueError(
+            f"{name_of(source) or 'the pool'}: task={options['task']!r} cannot be estimated from few labels: losses "
+            "must be 0 or 1; write such a loss of each labelled row as a column: loss=<column>, confidence=<column>"
+        )
     options = {name: value for name, value in options.items() if value is not None and name not in _CHANGES}
     columns, truth = _opened(source, options)
     has = _labelled(columns, truth)

@@ -27,10 +27,10 @@ from abstain.outputs._understood import Origin, quoted
 def read_outputs(
     source: str | os.PathLike[str] | Mapping[str, Any] | Any,
     *,
-    labels: str | None = None,
+    labels: str | Sequence[str] | None = None,
     logits: str | Sequence[str] | None = None,
     probabilities: str | Sequence[str] | None = None,
-    predictions: str | None = None,
+    predictions: str | Sequence[str] | None = None,
     confidence: str | None = None,
     uncertainty: str | None = None,
     positive_probability: str | None = None,
@@ -99,8 +99,8 @@ def read_outputs(
         probabilities and passes, and kept as a score; see ``abstention_unit`` of :class:`Outputs`.
     task : {"regression", "regression-absolute", "multilabel", "multilabel-exact"}, optional
         Judge labels and predictions by the squared or absolute error, by the share of labels that are wrong, or whether
-        one is. Labels of several per row are a matrix of 0 and 1; predictions too, or their probabilities, from which
-        a confidence then follows: 1 minus the expected loss.
+        one is. Labels of several per row are a matrix of 0 and 1, or a column each (``labels="y_*"``); predictions too,
+        or their probabilities, from which a confidence then follows: 1 minus the expected loss.
     part : {"id", "ood"}
         Which rows to read where ``is_ood`` or ``ood_label`` tells them apart.
     unlabelled : bool
@@ -187,8 +187,9 @@ def read_outputs(
     try:
         opened = open_source(source)
         try:
-            plan = _names.plan(opened.columns.columns, single, matrix, groups, scores)
             judged_by = task_of(task)
+            several = judged_by is not None and judged_by.multilabel
+            plan = _names.plan(opened.columns.columns, single, matrix, groups, scores, several)
             if not unlabelled:
                 _shapes.find_probabilities(plan, opened.columns)
                 _require_loss(plan, opened.columns)
@@ -234,9 +235,10 @@ def _about(name: str, message: str) -> str:
 
 def _require_loss(plan: _names.Plan, source: Any) -> None:
     columns = source.columns
-    predicts = plan.matrix.keys() & {"logits", "probabilities"} or "passes" in columns
+    predicts = plan.matrix.keys() & {"logits", "probabilities", "predictions"} or "passes" in columns
     predicts = predicts or plan.single.keys() & {"predictions", "positive_probability"}
-    if plan.single.keys() & {"loss", "correct", "quality"} or ("labels" in plan.single and predicts):
+    labelled = "labels" in plan.single or "labels" in plan.matrix
+    if plan.single.keys() & {"loss", "correct", "quality"} or (labelled and predicts):
         return
     taken = [name for name in plan.groups.values() if _names.plain(name) in _names.SINGLE["labels"]]
     if "labels" in plan.single and "either" in plan.single:
@@ -244,6 +246,10 @@ def _require_loss(plan: _names.Plan, source: Any) -> None:
         missing = (
             f"nothing predicts a class; if {either!r} is the probability of the second of two classes give "
             f"positive_probability={either!r}, else logits=, probabilities=, predictions= or loss="
+        )
+    elif "labels" in plan.matrix:
+        missing = (
+            "nothing predicts the labels; give predictions= or probabilities= with a column for each, such as 'p_*'"
         )
     elif "labels" in plan.single and (named := _shapes.called_as_labels(plan, source)):
         missing = f"nothing predicts a class, but columns are called as the labels are; give logits={','.join(named)!r}"
@@ -255,7 +261,10 @@ def _require_loss(plan: _names.Plan, source: Any) -> None:
             f"column {taken[0]!r} is taken as a group, none is left as label or loss; give labels={taken[0]!r} too"
         )
     else:
-        missing = "no column is recognised as label or loss; give labels=, correct= or loss= (or unlabelled=True)"
+        missing = "no column is recognised as label or loss; give "
+        likely = [f"{part}={name!r}" for name in columns if (part := _names.likely(name))]
+        missing += " or ".join(likely[:3]) + ", if it is that" if likely else "labels=, correct= or loss="
+        missing += "" if likely else " (or unlabelled=True)"
     raise ValueError(f"{missing}; columns: {listed(columns)}")
 
 

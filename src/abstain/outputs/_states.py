@@ -10,6 +10,9 @@ import numpy as np
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.outputs._grades import ABSTAINED, CORRECT, STATES, UNSCORED, WRONG
 
+#: What the first two states are called where losses are graded: a quality below 1 is not wrong.
+GRADED = {"correct": "perfect", "wrong": "not perfect"}
+
 
 @dataclass(frozen=True, eq=False)
 class States:
@@ -57,6 +60,12 @@ class States:
         return {name: int(np.sum(self.state == number)) for number, name in enumerate(STATES)}
 
     @property
+    def graded(self) -> bool:
+        """Whether answers are more than right or wrong: some loss is neither 0 nor 1."""
+        given = self.loss[self.answered]
+        return bool(((given != 0.0) & (given != 1.0)).any())
+
+    @property
     def answered(self) -> BoolArray:
         """Which questions were answered and judged."""
         return np.asarray((self.state == CORRECT) | (self.state == WRONG))
@@ -92,7 +101,8 @@ class States:
         return found
 
     def __str__(self) -> str:
-        text = " · ".join(f"{count} {name}" for name, count in self.counts.items())
+        called = GRADED if self.graded else {}
+        text = " · ".join(f"{count} {called.get(name, name)}" for name, count in self.counts.items())
         return f"{self.n} questions: {text}" + (
             {"wrong": " (counted as wrong)", "drop": " (left out)"}.get(self.unscored or "", "")
         )

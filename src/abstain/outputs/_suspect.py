@@ -49,6 +49,7 @@ def examine(outputs: Outputs, plan: _names.Plan) -> None:
     _uncertainty(outputs, plan)
     _not_largest(outputs, plan)
     _disjoint(outputs)
+    _spelled(outputs)
     _outside(outputs)
     _order(outputs)
 
@@ -86,6 +87,26 @@ def _disjoint(outputs: Outputs) -> None:
         f"labels ({listed(true, 4)}) and predictions ({listed(said, 4)}) have no class in common{case}; write both "
         "with the same names, or both as numbers"
     )
+
+
+def _spelled(outputs: Outputs) -> None:
+    """Warn of a class that is a label alone, or a prediction alone, and differs from another by case or blanks."""
+    if outputs.labels is None or outputs.predictions is None or outputs.class_names is None or outputs.loss is not None:
+        return
+    names = np.array(outputs.class_names)
+    true, said = (set(names[np.unique(each)].tolist()) for each in (outputs.labels, outputs.predictions))
+    alike = {"".join(name.split()).casefold(): name for name in true & said or said}
+    for name in sorted(true ^ said):
+        other = alike.get("".join(name.split()).casefold(), name)
+        if other == name:
+            continue
+        what = "a label but never predicted" if name in true else "predicted but no label"
+        warnings.warn(
+            f"class {name!r} is {what}, and differs from {other!r} by case or blanks alone, so its rows count as "
+            "wrong; write both with the same name",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _outside(outputs: Outputs) -> None:

@@ -12,6 +12,7 @@ from abstain._checks import closest
 from abstain._typing import FloatArray
 from abstain.outputs._answers import Answers
 from abstain.outputs._columns import numbers
+from abstain.outputs._understood import quoted
 
 
 @dataclass(frozen=True)
@@ -64,19 +65,45 @@ def judge(answers: Answers, task: Task) -> None:
     if fields.get("labels") is None:
         raise ValueError("a task needs labels and predictions; give labels=<column> and predictions=<column>")
     labels = _values(fields.pop("labels"), "labels", task)
-    p = next((fields.pop(part) for part in ("probabilities", "predictions") if fields.get(part) is not None), None)
-    if p is None:
+    part = next((part for part in ("probabilities", "predictions") if fields.get(part) is not None), None)
+    if part is None:
         raise ValueError("a task needs predictions; give predictions=<column>")
-    given = _values(p, "predictions", task)
+    given = _values(fields.pop(part), "predictions", task)
     if labels.shape != given.shape:
         raise ValueError(f"labels have shape {labels.shape}, predictions {given.shape}; they need one")
-    answered = plan.matrix.pop("probabilities", None) or [plan.single.pop("predictions")]
-    truth = plan.single.pop("labels")
+    answered = plan.matrix.pop(part, None) or [plan.single.pop(part)]
+    truth = plan.matrix.pop("labels", None) or [plan.single.pop("labels")]
+    if len(truth) > 1 and len(answered) > 1:
+        order = _paired(truth, answered)
+        if order is None:
+            pairs = ", ".join(f"`{a}` with `{b}`" for a, b in zip(truth, answered, strict=True))
+            answers.notes.append(f"labels and predictions are paired in their order: {pairs}")
+        else:
+            given = given[:, order]
+            answered = [answered[k] for k in order]
     if task.multilabel:
-        given = _of_labels(answers, task, labels, given, answered[0])
+        given = _of_labels(answers, task, labels, given, quoted(answered))
     fields["loss"] = task.loss(labels, given)
     fields.pop("class_names", None)
-    answers.how["loss"] = f"{task.title}, `{answered[0]}` against `{truth}`"
+    answers.how["loss"] = f"{task.title}, {quoted(answered)} against {quoted(truth)}"
+
+
+def _paired(truth: list[str], answered: list[str]) -> list[int] | None:
+    """Return in which order the predictions have the names of the labels; None if they are not called alike."""
+    ours, theirs = _told_apart(truth), _told_apart(answered)
+    return [theirs.index(name) for name in ours] if sorted(ours) == sorted(theirs) else None
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """Return names without what all begin and end with."""
+    first = _alike(names)
+    last = _alike([name[first:][::-1] for name in names])
+    return [name[first : len(name) - last] for name in names]
+
+
+def _alike(names: list[str]) -> int:
+    """Return how many signs all names begin with."""
+    return next((k for k, signs in enumerate(zip(*names, strict=False)) if len(set(signs)) > 1), min(map(len, names)))
 
 
 def _of_labels(answers: Answers, task: Task, labels: FloatArray, given: FloatArray, name: str) -> FloatArray:
@@ -89,7 +116,7 @@ def _of_labels(answers: Answers, task: Task, labels: FloatArray, given: FloatArr
     fractions = bool(((given != 0.0) & (given != 1.0)).any())
     if fractions and answers.fields.get("confidence") is None and task.sure is not None:
         answers.fields["confidence"] = task.sure(given)
-        answers.how["confidence"] = f"1 - the loss that `{name}` expects"
+        answers.how["confidence"] = f"1 - the loss that {name} expects"
     return np.asarray(given >= 0.5, dtype=float)
 
 

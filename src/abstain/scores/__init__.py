@@ -183,6 +183,8 @@ def default(outputs: Outputs) -> str:
         if score_of(name).available(outputs):
             return name
     found = f"choose one of {', '.join(outputs.scores)}" if outputs.scores else "give one, or logits or probabilities"
-    if outputs.origin is not None and outputs.origin.rest and not outputs.scores:
+    if outputs.passes is not None:
+        found = "choose one of the passes, such as scores='pass_msp'"
+    elif outputs.origin is not None and outputs.origin.rest and not outputs.scores:
         found = f"give confidence= or uncertainty=, one of the other columns: {listed(outputs.origin.rest)}"
     raise UnmetNeed(f"these outputs have no confidence; {found}")

@@ -258,6 +258,8 @@ def _unmet(score: Score, need: Need, outputs: Any) -> str:
             "save the logits, or use 'neg_log_error'"
         )
     what = _what(need)
+    if what == "logits or probabilities" and getattr(outputs, "passes", None) is not None:
+        return f"{score.name} needs {what}, and these outputs hold passes: choose one of theirs, such as 'pass_msp'"
     return f"{score.name} needs {what}, which these outputs do not hold; {REMEDIES[what]}"
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from abstain._checks import one_of
+from abstain._checks import listed, one_of
 from abstain.outputs import Outputs, read_outputs, write_outputs
 from abstain.study._folder import add_run, read_study
 from abstain.study._manifest import ROLES, Run, SavedSet, check_name
@@ -20,7 +21,7 @@ SUFFIXES = (".npz", ".parquet", ".csv", ".tsv", ".jsonl", ".json")
 _ROLES = (
     ("validation", r"val|valid|validation|dev|calib|calibration|holdout"),
     ("train", r"train|training|fit"),
-    ("shift", r"shift|sub|subclass|corruption|corrupted|cor|corr"),
+    ("shift", r"shift|shifted|sub|subclass|corruption|corrupted|cor|corr"),
     ("foreign", r"foreign|ood|near|far|newclass"),
     ("test", r"test|iid|id|eval"),
 )  # fmt: skip
@@ -133,8 +134,9 @@ def init_study(
     Notes
     -----
     Roles by whole words of a name, the first that fits: validation (val, dev, calibration), train, shift (corruption,
-    sub), foreign (ood, near, far), test (test, iid, id); else foreign for outputs without labels, and test. A number
-    behind ``corruption`` is the level. The seed is the number at the end of a run's name.
+    shifted, sub), foreign (ood, near, far), test (test, iid, id); else foreign for outputs without labels, and test, of
+    which a warning tells. A number behind ``corruption`` is the level. The seed is the number at the end of a run's
+    name.
 
     Examples
     --------
@@ -164,7 +166,25 @@ def init_study(
         else:
             saved = add_outputs(folder, outputs, model=model, run=run, set=name, role=role, shift=shift, data=data)
         entries.append((f"{model}/{run}", saved))
+    _say_unknown([each for _, each in entries])
     return entries
+
+
+def _say_unknown(sets: list[SavedSet]) -> None:
+    """Warn of sets that are taken as test sets for want of a word: several are averaged as one."""
+    names = [each.name for each in sets if each.role == "test" and not _says_role(each.name)]
+    if names:
+        warnings.warn(
+            f"{listed(dict.fromkeys(names))}: the name says no role, so it is taken as a test set, and tables average "
+            "the test sets of a run; if it is none, write its role into study.json",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _says_role(name: str) -> bool:
+    words = set(re.findall(r"[a-z]+", name.lower()))
+    return any(words & set(pattern.split("|")) for _, pattern in _ROLES)
 
 
 def _files(folder: Path, in_place: bool) -> list[tuple[Path, tuple[str, str, str]]]:

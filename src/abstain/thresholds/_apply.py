@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import closest, listed
+from abstain._checks import closest, listed, with_row
 from abstain._extras import need
 from abstain._files import write_file
 from abstain.outputs import Scan, declined, scan, spoken
@@ -22,7 +22,7 @@ _FEWEST = 20
 
 @dataclass(frozen=True)
 class Applied:
-    """How many rows were written, accepted, without a score, and declined by the model itself; and what is odd.
+    """How many rows were written, accepted, without a score, declined by the model, of no known group; and notes.
 
     Examples
     --------
@@ -35,6 +35,7 @@ class Applied:
     n_accepted: int
     n_unscored: int
     n_declined: int = 0
+    n_unknown_group: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -59,7 +60,8 @@ def apply_policy(
     Applied
         With ``n``, ``n_accepted``, ``n_unscored`` and ``n_declined``: rows without a score are rejected, and those that
         the model itself declined, where the policy knows the column that says so (``reading``). ``notes`` say if most
-        scores lie where hardly any of the calibration rows did, as after a change of units.
+        scores lie where hardly any of the calibration rows did, as after a change of units. ``n_unknown_group`` rows
+        have no group, or one that was not calibrated: they are rejected.
 
     Raises
     ------
@@ -83,7 +85,7 @@ def apply_policy(
     >>> _ = (folder / "new.csv").write_text("case,msp\na,0.95\nb,0.3\nc,\n")
     >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
     >>> abstain.thresholds.apply_policy(policy, folder / "new.csv", folder / "decided.csv")
-    Applied(n=3, n_accepted=1, n_unscored=1, n_declined=0, notes=())
+    Applied(n=3, n_accepted=1, n_unscored=1, n_declined=0, n_unknown_group=0, notes=())
     >>> (folder / "decided.csv").read_text().splitlines()
     ['case,msp,accepted', 'a,0.95,true', 'b,0.3,false', 'c,,false']
     """
@@ -110,6 +112,8 @@ class _Rows:
         self.inner: list[str] = []
         #: values of a confidence in words or per cent, by the text that says them
         self.said: dict[str, float] = {}
+        #: whether the score could not be computed from what the classes hold
+        self.no_score = False
 
     def decide(self, out: str, kind: str) -> Applied:
         """Write the rows with their decisions, and count them."""
@@ -133,13 +137,18 @@ class _Rows:
             each = {
                 "accepted": decided, "unscored": (score.is_null() | score.is_nan()) & ~refused, "refused": refused,
                 "below": (score < low) & ~refused, "above": (score > high) & score.is_not_nan() & ~refused,
+                "strange": _strange(pl, self, schema) & ~refused,
             }  # fmt: skip
             counts = frame.select(pl.len(), *(value.fill_null(False).sum().alias(key) for key, value in each.items()))
-            n, accepted, unscored, n_refused, below, above = map(int, counts.collect(engine="streaming").row(0))
+            n, accepted, unscored, n_refused, below, above, strange = map(
+                int, counts.collect(engine="streaming").row(0)
+            )
             notes = (*_not_told(self.policy, schema), *_moved(n - unscored - n_refused, below, above, low, high))
-            return Applied(n, accepted, unscored, n_refused, notes)
-        except pl.exceptions.PolarsError as error:
-            cause = None
+            return Applied(n, accepted, unscored, n_refused, strange, notes)
+        except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
+            cause = self._unusable(pl) if self.no_score else None
+            if cause is None and not isinstance(error, pl.exceptions.PolarsError):
+                raise
             if isinstance(error, pl.exceptions.InvalidOperationError):
                 if self._spoken(pl):
                     return self.decide(out, kind)
@@ -160,6 +169,26 @@ class _Rows:
                 frame = frame.with_columns(value.alias(wanted))
                 self.inner.append(wanted)
         return frame, frame.collect_schema()
+
+    def _unusable(self, pl: Any) -> str | None:
+        """Return why no score can be computed, with the row of the file: all of its classes at once."""
+        self.no_score = False
+        frame, schema = self._opened(pl, self.rows.frame, self.rows.frame.collect_schema())
+        source, matrix = _classes(pl, self, schema)
+        try:
+            self.policy.confidence(matrix(frame.select(source.alias("classes")).collect()["classes"]))
+        except (ValueError, TypeError) as error:
+            columns = next(iter((self.policy.inputs or {}).values()))
+            return f"column{'s' * (len(columns) > 1)} {listed(columns, 4)}: {with_row(str(error))}"
+        return None
+
+    def score(self, pl: Any, values: Any) -> Any:
+        """Return the score of a part of the rows; note if there is none."""
+        try:
+            return pl.Series(self.policy.confidence(values), dtype=pl.Float64)
+        except (ValueError, TypeError):
+            self.no_score = True
+            raise
 
     def _spoken(self, pl: Any) -> bool:
         """Learn what a confidence in words or per cent means; whether there is one that was not known before."""
@@ -258,6 +287,13 @@ def _columns(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any, Any]:
     return score, refused, (score.is_not_nan() & (score >= limit) & reachable & ~refused).fill_null(False)
 
 
+def _strange(pl: Any, rows: _Rows, schema: Any) -> Any:
+    """Return which rows have no group, or one that was not calibrated."""
+    if rows.policy.group is None:
+        return pl.lit(False)
+    return ~_names(pl, schema, rows.policy.group).is_in(list(rows.policy.thresholds)).fill_null(False)
+
+
 def _names(pl: Any, schema: Any, group: str) -> Any:
     """Return the groups by the names that calibration gave them; polars writes numbers like 1e-5 otherwise."""
     if schema[group].is_float():
@@ -314,6 +350,12 @@ def _decimal(text: Any, rows: _Rows) -> Any:
 
 def _computed(pl: Any, rows: _Rows, schema: Any) -> Any:
     """Return the score that the policy computes from the columns of the classes, or from one column of lists."""
+    source, matrix = _classes(pl, rows, schema)
+    return source.map_batches(lambda batch: rows.score(pl, matrix(batch)), return_dtype=pl.Float64, is_elementwise=True)
+
+
+def _classes(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any]:
+    """Return the columns of the classes, and what makes a matrix of some rows of them."""
     name, policy = rows.name, rows.policy
     columns = next(iter((policy.inputs or {}).values()))
     for wanted in columns:
@@ -327,14 +369,8 @@ def _computed(pl: Any, rows: _Rows, schema: Any) -> Any:
     if len(columns) == 1 and not _is_single_probability(policy, schema[columns[0]]):
         if not isinstance(schema[columns[0]], pl.List | pl.Array):
             raise ValueError(f"{name}: column {columns[0]!r} must hold lists, one number per class; convert it first")
-        source, matrix = pl.col(columns[0]), _lists
-    else:
-        source = pl.struct([_number(pl, rows, schema, each).alias(each) for each in columns])
-        matrix = _struct
-    return source.map_batches(
-        lambda rows: pl.Series(policy.confidence(matrix(rows)), dtype=pl.Float64),
-        return_dtype=pl.Float64, is_elementwise=True,
-    )  # fmt: skip
+        return pl.col(columns[0]), _lists
+    return pl.struct([_number(pl, rows, schema, each).alias(each) for each in columns]), _struct
 
 
 def _is_single_probability(policy: Policy, dtype: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from abstain._checks import positive
 from abstain._typing import ArrayLike, FloatArray
-from abstain.outputs import Outputs
+from abstain.outputs import Outputs, both
 
 Kind = Literal["logits", "probabilities"]
 
@@ -42,7 +42,7 @@ def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None
 
     values = np.asarray(matrix, dtype=np.float64)
     if kind == "probabilities" and values.ndim == 2 and values.shape[1] == 1:  # that of the second of two classes
-        values = np.column_stack([1.0 - values, values])
+        values = both(values[:, 0])
     whole = np.isfinite(values).all(axis=1)
     result = np.full(len(values), np.nan)
     if not whole.any():

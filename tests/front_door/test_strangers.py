@@ -1,0 +1,228 @@
+"""What two strangers met who brought files of their own: each is read rightly, or refused with a remedy that works."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain import read_outputs
+from abstain.cli import run
+from abstain.thresholds import apply_policy
+
+pl = pytest.importorskip("polars")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def tags(n: int = 60) -> tuple[Any, Any]:
+    """Return three labels per row, and the probability of each."""
+    rng = np.random.default_rng(0)
+    p = rng.random((n, 3)).round(3)
+    return (rng.random((n, 3)) < p).astype(int), p
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
+def test_several_labels_in_columns_of_a_csv(folder: Path, order: list[int]) -> None:
+    """One column per label, found by a pattern or named, paired with the predictions of the same name in any order."""
+    y, p = tags()
+    names = ["toxic", "spam", "nsfw"]
+    columns = {f"y_{name}": y[:, k] for k, name in enumerate(names)}
+    columns |= {f"p_{names[k]}": p[:, k] for k in order}
+    pl.DataFrame(columns).write_csv("tags.csv")
+    expected = ((p >= 0.5) != y).mean(axis=1)
+    for labels in ("y_*", "y_toxic,y_spam,y_nsfw", ["y_toxic", "y_spam", "y_nsfw"]):
+        found = read_outputs("tags.csv", task="multilabel", labels=labels, predictions="p_*")
+        assert np.array_equal(found.loss_per_sample(), expected)
+        assert np.allclose(found.confidence, np.maximum(p, 1 - p).mean(axis=1))
+    exact = read_outputs("tags.csv", task="multilabel-exact", labels="y_*", probabilities="p_*")
+    assert np.array_equal(exact.loss_per_sample(), expected > 0)
+
+
+def test_several_labels_that_are_called_otherwise_are_paired_aloud(folder: Path) -> None:
+    """Names that do not agree pair in their order, aloud; no predictions, and words in lists, are refused."""
+    y, p = tags()
+    pl.DataFrame({"a": y[:, 0], "b": y[:, 1], "x": p[:, 0], "z": p[:, 1]}).write_csv("tags.csv")
+    found = read_outputs("tags.csv", task="multilabel", labels="a,b", predictions="x,z")
+    assert found.origin is not None
+    assert "labels and predictions are paired in their order: `a` with `x`, `b` with `z`" in found.origin.notes
+    with pytest.raises(ValueError, match="nothing predicts the labels; give predictions= or probabilities="):
+        read_outputs("tags.csv", task="multilabel", labels="a,b")
+    (folder / "words.jsonl").write_text('{"labels": [], "predictions": ["a"]}\n{"labels": ["a"], "predictions": []}\n')
+    with pytest.raises(TypeError, match="'labels' holds lists of words; write a column of 0 and 1 for each word"):
+        read_outputs("words.jsonl", task="multilabel")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_blank_lines_of_a_csv_are_no_rows(folder: Path, end: str, zipped: bool) -> None:
+    """At its end or inside, as pandas reads it; a row of empty fields is one, and so is what quotes hold."""
+    rows = ["note,y_true,y_pred,confidence", "", f'"a{end}{end}b",1,1,0.9', "c,0,1,0.4", "", "d,0,0,0.7", "", ""]
+    data = end.join(rows).encode()
+    name = "rows.csv.gz" if zipped else "rows.csv"
+    (folder / name).write_bytes(gzip.compress(data) if zipped else data)
+    assert read_outputs(name).error.tolist() == [0.0, 1.0, 0.0]
+    policy = abstain.choose_threshold([0, 1], [0.5, 0.1], coverage=0.5).policy(score="confidence")
+    done = apply_policy(policy, name, "out.csv")
+    assert (done.n, done.n_accepted, done.n_unscored) == (3, 2, 0)
+    (folder / "empty.csv").write_bytes(data + f",,,{end}".encode())
+    assert apply_policy(policy, "empty.csv", "out.csv").n_unscored == 1
+
+
+def test_lines_with_a_mark_of_byte_order(folder: Path) -> None:
+    """What Windows writes before JSON lines is no part of them."""
+    lines = "".join(json.dumps({"wer": 0.1 * k, "confidence": 1 - 0.1 * k}) + "\n" for k in range(5))
+    (folder / "asr.jsonl").write_text(lines, encoding="utf-8-sig")
+    assert np.allclose(read_outputs("asr.jsonl", loss="wer").loss_per_sample(), 0.1 * np.arange(5))
+
+
+def test_a_score_that_cannot_be_computed_names_file_column_and_row(folder: Path) -> None:
+    """Per cent in the place of probabilities: one line about the user's file, without words of the library below."""
+    y = np.array([0, 1] * 20)
+    found = abstain.choose_threshold(y, np.linspace(0.5, 1, 40), coverage=0.5)
+    policy = found.policy(score="msp", probabilities="pd")
+    (folder / "new.csv").write_text("pd\n0.4\n35.5\n")
+    with pytest.raises(ValueError) as raised:
+        apply_policy(policy, "new.csv", "out.csv")
+    message = str(raised.value)
+    assert message.startswith("new.csv: column pd: probabilities is outside [0, 1]")
+    assert "[data row 2]" in message
+    assert "expression" not in message
+    assert "python_udf" not in message
+    assert not (folder / "out.csv").exists()
+
+
+def test_rows_of_unknown_groups_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A group that was not calibrated, or none, is rejected, and the line says of how many rows."""
+    groups = ["a", "b"] * 10
+    found = abstain.choose_threshold([0, 1] * 10, np.linspace(0, 1, 20), coverage=0.5, groups=groups)
+    found.save("policy.json", score="confidence", group="site")
+    (folder / "new.csv").write_text("site,confidence\na,0.99\nc,0.99\n,0.99\nb,\n")
+    assert run(["apply", "policy.json", "new.csv", "-o", "out.csv"]) == 0
+    line = "4 rows: 1 accepted (0.25), 1 without a score, 2 of no group that has a threshold"
+    assert line in capsys.readouterr().out
+
+
+def test_names_of_sets_that_say_no_role(folder: Path) -> None:
+    """Taken as test sets with a warning that names them; names that say one are taken at their word in silence."""
+    from abstain import study
+
+    outputs = abstain.datasets.synthetic("calibrated", 50, 0)
+    for name in ("test", "shifted_noise", "march"):
+        (folder / "outputs" / "net").mkdir(parents=True, exist_ok=True)
+        abstain.write_outputs(outputs, folder / "outputs" / "net" / f"{name}.npz")
+    with pytest.warns(UserWarning, match="march: the name says no role, so it is taken as a test set"):
+        found = study.init_study("study", "outputs")
+    assert {each.name: each.role for _, each in found} == {"march": "test", "shifted_noise": "shift", "test": "test"}
+    (folder / "outputs" / "net" / "march.npz").unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study.init_study("quiet", "outputs")
+
+
+def test_few_labels_refuse_tasks_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Losses are 0 or 1 there: the option is none of 'plan', and Python says what to write instead."""
+    pl.DataFrame({"y": [1.5, 2.5], "y_hat": [1.4, 2.0], "confidence": [0.5, 0.4]}).write_csv("reg.csv")
+    assert run(["plan", "reg.csv", "--task", "regression", "--labels", "1", "-o", "p.csv"]) == 2
+    assert "No such option '--task'" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="task='regression' cannot be estimated from few labels"):
+        abstain.evaluate("reg.csv", labels="y", task="regression", labelled="at random")
+
+
+def test_graded_qualities_are_not_called_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An overlap of .9 is not perfect; verdicts stay correct and wrong."""
+    assert "1 perfect · 2 not perfect" in str(read_outputs({"quality": [1, 0.9, 0.4], "confidence": [3, 2, 1]}).states)
+    assert "1 correct · 1 wrong" in str(read_outputs({"correct": [1, 0], "confidence": [3, 2]}).states)
+    pl.DataFrame({"iou": [1.0, 0.9, 0.4], "confidence": [0.5, 0.4, 0.2]}).write_csv("det.csv")
+    assert run(["evaluate", "det.csv", "--quality", "iou"]) == 0
+    assert "not perfect" in capsys.readouterr().out
+
+
+def test_classes_that_differ_by_case_alone() -> None:
+    """Said where one of them is never predicted, or no label; not where both are both."""
+    columns = {
+        "label": ["Cat", "dog", "cat"] * 20,
+        "prediction": ["cat", "dog", "cat"] * 20,
+        "confidence": [1, 2, 3] * 20,
+    }
+    with pytest.warns(UserWarning, match="class 'Cat' is a label but never predicted, and differs from 'cat' by case"):
+        read_outputs(columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_outputs(columns | {"prediction": ["Cat", "dog", "cat"] * 20})
+
+
+def test_notes_of_a_plan_speak_of_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is an argument in Python is an option on the command line."""
+    rng = np.random.default_rng(0)
+    pl.DataFrame({"confidence": rng.random(200)}).write_csv("pool.csv")
+    assert run(["plan", "pool.csv", "--labels", "50", "--design", "adaptive", "-o", "p.csv"]) == 0
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "give --error-rate if it is known" in said
+    assert "'abstain plan --extend' places them" in said
+
+
+def test_passes_alone_name_the_score_that_works() -> None:
+    """Both refusals name a score of the passes, and it works."""
+    passes = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 30))
+    outputs = abstain.Outputs(labels=np.arange(30) % 3, passes=passes)
+    for wanted in (None, "msp"):
+        with pytest.raises(ValueError, match="pass_msp"):
+            abstain.evaluate(outputs, wanted)
+    assert np.isfinite(abstain.evaluate(outputs, "pass_msp", "augrc").value("augrc"))
+
+
+@pytest.mark.parametrize(("name", "remedy"), [("wer", "loss='wer'"), ("iou", "quality='iou'"), ("default", "labels=")])
+def test_likely_columns_are_named(name: str, remedy: str) -> None:
+    """A column that often says what is right is proposed where nothing else does."""
+    with pytest.raises(ValueError, match=f"no column is recognised as label or loss; give {remedy}"):
+        read_outputs({name: [0.0, 1.0], "conf": [1, 2]})
+
+
+def test_a_probability_and_its_complement_tie() -> None:
+    """Where p = .4141 and p = .5859 one is equally sure, though 1 - p is another float; longer ones are kept."""
+    p = np.round(np.arange(1, 10_000) / 10_000, 4)
+    outputs = read_outputs({"label": np.arange(p.size) % 2, "prob_1": p})
+    sure = np.asarray(outputs.probabilities).max(axis=1)
+    assert (1 - p != p[::-1]).any()
+    assert np.array_equal(sure, sure[::-1])
+    policy = abstain.choose_threshold([0, 1], [0.5859, 0.1], coverage=0.5).policy(score="msp", probabilities="p")
+    assert policy.accept(policy.confidence([[0.4141], [0.5859], [0.4142]])).tolist() == [True, True, False]
+    long = np.random.default_rng(0).random(100)
+    outputs = read_outputs({"label": np.arange(100) % 2, "prob_1": long})
+    assert np.array_equal(np.asarray(outputs.probabilities)[:, 0], 1.0 - long)
+
+
+class Terminal(io.StringIO):
+    """What is written to a terminal."""
+
+    def isatty(self) -> bool:
+        """Say that somebody watches."""
+        return True
+
+
+@pytest.mark.parametrize("arguments", [["--no-such-option"], ["--labels", "no_such_column"], []])
+def test_messages_are_broken_between_words(folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
+    """On a terminal of 60 columns, also those of wrong usage; all words of the one long line are there."""
+    (folder / "rows.csv").write_text("some_long_name,another_long_name,yet_another_name,b,c\n1,2,3,4,5\n")
+    shown: dict[bool, str] = {}
+    for watched in (True, False):
+        monkeypatch.setenv("COLUMNS", "60")
+        monkeypatch.setattr(sys, "stderr", Terminal() if watched else io.StringIO())
+        assert run(["evaluate", "rows.csv", *arguments]) == 2
+        shown[watched] = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert shown[True].split() == shown[False].split()
+    assert max(map(len, shown[True].splitlines())) < 60 < len(shown[False].splitlines()[0])
