@@ -62,7 +62,7 @@ def test_several_labels_that_are_called_otherwise_are_paired_aloud(folder: Path)
     with pytest.raises(ValueError, match="nothing predicts the labels; give predictions= or probabilities="):
         read_outputs("tags.csv", task="multilabel", labels="a,b")
     (folder / "words.jsonl").write_text('{"labels": [], "predictions": ["a"]}\n{"labels": ["a"], "predictions": []}\n')
-    with pytest.raises(TypeError, match="'labels' holds lists of words; write a column of 0 and 1 for each word"):
+    with pytest.raises(TypeError, match="lists of numbers, got words; write a column of 0 and 1 for each"):
         read_outputs("words.jsonl", task="multilabel")
 
 

@@ -144,8 +144,8 @@ class FrameColumns:
     def _nested(self, column: Any) -> Any:
         if column.dtype.inner == self._polars.String:
             raise TypeError(
-                f"column {column.name!r} holds lists of words; write a column of 0 and 1 for each word, and give "
-                "all of them: labels='y_*'"
+                f"column {column.name!r} must hold lists of numbers, got words; write a column of 0 and 1 for each "
+                "word, and give all of them: labels='y_*'"
             )
         lists = column.cast(self._polars.List(column.dtype.inner))
         width = lists.list.len().fill_null(0).to_numpy()
