@@ -254,7 +254,7 @@ def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.Mo
     def bug(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("abstain.cli._commands.evaluate", bug)
+    monkeypatch.setattr("abstain.evaluate", bug)
     monkeypatch.setenv("ABSTAIN_TRACEBACK", "1")
     done = abstain_("evaluate", "preds.csv")
     assert done.code == 3

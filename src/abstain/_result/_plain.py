@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import numpy as np
-
 from abstain._extras import need
 
 #: First characters that make a spreadsheet read a cell as a formula.
@@ -26,6 +24,8 @@ def plain(value: Any) -> Any:
     TypeError
         A value that has no plain form.
     """
+    import numpy as np
+
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):

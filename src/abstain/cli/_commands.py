@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
+import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._show import check_destinations, scale_option, show, show_list
 from abstain.cli._sweep import show_sweeps, thresholds
-from abstain.evaluation import evaluate
 
 #: More would run for hours and change no digit that is shown.
 MOST_RESAMPLES = 1_000_000
@@ -32,9 +32,7 @@ def _output_options(function: Callable[..., None]) -> Callable[..., None]:
 
 def _metrics(text: str) -> Any:
     """Return metrics as ``evaluate`` takes them; wrong names fail before a file is read."""
-    from abstain import metrics
-
-    return text if text in ("default", "all") else metrics.parse_list(text)
+    return text if text in ("default", "all") else abstain.metrics.parse_list(text)
 
 
 @command.command(
@@ -117,7 +115,7 @@ def evaluate_command(
         raise explained(error, str(file), columns) from None
     fit = read_fit(fit_file, columns)
     with about(file):
-        result = evaluate(
+        result = abstain.evaluate(
             outputs, wanted or None, chosen, fit=fit, groups=names, nan_policy=nan_policy, level=level or None,
             n_resamples=n_resamples,
         )  # fmt: skip
@@ -137,8 +135,6 @@ def demo_command(output: Path, metrics: str) -> None:
 
     Two confidence scores of the answers of Llama 3 70B to 6,000 questions of MMLU.
     """
-    from abstain import datasets
-
     chosen = _metrics(metrics)
     if output.exists() and not output.is_dir():
         raise ValueError(f"{output}: is a file; give --output a folder")
@@ -150,7 +146,7 @@ def demo_command(output: Path, metrics: str) -> None:
         "csv_path": output / "result.csv",
     }
     check_destinations(destinations)
-    result = evaluate(datasets.load("llama3_70b_mmlu"), ["msp", "max_logit"], chosen)
+    result = abstain.evaluate(abstain.datasets.load("llama3_70b_mmlu"), ["msp", "max_logit"], chosen)
     title = "Llama 3 70B on MMLU: two confidence scores of the same answers"
     click.echo(title)
     click.echo(
@@ -166,8 +162,7 @@ def metrics_command(as_json: bool) -> None:
 
     'abstain explain NAME' says what one is.
     """
-    from abstain import metrics
-
+    metrics = abstain.metrics
     needs = {"probabilities": "labels, probabilities", "joint": "ID and OOD scores"}
     show_list(
         ("name", "better", "range (0/1 loss)", "needs", "source"),
@@ -187,9 +182,7 @@ def scores_command(as_json: bool) -> None:
 
     'abstain explain NAME' says what one is.
     """
-    from abstain import scores
-
-    entries = [scores.get(name) for name in scores.names()]
+    entries = [abstain.scores.get(name) for name in abstain.scores.names()]
     show_list(
         ("name", "needs", "range", "source"),
         [(entry.name, _joined(entry.needs), entry.range, entry.source) for entry in entries],

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from abstain import scores as known
+import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._show import check_destinations, print_result, save_plot, scale_option
-from abstain.outputs import Outputs
+
+if TYPE_CHECKING:
+    from abstain.outputs import Outputs
 
 
 @command.command(
@@ -52,10 +53,7 @@ def compare_command(
 
     One FILE: its scores against each other. Several: the models against each other, matched by --ids or by row.
     """
-    from abstain.evaluation import compare
-    from abstain.metrics import parse
-
-    chosen = parse(metric)
+    chosen = abstain.metrics.parse(metric)
     if fit_file is not None and len(files) > 1:
         raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
     sources = files if fit_file is None else (*files, fit_file)
@@ -69,7 +67,7 @@ def compare_command(
     else:
         losses, candidates, first = _models(files, wanted, columns)
     with about(*files):
-        result = compare(
+        result = abstain.compare(
             losses,
             candidates,
             chosen,
@@ -85,7 +83,6 @@ def _planned(
     files: tuple[Path, ...], plan_file: Path, wanted: list[str], metric: Any, level: float, columns: dict[str, Any]
 ) -> Any:
     """Return the comparison of two models from the rows of a plan."""
-    from abstain.evaluation import compare
     from abstain.outputs import read_pool
     from abstain.pool import load_plan, places
 
@@ -96,12 +93,12 @@ def _planned(
     for k, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
         outputs, loss = read_pool(file, **columns)
         with about(file):
-            score = wanted[0] if wanted else known.default(outputs)
-            column = known.compute(score, outputs)
+            score = wanted[0] if wanted else abstain.scores.default(outputs)
+            column = abstain.scores.compute(score, outputs)
             order = places(plan if k == 0 else plan.of_second(), column, outputs.ids)
         losses[name], confidences[name] = loss[order], column[order]
     with about(*files):
-        return compare(losses, confidences, metric, level=level, plan=plan)
+        return abstain.compare(losses, confidences, metric, level=level, plan=plan)
 
 
 def _scores_of(
@@ -109,12 +106,12 @@ def _scores_of(
 ) -> tuple[Any, dict[str, Any], Outputs]:
     """Several scores of one file, each under the loss of the predictions that it is about."""
     outputs, names, _ = read(file, wanted, [], **options)
-    names = names or known.available(outputs, fit)
+    names = names or abstain.scores.available(outputs, fit)
     if len(names) < 2:
         raise ValueError(f"{file}: holds {len(names)} score to compare; name two with --scores, or give several files")
     with about(file):
-        columns = {name: known.compute(name, outputs, fit) for name in names}
-        judged = {name: known.judged(name, outputs) for name in names}
+        columns = {name: abstain.scores.compute(name, outputs, fit) for name in names}
+        judged = {name: abstain.scores.judged(name, outputs) for name in names}
     if all(each is outputs for each in judged.values()):
         return outputs.loss_per_sample(), columns, outputs
     return {name: each.loss_per_sample() for name, each in judged.items()}, columns, outputs
@@ -135,9 +132,9 @@ def _models(
         outputs = matched(outputs, first, file, files[0])
         _require_same(outputs, first, file, files[0])
         with about(file):
-            score = names[0] if names else known.default(outputs)
-            columns[name] = known.compute(score, outputs)
-            losses[name] = known.judged(score, outputs).loss_per_sample()
+            score = names[0] if names else abstain.scores.default(outputs)
+            columns[name] = abstain.scores.compute(score, outputs)
+            losses[name] = abstain.scores.judged(score, outputs).loss_per_sample()
     assert first is not None
     return losses, columns, first
 
@@ -152,6 +149,8 @@ def names_of(files: tuple[Path, ...]) -> list[str]:
 
 def matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> Outputs:
     """Return the outputs in the order of the first file's samples."""
+    import numpy as np
+
     if outputs.ids is not None and first.ids is not None:
         ids, wanted = _of_one_type(outputs.ids, first.ids)
         for column, where in ((ids, file), (wanted, reference)):
@@ -173,12 +172,16 @@ def matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> Ou
 
 def _of_one_type(*columns: Any) -> list[Any]:
     """Return columns as text if one is text: what is a number in one file may be text in another."""
+    import numpy as np
+
     arrays = list(map(np.asarray, columns))
     return [array.astype(str) for array in arrays] if any(array.dtype.kind == "U" for array in arrays) else arrays
 
 
 def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> None:
     """Refuse files that disagree about their samples: labels, weights and clusters are no opinion of a model."""
+    import numpy as np
+
     if outputs.labels is not None and first.labels is not None:
         labels, others = np.asarray(outputs.labels), np.asarray(first.labels)
         if outputs.class_names is not None and first.class_names is not None:  # of text, those that a file happens on

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 import click
 
-from abstain._checks import closest
 from abstain._result import arrow, wrapped
 from abstain.cli._group import command, example_lines
-from abstain.cli._show import console
+from abstain.cli._show import columns
 
 #: What tables and notes say beside the names of metrics and scores: other spellings after a bar.
 WORDS = {
@@ -69,9 +68,11 @@ def explain_command(terms: tuple[str, ...]) -> None:
         known.setdefault(term, []).append(entry)
     for term in terms:
         if _plain(term) not in known:
+            from abstain._checks import closest
+
             raise click.UsageError(f"{term!r} is no term of a table; {closest(_plain(term), known)}")
     listed = [entry for term in terms for entry in known[_plain(term)]] if terms else _words().values()
-    most = console().width
+    most = columns()
     for heading, lines in dict.fromkeys(listed):
         click.echo(heading)
         for line in lines:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from abstain import scores as known
-from abstain._checks import closest, with_row
+import abstain
 from abstain.cli._columns import MODEL, shared
-from abstain.outputs import Outputs, read_outputs, sentence
+
+if TYPE_CHECKING:
+    from abstain.outputs import Outputs
 
 
 def read(
@@ -28,11 +29,11 @@ def read(
         is_column = name in columns or f"score_{name}" in columns
         if is_column or _is_pattern(name):
             external.append(name)
-        elif columns and name.split("(")[0] not in known.names():  # knn(neighbours=10) is knn
+        elif columns and name.split("(")[0] not in abstain.scores.names():  # knn(neighbours=10) is knn
             raise ValueError(
                 f"{file}: {name!r} is neither a score nor a column; {_nearest(name, columns)}; see 'abstain scores'"
             )
-    outputs = read_outputs(file, scores=external, groups=by, **options)
+    outputs = abstain.read_outputs(file, scores=external, groups=by, **options)
     if say:
         _say(file, outputs)
     return outputs, _expanded(wanted, outputs.scores), _expanded(by, outputs.groups)
@@ -43,6 +44,8 @@ understood: list[str] = []
 
 
 def _say(file: Path, outputs: Outputs) -> None:
+    from abstain.outputs import sentence
+
     assert outputs.origin is not None
     states = [] if outputs.states is None else [str(outputs.states)]
     for line in (sentence(outputs.understood()), *states, *outputs.origin.notes):
@@ -53,12 +56,12 @@ def read_fit(file: Path | None, options: Mapping[str, Any]) -> Outputs | None:
     """Return the outputs to fit scores on: columns of classes and features have the same names there."""
     if file is None:
         return None
-    return read_outputs(file, **shared(options, "predictions", *MODEL))
+    return abstain.read_outputs(file, **shared(options, "predictions", *MODEL))
 
 
 def score_names(text: str | None) -> list[str]:
     """Return the scores of an option; commas inside parentheses separate their own options."""
-    return known.parse_list(text or "")
+    return abstain.scores.parse_list(text or "")
 
 
 @contextmanager
@@ -67,6 +70,8 @@ def about(*files: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
+        from abstain._checks import with_row
+
         named, message = f"{', '.join(map(str, files))}: ", with_row(str(error))
         raise ValueError(message if message.startswith(named) else named + message) from error
 
@@ -90,7 +95,9 @@ def column_names(file: Path) -> list[str]:
 
 def _nearest(name: str, columns: list[str]) -> str:
     """The nearest scores and columns; else the columns, because there are many scores."""
-    hint = closest(name, {*known.names(), *columns})
+    from abstain._checks import closest
+
+    hint = closest(name, {*abstain.scores.names(), *columns})
     more = ", …" if len(columns) > 12 else ""
     return hint if hint.startswith("did you") else f"columns: {', '.join(columns[:12])}{more}"
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from abstain import scores as known
+import abstain
 from abstain._pace import paced
 from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names
-from abstain.cli._show import check_destinations, console, scale_option
+from abstain.cli._show import check_destinations, print_table, scale_option
 
 if TYPE_CHECKING:
     from abstain.joint import ProtocolResult, ScoredRun
@@ -122,9 +122,10 @@ def joint_command(
 
         write_text(table_path, getattr(table, _FORMATS[table_path.suffix.lower()])() + "\n")
     if str(json_path) != "-":
-        console().print(table)
+        print_table(table)
         if gains:
-            console().print("", _gain_table(gains).scaled(scale))
+            click.echo()
+            print_table(_gain_table(gains).scaled(scale))
     for path in (json_path, table_path):
         if path is not None and str(path) != "-":
             click.echo(f"wrote {path}", err=True)
@@ -178,8 +179,8 @@ def _scored(
 
     inside, listed, _ = read(file, _asked(file, confidence, wanted), [], **columns)
     fit = read_fit(fit_file, columns)
-    first = confidence or known.default(inside)
-    names = list(dict.fromkeys([first, *(listed if wanted else known.available(inside, fit))]))
+    first = confidence or abstain.scores.default(inside)
+    names = list(dict.fromkeys([first, *(listed if wanted else abstain.scores.available(inside, fit))]))
     fits: dict[str, FittedScore | None] = {}
     found: list[dict[str, Any]] = []
     for each in (None, *sets):
@@ -193,7 +194,7 @@ def _scored(
                     _loss_of(inside, name, first)
                     if name not in fits:
                         fits[name] = _fitted(name, inside, fit)
-                    found[-1][name] = known.compute(name, outputs, fits[name])
+                    found[-1][name] = abstain.scores.compute(name, outputs, fits[name])
             except ValueError as error:  # such as a score of rectified features, where these are signed
                 if wanted or name == first:
                     raise
@@ -206,7 +207,7 @@ def _scored(
 
 def _loss_of(outputs: Outputs, name: str, first: str) -> Any:
     """Return the loss of the predictions that both scores are about."""
-    loss, own = (known.judged(score, outputs).loss_per_sample() for score in (first, name))
+    loss, own = (abstain.scores.judged(score, outputs).loss_per_sample() for score in (first, name))
     if (loss != own).any():
         raise ValueError(
             f"{first} and {name} are about different predictions, those of the network and those of its repeated "
@@ -247,7 +248,7 @@ def _fitted(name: str, inside: Outputs, fit: Outputs | None) -> FittedScore | No
     """Return the fitted score; a column of the file is none."""
     if name in (inside.scores or {}):
         return None
-    score = known.parse(name)
+    score = abstain.scores.parse(name)
     score.require(inside)
     return score.fit(fit)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
+import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, score_names
@@ -74,7 +74,7 @@ def plan_command(
         else:
             if other is not None:
                 options["compare"] = _second(outputs, other, score, columns)
-            word = None if judge is None else np.asarray((outputs.scores or {})[judge])
+            word = None if judge is None else (outputs.scores or {})[judge]
             found = plan_labels(
                 column, labels, halfwidth=halfwidth, metric=metric, judge=word, ids=outputs.ids, seed=seed, **options
             )
@@ -114,11 +114,10 @@ def evaluated(
     options: dict[str, Any],
 ) -> Any:  # fmt: skip
     """Return the evaluation of a pool of which only some rows are labelled."""
-    from abstain.evaluation import evaluate
     from abstain.pool import load_plan
 
     plan = None if plan_file is None else load_plan(plan_file)
     labelled: Any = "at random" if at_random else None
     given = {name: value for name, value in columns.items() if value is not None}
     with about(file):
-        return evaluate(file, scores or None, metrics, plan=plan, labelled=labelled, **options, **given)
+        return abstain.evaluate(file, scores or None, metrics, plan=plan, labelled=labelled, **options, **given)

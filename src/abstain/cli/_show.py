@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -109,19 +110,42 @@ class _InOptions(Result):
 
 def print_result(result: Result, scale: float = 1.0) -> None:
     """Print a result as wide as the terminal."""
-    out = console()
-    out.print(*rich_lines(of_result(_InOptions(result), out.width, scale)), sep="\n")
+    shown = _InOptions(result)
+    if _in_colour():
+        _console().print(*rich_lines(of_result(shown, columns(), scale)), sep="\n")
+    else:
+        print(shown.to_text(columns(), scale=scale))  # in the encoding of the terminal, which click would change
 
 
-def console(width: int = WIDTH) -> Console:
-    """Return a console as wide as the terminal; without one as wide as COLUMNS says, else ``width``."""
+def print_table(table: Table) -> None:
+    """Print a table as wide as the terminal."""
+    if _in_colour():
+        _console().print(table)
+    else:
+        print(table.to_text(columns()))
+
+
+def columns() -> int:
+    """Return the width of the terminal; without one what COLUMNS says, else 80."""
+    if _watched():
+        return get_terminal_size().columns
+    given = os.environ.get("COLUMNS", "")
+    return int(given) if given.isdecimal() and int(given) else WIDTH
+
+
+def _watched() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _in_colour() -> bool:
+    """Whether lines are coloured: rich takes as long to load as an evaluation of a small file."""
+    return _watched() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def _console() -> Console:
     from rich.console import Console
 
-    watched = sys.stdout is not None and sys.stdout.isatty()
-    given = os.environ.get("COLUMNS", "")
-    return Console(
-        width=None if watched else int(given) if given.isdecimal() and int(given) else width, highlight=False
-    )
+    return Console(width=columns(), highlight=False)
 
 
 def save_plot(draw: Callable[[Any], object], path: Path, size: tuple[float, float]) -> None:
@@ -146,4 +170,4 @@ def show_list(header: tuple[str, ...], rows: list[tuple[str, ...]], *, as_json: 
         entries = [dict(zip(header, row, strict=True)) for row in rows]
         click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return
-    console().print(Table([Column(name, left=True) for name in header[:shown]], [row[:shown] for row in rows]))
+    print_table(Table([Column(name, left=True) for name in header[:shown]], [row[:shown] for row in rows]))

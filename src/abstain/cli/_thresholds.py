@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from abstain._checks import listed
 from abstain.cli._columns import ANSWERS, MODEL, ROWS, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
 from abstain.cli._show import check_destinations, print_result
-from abstain.outputs import Origin, Outputs
 
 if TYPE_CHECKING:
+    from abstain.outputs import Origin, Outputs
     from abstain.thresholds import Policy
 
 #: What a threshold can be chosen for; each is an option of its own.
@@ -59,6 +57,8 @@ def _scored(
 
 def _say_repeated(outputs: Outputs) -> None:
     """Say if rows share an id: a promise would count them as independent."""
+    import numpy as np
+
     from abstain.thresholds import CopiedRowsWarning
 
     if outputs.ids is not None and (distinct := len(np.unique(outputs.ids))) < len(outputs.ids):
@@ -206,6 +206,8 @@ def threshold_command(
         outcome += f", so {output} was not written"
     elif output is not None:
         found.save(output, **how | ({"group": by[0]} if by else {}))
+        from abstain._checks import listed
+
         outcome += f" for {listed(failed)}: their rows are rejected"
     _print(found, as_json)
     if failed:
