@@ -310,6 +310,15 @@ def test_import_abstain_loads_no_other_library() -> None:
     assert set(NOT_LOADED) & set(loaded) == set()
 
 
+def test_the_command_loads_the_library_when_a_command_is_called() -> None:
+    """Help is printed without NumPy and without any room of the package but the command's own and the ground."""
+    code = "import contextlib, io, json, sys; from abstain.cli import run\nwith contextlib.redirect_stdout(io.StringIO()):"
+    loaded = _fresh(code + " run(['--help'])\nprint(json.dumps(sorted(sys.modules)))")
+    assert {"numpy", *NOT_LOADED} & set(loaded) == {"click"}
+    rooms = {room(name) for name in loaded if name.startswith("abstain.")}
+    assert {name for name in rooms if FLOORS[name] > 0} == {"cli"}
+
+
 def test_import_abstain_costs_little_more_than_numpy() -> None:
     """At most 1.3 times the processor time of ``import numpy``: the best of several runs of each."""
     code = """

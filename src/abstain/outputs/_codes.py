@@ -10,11 +10,14 @@ import numpy as np
 
 from abstain._classes import is_text
 from abstain.outputs._names import Plan
+from abstain.outputs._rows import listed
 
 
 def category(column: Any, written: Any | None) -> Any:
     """Return a column of groups or identifiers as numbers only where these print as the file has them, else as text."""
-    if written is None or (column.dtype.is_float() and column.is_nan().any()):  # NaN is a missing name
+    if (
+        written is None or isinstance(column, np.ndarray) or (column.dtype.is_float() and column.is_nan().any())
+    ):  # NaN is a missing name
         return column
     whole = column.cast(int, strict=False)
     return whole if whole.cast(str).eq_missing(written).all() else written
@@ -26,7 +29,7 @@ def are_codes(written: Collection[Any], names: Collection[Any] | None, *, indice
     With class names: if all are such names, or one starts with a zero that no index has. Without them, and where class
     indices are not what is due: if two codes of one column would become one number.
     """
-    columns = [set(column.drop_nulls().to_list()) for column in written]
+    columns = [set(listed(column)) - {None} for column in written]
     if names is not None:
         texts: set[str] = set().union(*columns)
         return texts <= set(map(str, names)) or any(

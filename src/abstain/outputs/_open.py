@@ -13,6 +13,7 @@ from abstain.outputs._damaged import damaged
 from abstain.outputs._frame import FrameColumns
 from abstain.outputs._memory import MemoryColumns
 from abstain.outputs._npz import NpzColumns
+from abstain.outputs._plain_csv import plain_columns
 
 KINDS = {
     ".npz": "npz", ".npy": "npy", ".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "ndjson",
@@ -78,6 +79,8 @@ def _columns(name: str, kind: str) -> Any:
         return _of_npy(name)
     if kind == "json":
         return _memory.of_json(name)
+    if kind == "csv" and (plain := plain_columns(name)) is not None:
+        return plain
     try:
         import polars  # noqa: F401  (whether it is there)
     except ImportError:
