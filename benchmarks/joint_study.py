@@ -229,9 +229,7 @@ def from_outputs(path: Path, n_permutations: int) -> None:
 
 def draw(run: joint.ScoredRun, name: str, score: str, folder: Path) -> None:
     """Draw the frontier and the F1 surface of one pair of scores."""
-    from matplotlib.figure import Figure
-
-    from abstain.report._joint import plot_f1_surface, plot_frontiers
+    from abstain.plots import F1SurfaceDisplay, FrontierDisplay
 
     columns = pair(run, name, "msp", score)
     curves = {
@@ -240,16 +238,11 @@ def draw(run: joint.ScoredRun, name: str, score: str, folder: Path) -> None:
         "both": joint.ds_aurc(**columns).frontier,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    drawings = {
-        "frontier.png": lambda ax: plot_frontiers({k: v for k, v in curves.items() if v is not None}, ax=ax),
-        "f1-surface.png": lambda ax: plot_f1_surface(joint.evaluate(**columns), ax=ax),
-    }
-    for file, function in drawings.items():
-        figure = Figure(figsize=(5.6, 4.3), layout="constrained")
-        ax = function(figure.subplots()).ax_
-        ax.set_title(f"Fashion-MNIST (ID), {name} (OOD): MSP and {score}", fontsize="medium")
-        figure.savefig(folder / file, dpi=110)
-        print(f"wrote {folder / file}")
+    frontiers = FrontierDisplay({k: v for k, v in curves.items() if v is not None})
+    for file, display in {"frontier": frontiers, "f1-surface": F1SurfaceDisplay(joint.evaluate(**columns))}.items():
+        display.plot().ax_.set_title(f"Fashion-MNIST (ID), {name} (OOD): MSP and {score}", fontsize="medium")
+        display.save(folder / f"{file}.png", dpi=110)
+        print(f"wrote {folder / file}.png")
 
 
 def main() -> None:

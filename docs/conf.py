@@ -23,6 +23,7 @@ extensions = [
     "numpydoc",
     "registry_pages",
     "recipe_pages",
+    "gallery_pages",
 ]
 html_math_renderer = "mathml" if find_spec("latex2mathml") else "mathjax"
 extensions.append("mathml" if html_math_renderer == "mathml" else "sphinx.ext.mathjax")

@@ -11,10 +11,7 @@ PRIVATE = {
     ("cli._input", "outputs._open"): "the same",
     ("cli._joint", "outputs._names"): "which columns mark rows out of distribution",
     ("cli._thresholds", "thresholds._inputs"): "computes what a policy will compute",
-    ("evaluation._comparison", "report._comparison"): ".plot()",
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
-    ("inference._ranking", "report._ranking"): ".plot()",
-    ("report._joint", "joint._grid"): "F1 at all pairs of thresholds, to draw",
     ("thresholds._sample", "inference._resample"): "clusters as numbers",
 }
 

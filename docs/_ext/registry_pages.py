@@ -238,9 +238,9 @@ def generate_scores(folder: Path) -> None:
     _write_all(folder, pages)
 
 
-def _write_all(folder: Path, pages: dict[str, str]) -> None:
+def _write_all(folder: Path, pages: dict[str, str], kept: Iterable[str] = ()) -> None:
     for old in folder.iterdir():
-        if old.name not in pages:
+        if old.name not in pages and old.name not in kept:
             old.unlink()
     for name, text in pages.items():
         write(folder / name, text)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain import losses as losses
     from abstain import metrics as metrics
     from abstain import nn as nn
+    from abstain import plots as plots
     from abstain import pool as pool
     from abstain import scores as scores
     from abstain import thresholds as thresholds
@@ -65,14 +66,14 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.outputs import Outputs as Outputs
     from abstain.outputs import read_outputs as read_outputs
     from abstain.outputs import write_outputs as write_outputs
+    from abstain.plots import RiskCoverageDisplay as RiskCoverageDisplay
     from abstain.pool import plan_labels as plan_labels
-    from abstain.report import RiskCoverageDisplay as RiskCoverageDisplay
     from abstain.thresholds import CertifiedThreshold as CertifiedThreshold
     from abstain.thresholds import EmpiricalThreshold as EmpiricalThreshold
     from abstain.thresholds import choose_threshold as choose_threshold
     from abstain.thresholds import load_policy as load_policy
 
-_MODULES = ("datasets", "inference", "joint", "losses", "metrics", "pool", "scores", "study", "thresholds")
+_MODULES = ("datasets", "inference", "joint", "losses", "metrics", "plots", "pool", "scores", "study", "thresholds")
 _WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
 _HOMES = {
     "Candidate": "evaluation",
@@ -88,7 +89,7 @@ _HOMES = {
     "RankingStudy": "inference",
     "Result": "_result",
     "RiskCoverageCurve": "curve",
-    "RiskCoverageDisplay": "report",
+    "RiskCoverageDisplay": "plots",
     "Samples": "blocks",
     "ScoreSummary": "evaluation",
     "Selection": "evaluation",

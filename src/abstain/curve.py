@@ -13,7 +13,7 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 
 if TYPE_CHECKING:
-    from abstain.report import RiskCoverageDisplay
+    from abstain.plots import RiskCoverageDisplay
 
 #: Sums of real weights are rounded: a coverage or risk that misses its target by less than this hits it.
 SLACK = 1e-12
@@ -283,7 +283,7 @@ class RiskCoverageCurve:
         -------
         RiskCoverageDisplay
         """
-        from abstain.report import RiskCoverageDisplay
+        from abstain.plots import RiskCoverageDisplay
 
         return RiskCoverageDisplay(self).plot(ax=ax, **kwargs)
 

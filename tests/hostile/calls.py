@@ -57,6 +57,7 @@ OWN: dict[str, dict[str, Any]] = {
     "abstain.plan_labels": {"n": 10},
     "abstain.tune": {"score": "gen", "grid": {"gamma": [0.1, 0.5]}},
     "abstain.metrics.get": {"name": "augrc"},
+    "abstain.plots.get": {"name": "reliability"},
     "abstain.metrics.image_of": {"function": abstain.risk, "offset": 1.0, "factor": -1.0},
     "abstain.scores.parse": {"spec": "msp"},
     "abstain.scores.parse_list": {"text": "msp"},

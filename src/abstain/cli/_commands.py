@@ -12,6 +12,7 @@ import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
+from abstain.cli._plots import Wanted, plot_option, plot_targets
 from abstain.cli._show import check_destinations, scale_option, show, show_list
 from abstain.cli._sweep import show_sweeps, thresholds
 
@@ -23,7 +24,7 @@ def _output_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
         click.option("--csv", "csv_path", type=Path, help="Write one line per measurement; '-' prints them instead."),
         click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead."),
-        click.option("--plot", "plot_path", type=Path, help="Write the curves as PNG, SVG or PDF."),
+        plot_option("evaluation", "risk_coverage"),
         click.option("--report", "report_path", type=Path, help="Write one self-contained HTML page."),
     ):
         function = option(function)
@@ -87,7 +88,7 @@ def _metrics(text: str) -> Any:
 def evaluate_command(
     file: Path, columns: dict[str, Any], groups: str | None, scores: str | None, fit_file: Path | None, metrics: str,
     nan_policy: Any, level: float, n_resamples: int, scale: float, plan_file: Path | None, population: bool,
-    at_random: bool, sweep: list[float] | None, denominator: Any, **destinations: Path | None,
+    at_random: bool, sweep: list[float] | None, denominator: Any, plots: Wanted, **destinations: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions.
 
@@ -95,7 +96,9 @@ def evaluate_command(
     FD-Shifts or OpenOOD write.
     """
     chosen = _metrics(metrics)
-    check_destinations(destinations, [each for each in (file, fit_file, plan_file) if each is not None])
+    check_destinations(
+        {**destinations, **plot_targets(plots)}, [each for each in (file, fit_file, plan_file) if each is not None]
+    )
     if plan_file is not None or at_random:
         from abstain.cli._labels import evaluated
 
@@ -105,7 +108,7 @@ def evaluate_command(
             "fit": fit_file, "n_resamples": n_resamples,
         }  # fmt: skip
         result = evaluated(file, plan_file, at_random, score_names(scores), chosen, columns, options)
-        show(result, title=file.name, scale=scale, **destinations)
+        show(result, title=file.name, scale=scale, plots=plots, **destinations)
         return
     try:
         outputs, wanted, names = read(file, score_names(scores), words(groups), say=False, **columns)
@@ -119,7 +122,7 @@ def evaluate_command(
             outputs, wanted or None, chosen, fit=fit, groups=names, nan_policy=nan_policy, level=level or None,
             n_resamples=n_resamples,
         )  # fmt: skip
-    show(result, title=file.name, scale=scale, **destinations)
+    show(result, title=file.name, scale=scale, plots=plots, **destinations)
     if sweep is not None and "-" not in map(str, destinations.values()):
         with about(file):
             show_sweeps(result, sweep, denominator, scale)
@@ -141,18 +144,18 @@ def demo_command(output: Path, metrics: str) -> None:
     output.mkdir(parents=True, exist_ok=True)
     destinations: dict[str, Any] = {
         "report_path": output / "report.html",
-        "plot_path": output / "risk-coverage.png",
         "json_path": output / "result.json",
         "csv_path": output / "result.csv",
     }
-    check_destinations(destinations)
+    plots = [("risk_coverage", output / "risk-coverage.png")]
+    check_destinations({**destinations, **plot_targets(plots)})
     result = abstain.evaluate(abstain.datasets.load("llama3_70b_mmlu"), ["msp", "max_logit"], chosen)
     title = "Llama 3 70B on MMLU: two confidence scores of the same answers"
     click.echo(title)
     click.echo(
         "6,000 multiple-choice questions; data: github.com/bplaut/llm-calibration-and-correctness-prediction, MIT\n"
     )
-    show(result, title=title, **destinations)
+    show(result, title=title, plots=plots, **destinations)
 
 
 @command.command("metrics", epilog=example_lines("abstain metrics", "abstain metrics --json"))

@@ -11,7 +11,8 @@ import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read, read_fit, score_names
-from abstain.cli._show import check_destinations, print_result, save_plot, scale_option
+from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
+from abstain.cli._show import check_destinations, print_result, scale_option
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
@@ -41,12 +42,12 @@ if TYPE_CHECKING:
 @click.option("--fit", "fit_file", type=Path, help="Outputs to fit the scores of one file on; see 'abstain scores'.")
 @reads(*MODEL, *ANSWERS, *SURE, *SAMPLE)
 @click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
-@click.option("--plot", "plot_path", type=Path, help="Write a picture of estimates and intervals: PNG, SVG or PDF.")
+@plot_option("comparison", "forest")
 @click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan --compare': only its rows are labelled.")
 @scale_option
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
-    columns: dict[str, Any], json_path: Path | None, plot_path: Path | None, scale: float,
+    columns: dict[str, Any], json_path: Path | None, plots: Wanted, scale: float,
     plan_file: Path | None,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
@@ -57,10 +58,10 @@ def compare_command(
     if fit_file is not None and len(files) > 1:
         raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
     sources = files if fit_file is None else (*files, fit_file)
-    check_destinations({"json_path": json_path, "plot_path": plot_path}, sources)
+    check_destinations({"json_path": json_path, **plot_targets(plots)}, sources)
     wanted = score_names(scores)
     if plan_file is not None:
-        _write(_planned(files, plan_file, wanted, chosen, level, columns), json_path, plot_path, scale)
+        _write(_planned(files, plan_file, wanted, chosen, level, columns), json_path, plots, scale)
         return
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
@@ -76,7 +77,7 @@ def compare_command(
             sample_weight=first.sample_weight,
             clusters=first.clusters,
         )
-    _write(result, json_path, plot_path, scale)
+    _write(result, json_path, plots, scale)
 
 
 def _planned(
@@ -198,10 +199,8 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
             raise ValueError(f"{file}: {name} is not that of {reference}; every file needs the same {name}")
 
 
-def _write(result: Any, json_path: Path | None, plot_path: Path | None, scale: float) -> None:
-    if plot_path is not None:
-        save_plot(lambda figure: result.plot(figure.subplots()), plot_path, (8.0, 1.2 + 0.4 * len(result.table)))
-        click.echo(f"wrote {plot_path}", err=True)
+def _write(result: Any, json_path: Path | None, plots: Wanted, scale: float) -> None:
+    say_written(draw(plots, "comparison", result))
     if json_path is not None and str(json_path) != "-":
         result.to_json(json_path)
         click.echo(f"wrote {json_path}", err=True)

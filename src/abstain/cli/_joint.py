@@ -15,6 +15,7 @@ from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names
+from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._show import check_destinations, print_table, scale_option
 
 if TYPE_CHECKING:
@@ -70,13 +71,14 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 )
 @reads(*MODEL)
 @click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
+@plot_option("joint", "frontier")
 @click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
 @scale_option
 def joint_command(
     id_file: Path, ood_files: tuple[Path, ...], ood: tuple[str, ...], near: str | None, far: str | None,
     also: tuple[str, ...], confidence: str | None, scores: str | None, fit_file: Path | None,
     prevalence: float | None, layout: str, metric: str | None, group: str | None, n_permutations: int,
-    columns: dict[str, Any], json_path: Path | None, table_path: Path | None, scale: float,
+    columns: dict[str, Any], json_path: Path | None, table_path: Path | None, plots: Wanted, scale: float,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
 
@@ -99,7 +101,7 @@ def joint_command(
     files = (id_file, *ood_files, *([] if fit_file is None else [fit_file]))
     others = [each.partition("=")[::2] if "=" in each and not Path(each).is_dir() else ("", each) for each in also]
     sources = [*files, *(Path(folder) / file.name for _, folder in others for file in files)]
-    check_destinations({"json_path": json_path, "table_path": table_path}, sources)
+    check_destinations({"json_path": json_path, "table_path": table_path, **plot_targets(plots)}, sources)
     sets = [_Set(file.stem, file) for file in ood_files] + [_Set(name, id_file, rows) for name, rows in parts.items()]
     groups = _groups([each.name for each in sets], words(near), words(far))
     first_run = _scored(id_file, sets, fit_file, confidence, score_names(scores), columns)
@@ -121,6 +123,8 @@ def joint_command(
         from abstain._files import write_text
 
         write_text(table_path, getattr(table, _FORMATS[table_path.suffix.lower()])() + "\n")
+    if plots:
+        _draw(plots, first_run, first, rest, prevalence)
     if str(json_path) != "-":
         print_table(table)
         if gains:
@@ -129,6 +133,20 @@ def joint_command(
     for path in (json_path, table_path):
         if path is not None and str(path) != "-":
             click.echo(f"wrote {path}", err=True)
+
+
+def _draw(plots: Wanted, run: ScoredRun, first: str, rest: list[str], prevalence: float | None) -> None:
+    """Write figures of the first OOD set, the confidence and the first other score; say so where there are more."""
+    from abstain.joint import evaluate
+
+    if not rest:
+        raise click.UsageError("--plot draws two scores; name a second one with --scores")
+    name, outside = next(iter(run.ood_scores.items()))
+    result = evaluate(
+        run.id_loss, id_confidence=run.id_scores[first], id_detector=run.id_scores[rest[0]],
+        ood_confidence=outside[first], ood_detector=outside[rest[0]], prevalence=prevalence,
+    )  # fmt: skip
+    say_written(draw(plots, "joint", result), f": confidence {first}, detector {rest[0]}, OOD set {name}")
 
 
 def _parts(ood: tuple[str, ...], columns: dict[str, Any]) -> dict[str, dict[str, str]]:

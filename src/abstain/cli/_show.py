@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from abstain._files import write_file
 from abstain._result import Column, Result, Table, of_result, rich_lines
 from abstain.cli._options import as_options
 
@@ -41,7 +40,7 @@ def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path]
     for name, path in paths.items():
         if path is None:
             continue
-        option = f"--{name.removesuffix('_path')}"
+        option = f"--{name.removesuffix('_path').partition(' ')[0]}"
         if str(path) == "-":
             if name not in ("json_path", "csv_path"):
                 raise ValueError(f"{option} - cannot be printed; give the name of a file")
@@ -53,10 +52,11 @@ def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path]
             raise PermissionError(f"{path}: the folder cannot be written to; choose another place for {option}")
         elif path.exists() and any(path.samefile(source) for source in sources if source.exists()):
             raise ValueError(f"{path}: is an input and would be replaced; give {option} another name")
-        if name == "plot_path" and path.suffix.lower() not in _PICTURES:
+        if option == "--plot" and path.suffix.lower() not in _PICTURES:
             raise ValueError(f"{path}: extension {path.suffix!r} cannot be drawn; use {', '.join(_PICTURES)}")
-        if taken.setdefault(path.absolute(), option) != option:
-            raise ValueError(f"{path}: is given to both {taken[path.absolute()]} and {option}; choose two names")
+        if taken.setdefault(path.absolute(), name) != name:
+            other = f"--{taken[path.absolute()].removesuffix('_path').partition(' ')[0]}"
+            raise ValueError(f"{path}: is given to both {other} and {option}; choose two names")
 
 
 def show(
@@ -65,7 +65,7 @@ def show(
     title: str | None = None,
     scale: float = 1.0,
     report_path: Path | None = None,
-    plot_path: Path | None = None,
+    plots: Sequence[tuple[str, Path]] = (),
     json_path: Path | None = None,
     csv_path: Path | None = None,
 ) -> None:
@@ -75,9 +75,11 @@ def show(
     if report_path is not None:
         result.report(report_path, title=title)
         written.append(report_path)
-    if plot_path is not None:
-        save_plot(lambda figure: result.plot(ax=figure.subplots(1, 2)), plot_path, (10.0, 4.0))
-        written.append(plot_path)
+    for name, file in plots:
+        from abstain import plots as plots_
+
+        plots_.get(name).draw("evaluation", result).save(file)
+        written.append(file)
     for path, make in ((json_path, result.to_json), (csv_path, result.to_csv)):
         if path is not None and str(path) == "-":
             printed = make().rstrip("\n")
@@ -146,20 +148,6 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console(width=columns(), highlight=False)
-
-
-def save_plot(draw: Callable[[Any], object], path: Path, size: tuple[float, float]) -> None:
-    """Draw on a new figure and write it, all of it or nothing."""
-    from abstain._extras import need
-    from abstain.report import quiet
-
-    need("a picture", "matplotlib")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    with quiet():
-        draw(figure)
-        write_file(path, lambda file: figure.savefig(file, format=path.suffix.lower().lstrip("."), dpi=150))
 
 
 def show_list(header: tuple[str, ...], rows: list[tuple[str, ...]], *, as_json: bool, shown: int | None = None) -> None:

@@ -193,6 +193,49 @@ def select_command(context: click.Context, /, folder: Path, scale: float, **opti
     _end(context, results)
 
 
+@study_group.command(
+    "figures", epilog=example_lines("abstain study figures study -o figures --scores msp,energy --metrics aurc,augrc")
+)
+@click.argument("folder", type=Path)
+@click.option("-o", "--output", type=Path, required=True, help="Folder for the figures; made if it is not there.")
+@click.option("--plots", help="Only these of 'abstain plots', separated by commas.  [default: all that a study draws]")
+@click.option("--set", "set_name", default="test", show_default=True, help="The set that rankings are made on.")
+@click.option(
+    "--format", "kind", type=click.Choice(["png", "svg", "pdf"]), default="png", show_default=True, help="Of the files."
+)
+@_scored
+@click.pass_context
+def figures_command(
+    context: click.Context, /, folder: Path, output: Path, plots: str | None, set_name: str, kind: str, **options: Any
+) -> None:  # fmt: skip
+    """Draw FOLDER: figures of its results, and of the rankings on one set."""
+    from abstain import plots as plots_
+    from abstain import study
+    from abstain.metrics import parse_list
+
+    wanted = words(plots) or [*plots_.names("study"), *(n for n in plots_.names("ranking") if n != "metric_plane")]
+    wrong = next((name for name in wanted if not {"study", "ranking"} & set(plots_.get(name).takes)), None)
+    if wrong is not None:
+        raise ValueError(f"plot {wrong!r} is not drawn from a study, but from: {', '.join(plots_.get(wrong).takes)}")
+    options["metrics"] = "aurc,augrc" if options["metrics"] == "default" else options["metrics"]
+    results = evaluated(folder, **options)
+    output.mkdir(parents=True, exist_ok=True)
+    rankings = None
+    for name in wanted:
+        plot = plots_.get(name)
+        if "study" in plot.takes:
+            display = plot.draw("study", results, set=set_name)
+        else:
+            rankings = rankings or study.rank(
+                folder, set_name, score_names(options["scores"]) or results.values("score"),
+                parse_list(options["metrics"]), models=words(options["models"]) or None,
+            )  # fmt: skip
+            display = plot.draw("ranking", rankings)
+        display.save(output / f"{name}.{kind}")
+        click.echo(f"wrote {output / name}.{kind}", err=True)
+    _end(context, results)
+
+
 #: Layouts of :meth:`ProtocolResult.table`, which need foreign data.
 JOINT = ("single-double", "strategies", "tasks", "reliability", "detection", "sets")
 FORMS = ("text", "markdown", "latex", "html")

@@ -13,6 +13,7 @@ import click
 from abstain.cli._columns import ANSWERS, MODEL, ROWS, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
+from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._show import check_destinations, print_result
 
 if TYPE_CHECKING:
@@ -166,11 +167,12 @@ def _noted() -> Iterator[None]:
 @click.option("--max-loss", type=float, help="Largest possible loss, for certificates of losses that are not 0/1.")
 @click.option("--groups", help="Group column: one threshold for each value, delta shared.")
 @click.option("-o", "--output", type=Path, help="Write the policy as JSON.")
+@plot_option("threshold", "trade_off")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def threshold_command(
     context: click.Context, /, file: Path, columns: dict[str, Any], score: str | None,
-    temperature: float | None, groups: str | None, output: Path | None, as_json: bool,
+    temperature: float | None, groups: str | None, output: Path | None, as_json: bool, plots: Wanted,
     **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
@@ -185,7 +187,9 @@ def threshold_command(
     by = words(groups)
     if len(by) > 1:
         raise click.UsageError("--groups takes one group column here")
-    check_destinations({"output": output}, [file])
+    check_destinations({"output": output, **plot_targets(plots)}, [file])
+    if plots and by:
+        raise click.UsageError("--plot draws one threshold; leave out --groups")
     outputs, _, names = read(file, [], by, **columns)
     if "delta" in wanted and outputs.origin is not None and outputs.origin.single.keys() & {"correct", "quality"}:
         wanted.setdefault("max_loss", 1.0)  # 1 - a verdict or quality in [0, 1]
@@ -209,6 +213,7 @@ def threshold_command(
         from abstain._checks import listed
 
         outcome += f" for {listed(failed)}: their rows are rejected"
+    say_written(draw(plots, "threshold", found, outputs.loss_per_sample(), column))
     _print(found, as_json)
     if failed:
         click.echo(outcome, err=True)

@@ -14,7 +14,7 @@ from abstain._result import Column, Estimate, Result, Row, Table, arrow
 from abstain.inference import Difference
 
 if TYPE_CHECKING:
-    from abstain.report import Display
+    from abstain.plots import ForestDisplay
 
 #: Pairs that a printed table lists before it stops; all of them are in the result.
 PAIRS = 15
@@ -137,11 +137,11 @@ class Comparison(Result):
         hidden = len(self.differences) - PAIRS
         return Table(columns, rows, notes=[f"{hidden} more pairs are in .differences."] if hidden > 0 else [])
 
-    def plot(self, ax: Any = None) -> Display:
+    def plot(self, ax: Any = None) -> ForestDisplay:
         """Draw estimates with intervals and letters, best on top."""
-        from abstain.report._comparison import plot_comparison
+        from abstain.plots import ForestDisplay
 
-        return plot_comparison(self, ax)
+        return ForestDisplay.from_comparison(self, ax=ax)
 
 
 def _p(value: float) -> str:

@@ -263,6 +263,7 @@ def _provenance(
         "mean_loss": float(np.average(loss, weights=outputs.sample_weight)),
         "binary_loss": bool(np.all((loss == 0.0) | (loss == 1.0))),
         "weighted": outputs.sample_weight is not None,
+        "clustered": outputs.clusters is not None,
         "nan_policy": nan_policy,
         "level": level,
         "n_resamples": n_resamples,

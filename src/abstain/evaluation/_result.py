@@ -15,7 +15,7 @@ from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import _notes, _planned_words, _tables
 
 if TYPE_CHECKING:
-    from abstain.report import RiskCoverageDisplay
+    from abstain.plots import RiskCoverageDisplay
 
 
 @dataclass(frozen=True)
@@ -233,11 +233,10 @@ class Evaluation(Result):
         return {**plain(measured), "notes": self.notes()}
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RiskCoverageDisplay:
-        """Draw the curves of all scores with oracle and random references."""
-        from abstain.report import RiskCoverageDisplay
+        """Draw the curves of all scores; see :meth:`abstain.RiskCoverageDisplay.from_evaluation`."""
+        from abstain.plots import RiskCoverageDisplay
 
-        curves = {entry.score: entry.curve for entry in self.summaries if entry.group is None}
-        return RiskCoverageDisplay(curves).plot(ax=ax, **kwargs)
+        return RiskCoverageDisplay.from_evaluation(self, ax=ax, **kwargs)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
         """Write one self-contained HTML page with tables, curves, notes and provenance (all of it or nothing).

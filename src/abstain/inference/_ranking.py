@@ -22,7 +22,7 @@ from abstain.inference._wilcoxon import CAUTION, wilcoxon_over_resamples
 from abstain.metrics import Metric
 
 if TYPE_CHECKING:
-    from abstain.report import Display
+    from abstain.plots import RankFlowDisplay
 
 __all__ = ["Ranking", "RankingStudy", "kendall_tau", "ranking_study"]
 
@@ -107,7 +107,7 @@ class RankingStudy(Result):
 
     def kendall(self, one: str | None = None, other: str | None = None) -> float:
         """Return Kendall's tau-b between the rankings by two metrics; the first two unless named."""
-        first, second = self._two(one, other)
+        first, second = self.two(one, other)
         ranks = dict(zip(first.names, first.rank.tolist(), strict=True))
         return kendall_tau([ranks[name] for name in second.names], second.rank)
 
@@ -129,7 +129,8 @@ class RankingStudy(Result):
             raise KeyError(f"no ranking by {spec!r}; {closest(spec, self.rankings)}")
         return self.rankings[spec]
 
-    def _two(self, one: str | None, other: str | None) -> tuple[Ranking, Ranking]:
+    def two(self, one: str | None = None, other: str | None = None) -> tuple[Ranking, Ranking]:
+        """Return the rankings by two metrics; the first two unless named."""
         specs = list(self.rankings)
         if other is None:
             rest = [spec for spec in specs if spec != (one or specs[0])]
@@ -171,11 +172,11 @@ class RankingStudy(Result):
             "rows": [plain(ranking.of(name)) for name in ranking.names],
         } for spec, ranking in rankings}}  # fmt: skip
 
-    def plot(self, one: str | None = None, other: str | None = None) -> Display:
+    def plot(self, one: str | None = None, other: str | None = None) -> RankFlowDisplay:
         """Draw the flows between two rankings with their significance maps."""
-        from abstain.report._ranking import plot_study
+        from abstain.plots import RankFlowDisplay
 
-        return plot_study(self, *self._two(one, other))
+        return RankFlowDisplay.from_ranking(self, one, other)
 
 
 def ranking_study(

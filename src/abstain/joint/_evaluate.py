@@ -11,18 +11,19 @@ import numpy as np
 
 from abstain._checks import generator, whole
 from abstain._result import Column, Estimate, Result, Row, Table, arrow, number, plain
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, FloatArray
 from abstain._version import __version__
 from abstain.inference import Interval
-from abstain.joint import _intervals, _null, _transfer
+from abstain.joint import _grid, _intervals, _null, _transfer
 from abstain.joint._ds_aurc import AreaResult, affordable, area
 from abstain.joint._ds_f1 import F1Point, exact
+from abstain.joint._frontier import RiskCoverageFrontier
 from abstain.joint._levels import single_frontier
 from abstain.joint._problem import Problem, Thresholds, problem
 from abstain.joint._single import aurc_optimum, of_single
 
 if TYPE_CHECKING:
-    from abstain.report import Display
+    from abstain.plots import F1SurfaceDisplay
 
 #: Title, direction and name of what is printed.
 _METRICS = (("F1", "higher", "ds_f1"), ("AURC", "lower", "ds_aurc"), ("AUGRC", "lower", "ds_augrc"))
@@ -127,6 +128,23 @@ class JointEvaluation(Result):
     def aurc_optimum(self) -> float:
         """AURC of the perfect order, what all of the areas exceed."""
         return aurc_optimum(self.problem.wrong)
+
+    # ------------------------------------------------------------------ what figures are drawn from
+
+    @cached_property
+    def frontiers(self) -> dict[str, RiskCoverageFrontier]:
+        """Least risk at each coverage, by ``"confidence"``, by ``"detector"``, and by both; exact, or near it."""
+        found = {name: single_frontier(data) for name, data in self._single().items()}
+        both = self.ds_aurc.frontier
+        return found | ({} if both is None else {"both": both})
+
+    def f1_surface(self, T: int = 200) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return T quantiles of the confidence and of the detector, descending, and F1 of every pair of them."""
+        return _grid.surface(self.problem, whole(T, "T"))
+
+    def pairs(self, T: int = 100) -> tuple[FloatArray, FloatArray]:
+        """Return coverage and selective risk of all pairs of T quantiles of each score that accept an ID sample."""
+        return _grid.points(self.problem, whole(T, "T"))
 
     # ------------------------------------------------------------------ guards
 
@@ -254,11 +272,11 @@ class JointEvaluation(Result):
         }
         return dict(plain(found))
 
-    def plot(self, ax: Any = None, *, T: int = 200) -> Display:
+    def plot(self, ax: Any = None, *, T: int = 200) -> F1SurfaceDisplay:
         """Draw F1 over T quantiles of both scores, with the best thresholds."""
-        from abstain.report import plot_f1_surface
+        from abstain.plots import F1SurfaceDisplay
 
-        return plot_f1_surface(self, T=T, ax=ax)
+        return F1SurfaceDisplay.from_joint(self, T=T, ax=ax)
 
     def _shares(self) -> dict[str, JointEvaluation]:
         """Return the evaluation at each share of OOD samples by the name of the share."""

@@ -14,7 +14,7 @@ from abstain._typing import FloatArray, IntArray
 from abstain.joint._problem import Thresholds
 
 if TYPE_CHECKING:
-    from abstain.report import Display
+    from abstain.plots import FrontierDisplay
 
 OPERATORS = ("at_least", "exact")
 
@@ -189,7 +189,7 @@ class RiskCoverageFrontier:
         width = np.diff(level)
         return (inner(risk[1:], width) - 0.5 * float((risk[1:] - risk[:-1]).sum())) / self.n_id
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Display:
+    def plot(self, ax: Any = None, **kwargs: Any) -> FrontierDisplay:
         """Draw selective risk over coverage.
 
         Parameters
@@ -201,9 +201,9 @@ class RiskCoverageFrontier:
 
         Returns
         -------
-        Display
+        FrontierDisplay
             With the axes, ``ax_``, and their figure, ``figure_``.
         """
-        from abstain.report import plot_frontiers
+        from abstain.plots import FrontierDisplay
 
-        return plot_frontiers({"two scores": self}, ax=ax, **kwargs)
+        return FrontierDisplay({"two scores": self}).plot(ax, **kwargs)

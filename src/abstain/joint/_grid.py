@@ -45,6 +45,15 @@ def surface(data: Problem, T: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     return confidence, detector, 2.0 * data.id_weight * right / bottom
 
 
+def points(data: Problem, T: int) -> tuple[FloatArray, FloatArray]:
+    """Return ID coverage and selective risk of every pair of T quantiles that accepts an ID row."""
+    right, wrong, outside = counts(data, quantiles(data.confidence, T), quantiles(data.detector, T))
+    inside, right, outside = (right + wrong).ravel(), right.ravel(), outside.ravel()
+    taken = inside > 0
+    inside, right, outside = inside[taken], right[taken], outside[taken]
+    return inside / data.n_id, 1.0 - right / (inside + data.ratio * outside)
+
+
 def grid_f1(data: Problem, T: int) -> Thresholds:
     """Return the best pair of the grid."""
     confidence, detector, value = surface(data, T)
@@ -54,13 +63,9 @@ def grid_f1(data: Problem, T: int) -> Thresholds:
 
 def binned_aurc(data: Problem, T: int, K: int) -> float:
     """Return the mean over K bins of coverage of the least risk in ((k-1)/K, k/K]; empty bins are interpolated."""
-    right, wrong, outside = counts(data, quantiles(data.confidence, T), quantiles(data.detector, T))
-    inside, right, outside = (right + wrong).ravel(), right.ravel(), outside.ravel()
-    taken = inside > 0
-    inside, right, outside = inside[taken], right[taken], outside[taken]
-    risk = 1.0 - right / (inside + data.ratio * outside)
+    coverage, risk = points(data, T)
     least = np.full(K, np.inf)
-    np.minimum.at(least, -(-inside * K // data.n_id) - 1, risk)
+    np.minimum.at(least, -(-np.rint(coverage * data.n_id).astype(np.intp) * K // data.n_id) - 1, risk)
     bins = np.arange(K)
     filled = np.isfinite(least)
     return float(np.interp(bins, bins[filled], least[filled]).mean())

@@ -10,6 +10,8 @@ from os import listdir
 from typing import Any, get_args
 
 from abstain._checks import one_of
+from abstain.metrics._calibration import ReliabilityCurve as ReliabilityCurve  # for the rooms above
+from abstain.metrics._calibration import reliability_of as reliability_of  # likewise
 from abstain.metrics._declare import image_of, register
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Sums, Tail
 from abstain.metrics._full import mean_of_terms as mean_of_terms  # for the rooms above

@@ -132,6 +132,11 @@ def reliability_curve(
     return _curve(clipped(blocks)[0], bins, binning)
 
 
+def reliability_of(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> ReliabilityCurve:
+    """Return the reliability curve of a table, for the rooms above."""
+    return _curve(clipped(blocks)[0], bins, binning)
+
+
 def _ece(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> float:
     curve = _curve(blocks, bins, binning)
     return inner(curve.weight, np.abs(curve.gap))

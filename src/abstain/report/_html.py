@@ -11,8 +11,7 @@ from abstain import metrics
 from abstain._extras import need
 from abstain._result import clean
 from abstain.evaluation import Evaluation
-from abstain.report._display import RiskCoverageDisplay
-from abstain.report._figure import LOCK, quiet
+from abstain.plots import RiskCoverageDisplay, settings
 from abstain.report._tables import key_figures, operating_points
 
 #: Columns of values that fit on a page, on paper too.
@@ -60,14 +59,11 @@ def _conventions(evaluation: Evaluation) -> list[tuple[str, str, str]]:
 def _plot(evaluation: Evaluation, kind: Literal["selective", "generalized"]) -> Any:
     """One plot as inline SVG in the colours of the page, without a date: equal results give equal pages."""
     from markupsafe import Markup
-    from matplotlib import style
     from matplotlib.figure import Figure
 
-    curves = {entry.score: entry.curve for entry in evaluation.summaries if entry.group is None}
-    settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "abstain", "font.size": 11.0}
-    with LOCK, style.context(["default", settings]), quiet():
+    with settings(**{"svg.fonttype": "none", "font.size": 11.0}):
         figure = Figure(figsize=(5.0, 4.0), layout="constrained")
-        RiskCoverageDisplay(curves).plot(ax=figure.subplots(), kind=kind)
+        RiskCoverageDisplay.from_evaluation(evaluation, ax=figure.subplots(), kind=kind)
         stream = io.StringIO()
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(stream, format="svg", transparent=True, metadata=nothing)

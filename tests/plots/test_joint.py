@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
 from abstain import joint
-from abstain.report import plot_f1_surface, plot_frontiers
+from abstain.plots import F1SurfaceDisplay, FrontierDisplay
 from tests.joint.references import one_score, random_problem
 
 
@@ -20,7 +20,7 @@ def test_the_frontier_is_drawn_with_its_area() -> None:
     both, alone = joint.ds_aurc(**columns.named), joint.ds_aurc(**one_score(columns).named)
     assert both.frontier is not None
     assert alone.frontier is not None
-    ax = plot_frontiers({"MSP": alone.frontier, "both": both.frontier}, ax=Figure().subplots()).ax_
+    ax = FrontierDisplay({"MSP": alone.frontier, "both": both.frontier}).plot(Figure().subplots()).ax_
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels == [f"MSP (AURC {alone.value:.4f})", f"both (DS-AURC {both.value:.4f})"]
     stair = ax.lines[2].get_ydata()
@@ -37,4 +37,4 @@ def test_the_surface_marks_the_best_points() -> None:
     best = joint.ds_f1(**columns.named).value
     assert grid.max() <= best
     assert ax.get_legend().get_texts()[0].get_text() == f"both {best:.4f}"
-    plot_f1_surface(joint.evaluate(**one_score(columns).named), T=30, ax=Figure().subplots())
+    F1SurfaceDisplay(joint.evaluate(**one_score(columns).named), T=30).plot(Figure().subplots())

@@ -1,0 +1,75 @@
+"""``--plot`` of all commands, and ``abstain plots``: figures by name, read from the one list of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from abstain.cli._group import command, example_lines
+from abstain.cli._show import show_list
+
+#: Figures to draw: name and file.
+Wanted = list[tuple[str, Path]]
+_NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.+)", re.DOTALL)
+
+
+def plot_option(what: str, usual: str) -> Callable[[Any], Any]:
+    """Return the option ``--plot`` of a command whose result is drawn by figures that take ``what``."""
+
+    def parsed(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> Wanted:
+        return [_parsed(value, what, usual) for value in values]
+
+    return click.option(
+        "--plot", "plots", metavar="[NAME=]FILE", multiple=True, callback=parsed,
+        help=f"Write a figure as PNG, SVG or PDF; a NAME of 'abstain plots' [default: {usual}]. May be repeated.",
+    )  # fmt: skip
+
+
+def _parsed(value: str, what: str, usual: str) -> tuple[str, Path]:
+    named = _NAMED.fullmatch(value)
+    if named is None:
+        return usual, Path(value)
+    from abstain import plots
+
+    name = named[1].replace("-", "_")
+    if what not in plots.get(name).takes:
+        known = ", ".join(plots.names(what))
+        raise ValueError(f"plot {name!r} is not drawn from what this command finds; here are: {known}")
+    return name, Path(named[2])
+
+
+def plot_targets(plots: Wanted) -> dict[str, Path | None]:
+    """Return where figures go, for ``check_destinations``, which refuses bad names before the work begins."""
+    return {f"plot {name} {k}" if k else f"plot {name}": path for k, (name, path) in enumerate(plots)}
+
+
+def draw(plots: Wanted, what: str, *results: Any, **options: Any) -> list[Path]:
+    """Draw and write the figures; return their files."""
+    from abstain import plots as plots_
+
+    for name, path in plots:
+        plots_.get(name).draw(what, *results, **options).save(path)
+    return [path for _, path in plots]
+
+
+def say_written(paths: list[Path], note: str = "") -> None:
+    """Say on standard error what was written."""
+    for path in paths:
+        click.echo(f"wrote {path}{note}", err=True)
+
+
+@command.command("plots", epilog=example_lines("abstain plots", "abstain plots --json"))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def plots_command(as_json: bool) -> None:
+    """List all figures and what they are drawn from; with --json also what each shows, needs, and its source."""
+    from abstain import plots
+
+    entries = [plots.get(name) for name in plots.names()]
+    rows: list[tuple[str, ...]] = [
+        (each.name, ", ".join(each.takes), each.title, each.shows, each.needs, each.source) for each in entries
+    ]
+    show_list(("name", "drawn from", "title", "shows", "needs", "source"), rows, as_json=as_json, shown=3)

@@ -1,0 +1,33 @@
+"""Figures: one leaf each, a display object that is drawn from results; one list of them for all who ask."""
+
+from abstain.plots._display import Display
+from abstain.plots._f1_surface import F1SurfaceDisplay
+from abstain.plots._forest import ForestDisplay
+from abstain.plots._frontier import FrontierDisplay
+from abstain.plots._groups import GroupRow, GroupsDisplay
+from abstain.plots._metric_plane import Axis, MetricPlaneDisplay
+from abstain.plots._rank_flow import RankFlowDisplay
+from abstain.plots._registry import Plot, get, names
+from abstain.plots._reliability import ReliabilityDisplay
+from abstain.plots._risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay  # public at the top of the package
+from abstain.plots._score_histogram import ScoreHistogramDisplay
+from abstain.plots._style import settings as settings  # for the room above
+from abstain.plots._trade_off import TradeOffDisplay
+
+__all__ = [
+    "Axis",
+    "Display",
+    "F1SurfaceDisplay",
+    "ForestDisplay",
+    "FrontierDisplay",
+    "GroupRow",
+    "GroupsDisplay",
+    "MetricPlaneDisplay",
+    "Plot",
+    "RankFlowDisplay",
+    "ReliabilityDisplay",
+    "ScoreHistogramDisplay",
+    "TradeOffDisplay",
+    "get",
+    "names",
+]

@@ -1,0 +1,110 @@
+"""The frontier of two thresholds: least risk at each coverage, with the pairs behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from abstain._typing import FloatArray
+from abstain.joint import JointEvaluation, RiskCoverageFrontier
+from abstain.plots._display import Display
+from abstain.plots._registry import declare
+from abstain.plots._style import colour, dashes, entry, legend, tidy
+
+
+@declare(
+    "frontier",
+    title="Frontier of two thresholds",
+    shows="Coverage and risk of pairs of thresholds as a cloud, and the least risk at each coverage below it.",
+    source="From Misclassifications to Outliers, Fig. 2",
+    needs="ID rows with a 0/1 loss and OOD rows, two scores of each",
+)
+class FrontierDisplay(Display):
+    """Selective risk over the coverage of ID samples: the attained levels faint behind "at least", pairs as a cloud.
+
+    Parameters
+    ----------
+    frontiers : mapping of name to RiskCoverageFrontier
+        Of the same samples.
+    pairs : (ndarray, ndarray), optional
+        Coverage and risk of pairs of thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> wrong = rng.random(1000) < 0.2
+    >>> inside = {name: rng.normal(2.0 - wrong) for name in ("id_confidence", "id_detector")}
+    >>> outside = {name: rng.normal(size=1000) for name in ("ood_confidence", "ood_detector")}
+    >>> result = abstain.joint.evaluate(wrong, **inside, **outside)
+    >>> display = abstain.plots.FrontierDisplay.from_joint(result)
+    """
+
+    def __init__(
+        self,
+        frontiers: Mapping[str, RiskCoverageFrontier],
+        *,
+        pairs: tuple[FloatArray, FloatArray] | None = None,
+    ) -> None:
+        if not frontiers:
+            raise ValueError("frontiers is empty; give at least one RiskCoverageFrontier")
+        self.frontiers = dict(frontiers)
+        self.pairs = pairs
+
+    @classmethod
+    def from_joint(cls, result: JointEvaluation, *, T: int = 100, ax: Any = None) -> FrontierDisplay:
+        """Draw the frontiers of each score alone and of both, and the pairs of T quantiles of each.
+
+        Parameters
+        ----------
+        result : JointEvaluation
+        T : int
+            Quantiles per score; 0 draws no cloud.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        FrontierDisplay
+        """
+        return cls(result.frontiers, pairs=result.pairs(T) if T else None).plot(ax)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> FrontierDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        **kwargs
+            Passed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        FrontierDisplay
+        """
+        with self._canvas(ax, (5.5, 4.0)) as ax:
+            self._draw(ax, kwargs)
+        return self
+
+    def _draw(self, ax: Any, style: dict[str, Any]) -> None:
+        top = 0.0
+        if self.pairs is not None:
+            ax.plot(*self.pairs, ".", color="0.75", markersize=1.5, markeredgewidth=0.0, rasterized=True, zorder=0,
+                    label=f"{self.pairs[0].size:,} pairs of thresholds")  # fmt: skip
+        for k, (name, curve) in enumerate(self.frontiers.items()):
+            risk = np.minimum.accumulate(curve.selective_risk[::-1])[::-1]
+            top = max(top, float(risk[-1]))
+            label = f"{entry(name)} ({'DS-' if _two(curve) else ''}AURC {curve.aurc():.4f})"
+            usual = {"label": label, "color": colour(k), "linestyle": dashes(k), "linewidth": 1.6}
+            (line,) = ax.step(curve.coverage, risk, where="pre", **{**usual, **style})
+            if self.pairs is None:
+                ax.plot(curve.coverage, curve.selective_risk, color=line.get_color(), alpha=0.3, linewidth=0.8)
+        ax.set(xlim=(0.0, 1.0), xlabel="Coverage of ID samples", ylabel="Selective risk, ID errors and OOD samples")
+        ax.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)  # the first levels of a curve may be much higher
+        tidy(ax)
+        legend(ax, markerscale=4)
+
+
+def _two(curve: RiskCoverageFrontier) -> bool:
+    return bool(np.unique(curve.detector_threshold).size > 1)

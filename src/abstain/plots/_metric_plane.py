@@ -1,0 +1,252 @@
+"""Models, or scores, in the plane of two metrics: where the two do not agree which one is better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from abstain._result import arrow
+from abstain._typing import BoolArray
+from abstain.evaluation import Evaluation
+from abstain.inference import RankingStudy
+from abstain.plots._display import Display
+from abstain.plots._registry import declare
+from abstain.plots._style import COLOURS, WRONG, entry, tidy
+from abstain.study import StudyResults
+
+Ends = tuple[float, float]
+NONE: Ends = (float("nan"), float("nan"))
+#: Half-width of a 95 % interval in standard errors.
+NORMAL = 1.959964
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One metric of the plane: its label and direction, and of each model the value and the interval (NaN: none).
+
+    Examples
+    --------
+    >>> from abstain.plots import Axis
+    >>> Axis("AUROC", "higher", [0.9, 0.8], [(0.88, 0.92), (0.77, 0.83)]).sign
+    1.0
+    """
+
+    label: str
+    direction: str
+    values: Sequence[float]
+    intervals: Sequence[Ends]
+    better: BoolArray | None = None  #: [i, j]: i is significantly better than j
+
+    @property
+    def sign(self) -> float:
+        """+1 where higher is better."""
+        return 1.0 if self.direction == "higher" else -1.0
+
+
+@declare(
+    "metric_plane",
+    title="Models in the plane of two metrics",
+    shows="Each model at its values of two metrics; lines join pairs of which each metric prefers another one.",
+    source="ours; the disagreement that Traub et al. 2024, Fig. 3, shows as flows",
+    needs="an evaluation, ranking study or study with two metrics",
+)
+class MetricPlaneDisplay(Display):
+    """Models at their values of two metrics, with intervals; pairs that the metrics order differently are joined.
+
+    A faint line: the two values are ordered differently. A strong line: by paired tests each of the two models is
+    significantly better by one metric.
+
+    Parameters
+    ----------
+    names : sequence of str
+    x, y : Axis
+        The two metrics; both axes are drawn with the better end on the right and on top.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> synthetic = abstain.datasets.synthetic
+    >>> models = {
+    ...     f"model {k}": synthetic("calibrated", 4000, k, p_correct=p, wrong=wrong)
+    ...     for k, (p, wrong) in enumerate(
+    ...         [(0.95, (0.8, 1.0)), (0.72, (0.5, 0.7)), (0.90, (0.6, 0.95)), (0.80, (0.5, 0.8)), (0.96, (0.7, 1.0))]
+    ...     )
+    ... }
+    >>> losses = {name: outputs.loss_per_sample() for name, outputs in models.items()}
+    >>> scores = {name: outputs.confidence for name, outputs in models.items()}
+    >>> study = abstain.ranking_study(losses, scores, n_resamples=100)
+    >>> display = abstain.plots.MetricPlaneDisplay.from_ranking(study)
+    """
+
+    def __init__(self, names: Sequence[str], x: Axis, y: Axis) -> None:
+        if not len(names) == len(x.values) == len(y.values):
+            raise ValueError(f"{len(names)} names, but {len(x.values)} and {len(y.values)} values")
+        self.names, self.x, self.y = list(names), x, y
+
+    @classmethod
+    def from_ranking(
+        cls, study: RankingStudy, one: str | None = None, other: str | None = None, *, ax: Any = None
+    ) -> MetricPlaneDisplay:
+        """Draw the scores of a ranking study with its paired tests.
+
+        Parameters
+        ----------
+        study : RankingStudy
+        one, other : str, optional
+            Two of its metrics; default: the first two.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        MetricPlaneDisplay
+        """
+        axes = []
+        for ranking in study.two(one, other):
+            place = [ranking.names.index(name) for name in study.names]
+            values = [float(ranking.estimate[k]) for k in place]
+            better = ranking.better[np.ix_(place, place)]
+            axes.append(Axis(ranking.label, ranking.direction, values, [NONE] * len(place), better))
+        return cls(study.names, *axes).plot(ax)
+
+    @classmethod
+    def from_evaluation(
+        cls, evaluation: Evaluation, one: str | None = None, other: str | None = None, *, ax: Any = None
+    ) -> MetricPlaneDisplay:
+        """Draw the scores of an evaluation by two of its metrics.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        one, other : str, optional
+            Specs or printed names; default: AURC and AUGRC if they are there, else the first two.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        MetricPlaneDisplay
+        """
+        found = [each for each in evaluation.measurements if each.group is None]
+        specs = _two(list(dict.fromkeys(each.metric for each in found)), one, other)
+        axes = []
+        for spec in specs:
+            rows = {each.score: each for each in found if spec in (each.metric, each.label)}
+            if not rows:
+                raise KeyError(f"no metric {spec!r} here")
+            ordered = [rows[name] for name in evaluation.scores]
+            ends = [(each.low, each.high) for each in ordered]
+            axes.append(Axis(ordered[0].label, ordered[0].direction, [each.value for each in ordered], ends))
+        return cls(evaluation.scores, *axes).plot(ax)
+
+    @classmethod
+    def from_study(
+        cls, results: StudyResults, one: str | None = None, other: str | None = None, *, set: str | None = None,
+        ax: Any = None,
+    ) -> MetricPlaneDisplay:  # fmt: skip
+        """Draw the models and scores of a study by two of its metrics, on one set: means over runs, 95 % intervals.
+
+        Parameters
+        ----------
+        results : StudyResults
+        one, other : str, optional
+            Two metrics; default: AURC and AUGRC if they are there, else the first two.
+        set : str, optional
+            Name of a set; default: the first.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        MetricPlaneDisplay
+        """
+        specs = _two(results.values("metric"), one, other)
+        wanted = set or results.values("set")[0]
+        scores = results.values("score")
+        axes, names = [], list[str]()
+        for spec in specs:
+            means = [each for each in results.means(spec) if each.set == wanted]
+            if not means:
+                raise ValueError(f"set {wanted!r} has no {spec}; the sets are {', '.join(results.values('set'))}")
+            rows = {each.model if len(scores) == 1 else f"{each.model} {each.score}": each for each in means}
+            names = names or list(rows)
+            names = [name for name in names if name in rows]
+            axes.append((means[0].label, means[0].direction, rows))
+        both = [
+            Axis(label, direction, [rows[name].value for name in names],
+                 [(rows[name].value - NORMAL * rows[name].standard_error,
+                   rows[name].value + NORMAL * rows[name].standard_error) for name in names])
+            for label, direction, rows in axes
+        ]  # fmt: skip
+        return cls(names, *both).plot(ax)
+
+    def disagreements(self) -> Iterator[tuple[int, int, bool | None]]:
+        """Yield each pair that the two metrics order differently, and whether significantly (None: not tested)."""
+        x, y = (axis.sign * np.asarray(axis.values) for axis in (self.x, self.y))
+        for i, j in combinations(range(len(self.names)), 2):
+            if (x[i] - x[j]) * (y[i] - y[j]) < 0.0:
+                a, b = (i, j) if x[i] > x[j] else (j, i)  # a is better by x, b by y
+                tested = self.x.better is not None and self.y.better is not None
+                yield a, b, bool(self.x.better[a, b] and self.y.better[b, a]) if tested else None  # type: ignore[index]
+
+    def plot(self, ax: Any = None) -> MetricPlaneDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        MetricPlaneDisplay
+        """
+        with self._canvas(ax, (6.2, 4.8)) as ax:
+            self._draw(ax)
+        return self
+
+    def _draw(self, ax: Any) -> None:
+        x, y = np.asarray(self.x.values, dtype=float), np.asarray(self.y.values, dtype=float)
+        labels = set[str]()
+        for a, b, significant in self.disagreements():
+            style: dict[str, Any] = {"color": "0.6", "linewidth": 0.9, "alpha": 0.7}
+            label = "the metrics disagree"
+            if significant:
+                style, label = {"color": WRONG, "linewidth": 2.0}, "they disagree significantly"
+            ax.plot(x[[a, b]], y[[a, b]], **style, zorder=1, label=None if label in labels else label)
+            labels.add(label)
+        for axis, along in ((self.x, "xerr"), (self.y, "yerr")):
+            ends = np.abs(np.asarray(axis.intervals, dtype=float).T - np.asarray(axis.values, dtype=float))
+            known = ~np.isnan(ends).any(axis=0)
+            if known.any():
+                ax.errorbar(x[known], y[known], **{along: ends[:, known]}, fmt="none", color="0.55", linewidth=0.8)
+        ax.scatter(x, y, s=30, color=COLOURS[0], zorder=3)
+        _names(ax, x, y, self.names)
+        if self.x.direction == "lower":
+            ax.invert_xaxis()
+        if self.y.direction == "lower":
+            ax.invert_yaxis()
+        ax.set_xlabel(f"{arrow(self.x.label, self.x.direction)}   (better: right)")
+        ax.set_ylabel(f"{arrow(self.y.label, self.y.direction)}   (better: up)")
+        tidy(ax)
+        if labels:
+            ax.legend(frameon=False)
+
+
+def _names(ax: Any, x: Any, y: Any, names: list[str]) -> None:
+    """Write each name beside its point, alternately above and below, so that neighbours hide each other less."""
+    for k, place in enumerate(np.argsort(x, kind="stable")):
+        up = k % 2 == 0
+        ax.annotate(entry(names[place]), (x[place], y[place]), xytext=(4, 5 if up else -5), fontsize="x-small",
+                    textcoords="offset points", va="bottom" if up else "top")  # fmt: skip
+
+
+def _two(specs: list[str], one: str | None, other: str | None) -> tuple[str, str]:
+    """Return two metrics: those named, else AURC and AUGRC, else the first two."""
+    usual = [spec for spec in ("aurc", "augrc") if spec in specs]
+    rest = usual + [spec for spec in specs if spec not in usual]
+    first = one or next((spec for spec in rest if spec != other), None)
+    second = other or next((spec for spec in rest if spec != first), None)
+    if first is None or second is None:
+        raise ValueError("a plane needs two metrics; evaluate with two")
+    return first, second

@@ -1,0 +1,139 @@
+"""What a figure says of itself, once: the gallery, the command line and the studies read it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from abstain._registry import Registry
+from abstain.plots._display import Display
+
+D = TypeVar("D", bound=type[Display])
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure: what it is called, what it shows, where it is from, and what it is drawn from.
+
+    Parameters
+    ----------
+    name : str
+        As the command line has it: ``--plot reliability=out.png``.
+    title, shows : str
+        A heading, and one sentence.
+    source : str
+        Paper and figure, or where it is common.
+    needs : str
+        What the data must hold.
+    display : type
+        The class that draws it.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> plot = abstain.plots.get("reliability")
+    >>> plot.title, plot.takes
+    ('Reliability diagram', ('evaluation', 'predictions'))
+    """
+
+    name: str
+    title: str
+    shows: str
+    source: str
+    needs: str
+    display: type[Display]
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """What it is drawn from: ``"evaluation"`` if its display has ``from_evaluation``, and so on."""
+        found = (name.removeprefix("from_") for name in dir(self.display) if name.startswith("from_"))
+        return tuple(sorted(found))
+
+    def draw(self, what: str, *results: Any, **options: Any) -> Any:
+        """Draw it from a result and return the display.
+
+        Parameters
+        ----------
+        what : str
+            One of :attr:`takes`.
+        *results, **options
+            Passed to the display's ``from_<what>``.
+
+        Returns
+        -------
+        Display
+
+        Raises
+        ------
+        ValueError
+            It is not drawn from this.
+        """
+        if what not in self.takes:
+            raise ValueError(f"plot {self.name!r} is not drawn from {what!r}, but from: {', '.join(self.takes)}")
+        return getattr(self.display, f"from_{what}")(*results, **options)
+
+    @property
+    def function(self) -> Any:
+        """The class, for the registry."""
+        return self.display
+
+
+PLOTS: Registry[Plot] = Registry("plot")
+
+
+def declare(name: str, *, title: str, shows: str, source: str, needs: str) -> Callable[[D], D]:
+    """Register a display as the figure of this name."""
+
+    def register(display: D) -> D:
+        PLOTS.register(Plot(name, title, shows, source, needs, display))
+        return display
+
+    return register
+
+
+def get(name: str) -> Plot:
+    """Return a figure's declaration by its name.
+
+    Parameters
+    ----------
+    name : str
+        A name of :func:`names`.
+
+    Returns
+    -------
+    Plot
+
+    Raises
+    ------
+    ValueError
+        An unknown name; the message lists near ones.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.plots.get("risk_coverage").title
+    'Risk-coverage curve'
+    """
+    return PLOTS[name]
+
+
+def names(takes: str | None = None) -> list[str]:
+    """Return the names of all figures, or of those that are drawn from one kind of result.
+
+    Parameters
+    ----------
+    takes : str, optional
+        Such as ``"evaluation"``; see :attr:`Plot.takes`.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import abstain
+    >>> "forest" in abstain.plots.names("comparison")
+    True
+    """
+    return [plot.name for plot in PLOTS if takes is None or takes in plot.takes]

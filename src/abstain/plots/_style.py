@@ -1,0 +1,117 @@
+"""How all figures look: colours that colour-blind readers tell apart, quiet axes, settings that no caller changes."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from abstain._result import clean, short
+
+#: Held by everything that is drawn: settings are matplotlib's, which all threads share, for a moment.
+LOCK = threading.RLock()
+
+#: Okabe and Ito (2008), without their yellow, which is lost on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Right and wrong are told apart by place and pattern too.
+RIGHT, WRONG, QUIET = "#0072B2", "#D55E00", "0.45"
+DASHES = ("-", "--", "-.", ":")
+MARKS = ("o", "s", "^", "D", "v", "P", "X")
+#: For values that only have a size; its lightness alone tells them.
+SEQUENTIAL = "cividis"
+
+#: Beside matplotlib's defaults, whatever the caller has set. The salt makes equal pictures equal bytes.
+SETTINGS: dict[str, Any] = {
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.labelsize": 9.0,
+    "legend.fontsize": 8.0,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "figure.titlesize": 10.0,
+    "axes.linewidth": 0.8,
+    "svg.hashsalt": "abstain",
+    "pdf.fonttype": 42,
+}
+#: What a file would say of the day, the program and its version.
+NOTHING: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    "pdf": dict.fromkeys(("Creator", "Producer", "CreationDate")),
+}
+
+
+@contextmanager
+def settings(**more: Any) -> Iterator[None]:
+    """Draw or write with our settings; those of the caller are back afterwards, and no other drawing sees ours."""
+    from matplotlib import style
+
+    with LOCK, style.context(["default", {**SETTINGS, **more}]), quiet():
+        yield
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings about characters of names that the font lacks: a browser has other fonts, a box says it too."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def layout() -> Any:
+    """Return a layout whose last digits do not depend on where objects lie in memory, as those of its solver do."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.transforms import Bbox
+
+    class Steady(ConstrainedLayoutEngine):
+        def execute(self, fig: Any) -> Any:
+            found = super().execute(fig)
+            for ax in fig.axes:
+                place = ax.get_position(original=True).bounds
+                ax._set_position(Bbox.from_bounds(*(round(float(each), 6) for each in place)))
+            return found
+
+    return Steady()
+
+
+def colour(k: int) -> str:
+    """Return the k-th colour; after seven they come again, with other dashes and marks."""
+    return COLOURS[k % len(COLOURS)]
+
+
+def dashes(k: int) -> str:
+    """Return the dashes of the k-th line: solid for the first seven."""
+    return DASHES[k // len(COLOURS) % len(DASHES)]
+
+
+def mark(k: int) -> str:
+    """Return the k-th mark."""
+    return MARKS[k % len(MARKS)]
+
+
+def shown(name: str) -> str:
+    """Return a name that matplotlib does not read as mathematics."""
+    return clean(name).replace("$", r"\$")
+
+
+def entry(name: str) -> str:
+    """Return a short legend entry that is neither read as mathematics nor hidden for a leading underscore."""
+    name = short(name).replace("$", r"\$")
+    return f"\u200b{name}" if name.startswith("_") else name
+
+
+def tidy(ax: Any, *, grid: str | None = None) -> None:
+    """Leave out the frame above and on the right; faint lines along an axis, if asked for."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    if grid is not None:
+        ax.grid(axis=grid, color="0.92", linewidth=0.8)
+        ax.set_axisbelow(True)
+
+
+def legend(ax: Any, **options: Any) -> None:
+    """Draw a legend without a frame if there is something to explain."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(**{"frameon": False, **options})

@@ -1,0 +1,90 @@
+"""Figures from the command line: by name, several at once, refused before the work begins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("click")
+pytest.importorskip("matplotlib")
+
+import abstain
+from abstain.cli import run
+
+ROWS = abstain.datasets.synthetic("calibrated", 400, 1)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of outputs with a group column."""
+    outputs = abstain.Outputs(
+        labels=ROWS.labels, predictions=ROWS.predictions, confidence=ROWS.confidence,
+        groups={"half": np.arange(ROWS.n) % 2},
+    )  # fmt: skip
+    abstain.write_outputs(outputs, tmp_path / "a.npz")
+    return tmp_path / "a.npz"
+
+
+def test_evaluate_draws_what_it_is_asked_for(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file alone is the risk-coverage curve; NAME=FILE is any figure of an evaluation."""
+    out = file.parent
+    arguments = ["evaluate", str(file), "--groups", "half", "--plot", str(out / "curve.png")]
+    for name in ("reliability", "groups", "score-histogram"):
+        arguments += ["--plot", f"{name}={out / name}.svg"]
+    assert run(arguments) == 0
+    said = capsys.readouterr().err
+    for written in ("curve.png", "reliability.svg", "groups.svg", "score-histogram.svg"):
+        assert (out / written).stat().st_size > 1000
+        assert f"wrote {out / written}" in said
+    display = abstain.evaluate(abstain.read_outputs(file), groups="half").plot()
+    display.save(out / "library.png")
+    assert (out / "library.png").read_bytes() == (out / "curve.png").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("reliabilty=a.png", "did you mean 'reliability'"),
+        ("forest=a.png", "plot 'forest' is not drawn from what this command finds; here are: "),
+        ("reliability=a.gif", "extension '.gif' cannot be drawn; use .png, .svg, .pdf"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_first(
+    file: Path, given: str, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the remedy, before the file is read, and nothing is written."""
+    monkeypatch.chdir(file.parent)
+    assert run(["evaluate", "not-there.npz", "--plot", given]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert sorted(path.name for path in file.parent.iterdir()) == ["a.npz"]
+
+
+def test_a_threshold_and_a_study_are_drawn(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The trade-off with the certified point; all figures of a study; groups of thresholds are refused."""
+    out = tmp_path / "t.png"
+    arguments = ["threshold", str(file), "--risk", "0.2", "--delta", "0.1", "--plot", str(out)]
+    assert run(arguments) == 0
+    assert out.stat().st_size > 1000
+    assert run([*arguments, "--groups", "half"]) == 2
+    assert "--plot draws one threshold" in capsys.readouterr().err
+    study = tmp_path / "study"
+    for model in (0, 1, 2):
+        abstain.study.add_outputs(
+            study, abstain.datasets.synthetic("random", 300, model), model=f"m{model}", set="test"
+        )
+    assert run(["study", "figures", str(study), "-o", str(tmp_path / "figures"), "--scores", "confidence"]) == 0
+    assert {"metric_plane.png", "rank_flow.png"} <= {path.name for path in (tmp_path / "figures").iterdir()}
+    assert run(["study", "figures", str(study), "-o", str(tmp_path / "figures"), "--plots", "reliability"]) == 2
+
+
+def test_all_figures_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """By name, with what they are drawn from; as JSON with source and needs."""
+    assert run(["plots"]) == 0
+    shown = capsys.readouterr().out
+    assert run(["plots", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [each["name"] for each in listed] == abstain.plots.names()
+    assert all(each["name"] in shown and each["source"] and each["needs"] for each in listed)

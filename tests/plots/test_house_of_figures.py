@@ -1,0 +1,143 @@
+"""What holds for every figure: its declaration, its bytes, the settings of the caller, and its colours."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import io
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+import abstain
+from abstain import plots
+
+NAMES = plots.names()
+
+
+def source(name: str) -> str:
+    """Return the code of the example of a figure's display."""
+    text = inspect.getdoc(plots.get(name).display) or ""
+    return "".join(each.source for each in doctest.DocTestParser().get_examples(text))
+
+
+@cache
+def drawn(name: str) -> Any:
+    """Return the display that the example of a figure makes."""
+    names: dict[str, Any] = {}
+    exec(source(name), names)
+    return names["display"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_says_what_it_is(name: str) -> None:
+    """Name, title, one sentence, source, needs; and a display that is public."""
+    plot = plots.get(name)
+    assert plot.shows.endswith(".")
+    assert all((plot.title, plot.source, plot.needs))
+    assert plot.display.__name__ in plots.__all__ or plot.display is abstain.RiskCoverageDisplay
+    assert issubclass(plot.display, plots.Display)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equal_data_give_equal_bytes(name: str, tmp_path: Path) -> None:
+    """Whatever the settings of the caller, which stay; PDF is tried with one figure."""
+    import matplotlib as mpl
+
+    one, other = drawn(name), dict[str, Any]()
+    kinds = ("png", "svg", "pdf") if name == "forest" else ("png", "svg")
+    with mpl.rc_context({"font.size": 4.0, "axes.facecolor": "yellow", "svg.hashsalt": "mine"}):
+        settings = dict(mpl.rcParams)
+        exec(source(name), other)
+        for kind in kinds:
+            other["display"].save(tmp_path / f"b.{kind}", dpi=40)
+        assert dict(mpl.rcParams) == settings
+    for kind in kinds:
+        one.save(tmp_path / f"a.{kind}", dpi=40)
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes(), kind
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_display_keeps_axes_and_figure(name: str) -> None:
+    """Something is drawn on every axes, each is labelled or is no chart, and axes of the caller's are used."""
+    from matplotlib.figure import Figure
+
+    display = drawn(name)
+    axes = np.atleast_1d(display.ax_).ravel()
+    assert all(one.figure is display.figure_ for one in axes)
+    assert all(one.has_data() or one.texts for one in axes)
+    mine = Figure().subplots(1, len(axes))
+    again = display.plot(mine)
+    assert again is display
+    assert np.atleast_1d(display.ax_).ravel()[0] is np.atleast_1d(mine).ravel()[0]
+    with pytest.raises(ValueError, match="axes, but ax holds"):
+        display.plot(Figure().subplots(1, len(axes) + 1))
+    display.plot()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_leaves_the_picture(name: str) -> None:
+    """Titles, labels, ticks and legends lie inside the figure."""
+    display = drawn(name)
+    with plots.settings():
+        display.figure_.savefig(io.BytesIO(), format="png")
+        box = display.figure_.bbox
+        for one in display.figure_.axes:
+            inside = one.get_tightbbox()
+            assert inside.x0 >= box.x0 - 2, one.get_title()
+            assert inside.x1 <= box.x1 + 2, one.get_title()
+            assert inside.y0 >= box.y0 - 2, one.get_title()
+            assert inside.y1 <= box.y1 + 2, one.get_title()
+
+
+def test_an_unknown_figure_names_near_ones() -> None:
+    """Of the names and of the results that a figure takes."""
+    with pytest.raises(ValueError, match="did you mean 'reliability'"):
+        plots.get("reliabillity")
+    with pytest.raises(ValueError, match="'forest' is not drawn from 'study', but from: comparison"):
+        plots.get("forest").draw("study", None)
+    assert set(plots.names("comparison")) < set(plots.names())
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    """Nothing is written where the extension says nothing."""
+    with pytest.raises(ValueError, match=r"extension '\.gif' cannot be drawn; use \.png, \.svg, \.pdf"):
+        drawn("reliability").save(tmp_path / "a.gif")
+    assert list(tmp_path.iterdir()) == []
+
+
+def _seen(colours: Any, deficiency: str) -> Any:
+    """Return colours as dichromats see them, in CIE Lab (Vienot, Brettel & Mollon 1999 for red and green)."""
+    rgb = np.array([[int(each[k : k + 2], 16) / 255 for k in (1, 3, 5)] for each in colours])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    if deficiency == "protanopia":
+        linear = linear @ np.array([[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]]).T
+    elif deficiency == "deuteranopia":
+        linear = linear @ np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]]).T
+    xyz = (
+        np.clip(linear, 0, 1)
+        @ np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]).T
+        / np.array([0.9505, 1.0, 1.089])
+    )
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], axis=1)
+
+
+@pytest.mark.parametrize("deficiency", ["none", "protanopia", "deuteranopia"])
+def test_colours_are_told_apart(deficiency: str) -> None:
+    """The first five differ by at least 15 in CIE Lab for readers with and without red and green, and from white."""
+    from matplotlib.colors import to_hex
+
+    display = abstain.RiskCoverageDisplay(
+        {f"{k}": abstain.risk_coverage_curve([0, 1, 0], [3, 2, 1]) for k in range(5)}
+    ).plot(kind="selective")
+    colours = [to_hex(line.get_color()) for line in display.line_]
+    assert len(set(colours)) == 5
+    lab = _seen([*colours, "#ffffff"], deficiency)
+    gaps = np.linalg.norm(lab[:, None] - lab[None], axis=2)[np.triu_indices(6, 1)]
+    assert gaps.min() > 15.0
