@@ -7,6 +7,7 @@ from abstain.outputs._answers import both as both
 from abstain.outputs._expected import expect as expect
 from abstain.outputs._grades import declined as declined
 from abstain.outputs._outputs import Outputs as Outputs
+from abstain.outputs._page_sizes import check_sizes as check_sizes
 from abstain.outputs._partly import missing as missing
 from abstain.outputs._partly import read_pool as read_pool
 from abstain.outputs._read import read_outputs as read_outputs

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._extras import need
+from abstain.outputs._page_sizes import check_sizes
 from abstain.outputs._text_files import (
     SEPARATORS,
     decimal_comma,
@@ -72,12 +73,14 @@ class FrameColumns:
 
     def collected(self) -> Any:
         """Return the whole file as a data frame."""
+        self._check_sizes()
         return self._lazy.collect()
 
     def load(self, names: list[str], numeric: set[str]) -> dict[str, Any]:
         """Return polars columns by name; those in ``numeric`` as Float64."""
         pl = self._polars
         each_once(names, self._header)
+        self._check_sizes(names)
         read = {name: kind for name, kind in self._schema.items() if kind.is_numeric() and name not in numeric}
         coded = [name for name in names if name in read] if self._kind == "csv" else []
         try:
@@ -93,6 +96,10 @@ class FrameColumns:
             return {name: self._column(frame[name], name in numeric) for name in names}
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ValueError(self._broken(error)) from error
+
+    def _check_sizes(self, names: list[str] | None = None) -> None:
+        if self._kind == "parquet":
+            check_sizes(self._path, names)
 
     def stack(self, loaded: dict[str, Any], names: list[str]) -> Any:
         """Return a matrix of one column per name, or the one matrix of that name."""

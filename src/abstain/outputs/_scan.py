@@ -11,6 +11,7 @@ from abstain.outputs import readers
 from abstain.outputs._damaged import damaged
 from abstain.outputs._frame import FrameColumns, bad_csv_row, csv_header, each_once, polars
 from abstain.outputs._open import kind_of, open_source, regular
+from abstain.outputs._page_sizes import check_sizes
 from abstain.outputs._text_files import decimal_comma, rows_of_csv, separator_of
 
 
@@ -54,6 +55,7 @@ def scan(path: str) -> Scan:
     known = readers.recognised(readers.Peek(path))
     pl = polars("deciding files")
     if kind == "parquet" and known is None:
+        check_sizes(path)
         return Scan(pl.scan_parquet(path, glob=False))
     if kind == "csv" and known is None:
         sign = separator_of(path)

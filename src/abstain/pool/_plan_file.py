@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._files import write_file
+from abstain.outputs import check_sizes
 
 if TYPE_CHECKING:
     from abstain.pool._plan import LabelPlan
@@ -52,6 +53,8 @@ def read(name: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
             whole = json.load(file)
         return whole["plan"], whole["rows"]
     pl = _polars(kind)
+    if kind == ".parquet":
+        check_sizes(name)
     try:
         frame = (
             pl.read_parquet(name)
