@@ -202,3 +202,44 @@ def _replaced(built: Any, path: list[str], value: Any, where: str) -> Any:
 def as_table(built: Recipe) -> dict[str, Any]:
     """Return all settings as plain values, for the manifest of a study."""
     return dataclasses.asdict(built)
+
+
+def essence(built: Any) -> Any:
+    """Return the settings that differ from their defaults: a setting that comes later does not change it."""
+    if isinstance(built, Mapping):
+        return {name: essence(value) for name, value in built.items()}
+    if not dataclasses.is_dataclass(built):
+        return built
+    found = {}
+    for each in dataclasses.fields(built):
+        value = getattr(built, each.name)
+        if value != _default(each):
+            found[each.name] = essence(value)
+    return found
+
+
+def agrees(built: Any, saved: Any) -> bool:
+    """Say whether a recipe is the one whose table a manifest keeps; what an older one lacks counts as its default."""
+    if dataclasses.is_dataclass(built):
+        if not isinstance(saved, Mapping):
+            return False
+        own = {each.name: each for each in dataclasses.fields(built)}
+        missing = [each for name, each in own.items() if name not in saved]
+        return (
+            set(saved) <= set(own)
+            and all(getattr(built, each.name) == _default(each) for each in missing)
+            and all(agrees(getattr(built, name), value) for name, value in saved.items() if name not in WORDING)
+        )
+    if isinstance(built, Mapping) and isinstance(saved, Mapping):
+        return built.keys() == saved.keys() and all(agrees(value, saved[name]) for name, value in built.items())
+    return bool(built == saved)
+
+
+#: What is said about a recipe; other words make no other training.
+WORDING = ("about", "source", "found", "grid")
+
+
+def _default(each: dataclasses.Field[Any]) -> Any:
+    if each.default_factory is not dataclasses.MISSING:
+        return each.default_factory()
+    return each.default

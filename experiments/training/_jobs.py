@@ -1,0 +1,93 @@
+"""A study of trainings as data: which recipes, on which data and shifts, with which seeds, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from abstain.nn import data, train
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A data set with its shifts; all that is trained on it is one study, in a folder of this name.
+
+    ``generated`` has the shape of the data in words (``classes=100,size=32``): with it a dry run needs no files.
+    """
+
+    name: str
+    data: str
+    n: int
+    generated: str
+    foreign: tuple[str, ...] = ()
+    corruptions: tuple[str, ...] = ()
+    sub_classes: tuple[str, ...] = ()
+    validation: str = "first:1000"
+    statistics: str = "id"
+
+    def task(self) -> data.Task:
+        """Return the pictures: training, validation, and all sets to test on."""
+        return data.task(
+            self.data, validation=self.validation, corruptions=self.corruptions, foreign_data=self.foreign,
+            sub_classes=self.sub_classes, statistics=self.statistics,
+        )  # fmt: skip
+
+    def made_up(self, n: int = 160) -> Setting:
+        """Return the same with generated data: few pictures of the same shape, foreign ones too."""
+        shape = f"n={n},{self.generated}"
+        kinds = [f":{entry.rsplit(':', 1)[1]}" if entry.endswith("semantic") else "" for entry in self.foreign]
+        foreign = tuple(f"synthetic:{shape},seed={number}{kind}" for number, kind in enumerate(kinds, 1))
+        return replace(self, data=f"synthetic:{shape}", foreign=foreign, sub_classes=(), validation="test:0.1")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training: a recipe with some settings, a seed, and the model of the same seed that it begins with."""
+
+    setting: Setting
+    model: str
+    recipe: str
+    settings: tuple[str, ...] = ()
+    seed: int = 0
+    start: str | None = None
+
+    @property
+    def folder(self) -> str:
+        """Where its outputs lie below the output folder."""
+        return f"{self.setting.name}/{self.model}/seed{self.seed}"
+
+    def made(self) -> train.Recipe:
+        """Return the recipe."""
+        return train.recipe(self.recipe, self.settings)
+
+    def begins(self, output: Path) -> Path | None:
+        """Return the file of weights that it begins with."""
+        if self.start is None:
+            return None
+        return output / self.setting.name / self.start / f"seed{self.seed}" / "weights.pt"
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment: its jobs in three sizes and its tables."""
+
+    name: str
+    about: str
+    jobs: Callable[[str], Sequence[Job]]
+    tables: Callable[[Path, Sequence[Job]], str]
+    precision: str = field(default="32-true")
+
+
+SIZES = ("smoke", "cpu", "gpu")
+
+
+def rows(
+    setting: Setting, models: dict[str, tuple[str, tuple[str, ...]]], seeds: Sequence[int], *settings: str
+) -> list[Job]:
+    """Return jobs seed by seed: ``models`` is name -> (recipe, its settings), ``settings`` hold for all."""
+    return [
+        Job(setting, model, recipe, (*settings, *own), seed)
+        for seed in seeds
+        for model, (recipe, own) in models.items()
+    ]
