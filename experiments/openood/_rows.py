@@ -1,4 +1,4 @@
-"""Rows and sizes: twelve trainings, on Fashion-MNIST and CIFAR-10 for two cores, on CIFAR-100 and CIFAR-10 for a GPU."""
+"""Rows and sizes: twelve trainings; Fashion-MNIST and CIFAR-10 for two cores, CIFAR-100 and CIFAR-10 for a GPU."""
 
 from __future__ import annotations
 

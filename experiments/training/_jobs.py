@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import torch
+
 from abstain.nn import data, train
 
 
@@ -25,13 +27,15 @@ class Setting:
     sub_classes: tuple[str, ...] = ()
     validation: str = "first:1000"
     statistics: str = "id"
+    noise: float = 0.0  # share of the training labels that are drawn anew
 
     def task(self) -> data.Task:
         """Return the pictures: training, validation, and all sets to test on."""
-        return data.task(
+        task = data.task(
             self.data, validation=self.validation, corruptions=self.corruptions, foreign_data=self.foreign,
             sub_classes=self.sub_classes, statistics=self.statistics,
         )  # fmt: skip
+        return task if not self.noise else replace(task, name=self.name, train=_noisy(task.train, self.noise))
 
     def made_up(self, n: int = 160) -> Setting:
         """Return the same with generated data: few pictures of the same shape, foreign ones too."""
@@ -39,6 +43,14 @@ class Setting:
         kinds = [f":{entry.rsplit(':', 1)[1]}" if entry.endswith("semantic") else "" for entry in self.foreign]
         foreign = tuple(f"synthetic:{shape},seed={number}{kind}" for number, kind in enumerate(kinds, 1))
         return replace(self, data=f"synthetic:{shape}", foreign=foreign, sub_classes=(), validation="test:0.1")
+
+
+def _noisy(images: data.Images, share: float) -> data.Images:
+    """Return pictures with a share of the labels drawn anew, the same ones for every run."""
+    generator = torch.Generator().manual_seed(0)
+    chosen = torch.rand(len(images), generator=generator) < share
+    drawn = torch.randint(images.n_classes, (len(images),), generator=generator)
+    return replace(images, labels=torch.where(chosen, drawn, images.labels))
 
 
 @dataclass(frozen=True)
