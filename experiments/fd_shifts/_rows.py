@@ -1,0 +1,97 @@
+"""Networks and sizes: ConfidNet (whose body is plain cross-entropy), DeVries & Taylor, Deep Gamblers; with dropout or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+from experiments.fd_shifts._tables import tables
+from experiments.training._jobs import Job, Setting, Study
+
+#: Foreign data are normalised by their own statistics, and validation are the first 1,000 of the test set, as published.
+FASHION = Setting(
+    "fashion_mnist", "fashion_mnist", 60_000, "classes=10,size=28,channels=1",
+    foreign=("kmnist:semantic", "notmnist:semantic", "cifar10:non-semantic", "textures:non-semantic"),
+    corruptions=("all",), statistics="own",
+)  # fmt: skip
+#: One class of each super-class is never seen in training.
+FASHION_SUB = replace(FASHION, name="fashion_mnist_sub", n=42_000, generated="classes=3,size=28,channels=1", foreign=(),
+                      corruptions=(), sub_classes=("Coat", "Sneaker", "Dress"))  # fmt: skip
+SMOKE = Setting("smoke", "synthetic:n=160,classes=4,size=12", 160, "classes=4,size=12",
+                foreign=("synthetic:n=60,classes=4,size=12,seed=5:semantic",), corruptions=("fog",),
+                validation="test:0.3", statistics="own")  # fmt: skip
+
+
+def _cifar(name: str, other: str, classes: int) -> Setting:
+    foreign = (f"{other}:semantic", "svhn:non-semantic", "tiny_imagenet:semantic")
+    return Setting(name, name, 50_000, f"classes={classes},size=32,channels=3", foreign, ("all",), statistics="own")
+
+
+CIFAR10, CIFAR100 = _cifar("cifar10", "cifar100", 10), _cifar("cifar100", "cifar10", 100)
+#: FD-Shifts drops one super-class beside; here all twenty are kept.
+CIFAR100_SUB = replace(
+    CIFAR100, name="cifar100_sub", n=40_000, generated="classes=20,size=32,channels=3", foreign=(), corruptions=(),
+    sub_classes=("seal", "flatfish", "tulip", "bowl", "pear", "lamp", "couch", "beetle", "lion", "skyscraper", "sea",
+                 "cattle", "fox", "snail", "man", "snake", "shrew", "pine_tree", "train", "streetcar"),
+)  # fmt: skip
+SVHN = Setting("svhn", "svhn", 73_257, "classes=10,size=32,channels=3",
+               ("cifar10:non-semantic", "cifar100:non-semantic", "tiny_imagenet:non-semantic"), statistics="own")  # fmt: skip
+
+
+def seeds_of(
+    setting: Setting, seeds: Sequence[int], rewards: Sequence[float], own: dict[str, tuple[str, ...]],
+    common: Sequence[str], passes: int,
+) -> list[Job]:  # fmt: skip
+    """Return every candidate of every family for each seed; ``own`` holds the epochs of each family."""
+    found = []
+    for seed in seeds:
+        for dropout in ("false", "true"):
+            shared = (*common, f"dropout={dropout}", "validation=first:1000", "extract.train=false", "statistics=own")
+            shared += (f"extract.passes={passes}",) if dropout == "true" else ()
+            for family in ("confidnet", "devries"):
+                found.append(Job(setting, f"{family}-dropout={dropout}", family, (*shared, *own[family]), seed))
+        for reward, dropout in product(rewards, ("false", "true")):
+            shared = (*common, f"dropout={dropout}", "validation=first:1000", "extract.train=false", "statistics=own")
+            shared += (f"extract.passes={passes}",) if dropout == "true" else ()
+            settings = (*shared, f"reward={reward}", *own["deep_gamblers"])
+            found.append(
+                Job(setting, f"deep_gamblers-reward={reward:g}-dropout={dropout}", "deep_gamblers", settings, seed)
+            )
+    return found
+
+
+def _epochs(
+    classifier: int, confidence: int, copy: int, devries: int, gamblers: int, warm_up: int
+) -> dict[str, tuple[str, ...]]:
+    return {
+        "confidnet": (f"main.epochs={classifier}", f"confidence.epochs={confidence}", f"copy.epochs={copy}"),
+        "devries": (f"epochs={devries}",),
+        "deep_gamblers": (f"epochs={gamblers}", f"objective.warm_up={warm_up}"),
+    }
+
+
+def jobs(size: str) -> list[Job]:
+    """Return the trainings of a size, in order."""
+    if size == "smoke":
+        tiny = ("network.name=small", "network.width=4", "data.batch=32", "data.cutout=4")
+        return seeds_of(SMOKE, [0, 1], [2.2, 6.0], _epochs(2, 1, 1, 2, 3, 1), tiny, 3)
+    if size == "gpu":
+        usual, hundred = (2.2, 3.0, 6.0, 10.0), (2.2, 3.0, 6.0, 10.0, 12.0, 15.0, 20.0)
+        long = _epochs(250, 200, 20, 250, 300, 100)
+        svhn = ("network.name=svhn_net", "stage.main.rate=0.01")
+        return [
+            *seeds_of(CIFAR100, range(5), hundred, long, (), 50),
+            *seeds_of(CIFAR10, range(5), usual, long, (), 50),
+            *seeds_of(CIFAR100_SUB, range(5), hundred, long, (), 50),
+            *seeds_of(SVHN, range(5), usual, _epochs(100, 200, 20, 100, 150, 50), svhn, 50),
+        ]
+    small = ("network.name=svhn_net", "network.width=16", "crop=2", "cutout=8", "stage.main.rate=0.05")
+    short = _epochs(10, 8, 2, 10, 12, 4)
+    return [
+        *seeds_of(FASHION, range(3), (2.2, 6.0), short, small, 20),
+        *seeds_of(FASHION_SUB, range(3), (2.2, 6.0), short, small, 20),
+    ]
+
+
+STUDY = Study("fd_shifts", __doc__ or "", jobs, tables)
