@@ -1,4 +1,4 @@
-"""Networks and sizes: ConfidNet (whose body is plain cross-entropy), DeVries & Taylor, Deep Gamblers; with dropout or not."""
+"""Networks and sizes: ConfidNet (its body is plain cross-entropy), DeVries & Taylor, Deep Gamblers; dropout or not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import product
 from experiments.fd_shifts._tables import tables
 from experiments.training._jobs import Job, Setting, Study
 
-#: Foreign data are normalised by their own statistics, and validation are the first 1,000 of the test set, as published.
+#: As published: foreign data by their own statistics, validation the first 1,000 pictures of the test set.
 FASHION = Setting(
     "fashion_mnist", "fashion_mnist", 60_000, "classes=10,size=28,channels=1",
     foreign=("kmnist:semantic", "notmnist:semantic", "cifar10:non-semantic", "textures:non-semantic"),
@@ -35,8 +35,10 @@ CIFAR100_SUB = replace(
     sub_classes=("seal", "flatfish", "tulip", "bowl", "pear", "lamp", "couch", "beetle", "lion", "skyscraper", "sea",
                  "cattle", "fox", "snail", "man", "snake", "shrew", "pine_tree", "train", "streetcar"),
 )  # fmt: skip
-SVHN = Setting("svhn", "svhn", 73_257, "classes=10,size=32,channels=3",
-               ("cifar10:non-semantic", "cifar100:non-semantic", "tiny_imagenet:non-semantic"), statistics="own")  # fmt: skip
+SVHN = Setting(
+    "svhn", "svhn", 73_257, "classes=10,size=32,channels=3",
+    foreign=("cifar10:non-semantic", "cifar100:non-semantic", "tiny_imagenet:non-semantic"), statistics="own",
+)  # fmt: skip
 
 
 def seeds_of(

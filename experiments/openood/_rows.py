@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
+from experiments.openood._tables import tables
 from experiments.training._jobs import Job, Setting, Study, rows
 
 #: Row of the paper's tables -> recipe. The first four are trained first: they say most, the cheapest at once.
@@ -92,11 +92,6 @@ def jobs(size: str) -> list[Job]:
     look = rows(replace(FASHION, name="fashion_small"), models(10, FOUR, _SMALL), [0, 1, 2])
     first = rows(FASHION, all_twelve, [0, 1, 2])
     return look + first + rows(CIFAR10, four, [0, 1, 2]) + rows(CIFAR10, equal, [0])
-
-
-def tables(output: Path, jobs: Sequence[Job]) -> str:
-    """Return the tables of what is finished."""
-    return ""
 
 
 STUDY = Study("openood", __doc__ or "", jobs, tables)

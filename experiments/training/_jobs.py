@@ -8,7 +8,8 @@ from pathlib import Path
 
 import torch
 
-from abstain.nn import data, train
+from abstain.nn import data as data_
+from abstain.nn import train
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,13 @@ class Setting:
     statistics: str = "id"
     noise: float = 0.0  # share of the training labels that are drawn anew
 
-    def task(self) -> data.Task:
+    def task(self) -> data_.Task:
         """Return the pictures: training, validation, and all sets to test on."""
-        task = data.task(
+        made = data_.task(
             self.data, validation=self.validation, corruptions=self.corruptions, foreign_data=self.foreign,
             sub_classes=self.sub_classes, statistics=self.statistics,
         )  # fmt: skip
-        return task if not self.noise else replace(task, name=self.name, train=_noisy(task.train, self.noise))
+        return made if not self.noise else replace(made, name=self.name, train=_noisy(made.train, self.noise))
 
     def made_up(self, n: int = 160) -> Setting:
         """Return the same with generated data: few pictures of the same shape, foreign ones too."""
@@ -45,7 +46,7 @@ class Setting:
         return replace(self, data=f"synthetic:{shape}", foreign=foreign, sub_classes=(), validation="test:0.1")
 
 
-def _noisy(images: data.Images, share: float) -> data.Images:
+def _noisy(images: data_.Images, share: float) -> data_.Images:
     """Return pictures with a share of the labels drawn anew, the same ones for every run."""
     generator = torch.Generator().manual_seed(0)
     chosen = torch.rand(len(images), generator=generator) < share

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -43,7 +45,11 @@ def main(study: Study, arguments: list[str] | None = None) -> int:
     start = time.perf_counter()
     precision = precision_of(options.precision) if options.size != "smoke" else "32-true"
     if not options.tables:
-        done = run(jobs, output, precision=precision, say=_say, accelerator=options.accelerator)
+        try:
+            done = run(jobs, output, precision=precision, say=_say, accelerator=options.accelerator)
+        except KeyboardInterrupt:
+            _say("interrupted; repeat the command, and it goes on from the last epoch")
+            return 130
         _say(f"{done} trainings in {time.perf_counter() - start:.0f} s")
     text = study.tables(output, jobs)
     write_text(output / f"{study.name}-{options.size}.md", text + "\n")
@@ -58,14 +64,15 @@ def _say(line: str) -> None:
 def _chosen(jobs: list[Job], options: argparse.Namespace) -> list[Job]:
     """The jobs that are asked for; unknown names are an error."""
     chosen = jobs
-    for what, asked, of in (
+    filters: list[tuple[str, list[Any] | None, Callable[[Job], Any]]] = [
         ("settings", options.settings, lambda job: job.setting.name),
         ("models", options.models, lambda job: job.model),
         ("seeds", options.seeds, lambda job: job.seed),
-    ):
+    ]
+    for what, asked, of in filters:
         if asked is None:
             continue
-        known = list(dict.fromkeys(map(of, jobs)))
+        known = list(dict.fromkeys(of(job) for job in jobs))
         unknown = [each for each in asked if each not in known]
         if unknown:
             raise SystemExit(f"--{what} {unknown[0]}: is not known; known: {', '.join(map(str, known))}")

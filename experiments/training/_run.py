@@ -24,7 +24,8 @@ def bf16_is_fast() -> bool:
     """Whether this machine multiplies in bfloat16: on a GPU, or on a processor with AVX512-BF16 or AMX."""
     if torch.cuda.is_available():
         return bool(torch.cuda.is_bf16_supported())
-    return bool(torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    there = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return bool(there and torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def precision_of(wanted: str) -> str:

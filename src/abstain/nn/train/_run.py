@@ -56,7 +56,9 @@ def learner_of(recipe: Recipe, task: Task, seed: int, network: Network | None = 
             pretrained=settings.weights == "pretrained",
         )  # fmt: skip
     learner = Learner(network, recipe)
-    return learner if given else learner.to(memory_format=torch.channels_last)  # convolutions are faster so
+    if not given:
+        learner.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # convolutions are faster so
+    return learner
 
 
 def fit(

@@ -1,0 +1,97 @@
+"""All numbers of one run, computed once: alone, under corruption, and beside near and far foreign data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from abstain import joint
+from abstain import scores as scores_
+from abstain._files import write_text
+from abstain.blocks import TieBlocks
+from abstain.metrics import parse
+from abstain.outputs import Outputs
+from abstain.study import Run, Study, read_study
+from experiments.training._jobs import Job
+
+#: Of the loss 0/1, ranked by the maximum probability.
+ALONE = {
+    "errors": "selective_risk(coverage=1.0)",
+    "aurc": "aurc",
+    "augrc": "augrc",
+    "auroc_f": "auroc_f",
+    "coverage": "coverage_at_risk(risk=0.05)",
+}
+#: Scores that are paired with the maximum probability; knn is fitted on the training set.
+SCORES = ("msp", "energy", "knn")
+JOINT = ("auroc", "augrc", "f1", "aurc", "ds_f1", "ds_aurc")
+
+
+def numbers(output: Path, jobs: Sequence[Job]) -> list[dict[str, object]]:
+    """Return the numbers of every finished run, a row per quantity; each run is judged once."""
+    found: list[dict[str, object]] = []
+    for name in dict.fromkeys(job.setting.name for job in jobs):
+        if not (output / name / "study.json").exists():
+            continue
+        study = read_study(output / name)
+        asked = {(job.model, job.seed) for job in jobs if job.setting.name == name}
+        for run in study.runs:
+            if (run.model, run.seed) in asked:
+                about = {"setting": name, "model": run.model, "seed": run.seed}
+                found += [{**about, "quantity": key, "value": value} for key, value in _of_run(study, run).items()]
+    return found
+
+
+def _of_run(study: Study, run: Run) -> dict[str, float]:
+    file = study.path / run.folder / "numbers.json"
+    if not file.exists():
+        write_text(file, json.dumps(_judged(study, run), indent=1) + "\n")
+    found: dict[str, float] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def _judged(study: Study, run: Run) -> dict[str, float]:
+    def opened(name: str) -> Outputs:
+        return study.outputs(run.model, run.name, name)
+
+    found = {f"test {key}": value for key, value in alone(opened("test")).items()}
+    levels = [each for each in run.sets if each.shift.get("kind") == "corruption"]
+    each_level = [alone(opened(each.name)) for each in levels]
+    for key in ALONE if levels else ():
+        found[f"corruption {key}"] = fmean(level[key] for level in each_level)
+    near_far = {
+        group: [each.name for each in run.sets if each.role == "foreign" and each.shift.get("semantic") is semantic]
+        for group, semantic in (("near", True), ("far", False))
+    }
+    groups = {group: names for group, names in near_far.items() if names}
+    if groups:
+        found |= _beside(opened, groups)
+    return found
+
+
+def alone(outputs: Outputs) -> dict[str, float]:
+    """Return the metrics of labelled outputs by the maximum probability."""
+    column = np.asarray(scores_.compute("msp", outputs))
+    blocks = TieBlocks.from_samples(np.asarray(outputs.error, dtype=np.float64), column)
+    return {key: float(parse(spec)(blocks)) for key, spec in ALONE.items()}
+
+
+def _beside(opened, groups: dict[str, list[str]]) -> dict[str, float]:  # type: ignore[no-untyped-def]
+    """Single and double scoring: per foreign set, then the mean of each group."""
+    test, train = opened("test"), opened("train")
+    columns = {name: np.asarray(scores_.compute(name, test, train)) for name in SCORES}
+    outside: dict[str, dict[str, np.ndarray]] = {}
+    for name in [each for names in groups.values() for each in names]:
+        outputs = opened(name)
+        outside[name] = {score: np.asarray(scores_.compute(score, outputs, train)) for score in SCORES}
+    result = joint.protocol(joint.ScoredRun(test.error, columns, outside), groups, confidence="msp")
+    return {
+        f"{group} {metric} {score}": float(result.mean(metric, score=score, group=group)[0])
+        for group in groups
+        for metric in JOINT
+        for score in SCORES
+    }

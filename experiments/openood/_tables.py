@@ -1,0 +1,104 @@
+"""Rows beside cross-entropy: alone, under corruption, and beside foreign data; differences with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import t
+
+from abstain._files import write_text
+from experiments.openood._numbers import numbers
+from experiments.training._differences import Measure, markdown, table
+from experiments.training._jobs import Job
+
+#: Per cent, and areas x 1000, as the papers print them.
+MEASURES = (
+    Measure("errors, %", "selective_risk(coverage=1.0)", scale=100.0),
+    Measure("AURC", "aurc", scale=1e3),
+    Measure("AUGRC", "augrc", scale=1e3),
+    Measure("coverage at 5 % risk, %", "coverage_at_risk(risk=0.05)", scale=100.0),
+)
+SHIFTED = (
+    ("errors, %", "corruption errors", 100.0), ("AURC", "corruption aurc", 1e3), ("AUGRC", "corruption augrc", 1e3),
+    ("coverage at 5 % risk, %", "corruption coverage", 100.0),
+)  # fmt: skip
+
+
+def beside(score: str) -> tuple[tuple[str, str, float], ...]:
+    """Return the columns of a table beside foreign data: detector alone, then paired with the maximum probability."""
+    return tuple(
+        (f"{label} {group}", f"{group} {metric} {score}", scale)
+        for label, metric, scale in (("AUROC", "auroc", 100.0), ("AUGRC", "augrc", 1e3), ("DS-F1", "ds_f1", 100.0),
+                                     ("DS-AURC", "ds_aurc", 1e3))
+        for group in ("near", "far")
+    )  # fmt: skip
+
+
+def tables(output: Path, jobs: Sequence[Job]) -> str:
+    """Return the tables of what is finished, and write every number beside them."""
+    found = numbers(output, jobs)
+    lines = ["setting,model,seed,quantity,value"]
+    lines += [f"{row['setting']},{row['model']},{row['seed']},{row['quantity']},{row['value']!r}" for row in found]
+    write_text(output / "numbers.csv", "\n".join(lines) + "\n")
+    parts = []
+    for name in dict.fromkeys(job.setting.name for job in jobs):
+        here = [row for row in found if row["setting"] == name]
+        if not here:
+            continue
+        models = list(dict.fromkeys(job.model for job in jobs if job.setting.name == name))
+        parts.append(f"**{name}: test set** (intervals: test set, and training where there are several seeds)\n")
+        parts.append(table(output / name, "ce", models, "test", MEASURES))
+        parts.append(f"\n**{name}: corruptions**, a metric per level, then the mean of the five\n")
+        parts.append(by_seeds(here, models, SHIFTED))
+        for score in ("msp", "knn"):
+            with_it = " and msp" if score != "msp" else ""
+            parts.append(f"\n**{name}: beside foreign data**, {score}; DS: {score}{with_it}\n")
+            parts.append(by_seeds(here, models, beside(score)))
+        parts.append("")
+    return "\n".join(parts)
+
+
+def by_seeds(
+    rows: Sequence[dict[str, object]], models: Sequence[str], columns: Sequence[tuple[str, str, float]]
+) -> str:
+    """Return means over seeds and differences from cross-entropy; intervals are of training alone (Welch's t)."""
+    values: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        values.setdefault((str(row["model"]), str(row["quantity"])), []).append(float(row["value"]))  # type: ignore[arg-type]
+    quantities = [quantity for _, quantity, _ in columns]
+    here = [model for model in models if any((model, quantity) in values for quantity in quantities)]
+    body = []
+    for model in here:
+        cells = [_cell(values.get((model, q), []), values.get(("ce", q), []), scale, model) for _, q, scale in columns]
+        count = max(len(values.get((model, quantity), [])) for quantity in quantities)
+        body.append([model, str(count), *cells])
+    return markdown(["row", "seeds", *(label for label, _, _ in columns)], body)
+
+
+def _cell(own: Sequence[float], base: Sequence[float], scale: float, model: str) -> str:
+    if not own:
+        return ""
+    mean = float(np.mean(own)) * scale
+    if model == "ce" or not base:
+        return f"{mean:.1f}"
+    difference = mean - float(np.mean(base)) * scale
+    half = welch(own, base) * scale
+    if math.isnan(half):
+        return f"{mean:.1f} ({difference:+.1f})"
+    mark = "**" if abs(difference) > half else ""
+    return f"{mean:.1f} ({mark}{difference:+.1f}{mark} ± {half:.1f})"
+
+
+def welch(one: Sequence[float], two: Sequence[float], level: float = 0.95) -> float:
+    """Return half the width of Welch's interval of a difference of means; NaN where one has a single value."""
+    if min(len(one), len(two)) < 2:
+        return math.nan
+    parts = [float(np.var(each, ddof=1)) / len(each) for each in (one, two)]
+    total = sum(parts)
+    if total == 0.0:
+        return 0.0
+    df = total**2 / sum(part**2 / (len(each) - 1) for part, each in zip(parts, (one, two), strict=True))
+    return float(t.ppf(0.5 + level / 2.0, df)) * math.sqrt(total)

@@ -1,0 +1,194 @@
+"""Studies of trainings: sizes are complete, the smallest runs to its tables, and what is finished is not done again."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("lightning")
+
+from abstain import Outputs  # noqa: E402
+from abstain.nn import train  # noqa: E402
+from abstain.nn.train._recipes import flat  # noqa: E402
+from abstain.study import add_outputs, read_study  # noqa: E402
+from experiments.cwsa_cnn._rows import STUDY as CWSA  # noqa: E402
+from experiments.estimators_table1._rows import STUDY as TABLE_1  # noqa: E402
+from experiments.fd_shifts._rows import STUDY as FD_SHIFTS  # noqa: E402
+from experiments.fd_shifts._tables import SCORES  # noqa: E402
+from experiments.openood._numbers import alone  # noqa: E402
+from experiments.openood._rows import STUDY as OPENOOD  # noqa: E402
+from experiments.openood._tables import welch  # noqa: E402
+from experiments.training._differences import Measure, compared  # noqa: E402
+from experiments.training._jobs import SIZES, Setting  # noqa: E402
+from experiments.training._main import main  # noqa: E402
+from experiments.training._run import dry_run, finished  # noqa: E402
+from tests.imports import ROOT  # noqa: E402
+
+STUDIES = [OPENOOD, FD_SHIFTS, TABLE_1, CWSA]
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_every_job_of_every_size_is_a_recipe_of_its_own(study):
+    """Settings are understood; no two trainings share a folder; what begins with others comes after them."""
+    for size in SIZES:
+        jobs = study.jobs(size)
+        places = {job.folder: number for number, job in enumerate(jobs)}
+        assert len(places) == len(jobs)
+        for job in jobs:
+            assert job.made().name == job.recipe
+            if job.start is not None:
+                assert places[f"{job.setting.name}/{job.start}/seed{job.seed}"] < places[job.folder]
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_the_size_for_a_gpu_counts_on_generated_data(study):
+    """A dry run builds every network at its full width for the papers' shapes; sums are those of its lines."""
+    jobs = study.jobs("gpu")
+    some = list({job.model: job for job in reversed(jobs)}.values())[:6]
+    lines = dry_run(some).splitlines()
+    counted = [float(re.search(r"([\d.,]+) M$", line)[1].replace(",", "")) for line in lines[1:-1]]
+    total = float(re.search(r", ([\d,]+) million", lines[-1])[1].replace(",", ""))
+    assert len(counted) == len(some)
+    assert sum(counted) == pytest.approx(total, abs=0.6)
+
+
+def test_the_papers_settings():
+    """200 epochs of CIFAR-100 three times for twelve rows; five runs of thirteen scores; Table 1's thirty epochs."""
+    ladder = [job for job in OPENOOD.jobs("gpu") if job.setting.name == "cifar100"]
+    assert len(ladder) == 36
+    assert {stage.epochs for job in ladder for stage in job.made().stage.values()} == {200}
+    assert {job.made().stage["main"].average.start for job in ladder if job.model == "sure"} == {120}
+    assert len(SCORES) == 13
+    rewards = {job.model.split("-")[1] for job in FD_SHIFTS.jobs("gpu") if job.model.startswith("deep")}
+    assert rewards == {f"reward={value}" for value in ("2.2", "3", "6", "10", "12", "15", "20")}
+    tuned = [job.made() for job in TABLE_1.jobs("gpu") if job.start]
+    assert {recipe.stage["tune"].epochs for recipe in tuned} == {30}
+    first = TABLE_1.jobs("cpu")
+    assert all(job.start == "before" for job in first if job.model != "before")
+
+
+@pytest.mark.parametrize(
+    ("study", "options"),
+    [
+        (OPENOOD, ["--models", "ce", "sure_plus", "--seeds", "0"]),
+        (FD_SHIFTS, ["--seeds", "0", "--models", "confidnet-dropout=true", "deep_gamblers-reward=6-dropout=true",
+                     "deep_gamblers-reward=2.2-dropout=true"]),
+        (TABLE_1, ["--models", "before", "ce", "aurc", "confidnet"]),
+        (CWSA, ["--seeds", "0"]),
+    ],
+    ids=lambda value: value.name if hasattr(value, "name") else "",
+)  # fmt: skip
+def test_the_smallest_size_runs_to_its_tables_and_no_further(study, options, tmp_path, capsys):
+    """Every job leaves its outputs and a record of time and memory; a second call trains nothing."""
+    torch.set_num_threads(1)
+    command = ["--output", str(tmp_path), "--accelerator", "cpu", *options]
+    assert main(study, command) == 0
+    text = capsys.readouterr().out
+    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
+    assert records
+    assert all(record["cpu_seconds"] > 0 and record["peak_mb"] > 0 for record in records)
+    assert (tmp_path / f"{study.name}-smoke.md").read_text(encoding="utf-8") == text
+    assert "nan" not in text.replace("(+nan)", "") or study is OPENOOD  # no coverage reaches 5 % risk there
+    assert main(study, command) == 0
+    assert "0 of" in capsys.readouterr().err
+    assert len((tmp_path / "records.jsonl").read_text().splitlines()) == len(records)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_the_whole_smallest_size(study, tmp_path):
+    """All rows, both seeds."""
+    assert main(study, ["--output", str(tmp_path), "--accelerator", "cpu"]) == 0
+    assert all(finished(job, tmp_path) for job in study.jobs("smoke"))
+
+
+def test_unknown_rows_are_said(tmp_path):
+    """A name that is not there stops before anything is loaded."""
+    with pytest.raises(SystemExit, match="sure_minus: is not known; known: ce"):
+        main(OPENOOD, ["--output", str(tmp_path), "--models", "sure_minus"])
+
+
+def test_an_end_in_between_loses_one_epoch(tmp_path):
+    """The command ends on a signal with one line, and goes on when it is repeated."""
+    command = [sys.executable, "-m", "experiments.cwsa_cnn", "--output", str(tmp_path), "--accelerator", "cpu"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not list(tmp_path.glob("smoke/*/*/checkpoints/*/last.ckpt")):
+        if process.poll() is not None:
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=120)[1]
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert again.returncode == 0, again.stderr
+    assert len(read_study(tmp_path / "smoke").runs) == 2
+
+
+def test_noise_in_labels_is_the_same_for_every_run():
+    """A fifth is drawn anew, so that about 15 % of four classes change; validation and test stay."""
+    clean = Setting("a", "synthetic:n=4000,size=8", 4000, "size=8", validation="test:0.1")
+    noisy = Setting("b", "synthetic:n=4000,size=8", 4000, "size=8", validation="test:0.1", noise=0.2)
+    first, one, two = clean.task(), noisy.task(), noisy.task()
+    changed = float((first.train.labels != one.train.labels).double().mean())
+    assert changed == pytest.approx(0.15, abs=0.02)
+    assert torch.equal(one.train.labels, two.train.labels)
+    assert torch.equal(first.validation.labels, one.validation.labels)
+
+
+def test_differences_count_training(tmp_path):
+    """Runs that scatter widen the interval of a difference; a model beside itself has none."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(4, size=600)
+    signal_ = np.eye(4)[labels]
+    for model, gain in (("ce", 1.0), ("other", 1.4)):
+        for seed in range(4):
+            scatter = 1.0 + 0.5 * (seed % 2)
+            logits = gain * scatter * signal_ + np.random.default_rng(seed).normal(size=(600, 4))
+            add_outputs(tmp_path / "wide", Outputs(labels=labels, logits=logits), model=model, run=f"seed{seed}",
+                        set="test", data="toy")  # fmt: skip
+            if seed % 2 == 0:
+                add_outputs(tmp_path / "narrow", Outputs(labels=labels, logits=logits), model=model,
+                            run=f"seed{seed}", set="test", data="toy")  # fmt: skip
+    measure = Measure("AUGRC", "augrc")
+    wide, narrow = (
+        compared(tmp_path / name, "ce", ["ce", "other"], "test", measure, score_of={}, paired=False)
+        for name in ("wide", "narrow")
+    )
+    assert wide["other"]["difference"] < 0
+    assert wide["other"]["high"] - wide["other"]["low"] > narrow["other"]["high"] - narrow["other"]["low"]
+    assert math.isnan(wide["ce"]["difference"])
+    one = alone(Outputs(labels=labels, logits=signal_))
+    assert one["errors"] == 0.0
+
+
+def test_welch_by_hand():
+    """Two and two values: df 2, t 4.3027, squared errors 1/2 each; one value says nothing."""
+    assert welch([0.0, 2.0**0.5], [1.0, 1.0 + 2.0**0.5]) == pytest.approx(4.30265 * 1.0, rel=1e-5)
+    assert math.isnan(welch([1.0], [1.0, 2.0]))
+
+
+def test_the_ladder_goes_down_one_step_at_a_time():
+    """From SURE to the row before SURE+, each recipe is the one before with the change that its name says."""
+    steps = {
+        "sure_linear": {"network.head"},
+        "sure_no_crl": {"stage.main.crl"},
+        "sure_ema": {"stage.main.average.kind", "stage.main.average.start", "stage.main.schedule"},
+        "sure_fsam": {f"stage.main.sharpness.{name}" for name in ("kind", "rho", "freeze", "same_batch")},
+    }
+    words = {"name", "about", "source"}
+    for before, after in pairwise(["sure", *steps]):
+        one, two = flat(train.recipe(before)), flat(train.recipe(after))
+        assert {key for key in one if one[key] != two[key]} - words <= steps[after]
+        assert one != two
