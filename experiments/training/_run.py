@@ -64,7 +64,7 @@ def run(jobs: Sequence[Job], output: Path, *, precision: str, say: Say, **traine
             "job": job.folder, "recipe": job.recipe, "settings": list(job.settings), "seed": job.seed,
             "passes": recipe.passes(), "epochs": {name: stage.epochs for name, stage in recipe.stage.items()},
             "pictures": len(task.train), "precision": precision, "threads": torch.get_num_threads(),
-            "wall_seconds": round(time.perf_counter() - wall, 1), "cpu_seconds": round(time.process_time() - cpu, 1),
+            "wall_seconds": round(time.perf_counter() - wall, 2), "cpu_seconds": round(time.process_time() - cpu, 2),
             "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3), "resumed": resumed,
         }  # fmt: skip
         with (output / RECORDS).open("a", encoding="utf-8") as file:
