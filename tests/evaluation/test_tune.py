@@ -54,6 +54,21 @@ def test_criteria_with_ood_data(metric):
         tune("scale", VALIDATION, metric=metric)
 
 
+@pytest.mark.parametrize("metric", ["joint.oscr", "fpr_at_id_recall(recall=0.9)", "joint.aurc", "f1"])
+def test_any_joint_metric_is_a_criterion(metric):
+    """Of the score alone, with options; a name without its room is that of ``abstain.metrics`` where both have one."""
+    result = tune("scale", VALIDATION, ood=OOD, metric=metric, grid={"percentile": [0.3, 0.9]})
+    name = metric.removeprefix("joint.").partition("(")[0]
+    more = {"recall": 0.9} if "recall" in name else {"id_loss": VALIDATION.error}
+    for candidate in result.candidates:
+        entry = scores.get("scale", **candidate.options)
+        columns = {"id_score": entry(VALIDATION), "ood_score": entry(OOD)}
+        assert candidate.value == float(getattr(joint, name)(**columns, **more))
+    assert result.direction == abstain.metrics.get(f"joint.{name}").direction
+    alone = tune("scale", VALIDATION, ood=OOD, metric="aurc", grid={"percentile": [0.3, 0.9]})
+    assert alone.candidates[0].value == abstain.aurc(VALIDATION.error, scores.get("scale", percentile=0.3)(VALIDATION))
+
+
 def test_the_bank_is_built_once(monkeypatch):
     """Candidates that differ in how they score share what was fitted."""
     calls = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,8 +23,8 @@ from abstain.scores._fitted import score_each
 #: From the scores of the validation and of the out-of-distribution samples to the value, or NaN with the reason.
 _Measure: TypeAlias = Callable[[Any, Any], tuple[float, str | None]]
 
-#: Criteria that need out-of-distribution data: joint metrics.
-_JOINT = ("auroc", "ds_f1", "ds_aurc", "ds_augrc")
+#: What the functions of joint metrics call the scores that are tuned.
+_INSIDE, _OUTSIDE = ("id_score", "id_detector"), ("ood_score", "ood_detector")
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Tuning(Result):
     @property
     def label(self) -> str:
         """The metric as a table prints it."""
-        return (metrics.get(f"joint.{self.metric}") if self.metric in _JOINT else metrics.parse(self.metric)).label
+        return _metric(self.metric).label
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -158,8 +159,9 @@ def tune(
         Out-of-distribution samples for the criteria that need them; neither those nor the kind of the final test.
     metric : str or Metric
         A metric of ``abstain.metrics`` such as ``"augrc"``, ``"aurc"`` or ``"auroc_f"``, with options in parentheses;
-        or with ``ood``: ``"auroc"`` (in against out of distribution), ``"ds_f1"``, ``"ds_aurc"``, ``"ds_augrc"``
-        with the score as the detector score beside ``confidence``.
+        or with ``ood`` one of ``abstain.joint`` such as ``"auroc"`` (in against out of distribution), ``"oscr"`` or,
+        with the score as the detector beside ``confidence``, ``"ds_f1"`` and ``"ds_aurc"``. A name that both have is
+        that of ``abstain.metrics``; the other one is ``"joint.aurc"``.
     grid : dict of str to sequence, optional
         Values by hyper-parameter; default the grid of the registry.
     confidence : str or FittedScore
@@ -200,7 +202,8 @@ def tune(
     if not grid or not all(len(values) for values in grid.values()):
         raise ValueError(f"{entry.name} has no grid to try; give grid={{option: [values]}}")
     first = entry.using(**{name: values[0] for name, values in grid.items()})  # unknown names fail here
-    measure, direction = _criterion(metric, validation, ood, confidence)
+    chosen = _metric(metric)
+    measure = _criterion(chosen, metric, validation, ood, confidence)
     if entry.fit_function is not None and fit is None:
         raise UnmetNeed(f"{entry.name} is fitted: give fit=outputs, its {entry.fit_split} split")
     for outputs in (validation, ood):
@@ -209,11 +212,11 @@ def tune(
     tried = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     fitted = _fit_each([entry.using(**options) for options in tried], fit)
     inside = score_each(fitted, validation)
-    outside = score_each(fitted, ood) if ood is not None and metric in _JOINT else inside
+    outside = score_each(fitted, ood) if ood is not None and chosen.input == "joint" else inside
     candidates = [
         _candidate(options, measure, *columns) for options, *columns in zip(tried, inside, outside, strict=True)
     ]
-    sign = 1.0 if direction == "lower" else -1.0
+    sign = 1.0 if chosen.direction == "lower" else -1.0
     index = min(range(len(candidates)), key=lambda i: _rank(sign * candidates[i].value))
     best = fitted[index]
     if isinstance(best, ValueError) or math.isnan(candidates[index].value):
@@ -223,7 +226,7 @@ def tune(
     rows: Any = ()
     with suppress(ValueError):  # outputs without answers have no loss, and no certificate
         rows = remember_selection(validation.loss_per_sample(), inside[index])
-    return Tuning(entry.name, metric, direction, tuple(candidates), best, index, rows)
+    return Tuning(entry.name, metric, chosen.direction, tuple(candidates), best, index, rows)
 
 
 def _grid(grid: Any) -> dict[str, list[Any]]:
@@ -236,38 +239,53 @@ def _grid(grid: Any) -> dict[str, list[Any]]:
     return {option: list(values) for option, values in grid.items()}
 
 
-def _criterion(
-    metric: str, validation: Outputs, ood: Outputs | None, confidence: str | FittedScore
-) -> tuple[_Measure, str]:
-    """Return the value of scores of both sets (with the reason if it has none), and the better direction."""
-    if metric in _JOINT:
-        if ood is None:
-            raise UnmetNeed(f"metric={metric!r} needs out-of-distribution data; give ood=outputs")
-        return _with_ood(metric, validation, ood, confidence), metrics.get(f"joint.{metric}").direction
-    name = metric.split("(")[0].strip()
+def _metric(spec: str) -> metrics.Metric:
+    """Return a metric of one score, else one of ID and OOD samples, whose room need not be named."""
+    name = spec.split("(")[0].strip()
     known = metrics.names("blocks", "probabilities")
-    if name not in known:
-        raise ValueError(f"metric {metric!r} is not known; {closest(name, [*known, *_JOINT])}")
-    chosen = metrics.parse(metric)
-    if chosen.input == "probabilities" or not chosen.reads_score:
-        raise ValueError(f"{metric} does not depend on the score, so it cannot choose one; use augrc, aurc or auroc_f")
+    if name in known:
+        return metrics.parse(spec)
+    joint = metrics.names("joint")
+    if name in joint:
+        return metrics.parse(spec)
+    if f"joint.{name}" in joint:
+        return metrics.parse(f"joint.{spec.strip()}")
+    others = [each.partition(".")[2] for each in joint]
+    raise ValueError(f"metric {spec!r} is not known; {closest(name, dict.fromkeys([*known, *others]))}")
+
+
+def _criterion(
+    metric: metrics.Metric, spec: str, validation: Outputs, ood: Outputs | None, confidence: str | FittedScore
+) -> _Measure:
+    """Return what gives the value of scores of both sets, with the reason if it has none."""
+    if metric.input == "joint":
+        if ood is None:
+            raise UnmetNeed(f"metric={spec!r} needs out-of-distribution data; give ood=outputs")
+        return _with_ood(metric, validation, ood, confidence)
+    if metric.input == "probabilities" or not metric.reads_score:
+        raise ValueError(f"{spec} does not depend on the score, so it cannot choose one; use augrc, aurc or auroc_f")
     loss, weights = validation.loss_per_sample(), validation.sample_weight
 
     def measure(inside: FloatArray, _: Any) -> tuple[float, str | None]:
-        return chosen.evaluate(TieBlocks.from_samples(loss, inside, weights, oracle=True))
+        return metric.evaluate(TieBlocks.from_samples(loss, inside, weights, oracle=True))
 
-    return measure, chosen.direction
+    return measure
 
 
-def _with_ood(metric: str, validation: Outputs, ood: Outputs, confidence: str | FittedScore) -> _Measure:
-    from abstain import joint
-
-    function = getattr(joint, metric)
-    if metric == "auroc":
-        return lambda inside, outside: (function(id_score=inside, ood_score=outside), None)
-    loss = scores.judged(confidence if isinstance(confidence, str) else confidence.name, validation).loss_per_sample()
-    first = {"id_confidence": _compute(confidence, validation), "ood_confidence": _compute(confidence, ood)}
-    return lambda inside, outside: (float(function(loss, **first, id_detector=inside, ood_detector=outside)), None)
+def _with_ood(metric: metrics.Metric, validation: Outputs, ood: Outputs, confidence: str | FittedScore) -> _Measure:
+    """Return a joint metric of what its function takes: the score alone, or as the detector beside the confidence."""
+    takes = inspect.signature(metric.function).parameters
+    given: dict[str, Any] = {}
+    judged = validation
+    if "id_detector" in takes:
+        given = {"id_confidence": _compute(confidence, validation), "ood_confidence": _compute(confidence, ood)}
+        judged = scores.judged(confidence if isinstance(confidence, str) else confidence.name, validation)
+    if "id_loss" in takes:
+        given["id_loss"] = judged.loss_per_sample()
+    inner, outer = [next(name for name in takes if name in pair) for pair in (_INSIDE, _OUTSIDE)]
+    return lambda inside, outside: (
+        float(metric.function(**given, **{inner: inside, outer: outside}, **metric.options)), None,
+    )  # fmt: skip
 
 
 def _compute(confidence: str | FittedScore, outputs: Outputs) -> FloatArray:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from abstain._checks import one_of
 from abstain._typing import ArrayLike
 from abstain.joint._frontier import OPERATORS, RiskCoverageFrontier
-from abstain.joint._levels import frontier
-from abstain.joint._problem import Problem, problem
+from abstain.joint._levels import frontier, single_frontier
+from abstain.joint._problem import Compared, Problem, problem
 from abstain.metrics import register
 
 #: Thresholds per score of the near-exact method, unless given.
@@ -255,6 +255,14 @@ def area(
     name = "ds_augrc" if generalized else "ds_aurc"
     convention = f"{name}/{operator}" + ("" if T is None else f"-{curve.method}")
     return AreaResult(value, curve, operator, data.n_id, data.n_ood, data.prevalence, convention)
+
+
+#: The metrics as gains are made of them.
+AURC = Compared("ds_aurc", "aurc", -1, lambda data, T: area(data, T=T).value, lambda data: single_frontier(data).aurc())
+AUGRC = Compared(
+    "ds_augrc", "augrc", -1,
+    lambda data, T: area(data, T=T, generalized=True).value, lambda data: single_frontier(data).augrc(),
+)  # fmt: skip
 
 
 def _thresholds(method: str, T: int | None, K: int | None) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain._checks import one_of, plain, real
 from abstain._typing import ArrayLike, BoolArray
-from abstain.joint._problem import CORRECT, OOD, Problem, Thresholds, problem
+from abstain.joint._problem import CORRECT, OOD, Compared, Problem, Thresholds, problem
 from abstain.joint._quadrants import Sweep, sweep_over
 from abstain.metrics import register
 
@@ -229,6 +229,10 @@ def exact(data: Problem, convention: str = "ds_f1/exact") -> F1Point:
     if data.wrong.all():
         return point(data, Thresholds(np.inf, np.inf), convention)
     return point(data, best_thresholds(data), convention)
+
+
+#: The metric as gains are made of it: the best point has no thresholds to save.
+F1 = Compared("ds_f1", "f1", 1, lambda data, T: exact(data).value, lambda data: exact(data.alone()).value)
 
 
 def best_thresholds(data: Problem) -> Thresholds:

@@ -7,11 +7,10 @@ import numpy as np
 from abstain._checks import generator, whole
 from abstain._typing import ArrayLike, FloatArray
 from abstain.inference import Interval
-from abstain.joint._ds_aurc import affordable, area
-from abstain.joint._null import METRICS, alone, together
+from abstain.joint._ds_aurc import affordable
+from abstain.joint._null import COMPARED
 from abstain.joint._problem import Problem, problem
 
-SINGLE = {"ds_f1": "f1", "ds_aurc": "aurc", "ds_augrc": "augrc"}
 #: The optimism of a threshold chosen on n samples falls like n^(-2/3), so that what halves add to it, times this, is
 #: all of it.
 OPTIMISM = 1.0 / (2.0 ** (2.0 / 3.0) - 1.0)
@@ -157,21 +156,21 @@ def _interval(
 
 
 #: The three metrics of both scores, then of one, then the three gains.
-NAMES = (*METRICS, *SINGLE.values(), *(f"{both} - {one}" for both, one in SINGLE.items()))
+_PAIRS = [(each.name, each.name_of_one) for each in COMPARED]
+NAMES = (*(both for both, _ in _PAIRS), *(one for _, one in _PAIRS), *(f"{both} - {one}" for both, one in _PAIRS))
 
 
 def _values(data: Problem) -> FloatArray:
     """Return the metrics by name, areas near-exact where they are many."""
-    return _with_gains([together(data, metric) for metric in METRICS], [alone(data, metric) for metric in METRICS])
+    return _with_gains(data, affordable(data.n_id, repeated=True))
 
 
 def _exact(data: Problem) -> FloatArray:
     """Return the metrics as an evaluation prints them."""
-    T = affordable(data.n_id)
-    areas = [area(data, T=T, generalized=generalized).value for generalized in (False, True)]
-    return _with_gains([together(data, "ds_f1"), *areas], [alone(data, metric) for metric in METRICS])
+    return _with_gains(data, affordable(data.n_id))
 
 
-def _with_gains(both: list[float], one: list[float]) -> FloatArray:
-    gains = [both[0] - one[0], one[1] - both[1], one[2] - both[2]]
+def _with_gains(data: Problem, T: int | None) -> FloatArray:
+    both, one = [each.of_both(data, T) for each in COMPARED], [each.of_one(data) for each in COMPARED]
+    gains = [each.gain(*pair) for each, *pair in zip(COMPARED, both, one, strict=True)]
     return np.array([*both, *one, *gains])

@@ -8,12 +8,12 @@ import numpy as np
 
 from abstain._checks import generator, one_of, whole
 from abstain._typing import ArrayLike, FloatArray
-from abstain.joint._ds_aurc import affordable, area
-from abstain.joint._ds_f1 import exact
-from abstain.joint._levels import single_frontier
+from abstain.joint._ds_aurc import AUGRC, AURC, affordable
+from abstain.joint._ds_f1 import F1
 from abstain.joint._problem import Problem, problem
 
-METRICS = ("ds_f1", "ds_aurc", "ds_augrc")
+COMPARED = (F1, AURC, AUGRC)
+METRICS = tuple(each.name for each in COMPARED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,29 +139,13 @@ def of_problem(data: Problem, metric: str, scheme: str, n_permutations: int, rng
     one_of(metric, METRICS, "metric")
     one_of(scheme, ("permuted", "conditional"), "scheme")
     n_permutations = whole(n_permutations, "n_permutations", usual=20)
-    data = data.ranked()
-    single = alone(data, metric)
-    double = together(data, metric)
+    chosen, data = next(each for each in COMPARED if each.name == metric), data.ranked()
+    T = affordable(data.n_id, repeated=True)
+    single, double = chosen.of_one(data), chosen.of_both(data, T)
     permuted = _permuted if scheme == "permuted" else _conditional
-    useless = np.array([together(data.with_detector(permuted(data, rng)), metric) for _ in range(n_permutations)])
-    if metric == "ds_f1":
-        return NullGain(metric, single, double, double - single, useless - single, scheme)
-    return NullGain(metric, single, double, single - double, single - useless, scheme)
-
-
-def alone(data: Problem, metric: str) -> float:
-    """Return the metric of the confidence alone."""
-    if metric == "ds_f1":
-        return exact(data.alone()).value
-    curve = single_frontier(data)
-    return curve.aurc() if metric == "ds_aurc" else curve.augrc()
-
-
-def together(data: Problem, metric: str) -> float:
-    """Return the metric of both scores; areas near-exact, for it is called many times."""
-    if metric == "ds_f1":
-        return exact(data).value
-    return area(data, T=affordable(data.n_id, repeated=True), generalized=metric == "ds_augrc").value
+    useless = [chosen.of_both(data.with_detector(permuted(data, rng)), T) for _ in range(n_permutations)]
+    gains = chosen.gain(np.array(useless), single)
+    return NullGain(metric, single, double, chosen.gain(double, single), gains, scheme)
 
 
 def _permuted(data: Problem, rng: np.random.Generator) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -111,6 +112,23 @@ class Problem:
         """Return the same rows with another OOD share."""
         share, weights = _prevalence(self.n_id, self.n_ood, prevalence)
         return replace(self, id_weight=weights[0], ood_weight=weights[1], prevalence=share)
+
+
+class Compared(NamedTuple):
+    """A metric of both scores beside the same metric of the confidence alone: what a gain is the difference of.
+
+    ``sign``: 1 if higher is better, else -1. ``of_both`` takes the thresholds per score to which it may keep, or None.
+    """
+
+    name: str
+    name_of_one: str
+    sign: int
+    of_both: Callable[[Problem, int | None], float]
+    of_one: Callable[[Problem], float]
+
+    def gain(self, both: Any, one: Any) -> Any:
+        """Return how much better both scores are: positive, whatever the direction."""
+        return self.sign * (both - one)
 
 
 def problem(
