@@ -27,9 +27,9 @@ def test_kept_samples_point_at_their_blocks(problem: Problem) -> None:
     np.testing.assert_array_equal(problem.confidence[samples.order], np.sort(problem.confidence)[::-1])
     np.testing.assert_array_equal(samples.loss, problem.loss)
     if problem.weight is None:
-        assert samples.weight is None
+        assert samples.sample_weight is None
     else:
-        np.testing.assert_array_equal(samples.weight, problem.weight)
+        np.testing.assert_array_equal(samples.sample_weight, problem.weight)
 
 
 @given(problems(weights=["with_zeros", "frequencies"]))
@@ -120,7 +120,7 @@ def test_kept_samples_do_not_change_with_the_callers_arrays(xp: Any) -> None:
     for samples in (table.samples, again.samples):
         assert samples is not None
         np.testing.assert_array_equal(to_numpy(samples.loss), [1.0, 0.0])
-        np.testing.assert_array_equal(to_numpy(samples.weight), [1.0, 0.0])
+        np.testing.assert_array_equal(to_numpy(samples.sample_weight), [1.0, 0.0])
 
 
 def test_read_only_arrays_are_enough() -> None:

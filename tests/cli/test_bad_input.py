@@ -91,7 +91,7 @@ def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
         (["--scores", "vage"], ["'vage' is neither a score nor a column; did you mean 'vague'", "abstain scores"]),
         (["--scores", "mps"], ["'mps' is neither a score nor a column; did you mean 'msp'"]),
         (["--scores", "zzzzzz"], ["'zzzzzz' is neither a score nor a column; columns: y, yhat, conf, votes"]),
-        (["--bootstrap", "1"], ["--bootstrap must be a whole number >= 2, got 1"]),
+        (["--resamples", "1"], ["--resamples must be a whole number >= 2, got 1"]),
         (["--level", "95"], ["level must lie in [0, 1], got 95.0; give a fraction, not per cent"]),
         (["--scores", "z*"], ["no column matches --scores 'z*'"]),
         (["--scores", "energy"], ["energy needs logits"]),
@@ -294,4 +294,4 @@ def test_unknown_names_are_answered_with_few_others(abstain_: Run, files: Files)
 
 def test_a_bootstrap_without_end_is_refused(abstain_: Run, files: Files) -> None:
     """By the name of the option, before the file is read."""
-    refused(abstain_("evaluate", "preds.csv", "--bootstrap", 10**9), "'--bootstrap': 1000000000 is not in the range")
+    refused(abstain_("evaluate", "preds.csv", "--resamples", 10**9), "'--resamples': 1000000000 is not in the range")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from itertools import count
 
 import numpy as np
 import pytest
 
 import abstain
+from abstain import _pace
 from abstain._pace import heard_by, paced
+from abstain.cli import command, run
 
 
 def test_steps_are_heard() -> None:
@@ -24,15 +27,18 @@ def test_steps_are_heard() -> None:
 
 def test_what_takes_long_is_announced_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """From three seconds on, with the remedy and the extra that helps; what is soon done is not mentioned."""
-    from abstain.cli._progress import Progress
+
+    def work(**_: object) -> None:
+        hear = _pace._listener.get()
+        assert hear is not None
+        hear("bootstrap of a metric", 0.5, 1.0)
+        hear("gains beside noise", 0.1, 1.0)
+        hear("gains beside noise", 0.2, 2.0)
+        hear("joint metrics", 0.01, 2.0)
 
     monkeypatch.setitem(sys.modules, "numba", None)
-    progress = Progress()
-    progress("bootstrap of a metric", 0.5, 1.0)
-    assert capsys.readouterr().err == ""
-    progress("gains beside noise", 0.1, 1.0)
-    progress("gains beside noise", 0.2, 2.0)
-    progress("joint metrics", 0.01, 2.0)
+    monkeypatch.setattr(command.commands["metrics"], "callback", work)
+    assert run(["metrics"]) == 0
     first, second = capsys.readouterr().err.splitlines()
     assert first == (
         "gains beside noise: will take about 9 s (--permutations 0 leaves these out; the extra fast makes it quicker: "
@@ -43,15 +49,12 @@ def test_what_takes_long_is_announced_once(capsys: pytest.CaptureFixture[str], m
 
 def test_the_command_listens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
     """A bootstrap that would take long says so before it ends; where it is short nothing is said."""
-    from abstain.cli import _progress, run
-
     loss = np.arange(400) % 3 == 0
     rows = np.arange(400)
     np.savez(tmp_path / "a.npz", loss=loss * 1.0, confidence=rows % 17, cluster=rows // 4)
-    arguments = ["evaluate", str(tmp_path / "a.npz"), "--bootstrap", "2000", "--metrics", "coverage_at_risk(risk=0.4)"]
+    arguments = ["evaluate", str(tmp_path / "a.npz"), "--resamples", "2000", "--metrics", "coverage_at_risk(risk=0.4)"]
     assert run(arguments) == 0
     assert "will take" not in capsys.readouterr().err
-    monkeypatch.setattr(_progress, "WORTH", 0.0)
-    monkeypatch.setattr(_progress, "TOLD", 0.0)
+    monkeypatch.setattr(_pace, "monotonic", count(step=2.0).__next__)  # a clock of a slow machine
     assert run(arguments) == 0
     assert "bootstrap of a metric: will take about" in capsys.readouterr().err

@@ -217,7 +217,7 @@ def test_other_forms(data):
     loss, scores = data
     result = abstain.compare(loss, scores | {"$x_1$": scores["fair"] + 1})
     json.dumps(result.to_dict(), allow_nan=False)
-    assert result.to_dict()["table"][0]["error_seed"] is None
+    assert result.to_dict()["table"][0]["error_runs"] is None
     assert result.to_polars()["name"].to_list() == result.to_pandas()["name"].tolist()
     text = str(result)
     assert text.index("good") < text.index("poor")

@@ -112,7 +112,7 @@ def test_pairing_of_runs_is_an_argument_with_a_sensible_default():
     paired_ = abstain.compare(losses["a"], both)
     assert paired_.paired_runs
     apart = abstain.compare(losses["a"], both, paired_runs=False)
-    assert apart.differences[0].error_seed > 3 * paired_.differences[0].error_seed
+    assert apart.differences[0].error_runs > 3 * paired_.differences[0].error_runs
     assert apart.differences[0].error_test == pytest.approx(paired_.differences[0].error_test)
     assert not abstain.compare({"a": losses["a"], "b": losses["a"]}, both).paired_runs
     assert "subtracted run by run" in str(paired_)
@@ -122,12 +122,12 @@ def test_pairing_of_runs_is_an_argument_with_a_sensible_default():
 def test_the_table_shows_both_parts():
     losses, scores = models(300, 4, 0.3, np.random.default_rng(2))
     row = abstain.compare(losses, scores).table[0]
-    assert row["standard_error"] == pytest.approx(np.hypot(row["error_test"], row["error_seed"]))
+    assert row["standard_error"] == pytest.approx(np.hypot(row["error_test"], row["error_runs"]))
     assert row["n_runs"] == 4
     assert row["low"] < row["estimate"] < row["high"]
     losses["c"], scores["c"] = losses["a"][0], scores["a"][0]
     mixed = abstain.compare(losses, scores)
-    assert np.isnan(mixed.difference("a", "c").error_seed)
+    assert np.isnan(mixed.difference("a", "c").error_runs)
     assert "one training run of c" in str(mixed)
 
 
@@ -151,5 +151,5 @@ def test_identical_runs_are_one_run():
     ).differences[0]
     assert thrice.standard_error == pytest.approx(once.standard_error)
     assert thrice.p_value == pytest.approx(once.p_value)
-    assert thrice.error_seed == 0.0
-    assert np.isnan(once.error_seed)
+    assert thrice.error_runs == 0.0
+    assert np.isnan(once.error_runs)

@@ -114,7 +114,7 @@ def test_rankings_are_those_of_the_columns(tmp_path, capsys):
     pairs = zip(judged, saved, strict=True)
     expected = np.mean([abstain.augrc(one.error, abstain.scores.compute("pass_msp", each)) for one, each in pairs])
     assert found.rankings["augrc"].of("mc pass_msp")["estimate"] == pytest.approx(expected)
-    arguments = ["study", "rank", str(tmp_path), "--scores", "one,two", "--models", "ce", "--bootstrap", "100"]
+    arguments = ["study", "rank", str(tmp_path), "--scores", "one,two", "--models", "ce", "--resamples", "100"]
     assert command(arguments) == 0
     assert "better than: how many others" in capsys.readouterr().out
     with pytest.raises(ValueError, match="no model has a set 'tset'"):

@@ -35,7 +35,7 @@ class Moments:
 class Samples:
     """The samples behind a table, kept on request (``keep_samples=True``), on the caller's device.
 
-    ``order`` sorts the samples by descending score; ``loss`` and ``weight`` (None: all 1) are in the caller's
+    ``order`` sorts the samples by descending score; ``loss`` and ``sample_weight`` (None: all 1) are in the caller's
     order. ``sorted_block`` is the row in the table of each sample in sorted order (None: nothing is tied, the
     position is the row). Samples that ``nan_policy="drop"`` left out are not among them. ``before`` holds the
     distinct scores and ``sorted_block`` before blocks of weight zero were dropped, if there were any: new weights
@@ -50,7 +50,7 @@ class Samples:
 
     order: Any
     loss: Any
-    weight: Any | None
+    sample_weight: Any | None
     sorted_block: Any | None
     before: tuple[FloatArray, Any | None] | None = None
 

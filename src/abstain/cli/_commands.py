@@ -63,7 +63,7 @@ def _metrics(text: str) -> Any:
 )
 @click.option("--level", default=0.95, show_default=True, help="Of the confidence intervals; 0: none.")
 @click.option(
-    "--bootstrap",
+    "--resamples",
     "n_resamples",
     default=0,
     show_default=True,

@@ -13,7 +13,7 @@ _OPTIONS = (*COLUMNS, "groups", "scores", "metrics", "nan_policy", "max_loss", "
 _PHRASES = {
     " (or unlabelled=True)": "",
     "class_names=[...]": "--class-names a,b,...",
-    "n_resamples": "--bootstrap",
+    "n_resamples": "--resamples",
     "plan.extend(loss)": "'abstain plan --extend'",
     "edited=True": "'abstain apply --edited'",
     "overwrite=True": "--overwrite",

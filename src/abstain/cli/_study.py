@@ -147,7 +147,7 @@ def evaluate_study_command(context: click.Context, /, folder: Path, level: float
 @click.option("--metrics", default="aurc,augrc", show_default=True, help="One ranking each.")
 @click.option("--models", help="Only these models, separated by commas.")
 @click.option("--level", default=0.95, show_default=True, help="Of rank intervals and tests.")
-@click.option("--bootstrap", "n_resamples", default=500, show_default=True, type=click.IntRange(100), help="Resamples.")
+@click.option("--resamples", "n_resamples", default=500, show_default=True, type=click.IntRange(100), help="Resamples.")
 @click.option("--seed", default=0, show_default=True, help="Of the resamples.")
 @scale_option
 def rank_command(

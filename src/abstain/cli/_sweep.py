@@ -43,7 +43,7 @@ def show_sweeps(result: Evaluation, taus: list[float], denominator: Any, scale: 
         if samples is None:  # no intervals were asked for, so only the table was kept: a row for every score
             loss, score, weight = np.asarray(blocks.loss) / blocks.weight, blocks.score, blocks.weight
         else:
-            loss, score, weight = samples.loss, np.asarray(blocks.score)[samples.block], samples.weight
+            loss, score, weight = samples.loss, np.asarray(blocks.score)[samples.block], samples.sample_weight
         columns = FUNCTIONS["cwsa_sweep"](loss, score, taus, denominator=denominator, sample_weight=weight)
         grid = study.sweep(columns, denominator=denominator, title=entry.score)
         click.echo()

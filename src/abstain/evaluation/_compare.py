@@ -211,7 +211,7 @@ def _rows(tests: Paired, columns: Panel, order: list[int], letters: list[str]) -
                 "high": interval.high,
                 "standard_error": interval.standard_error,
                 "error_test": float(np.sqrt(parts.test)),
-                "error_seed": float(np.sqrt(parts.seed)),
+                "error_runs": float(np.sqrt(parts.seed)),
                 "df": interval.df,
                 "n_runs": columns.n_runs[k],
                 "letters": letters[position],

@@ -117,7 +117,7 @@ class Comparison(Result):
         columns += [Column("of test set"), Column("of training")] if several else []
         rows: list[Row] = []
         for row in self.table:
-            errors = [row["standard_error"], *([row["error_test"], row["error_seed"]] if several else [])]
+            errors = [row["standard_error"], *([row["error_test"], row["error_runs"]] if several else [])]
             estimate = Estimate(row["estimate"], row["low"], row["high"])
             rows.append((row["name"], row["rank"], estimate, *errors, row["letters"]))
         notes = [f"In brackets: {100.0 * self.level:g} % confidence interval.",

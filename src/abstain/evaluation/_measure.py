@@ -192,5 +192,5 @@ def _resampled(metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n
     assert samples is not None
     return confidence_interval(
         metric, samples.loss, blocks.score[samples.block], level=level, method="percentile",
-        sample_weight=samples.weight, clusters=clusters, n_resamples=n_resamples,
+        sample_weight=samples.sample_weight, clusters=clusters, n_resamples=n_resamples,
     )  # fmt: skip

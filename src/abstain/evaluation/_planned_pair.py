@@ -61,6 +61,6 @@ def _row(name: str, rank: int, found: pool.Found, letters: str, n: int) -> dict[
     error = math.sqrt(found.variance)
     return {
         "name": name, "rank": rank, "estimate": found.value, "low": found.low, "high": found.high,
-        "standard_error": error, "error_test": error, "error_seed": math.nan, "df": float(n), "n_runs": 1,
+        "standard_error": error, "error_test": error, "error_runs": math.nan, "df": float(n), "n_runs": 1,
         "letters": letters, "interval": found.method, "warning": found.warning,
     }  # fmt: skip

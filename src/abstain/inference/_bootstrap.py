@@ -318,7 +318,7 @@ def _left_out(metric: Metric, column: Column, how: Plan) -> FloatArray:
     samples = column.blocks.samples
     assert samples is not None
     if how.unit is None:  # samples of equal score, loss and weight do the same
-        weight = np.ones(how.n) if samples.weight is None else to_numpy(samples.weight)
+        weight = np.ones(how.n) if samples.sample_weight is None else to_numpy(samples.sample_weight)
         traits = np.stack([to_numpy(samples.block), to_numpy(samples.loss), weight], axis=1)
         _, first, kind = np.unique(traits, axis=0, return_index=True, return_inverse=True)
     else:

@@ -91,6 +91,6 @@ def is_plain(blocks: TieBlocks) -> bool:
 
 
 def _counts(blocks: TieBlocks) -> bool:
-    weight = None if blocks.samples is None else blocks.samples.weight
+    weight = None if blocks.samples is None else blocks.samples.sample_weight
     ones = blocks.frequencies if weight is None else bool((weight == 1.0).all())
     return blocks.binary and ones and np.array_equal(blocks.weight, blocks.count)

@@ -79,8 +79,8 @@ def effective(blocks: TieBlocks) -> Counts:
     """Return the counts of weighted samples with a 0/1 loss that kept them."""
     samples = blocks.samples
     assert samples is not None
-    assert samples.weight is not None
-    weight, block = to_numpy(samples.weight), to_numpy(samples.block)
+    assert samples.sample_weight is not None
+    weight, block = to_numpy(samples.sample_weight), to_numpy(samples.block)
     square = np.cumsum(np.bincount(block, weight**2, len(blocks)))
     wrong = np.cumsum(np.bincount(block, weight**2 * to_numpy(samples.loss), len(blocks)))
     accepted, total = blocks.cumulative_weight, blocks.total_weight

@@ -79,7 +79,7 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
     if samples is None:
         raise UnmetNeed("influence per sample needs the samples: build TieBlocks with keep_samples=True")
     loss = to_numpy(samples.loss)
-    if len(blocks) == loss.size and samples.weight is None:  # no ties: the table is the sorted samples
+    if len(blocks) == loss.size and samples.sample_weight is None:  # no ties: the table is the sorted samples
         value = np.empty(loss.size)
         value[to_numpy(samples.order)] = derivative.weight + derivative.loss * blocks.loss
     elif blocks.binary:  # each block holds two kinds of samples: one gather from a table of both
@@ -95,7 +95,7 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
             raise UnmetNeed("influence through the optimum needs keep_samples=True and oracle=True")
         place = to_numpy(oracle.samples.block)
         value = value + derivative.oracle.weight[place] + derivative.oracle.loss[place] * loss
-    return np.asarray(value if samples.weight is None else value * to_numpy(samples.weight))
+    return np.asarray(value if samples.sample_weight is None else value * to_numpy(samples.sample_weight))
 
 
 def aggregated(
@@ -152,9 +152,9 @@ def influence_of(metric: Metric, blocks: TieBlocks) -> FloatArray:
     values = per_sample(gradient(metric, blocks), blocks)
     values *= blocks.total_weight
     assert blocks.samples is not None
-    if blocks.samples.weight is None:
+    if blocks.samples.sample_weight is None:
         return values
-    weight = to_numpy(blocks.samples.weight)
+    weight = to_numpy(blocks.samples.sample_weight)
     result: FloatArray = np.divide(values, weight, out=np.zeros_like(values), where=weight > 0.0)
     return result
 
@@ -174,7 +174,7 @@ def terms_of(
     """Return the terms whose squares sum to the variance: one per sample, or per cluster."""
     raw = per_sample(gradient(metric, blocks), blocks)
     assert blocks.samples is not None
-    weight = None if blocks.samples.weight is None else to_numpy(blocks.samples.weight)
+    weight = None if blocks.samples.sample_weight is None else to_numpy(blocks.samples.sample_weight)
     return aggregated(raw, strata, clusters, weight)[:, 0]
 
 

@@ -92,10 +92,10 @@ def _perfect(blocks: TieBlocks) -> TieBlocks:
     """Return the table of a perfect ranking without ties."""
     samples = blocks.samples
     assert samples is not None
-    if blocks.binary and samples.weight is None:  # follows from how many errors there are
+    if blocks.binary and samples.sample_weight is None:  # follows from how many errors there are
         ones, ranks = np.ones(blocks.n), np.arange(float(blocks.n))
         return TieBlocks(-ranks, ones, (ranks >= blocks.n - blocks.total_loss).astype(np.float64), ones, binary=True)
-    loss, weight = to_numpy(samples.loss), None if samples.weight is None else to_numpy(samples.weight)
+    loss, weight = to_numpy(samples.loss), None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     order = np.lexsort((loss,) if weight is None else (weight, loss))
     return TieBlocks.from_samples(
         loss[order], -np.arange(float(order.size)), None if weight is None else weight[order], oracle=not blocks.binary

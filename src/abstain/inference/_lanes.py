@@ -67,7 +67,7 @@ class Column:
         order = np.ascontiguousarray(to_numpy(samples.order), dtype=np.intp)
         score, block = samples.before if samples.before is not None else (blocks.score, samples.sorted_block)
         starts = None if block is None else np.flatnonzero(np.diff(to_numpy(block), prepend=-1))
-        weight = None if samples.weight is None else to_numpy(samples.weight)[order]
+        weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)[order]
         deeper = None if blocks._oracle is None else cls._of(blocks._oracle)
         return cls(blocks, score, order, starts, weight, to_numpy(samples.loss)[order], deeper)
 

@@ -29,7 +29,7 @@ class Difference(NamedTuple):
     """A paired difference of a metric between two scores or models, ``a`` minus ``b``.
 
     ``low``, ``high``: interval of the plain difference (simultaneous over all pairs with ``adjust="max-t"``);
-    ``standard_error`` with its parts ``error_test`` (test set) and ``error_seed`` (training; NaN for one run, which
+    ``standard_error`` with its parts ``error_test`` (test set) and ``error_runs`` (training; NaN for one run, which
     cannot tell); ``df``: degrees of freedom; ``p_value``, and ``p_adjusted`` for all pairs; ``significant``;
     ``warning``: None, or what the reader must know.
 
@@ -49,7 +49,7 @@ class Difference(NamedTuple):
     high: float
     standard_error: float
     error_test: float
-    error_seed: float
+    error_runs: float
     df: float
     p_value: float
     p_adjusted: float
@@ -129,19 +129,19 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     scale = max(float(np.sum(term**2)) / len(term) for term in terms)
     notes: list[str | None] = []
     if parts.total <= 1e-24 * max(scale, difference**2):
-        error_test = error_seed = error = 0.0
+        error_test = error_runs = error = 0.0
         p = 1.0 if abs(difference) <= 1e-12 * max(abs(float(values[0].mean())), 1e-300) else np.nan
         notes.append(
             "the two are equal on every sample" if p == 1.0
             else 'the difference does not vary between samples, so it has no standard error: use method="permutation"'
         )  # fmt: skip
         difference = 0.0 if p == 1.0 else difference
-        error_seed = 0.0 if np.isfinite(parts.seed) else np.nan
+        error_runs = 0.0 if np.isfinite(parts.seed) else np.nan
     elif estimates.route == "influence" and most_df < 1.0:
-        error_test = error_seed = error = p = np.nan
+        error_test = error_runs = error = p = np.nan
         notes.append(SINGLE)
     else:
-        error_test, error_seed, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
+        error_test, error_runs, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
         p = p_of(abs(difference) / error, parts.df)
         if estimates.route == "influence":
             most_df = min(most_df, degrees_of_freedom(terms[0].mean(axis=0) - terms[1].mean(axis=0)))
@@ -153,7 +153,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     reach = t_quantile(level, parts.df) * error
     low, high = (np.nan, np.nan) if np.isnan(p) else (difference - reach, difference + reach)
     return Difference(
-        estimates.names[i], estimates.names[j], difference, low, high, error, error_test, error_seed,
+        estimates.names[i], estimates.names[j], difference, low, high, error, error_test, error_runs,
         parts.df, p, p, False, joined(*notes),
     )  # fmt: skip
 

@@ -60,7 +60,7 @@ def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
         return Limit()
     samples = blocks.samples
     assert samples is not None
-    loss, weight = to_numpy(samples.loss), None if samples.weight is None else to_numpy(samples.weight)
+    loss, weight = to_numpy(samples.loss), None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     if isinstance(few, Tail):
         kind = loss == (1.0 if few.of == "errors" else 0.0)
         number = float(np.count_nonzero(kind if weight is None else kind & (weight > 0.0)))

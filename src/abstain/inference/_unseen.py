@@ -115,10 +115,10 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
     samples = blocks.samples
     assert samples is not None
     total = blocks.total_weight
-    if samples.weight is None:
+    if samples.sample_weight is None:
         added = squares = blocks.weight / total
     else:
-        weight, block = to_numpy(samples.weight), to_numpy(samples.block)
+        weight, block = to_numpy(samples.sample_weight), to_numpy(samples.block)
         added, squares = (np.bincount(block, weight**k, len(blocks)) / total for k in (2, 3))
     added = size.number * added
     more = replace(
@@ -137,7 +137,7 @@ def sizes_of(blocks: TieBlocks, clusters: ArrayLike | None = None) -> Sizes:
         return Sizes(1.0, 1.0, 1.0)
     samples = blocks.samples
     assert samples is not None
-    loss, weight = to_numpy(samples.loss), 1.0 if samples.weight is None else to_numpy(samples.weight)
+    loss, weight = to_numpy(samples.loss), 1.0 if samples.sample_weight is None else to_numpy(samples.sample_weight)
     first, second, third = (float(np.sum(weight * loss**k)) for k in (1, 2, 3))
     if first == 0.0:
         return Sizes(1.0, 1.0, 1.0)
@@ -154,7 +154,7 @@ def seen(
     """Return the variance of the rows that were seen."""
     samples = blocks.samples
     assert samples is not None
-    weight = None if samples.weight is None else to_numpy(samples.weight)
+    weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     if blocks.binary and weight is None and strata is None and clusters is None:
         a, b = derivative.weight, derivative.loss
         return float((blocks.weight - blocks.loss) @ (a * a) + blocks.loss @ (a + b) ** 2)

@@ -87,7 +87,7 @@ def contributions(
         warnings.warn(f"{chosen.name} is undefined: {why}", UndefinedMetricWarning, stacklevel=2)
         return np.full(len(samples.loss), np.nan)
     block, losses = to_numpy(samples.block), to_numpy(samples.loss)
-    weight = 1.0 if samples.weight is None else to_numpy(samples.weight)
+    weight = 1.0 if samples.sample_weight is None else to_numpy(samples.sample_weight)
     result: FloatArray = weight * (a[block] + b[block] * losses)
     return result
 

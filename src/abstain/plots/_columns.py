@@ -28,7 +28,7 @@ def independent(evaluation: Evaluation) -> bool:
 
 def rows_of(blocks: TieBlocks) -> tuple[FloatArray, FloatArray] | None:
     """Return loss and score of each row, or None where the table no longer knows them."""
-    if blocks.samples is not None and blocks.samples.weight is None:
+    if blocks.samples is not None and blocks.samples.sample_weight is None:
         return np.asarray(blocks.samples.loss, dtype=np.float64), blocks.score[np.asarray(blocks.samples.block)]
     if blocks.binary and np.array_equal(blocks.weight, blocks.count):
         count, wrong = blocks.count.astype(np.intp), blocks.loss.astype(np.intp)

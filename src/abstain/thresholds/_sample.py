@@ -62,7 +62,7 @@ def read(
     assert samples is not None
     distinct, sorted_block = samples.before if samples.before is not None else (blocks.score, samples.sorted_block)
     order, losses = to_numpy(samples.order), to_numpy(samples.loss)
-    weights = None if samples.weight is None else to_numpy(samples.weight)
+    weights = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     if sorted_block is None:  # nothing is tied
         block = np.arange(len(order))
     else:
