@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,6 @@ pytest.importorskip("lightning")
 
 from abstain import Outputs  # noqa: E402
 from abstain.nn import train  # noqa: E402
-from abstain.nn.train._recipes import flat  # noqa: E402
 from abstain.study import add_outputs, read_study  # noqa: E402
 from experiments.cwsa_cnn._rows import STUDY as CWSA  # noqa: E402
 from experiments.estimators_table1._rows import STUDY as TABLE_1  # noqa: E402
@@ -35,6 +35,14 @@ from experiments.training._run import dry_run, finished  # noqa: E402
 from tests.imports import ROOT  # noqa: E402
 
 STUDIES = [OPENOOD, FD_SHIFTS, TABLE_1, CWSA]
+
+
+def settings(of, prefix=""):
+    """Return all settings of a recipe by their full key."""
+    found = {}
+    for name, value in of.items():
+        found |= settings(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return found
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
@@ -189,6 +197,6 @@ def test_the_ladder_goes_down_one_step_at_a_time():
     }
     words = {"name", "about", "source"}
     for before, after in pairwise(["sure", *steps]):
-        one, two = flat(train.recipe(before)), flat(train.recipe(after))
+        one, two = (settings(asdict(train.recipe(name))) for name in (before, after))
         assert {key for key in one if one[key] != two[key]} - words <= steps[after]
         assert one != two
