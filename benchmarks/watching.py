@@ -1,22 +1,30 @@
-"""Watching a promise: rows until a late change is noticed, false alarms in years of daily looks, time.
+"""Watching a promise: rows until a late change is noticed, false alarms in years of daily looks, late labels, time.
 
-python benchmarks/watching.py [delays] [years] [swings] [public] [speed]    (all: three minutes; without arguments all)
+python benchmarks/watching.py [delays] [detector] [years] [late] [swings] [public] [kills] [speed] [--quick]
+
+Without arguments all: ten minutes; with --quick a tenth of the repetitions.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
 import abstain
 from abstain._typing import FloatArray
-from abstain.thresholds import Policy, monitor
-from abstain.thresholds._evidence import Evidence, evidence_above
+from abstain.thresholds import Policy, Watch, load_watch, monitor
+from abstain.thresholds._evidence import Detector, Evidence, evidence_above
 
 LIMIT, DELTA = 0.05, 0.05
+#: Average run length of the change detector here.
+RUN = 7300
 ALARM = -np.log(DELTA)
 
 
@@ -47,6 +55,90 @@ def delays(rng: np.random.Generator, repetitions: int = 1000) -> None:
         print(f"{f'{before:.2f}, {history}' if history else '-, 0':<15}" + "".join(f"{each:>20}" for each in cells))
 
 
+def signalled(rng: np.random.Generator, before: float, history: int, after: float) -> float:
+    """Return the rows of the new risk until the detector signals, whatever it signalled before."""
+    detector, waited = Detector(LIMIT, RUN), 0
+    detector.update((rng.random(history) < before).astype(float))
+    while True:
+        signals = detector.update((rng.random(500) < after).astype(float))[1]
+        if signals:
+            return float(waited + signals[0] + 1)
+        waited += 500
+
+
+def detector(rng: np.random.Generator, repetitions: int = 1000) -> None:
+    """The change detector: rows until its signal, and between false ones."""
+    print(f"change detector, run length {RUN}: rows until the signal, median / 90 %, {repetitions} streams")
+    for before, history in ((0.0, 0), *((p, n) for p in (0.02, 0.04, 0.05) for n in (500, 2000, 10000))):
+        found = [signalled(rng, before, history, 0.10) for _ in range(repetitions)]
+        middle, late = np.quantile(found, [0.5, 0.9])
+        print(f"{f'{before:.2f}, {history}' if history else '-, 0':<15} {middle:.0f} / {late:.0f}")
+    cut, first = 10 * RUN, []
+    for _ in range(repetitions // 2):
+        signals = Detector(LIMIT, RUN).update((rng.random(cut) < LIMIT).astype(float))[1]
+        first.append(signals[0] + 1 if signals else cut)
+    error = 1.96 * np.std(first) / np.sqrt(len(first))
+    censored = 100 * np.mean(np.array(first) == cut)
+    mean = f"{np.mean(first):.0f} +- {error:.0f} rows to the first signal"
+    print(f"risk at the limit: {mean} ({censored:.1f} % cut at {cut})")
+
+
+def stream(days: int, a_day: int, risk: float, kind: str, rng: np.random.Generator) -> tuple[FloatArray, ...]:
+    """Return days of prediction, losses, and days on which labels come."""
+    day = np.repeat(np.arange(days), a_day).astype(float)
+    wrong = (rng.random(len(day)) < risk).astype(float)
+    delay = rng.exponential(float(kind), len(day)) if kind[0].isdigit() else np.where(wrong, *EARLY[kind])
+    return day, wrong, day + delay
+
+
+#: Errors are known after so many days, and successes are.
+EARLY = {"errors after 5, successes after 30 days": (5.0, 30.0), "errors after 2, successes after 60": (2.0, 60.0)}
+
+
+def late(rng: np.random.Generator, repetitions: int = 2000) -> None:
+    """Late labels: in the order of labelling where the delay tells nothing, else under maturity."""
+    for a_day in (10, 30):
+        for mean in ("7", "30", "90"):
+            alarms = 0
+            for _ in range(repetitions):
+                _, wrong, known = stream(365, a_day, LIMIT, mean, rng)
+                order = np.argsort(known, kind="stable")
+                alarms += bool((evidence_above(wrong[order][known[order] <= 365], LIMIT) >= ALARM).any())
+            share = percent(alarms, repetitions)
+            print(f"delay of {mean} days in the mean, {a_day} rows a day, order of labels: ever {share}", flush=True)
+    policy = certified()
+    for kind, (_, age) in EARLY.items():
+        for risk in (0.02, 0.04, 0.05):
+            for a_day in (10, 30):
+                found = np.zeros(2)
+                for k in range(repetitions):
+                    day, wrong, known = stream(365, a_day, risk, kind, rng)
+                    order = np.argsort(known, kind="stable")
+                    by_label = evidence_above(wrong[order][known[order] <= 365], LIMIT)
+                    by_age = evidence_above(wrong[day <= 365 - age], LIMIT)
+                    if k < 5:  # the same through the public door, a look every 30 days
+                        assert np.isclose(np.log(watched(policy, day, wrong, known, age)), max(0.0, by_age.max()))
+                    found += bool((by_label >= ALARM).any()), bool((by_age >= ALARM).any())
+                shares = f"order of labels {percent(found[0], repetitions)}, maturity {percent(found[1], repetitions)}"
+                print(f"{kind}, risk {risk}, {a_day} rows a day: {shares}", flush=True)
+
+
+def watched(policy: Policy, day: FloatArray, wrong: FloatArray, known: FloatArray, age: float) -> float:
+    """Return the evidence of a year that is watched under maturity, where each month's file has the last months."""
+    watch, score = Watch(policy, maturity=age, accepted_only=True), np.linspace(0.99, 1.0, len(day))
+    for today in [*range(30, 365, 30), 365]:
+        new = (day <= today) & (day > today - age - 31)
+        loss = np.where(known[new] <= today, wrong[new], np.nan)
+        mixed = np.random.default_rng(today).permutation(int(new.sum()))
+        seen = watch.update(loss[mixed], score[new][mixed], time=day[new][mixed], as_of=float(today))
+    return seen.evidence
+
+
+def percent(k: float, n: int) -> str:
+    """Return a share with 1.96 Monte Carlo errors."""
+    return f"{100 * k / n:.1f} +- {196 * np.sqrt(max(k / n * (1 - k / n), 0.25 / n**2) / n):.1f} %"
+
+
 def ever(path_of: Callable[[], FloatArray], repetitions: int, step: int = 1) -> str:
     """Return the share of streams with an alarm at any look, with 1.96 Monte Carlo errors."""
     share = np.mean(
@@ -72,7 +164,12 @@ def swings(rng: np.random.Generator, repetitions: int = 500) -> None:
         for low, high in ((0.04, 0.06), (0.02, 0.08)):
             risk = np.where(row % period < period // 2, low, high)
             share = ever(lambda risk=risk: (rng.random(len(risk)) < risk).astype(float), repetitions)  # type: ignore[misc]
-            print(f"risk {low} then {high} {name}: alarmed {share}")
+            first = np.mean([
+                (Evidence(LIMIT, 1.0).update((rng.random(len(risk)) < risk).astype(float)) >= ALARM).any()
+                for _ in range(repetitions)
+            ])  # fmt: skip
+            mean = percent(first * repetitions, repetitions)
+            print(f"risk {low} then {high} {name}: alarmed {share}; with since_first {mean}")
 
 
 def certified() -> Policy:
@@ -96,26 +193,52 @@ def public(rng: np.random.Generator, repetitions: int = 300) -> None:
     print(f"monitor, 10,000 rows of .02, then .10: alarm after {np.quantile(found, [0.5, 0.9])} rows (50, 90 %)")
 
 
-def speed(rng: np.random.Generator) -> None:
+def kills(_: np.random.Generator, repetitions: int = 50) -> None:
+    """A writer of the state is killed again and again."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, said, lost, weeks, policy = Path(folder) / "state.json", Path(folder) / "said", 0, 0, certified()
+        Watch(policy).save(file)
+        for kill in range(repetitions):
+            child = os.fork()
+            if not child:
+                mine, watch = np.random.default_rng(kill), load_watch(file, policy)
+                while True:
+                    watch.update(mine.random(60) < 0.02, mine.random(60))
+                    watch.save(file)
+                    said.write_text(str(watch.calls))
+            time.sleep(0.02 + 0.2 * np.random.default_rng([1, kill]).random())
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            written = int(said.read_text() or 0) if said.exists() else 0
+            weeks = load_watch(file, policy).calls
+            lost += weeks < written
+        print(f"killed {repetitions} times while it wrote, {weeks} weeks in all: {lost} that were written are lost")
+
+
+def speed(rng: np.random.Generator, _: int = 0) -> None:
     """A million rows, and one more row."""
     policy, score, loss = certified(), rng.random(10**6), rng.random(10**6) < 0.02
     start = time.perf_counter()
-    monitor(policy, loss, score)
-    print(f"monitor, 1,000,000 rows with coverage and score: {time.perf_counter() - start:.2f} s")
-    evidence = Evidence(LIMIT)
-    evidence.update(loss.astype(float))
-    start = time.perf_counter()
-    for one in loss[:2000].astype(float):
-        evidence.update(np.array([one]))
-    print(f"one more row of the promise: {(time.perf_counter() - start) / 2:.3f} ms")
+    watch = Watch(policy)
+    watch.update(loss, score)
+    print(f"1,000,000 rows with coverage and score: {time.perf_counter() - start:.2f} s")
+    loss, score = rng.random(1000) < 0.02, rng.random(1000)
+    start, used = time.perf_counter(), time.process_time()
+    for k in range(1000):
+        watch.update(loss[k : k + 1], score[k : k + 1])
+    wall, used = time.perf_counter() - start, time.process_time() - used
+    print(f"one more row: {used:.3f} ms of the processor, {wall:.3f} ms on the clock")
 
 
 def main() -> None:
-    parts: dict[str, Callable[[np.random.Generator], None]] = {
-        "delays": delays, "years": years, "swings": swings, "public": public, "speed": speed,
+    parts: dict[str, tuple[Callable[..., None], int]] = {
+        "delays": (delays, 1000), "detector": (detector, 1000), "years": (years, 2000), "late": (late, 2000),
+        "swings": (swings, 500), "public": (public, 300), "kills": (kills, 50), "speed": (speed, 1),
     }  # fmt: skip
-    for name in sys.argv[1:] or parts:
-        parts[name](np.random.default_rng(3))
+    names = [name for name in sys.argv[1:] if name != "--quick"]
+    for name in names or parts:
+        part, many = parts[name]
+        part(np.random.default_rng(3), max(1, many // 10) if "--quick" in sys.argv and name != "kills" else many)
 
 
 if __name__ == "__main__":

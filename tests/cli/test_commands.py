@@ -324,7 +324,7 @@ def test_probabilities_given_as_logits_are_noted(abstain_: Run, files: Files, co
     done = abstain_(*arguments[command])
     assert done.code == 0
     assert done.json
-    assert done.err.count("note: ") == 1
+    assert done.err.count("logits look like probabilities") == 1
     file = "other.csv" if command == "monitor" else "preds.csv"
     assert done.err.startswith(f"note: {file}: logits look like probabilities")
     assert "--probabilities" in done.err

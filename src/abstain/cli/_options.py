@@ -8,8 +8,7 @@ from abstain.cli._columns import COLUMNS, as_option
 
 #: Arguments of the library as options of the command.
 _OPTIONS = (*COLUMNS, "groups", "scores", "metrics", "nan_policy", "max_loss", "temperature", "delta", "plan", "judge",
-            "halfwidth",
-            "error_rate")  # fmt: skip
+            "halfwidth", "error_rate", "maturity", "time", "again", "state")  # fmt: skip
 _PHRASES = {
     " (or unlabelled=True)": "",
     "class_names=[...]": "--class-names a,b,...",
@@ -17,6 +16,8 @@ _PHRASES = {
     "plan.extend(loss)": "'abstain plan --extend'",
     "edited=True": "'abstain apply --edited'",
     "overwrite=True": "--overwrite",
+    "again=True": "--again",
+    "unlabelled='error'": "--unlabelled error",
     'labelled="at random"': "--at-random",
     'target="population"': "--population",
     "plan= (of abstain.plan_labels)": "--plan (of 'abstain plan')",

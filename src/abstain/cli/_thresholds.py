@@ -246,37 +246,98 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
     click.echo(f"wrote {output}", err=True)
 
 
-@command.command("monitor", epilog=example_lines("abstain monitor policy.json audited.parquet --loss err"))
+@command.command(
+    "monitor",
+    epilog=example_lines(
+        "abstain monitor policy.json audited.parquet --loss err",
+        "abstain monitor policy.json this_week.csv --loss err --state watch.json",
+        "abstain monitor policy.json recent.csv --loss err --state watch.json --time predicted --maturity 30",
+    ),
+)
 @click.argument("policy", type=Path)
-@click.argument("file", type=Path)
+@click.argument("file", type=Path, required=False)
 @reads("labels", "features", *ROWS, *ANSWERS, "clusters")
+@click.option("--state", type=Path, help="What was watched so far: read, and written again with FILE, the new rows.")
+@click.option("--time", help="Column of dates or numbers: when labels came; with --maturity when rows were predicted.")
+@click.option("--maturity", type=float, help="Days until all labels of a row's age are in; younger rows wait.")
+@click.option("--as-of", help="The present, for --maturity.  [default: the latest time]")
+@click.option("--unlabelled", type=click.Choice(["refuse", "error"]), help="Accepted rows without a label.")
+@click.option("--period", type=float, help="Days of a line of the table, where --time is given.  [default: 7]")
+@click.option("--run-length", type=float, help="Accepted rows between false signals of a change.  [default: 10000]")
+@click.option("--since-first", is_flag=True, help="Test the mean risk since the first row, not the risk at every row.")
+@click.option("--again", is_flag=True, help="Take rows that look as if they had been sent before.")
 @click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage cannot be told.")
 @click.option("--max-loss", type=float, help="Largest possible loss; default that of the promise.")
 @click.option("--delta", type=float, help="False-alarm probability; default that of the promise.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def monitor_command(
-    context: click.Context, /, policy: Path, file: Path, columns: dict[str, Any], accepted_only: bool,
-    max_loss: float | None, delta: float | None, as_json: bool,
+    context: click.Context, /, policy: Path, file: Path | None, columns: dict[str, Any], state: Path | None,
+    time: str | None, as_of: str | None, again: bool, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
 
-    FILE holds all labelled rows since the deployment, in the order in which their labels came. The test may be
-    repeated every day.
+    FILE holds all labelled rows since the deployment, in the order in which their labels came; with --state only the
+    new ones. The test may be repeated every day. Without FILE what was watched so far is shown.
     """
-    from abstain.thresholds import load_policy, monitor
+    from abstain.thresholds import Watch, load_policy, load_watch
 
     known = load_policy(policy)
-    inputs = dict(known.inputs or {})
-    columns = _as_calibrated(columns, known)
-    outputs, _, names = read(file, [], [known.group] if known.group else [], **columns)
-    with about(file):
-        with _noted():
-            score = known.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
-        seen = monitor(
-            known, outputs.loss_per_sample(), score, accepted_only=accepted_only, max_loss=max_loss, delta=delta,
-            groups=(outputs.groups or {})[names[0]] if known.group else None, clusters=outputs.clusters,
-        )  # fmt: skip
+    given = {name: value for name, value in options.items() if value not in (None, False)}
+    if state is not None and state.exists():
+        if given:
+            raise click.UsageError(
+                f"{state} keeps the options that it was begun with; leave {listed(f'--{name}' for name in given)} out, "
+                "or begin another state".replace("_", "-")
+            )
+        watch = load_watch(state, known)
+    elif file is None:
+        raise click.UsageError("give FILE, the labelled rows, or --state with what was watched so far")
+    else:
+        watch = Watch(known, **given)
+    if state is not None and file is not None:
+        check_destinations({"state": state}, [file, policy])
+    if file is None:
+        seen = watch.result()
+    else:
+        unlabelled = watch.clock.maturity is not None or "unlabelled" in given
+        rows = _monitored(file, known, columns, time, unlabelled)
+        with about(file):
+            seen = watch.update(**rows, as_of=_present(as_of), again=again)
+    if state is not None and file is not None:
+        watch.save(state)
     _print(seen, as_json)
     if seen.promise_broken:
         context.exit(1)
+
+
+def _monitored(
+    file: Path, policy: Policy, columns: dict[str, Any], time: str | None, unlabelled: bool
+) -> dict[str, Any]:
+    """Return the columns of rows to watch; rows without a label have none of a loss."""
+    from abstain.outputs import read_pool
+
+    inputs, columns = dict(policy.inputs or {}), _as_calibrated(columns, policy)
+    by = [name for name in (policy.group, time) if name is not None]
+    if unlabelled:
+        outputs, loss = read_pool(file, groups=by, **columns)
+        names = by
+    else:
+        outputs, _, names = read(file, [], by, **columns)
+        loss = outputs.loss_per_sample()
+    found = dict(zip(by, names, strict=True))
+    with about(file), _noted():
+        score = policy.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
+    return {
+        "loss": loss, "confidence": score, "clusters": outputs.clusters,
+        "groups": (outputs.groups or {})[found[policy.group]] if policy.group else None,
+        "time": (outputs.groups or {})[found[time]] if time else None,
+    }  # fmt: skip
+
+
+def _present(as_of: str | None) -> Any:
+    """Return a number, or the text of a date."""
+    try:
+        return None if as_of is None else float(as_of)
+    except ValueError:
+        return as_of

@@ -9,8 +9,10 @@ from abstain.thresholds._conditional import conditional_threshold
 from abstain.thresholds._conformal import conformal_threshold
 from abstain.thresholds._copies import CopiedRowsWarning
 from abstain.thresholds._groups import GroupThresholds
-from abstain.thresholds._monitor import Monitoring, monitor
+from abstain.thresholds._monitor import monitor
+from abstain.thresholds._monitoring import Monitoring
 from abstain.thresholds._order import SortedRowsWarning
+from abstain.thresholds._period import Period
 from abstain.thresholds._plan import CertificatePlan, plan_certificate
 from abstain.thresholds._policy import READING as READING
 from abstain.thresholds._policy import Policy
@@ -19,6 +21,7 @@ from abstain.thresholds._report import Audit, audit
 from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
 from abstain.thresholds._reuse import ReusedCalibrationWarning, ReusedSelectionWarning, remember_selection
+from abstain.thresholds._watch import Watch, load_watch
 
 # What is imported under its own name is public at the top of the package.
 __all__ = [
@@ -31,4 +34,4 @@ __all__ = [
 ]
 __all__ += ["Applied", "Attained", "Audit", "CertifiedBand", "CopiedRowsWarning", "GroupThresholds", "Monitoring"]
 __all__ += ["Policy", "ReusedCalibrationWarning", "ReusedSelectionWarning", "apply_policy", "audit", "certified_band"]
-__all__ += ["SortedRowsWarning", "conformal_threshold", "monitor"]
+__all__ += ["Period", "SortedRowsWarning", "Watch", "conformal_threshold", "load_watch", "monitor"]

@@ -34,6 +34,7 @@ from abstain.thresholds._points import at_cost, at_trust, curve_of, nearest
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
 from abstain.thresholds._reuse import warn_if_selected
 from abstain.thresholds._sample import Sample, largest_loss, read
+from abstain.thresholds._sent import hashed, sketch
 
 Metric = Literal["cwsa", "cwsa_plus"]
 
@@ -328,7 +329,8 @@ def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
         "calibration": {
             "n": sample.n, "n_accepted": n_accepted, "coverage": coverage,
             "n_unscored": sample.blocks.n_rejected, "n_dropped": sample.blocks.n_dropped,
-            "fingerprint": sample.fingerprint, "bins": _bins(sample), "weighted": sample.weight is not None,
+            "fingerprint": sample.fingerprint, "sketch": sketch(hashed(sample.score, sample.loss)),
+            "bins": _bins(sample), "weighted": sample.weight is not None,
             "abstain": __version__, "numpy": np.__version__,
             **({} if sample.cluster is None else {"n_clusters": int(sample.cluster.max()) + 1}),
         },

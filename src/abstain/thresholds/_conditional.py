@@ -13,6 +13,7 @@ from abstain.thresholds._choose import choose_threshold
 from abstain.thresholds._intervals import coverage_interval
 from abstain.thresholds._results import CertifiedThreshold
 from abstain.thresholds._sample import read
+from abstain.thresholds._sent import hashed, sketch
 
 
 def conditional_threshold(
@@ -104,6 +105,7 @@ def conditional_threshold(
     coverage = float(accepted.mean())
     calibration = found.calibration | {
         "n": whole.n, "n_accepted": int(accepted.sum()), "coverage": coverage, "fingerprint": whole.fingerprint,
+        "sketch": sketch(hashed(whole.score, whole.loss)),
         "bins": [], "of": what, "n_of": int(kind.sum()),
     }  # fmt: skip
     return replace(

@@ -17,7 +17,17 @@ One step needs two numbers for each stake, not the past: the log product G since
 :math:`\log \sum_{s \le t} w_s e^{-G_{s-1}}`. Both are sums in the order of the values, so values may be given in
 parts of any size.
 
-Sources: Ville (1939); Waudby-Smith & Ramdas (2024), Section 4; for mixtures over starts Shin, Ramdas & Rinaldo (2024).
+**Two nulls.** With all weight on the first value, :math:`K_t` also keeps its level if only the *running mean* of the
+expected values, independent of each other, is at most m at every t: then :math:`\prod E f_i \le 1` by concavity, so
+:math:`K_t \le \prod f_i / E f_i`, a martingale. Parts that start later have no such excuse: what came before their
+start does not count for them. No mixture over starts has that null, since that is what makes it see a change.
+
+**A detector of changes** gives every start the whole weight 1: :math:`R_t = \sum_{s \le t} \prod_{i=s}^t f_i`. R minus
+t is a supermartingale, so the mean number of values until R reaches a *run length* A is at least A while nothing is
+wrong. It sees a change soon, and it does raise false signals; so a signal is no broken promise.
+
+Sources: Ville (1939); Waudby-Smith & Ramdas (2024), Section 4; for mixtures over starts and the detector, which is that
+of Shiryaev and Roberts with bets, Shin, Ramdas & Rinaldo (2024).
 """
 
 from __future__ import annotations
@@ -32,9 +42,9 @@ ALTERNATIVES = (1.15, 1.3, 1.6, 2.0, 3.0, 5.0)
 FIRST, SCALE, POWER = 0.5, 50.0, 0.25
 
 
-def _cash(after: FloatArray) -> FloatArray:
+def _cash(after: FloatArray, first: float) -> FloatArray:
     """Return the weight of the starts that are still to come after so many values; 1 before the first."""
-    later: FloatArray = (1.0 - FIRST) * (1.0 + after / SCALE) ** -POWER
+    later: FloatArray = (1.0 - first) * (1.0 + after / SCALE) ** -POWER
     return np.where(after > 0.0, later, 1.0)
 
 
@@ -61,37 +71,52 @@ class Bets:
 
 
 class Evidence:
-    """Log of the evidence that [0, 1] values have a mean above a limit inside (0, 1), which may be looked at always.
+    """Log of the evidence that [0, 1] values have a mean above a limit in (0, 1], which may be looked at always.
 
     Parameters
     ----------
     limit : float
-        What the mean may be.
+        What the mean may be; nothing speaks against 1.
+    first : float
+        Weight of the bets that start at the first value.
     """
 
-    def __init__(self, limit: float) -> None:
-        self.bets, self.n = Bets(limit), 0
+    def __init__(self, limit: float, first: float = FIRST) -> None:
+        self.idle, self.n, self.first = limit >= 1.0, 0, first
+        self.bets = Bets(0.5 if self.idle else limit)
 
     def update(self, values: FloatArray) -> FloatArray:
         """Return the log evidence after each of the next values."""
-        cash = _cash(np.arange(self.n, self.n + len(values) + 1, dtype=np.float64))
+        cash = _cash(np.arange(self.n, self.n + len(values) + 1, dtype=np.float64), self.first)
         self.n += len(values)
-        return np.logaddexp(self.bets.play(values, np.log(cash[:-1] - cash[1:])), np.log(cash[1:]))
+        if self.idle or not len(values):
+            return np.full(len(values), -np.inf)
+        with np.errstate(divide="ignore"):
+            opens, waits = np.log(cash[:-1] - cash[1:]), np.log(cash[1:])
+        return np.asarray(np.logaddexp(self.bets.play(values, opens), waits))
+
+
+class Detector:
+    """Signals that values may have risen above a limit in (0, 1], on average at most one in ``run_length`` if not."""
+
+    def __init__(self, limit: float, run_length: float) -> None:
+        self.limit, self.alarm = limit, float(np.log(run_length))
+        self.bets = Bets(limit if limit < 1.0 else 0.5)
+
+    def update(self, values: FloatArray) -> tuple[FloatArray, list[int]]:
+        """Return the log of R after each of the next values, and at which it signals and starts again."""
+        path, signals, begin = np.full(len(values), -np.inf), [], 0
+        while self.limit < 1.0 and begin < len(values):
+            path[begin:] = self.bets.play(values[begin:], np.zeros(len(values) - begin))
+            over = np.flatnonzero(path[begin:] >= self.alarm)
+            if not over.size:
+                break
+            signals.append(begin + int(over[0]))
+            begin = signals[-1] + 1
+            self.bets = Bets(self.limit)
+        return path, signals
 
 
 def evidence_above(values: FloatArray, limit: float) -> FloatArray:
     """Return the log of the evidence that the mean of these [0, 1] values is above the limit, after each of them."""
-    return Evidence(limit).update(values) if 0.0 < limit < 1.0 else _certain(values, limit)
-
-
-def evidence_since_first(values: FloatArray, limit: float) -> FloatArray:
-    """Return the same of bets that all start at the first value: less to compute, and slow after a good time."""
-    if not 0.0 < limit < 1.0:
-        return _certain(values, limit)
-    paths = [np.cumsum(np.log1p(stake * (values - limit))) for stake in Bets(limit).stakes]
-    return np.asarray(np.logaddexp.reduce(paths, axis=0) - np.log(len(paths)))
-
-
-def _certain(values: FloatArray, limit: float) -> FloatArray:
-    """Return the log evidence against a mean of 0, which one positive value refutes, or of 1, which none does."""
-    return np.full(len(values), -np.inf) if limit >= 1.0 else np.where(np.cumsum(values) > 0.0, np.inf, 0.0)
+    return Evidence(limit).update(values)

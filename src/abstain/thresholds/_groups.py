@@ -15,6 +15,7 @@ from abstain._typing import ArrayLike, BoolArray
 from abstain.thresholds._grouped import accept_by_group
 from abstain.thresholds._policy import Policy
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
+from abstain.thresholds._sent import merged
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,10 +66,10 @@ class GroupThresholds(Result):
         """Return rows, fingerprint and versions, and those of each group."""
         each = {name: one.calibration for name, one in self.groups.items()}
         total = {key: sum(one[key] for one in each.values()) for key in ("n", "n_accepted", "n_unscored", "n_dropped")}
-        first = next(iter(each.values()))
+        first, sketches = next(iter(each.values())), merged([one["sketch"] for one in each.values()])
         names: tuple[str, ...] = ("weighted", "abstain", "numpy", "answered")
         kept = {key: first[key] for key in names if key in first}
-        return {**total, **kept, "fingerprint": self.fingerprint, "groups": each}
+        return {**total, **kept, "fingerprint": self.fingerprint, "sketch": sketches, "groups": each}
 
     def guarantee(self) -> dict[str, Any] | None:
         """Return what is promised for the groups that were attained, or None."""

@@ -127,8 +127,9 @@ def audit(
     """
     if not isinstance(threshold, Threshold | GroupThresholds | Policy):
         raise TypeError(f"threshold must be what choose_threshold or load_policy returns, got {threshold!r}")
-    warn_if_reused(threshold.calibration, read(loss, confidence, None, nan_policy))
+    read(loss, confidence, None, nan_policy)  # an error names the row of the whole column
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+    warn_if_reused(threshold.calibration, losses, scores)
     if isinstance(threshold, GroupThresholds) or (isinstance(threshold, Policy) and threshold.group is not None):
         if groups is None:
             raise TypeError("there is one threshold per group; give groups=")

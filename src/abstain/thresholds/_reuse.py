@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import same_length, vector
-from abstain._typing import ArrayLike, IntArray
-from abstain.thresholds._sample import Sample
+from abstain._typing import ArrayLike, FloatArray
+from abstain.thresholds._sample import Sample, read
+from abstain.thresholds._sent import FEWEST, Hashes, distinct, hashed, in_common
 
 
 class ReusedCalibrationWarning(UserWarning):
@@ -43,21 +44,12 @@ class ReusedSelectionWarning(UserWarning):
 
 
 #: Hashed rows, score with loss, of what was selected in this process: the latest selections.
-_SELECTED: deque[IntArray] = deque(maxlen=64)
+_SELECTED: deque[Hashes] = deque(maxlen=64)
 #: Part of the rows of a certificate that must be known from a selection before anything is said.
 _PART = 0.2
 
 
-def row_hashes(loss: ArrayLike, confidence: ArrayLike) -> IntArray:
-    """Return a number for each row that hardly any but the same score with the same loss has, sorted."""
-    columns = [np.ascontiguousarray(column, dtype=np.float64) + 0.0 for column in (confidence, loss)]
-    score, losses = (column.view(np.uint64) for column in columns)
-    mixed = score * np.uint64(0x9E3779B97F4A7C15) ^ (losses * np.uint64(0xC2B2AE3D27D4EB4F) >> np.uint64(7))
-    mixed ^= mixed >> np.uint64(29)
-    return np.unique(mixed * np.uint64(0xBF58476D1CE4E5B9))
-
-
-def remember_selection(loss: ArrayLike, confidence: ArrayLike) -> IntArray:
+def remember_selection(loss: ArrayLike, confidence: ArrayLike) -> Hashes:
     """Remember that a score was selected on these rows; a certificate of this process on many of them warns.
 
     :func:`abstain.select` and :func:`abstain.tune` call it for what they choose.
@@ -80,7 +72,7 @@ def remember_selection(loss: ArrayLike, confidence: ArrayLike) -> IntArray:
     """
     columns = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
     same_length(loss=columns[0], confidence=columns[1])
-    hashes = row_hashes(*columns)
+    hashes = distinct(hashed(columns[1], columns[0]))
     _SELECTED.append(hashes)
     return hashes
 
@@ -89,7 +81,7 @@ def warn_if_selected(sample: Sample) -> None:
     """Warn the caller's caller if many rows are known from a selection; scores that tie say nothing."""
     if not _SELECTED:
         return
-    hashes = row_hashes(sample.loss, sample.score)
+    hashes = distinct(hashed(sample.score, sample.loss))
     if len(hashes) < 0.5 * sample.n:  # of rounded scores, other rows look the same
         return
     known = max(np.isin(hashes, each, assume_unique=True).mean() for each in _SELECTED)
@@ -102,12 +94,26 @@ def warn_if_selected(sample: Sample) -> None:
         )
 
 
-def warn_if_reused(calibration: Mapping[str, Any], sample: Sample) -> None:
-    """Warn the caller's caller if a sample is the one on which a threshold was chosen."""
-    if sample.fingerprint == calibration.get("fingerprint"):
-        warnings.warn(
-            "these are the rows on which the threshold was chosen: coverage and risk are optimistic; "
-            "report on rows that were held out",
-            ReusedCalibrationWarning,
-            stacklevel=3,
-        )
+def warn_if_reused(calibration: Mapping[str, Any], loss: FloatArray, score: FloatArray) -> None:
+    """Warn the caller's caller if rows are those on which a threshold was chosen, or many of them are.
+
+    By equal scores and losses; rows whose scores were rescaled, or tie often, cannot be recognised.
+    """
+    known = calibration.get("sketch", "") if len(loss) >= FEWEST else ""
+    mine, theirs = in_common(known, hashed(np.where(np.isnan(score), -np.inf, score), loss)) if known else (0.0, 0.0)
+    if max(mine, theirs) < _PART and not _same(calibration, loss, score):
+        return
+    much = "these are" if mine > 0.99 or mine < _PART else f"about {100.0 * mine:.0f} % of these are among"
+    warnings.warn(
+        f"{much} the rows on which the threshold was chosen: coverage and risk are optimistic; "
+        "report on rows that were held out",
+        ReusedCalibrationWarning,
+        stacklevel=3,
+    )
+
+
+def _same(calibration: Mapping[str, Any], loss: FloatArray, score: FloatArray) -> bool:
+    """Return whether these are exactly the calibration rows, in any order, also where scores tie."""
+    if len(loss) == 0 or len(loss) != calibration.get("n"):
+        return False
+    return read(loss, score, None, "reject").fingerprint == calibration.get("fingerprint")

@@ -1,0 +1,135 @@
+"""What ``monitor`` says: whether a promise is broken, whether something changed, and what each week showed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from abstain._result import Column, Result, Row, Table
+from abstain.thresholds._period import Period
+from abstain.thresholds._results import TOLD
+
+#: Periods that are printed.
+SHOWN = 26
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Monitoring(Result):
+    """What the newly labelled rows say, in the order in which they came.
+
+    Parameters
+    ----------
+    promise_broken : bool or None
+        Whether the evidence against the promise ever reached 1/delta; None without a promise or without accepted rows.
+    broken_at : int or None
+        Labelled, accepted rows until then; of clusters up to the last accepted row of the one that decided.
+    evidence : float
+        Largest evidence so far, of any group, divided by the number of groups; 1/delta raises the alarm.
+    n, n_accepted : int
+        Labelled rows, accepted ones.
+    risk, coverage : float
+        On these rows.
+    coverage_drifted, score_drifted : bool or None
+        Whether coverage or score, of any group, left what the calibration rows had shown; None if that cannot be told.
+    untold : str or None
+        Why it cannot.
+    groups : dict of str to bool
+        Whether the promise is broken, for each group with a promise and accepted rows; empty without groups.
+    delta : float
+        Probability of a false alarm, ever, of each of the three.
+    changed_at : tuple of int
+        Accepted rows after which the change detector signalled. A signal is no broken promise: while nothing is wrong
+        it comes once in ``run_length`` accepted rows (or clusters), or less often, on average.
+    run_length : float
+        Of the change detector.
+    waiting, skipped : int
+        Rows of the last call that were too young, and that were watched before.
+    periods : tuple of Period
+        What the rows of each week showed, or of each call where no times were given.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(4000)
+    >>> wrong = rng.random(4000) > score ** 0.1
+    >>> policy = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05).policy(score="msp")
+    >>> later = abstain.thresholds.monitor(policy, rng.random(4000) < 0.2, rng.random(4000))
+    >>> later.promise_broken, later.broken_at < 400
+    (True, True)
+    """
+
+    promise_broken: bool | None
+    broken_at: int | None
+    evidence: float
+    n: int
+    n_accepted: int
+    risk: float
+    coverage: float
+    coverage_drifted: bool | None
+    score_drifted: bool | None
+    untold: str | None
+    groups: Mapping[str, bool]
+    delta: float
+    changed_at: tuple[int, ...]
+    run_length: float
+    waiting: int
+    skipped: int
+    periods: tuple[Period, ...]
+
+    def headline(self) -> str:
+        """Return whether the promise is broken, and the evidence."""
+        broken = [name for name, is_broken in self.groups.items() if is_broken]
+        where = f" in {', '.join(broken)}" if broken else ""
+        alarm = f"evidence {self.evidence:.3g}, alarm at {1.0 / self.delta:.3g}"
+        return f"promise broken: {TOLD[self.promise_broken]}{where} ({alarm})"
+
+    def tables(self) -> list[Table]:
+        """Return risk and coverage of all labelled rows, and what each period showed where there are several."""
+        rows: list[Row] = [("risk", self.risk), ("accepted", f"{self.n_accepted} of {self.n}")]
+        if self.coverage_drifted is not None:
+            rows.append(("coverage", self.coverage))
+        whole = Table([Column(), Column(alike=False)], rows)
+        return [whole] if len(self.periods) < 2 else [whole, self._by_period()]
+
+    def _by_period(self) -> Table:
+        names = ("n", "Coverage", "Risk", "Evidence", "Change", "Drift")
+        shown: list[Row] = [
+            (one.period, one.n, one.coverage, f"{one.risk:.4f} [{one.risk_low:.4f}, {one.risk_high:.4f}]",
+             f"{one.evidence:.3g}", f"{one.change:.2g}{'!' if one.signals else ''}",
+             f"{np.nanmax([0.0, one.coverage_drift, one.score_drift]):.2g}")
+            for one in self.periods[-SHOWN:]
+        ]  # fmt: skip
+        notes = [
+            f"Evidence: the promise is broken at {1.0 / self.delta:.3g}. Change: a signal (!) at 1, which breaks no "
+            "promise. Drift: alarm at 1.",
+            "In brackets: 95 % intervals of the risk of these rows alone.",
+        ]
+        if len(self.periods) > SHOWN:
+            notes.append(f"The last {SHOWN} of {len(self.periods)}; all are in periods.")
+        return Table([Column("Period", left=True), *(Column(name) for name in names)], shown, notes=notes)
+
+    def notes(self) -> list[str]:
+        """Return whether the rows have changed or drifted, and which were not watched."""
+        why = f" ({self.untold})" if self.untold else ""
+        found = [f"coverage drifted: {TOLD[self.coverage_drifted]}; score drifted: {TOLD[self.score_drifted]}{why}"]
+        if self.changed_at:
+            last = ", ".join(map(str, self.changed_at[-5:]))
+            found.append(
+                f"a change was signalled after accepted row {last}: look at what happened there. This is no broken "
+                f"promise; without any change it comes once in {self.run_length:g} accepted rows at most, on average"
+            )
+        if self.waiting:
+            found.append(f"{self.waiting} rows are too young and wait; give them again, labelled or not, with the next")
+        if self.skipped:
+            found.append(f"{self.skipped} rows are of a time that was watched before, and were left out")
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict; of each period see ``periods``."""
+        left_out = ("groups", "periods", "changed_at")
+        kept = {key: value for key, value in vars(self).items() if key not in left_out}
+        return [kept | {"n_changes": len(self.changed_at)}]

@@ -1,0 +1,98 @@
+"""Rows that were seen before: small sketches of the rows of a file, by which they are known again.
+
+A row is its score with its loss, hashed. Of a set of rows the smallest hashes are kept: of another set those below the
+largest that was kept are a random part of it, and the share of them that was kept says how much the two have in common.
+Where scores tie, different rows look alike, and nothing can be told.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from abstain._typing import FloatArray
+
+Hashes = npt.NDArray[np.uint64]
+
+#: Hashes that are kept of a set, and the fewest of another set that say anything.
+KEPT, FEWEST = 256, 8
+#: Rows that tie so often are not told apart: different ones of all, at least.
+DISTINCT = 0.5
+#: A sequence is known again if at most one in so many random orders of its rows is the same.
+ORDERS = 1e9
+
+
+def hashed(score: FloatArray, loss: FloatArray) -> Hashes:
+    """Return a number for each row; hardly any two different rows share one."""
+    columns = [np.ascontiguousarray(column, dtype=np.float64) + 0.0 for column in (score, loss)]
+    scores, losses = (column.view(np.uint64) for column in columns)
+    mixed = scores * np.uint64(0x9E3779B97F4A7C15) ^ (losses * np.uint64(0xC2B2AE3D27D4EB4F) >> np.uint64(7))
+    mixed ^= mixed >> np.uint64(29)
+    return np.asarray(mixed * np.uint64(0xBF58476D1CE4E5B9))
+
+
+def packed(hashes: Hashes) -> str:
+    """Return hashes as text."""
+    return base64.b64encode(hashes.astype("<u8").tobytes()).decode("ascii")
+
+
+def unpacked(text: str) -> Hashes:
+    """Return the hashes of a text."""
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<u8")
+
+
+def sketch(hashes: Hashes, kept: int = KEPT) -> str:
+    """Return the smallest different hashes of rows as text; empty where rows tie too often to be told apart."""
+    if len(hashes) < FEWEST:
+        return ""
+    found = distinct(hashes)
+    return packed(found[:kept]) if len(found) >= max(FEWEST, DISTINCT * len(hashes)) else ""
+
+
+def merged(texts: list[str]) -> str:
+    """Return the sketch of all rows of several sets."""
+    each = [unpacked(text) for text in texts if text]
+    if not each:
+        return ""
+    known = np.unique(np.concatenate(each))
+    whole = [one[-1] for one in each if len(one) >= KEPT]  # above the last one that was kept nothing is known
+    return packed((known[known <= min(whole)] if whole else known)[:KEPT])
+
+
+def in_common(text: str, hashes: Hashes, kept: int = KEPT) -> tuple[float, float]:
+    """Return about which part of these rows was sketched, and which part of the sketched rows is here; 0 if unknown."""
+    if not text or not len(hashes):
+        return 0.0, 0.0
+    found = distinct(hashes)
+    if len(found) < DISTINCT * len(hashes):
+        return 0.0, 0.0
+    known = unpacked(text)
+    mine = found if len(known) < kept else found[found <= known[-1]]
+    shared = float(np.isin(mine, known, assume_unique=True).sum())
+    return (shared / len(mine) if len(mine) >= FEWEST else 0.0), shared / len(known)
+
+
+def digest(hashes: Hashes) -> str:
+    """Return what a sequence of rows is known by, or nothing if too few orders of them differ."""
+    if not len(hashes):
+        return ""
+    ordered = np.sort(hashes)
+    counts = np.diff(np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])))
+    orders = math.lgamma(len(hashes) + 1) - _factorials(counts)
+    return hashlib.sha256(hashes.tobytes()).hexdigest()[:16] if orders > math.log(ORDERS) else ""
+
+
+def distinct(hashes: Hashes) -> Hashes:
+    """Return different hashes, sorted; for a million of them a sort is faster than what np.unique does."""
+    ordered = np.sort(hashes)
+    first = np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]
+    return np.asarray(ordered[first], dtype=np.uint64)
+
+
+def _factorials(counts: npt.NDArray[np.int64]) -> float:
+    """Return the log of the product of factorials of counts, most of which are 1."""
+    return sum(math.lgamma(int(count) + 1) for count in counts[counts > 1])

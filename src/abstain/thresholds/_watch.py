@@ -1,0 +1,393 @@
+"""``Watch``: a promise that is watched for years by new rows only; what it must remember fits into a small file."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import check_loss, failure_probability, flag, positive, real, same_length, vector
+from abstain._files import write_text
+from abstain._result import plain
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.thresholds._due import Due
+from abstain.thresholds._grouped import group_column
+from abstain.thresholds._monitoring import Monitoring
+from abstain.thresholds._order import warn_if_sorted
+from abstain.thresholds._period import Line, Period
+from abstain.thresholds._policy import Policy
+from abstain.thresholds._report import check_clusters
+from abstain.thresholds._reuse import warn_if_reused
+from abstain.thresholds._sample import cluster_numbers
+from abstain.thresholds._sent import FEWEST, Hashes, digest, hashed, in_common, packed, sketch, unpacked
+from abstain.thresholds._watched import Rules, Seen, Watched
+
+#: What a state file says it is.
+FORMAT = "abstain.watch/1"
+#: Part of the rows of a call that were sent before, from which on it is refused; hashes and calls that are remembered.
+_PART, _KEPT, _CALLS = 0.5, 64, 100
+
+
+class Watch:
+    """Test a policy's promise on labelled rows that come in parts, with one error probability for all time.
+
+    ``update`` takes new rows only, and says what all rows until now show; ``save`` writes what has to be remembered,
+    which is small whatever the number of rows, and :func:`load_watch` takes it up again.
+
+    Parameters
+    ----------
+    policy : Policy
+    accepted_only, max_loss, delta, run_length, since_first, maturity, period, unlabelled
+        As for :func:`monitor`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, abstain
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(4000)
+    >>> wrong = rng.random(4000) > score ** 0.1
+    >>> policy = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05).policy(score="msp")
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "watch.json"
+    >>> watch = abstain.thresholds.Watch(policy)
+    >>> watch.update(rng.random(700) < 0.02, rng.random(700)).promise_broken
+    False
+    >>> watch.save(file)
+    >>> later = abstain.thresholds.load_watch(file, policy).update(rng.random(900) < 0.3, rng.random(900))
+    >>> later.promise_broken, len(later.periods)
+    (True, 2)
+    """
+
+    def __init__(
+        self, policy: Policy, *, accepted_only: bool = False, max_loss: float | None = None,
+        delta: float | None = None, run_length: float = 10_000.0, since_first: bool = False,
+        maturity: Any = None, period: float = 7.0, unlabelled: str = "refuse",
+    ) -> None:  # fmt: skip
+        if not isinstance(policy, Policy):
+            raise TypeError(f"policy must be a Policy, got {type(policy).__name__}; give threshold.policy(score=...)")
+        promise = policy.guarantee
+        bound = max_loss if max_loss is not None else promise["max_loss"] if promise is not None else np.inf
+        self.largest = real(bound, "max_loss", "> 0", "give the largest possible loss")
+        if not self.largest > 0.0:
+            raise ValueError(f"max_loss must be > 0, got {max_loss!r}; give the largest possible loss")
+        if not positive(run_length, "run_length") > 1.0:
+            raise ValueError(f"run_length must be above 1, got {run_length!r}; give rows between false signals")
+        self.policy, self.period = policy, positive(period, "period", "give days, or the unit of time=")
+        self.delta = failure_probability(delta if delta is not None else 0.05 if promise is None else promise["delta"])
+        self.rules = Rules(
+            None if promise is None else float(promise["risk"]) / self.largest,
+            self.delta / max(1, sum(limit < np.inf for limit in policy.thresholds.values())),
+            float(run_length), flag(since_first, "since_first"), flag(accepted_only, "accepted_only"),
+        )  # fmt: skip
+        self.untold = _untold(policy, self.rules.accepted_only)
+        each = policy.calibration.get("groups", {"": policy.calibration})
+        told = "n_accepted" in policy.calibration and self.untold in (None, _ONLY)
+        self.watched = {
+            name: Watched(self.rules, limit, each[name] if told else None)
+            for name, limit in policy.thresholds.items()
+            if limit < np.inf or policy.group is None
+        }
+        self.clock, self.lines, self.total = Due(maturity, unlabelled), list[Line](), Line("", None)
+        self.broken_at: int | None = None
+        self.changed_at: list[int] = []
+        self.sent: list[str] = []
+        self.sketches: list[str] = []
+        self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
+        self.begun: float | None = None
+        self.calls = self.skipped = 0
+        self.on_file: str | None = None
+        self.shown: list[Period] = []
+
+    def update(
+        self, loss: ArrayLike, confidence: ArrayLike, *, groups: ArrayLike | None = None,
+        clusters: ArrayLike | None = None, time: ArrayLike | None = None, as_of: Any = None, again: bool = False,
+    ) -> Monitoring:  # fmt: skip
+        """Take new labelled rows, and return what all rows until now show.
+
+        Parameters
+        ----------
+        loss, confidence, groups, clusters, time, as_of
+            As for :func:`monitor`, but only rows that were not given before; with ``maturity`` those that were too
+            young have to come again, and rows that were watched may come again and are left out.
+        again : bool
+            Take rows although most of them, by score and loss, were given before.
+
+        Returns
+        -------
+        Monitoring
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :func:`monitor`; rows that were sent before. What was seen until then stays as it was.
+        """
+        losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+        same_length(loss=losses, confidence=scores)
+        check_loss(np.where(np.isnan(losses), 0.0, losses), np)
+        accepted = self.policy.accept(scores, groups)
+        if len(losses) and np.nanmax(losses, initial=0.0) > self.largest:
+            raise ValueError(
+                f"max_loss={self.largest:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
+            )
+        check_clusters(self.policy, clusters)
+        unit = None if clusters is None else cluster_numbers(clusters, len(losses))
+        clock = copy.copy(self.clock)
+        rows, when, skipped = clock.order(time, as_of, losses, accepted, unit)
+        values, scores, accepted = losses[rows], scores[rows], accepted[rows]
+        bare = accepted & np.isnan(values)
+        if bare.any() and self.largest == np.inf:
+            raise ValueError("unlabelled='error' counts rows with the largest loss, which is not known; give max_loss=")
+        values = np.where(bare, self.largest, values)
+        column = None if self.policy.group is None or groups is None else group_column(groups)[rows]
+        unit = None if unit is None else unit[rows]
+        known = self._known(scores, values, flag(again, "again"))
+        fresh = None if clusters is None else self._fresh(np.asarray(clusters)[rows])
+        labelled = ~np.isnan(values)
+        warn_if_reused(self.policy.calibration, values[labelled], scores[labelled])
+        mean_loss = units(values, accepted, unit)[1]
+        warn_if_sorted(loss=mean_loss, **({} if unit is not None else {"confidence": scores[accepted]}))
+        # nothing was changed until here, and nothing can fail from here on
+        self.clock, self.skipped, self.calls = clock, skipped, self.calls + 1
+        self.sent += [known[0]] if known[0] else []
+        self.sketches = [*self.sketches, known[1]][-_CALLS:] if known[1] else self.sketches
+        self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
+        for some in self._periods(None if when is None else when[rows], len(rows)):
+            here = None if unit is None else unit[some]
+            self._take(values[some], scores[some], accepted[some], None if column is None else column[some], here)
+        return self.result()
+
+    def _take(
+        self, loss: FloatArray, scores: FloatArray, accepted: BoolArray, column: Any, unit: IntArray | None
+    ) -> None:
+        """Take rows of one period, which is the last line."""
+        before = self.total.n_accepted
+        count, found = np.cumsum(accepted), list[Seen]()
+        for name, watched in self.watched.items():
+            mine = np.ones(len(loss), dtype=bool) if column is None else column == name
+            last, values = units(loss, mine & accepted, unit)
+            seen = watched.update(values / self.largest, last, scores[mine], accepted[mine])
+            found.append(seen)
+            self.changed_at += [before + int(count[row]) for row in seen.signals]
+            if seen.broken is not None:
+                at = before + int(count[seen.broken])
+                self.broken_at = at if self.broken_at is None else min(at, self.broken_at)
+        for line in (self.lines[-1], self.total):
+            line.add(len(loss), int(accepted.sum()), units(loss, accepted, unit)[1], found)
+
+    def _periods(self, when: FloatArray | None, n: int) -> Iterator[slice]:
+        """Return the rows of each period in turn, each time after its line was opened."""
+        if when is None:
+            self.lines.append(Line(str(self.calls), None))
+            yield slice(0, n)
+        if when is None or not n:
+            return
+        self.begun = float(np.floor(when[0])) if self.begun is None else self.begun
+        week = np.floor((when - self.begun) / self.period)
+        ends = [*np.flatnonzero(np.diff(week)) + 1, len(week)]
+        for begin, end in zip([0, *ends[:-1]], ends, strict=True):
+            key = float(week[begin])
+            if not self.lines or self.lines[-1].key != key:
+                self.lines.append(Line(self.clock.shown(self.begun + key * self.period), key))
+            yield slice(begin, end)
+
+    def _known(self, scores: FloatArray, values: FloatArray, again: bool) -> tuple[str, str]:
+        """Return what these rows are known by; refuse them if they were sent before."""
+        each = hashed(scores, np.nan_to_num(values, nan=-1.0))
+        name = digest(each)
+        if not again:
+            part = max((in_common(one, each, _KEPT)[0] for one in self.sketches if len(each) >= FEWEST), default=0.0)
+            if (name and name in self.sent) or part >= _PART:
+                much = "these" if name and name in self.sent else f"about {100 * part:.0f} % of these"
+                raise ValueError(
+                    f"{much} rows were sent before, by score and loss, and no row may count twice; send only new "
+                    "rows, or give again=True if they only look alike"
+                )
+        return name, sketch(each, _KEPT)
+
+    def _fresh(self, clusters: Any) -> Hashes:
+        """Return the hashed names of clusters; refuse one that was watched before."""
+        names = np.unique(clusters).tolist()
+        hashes = np.array([int.from_bytes(_sha(str(name))[:8], "little") for name in names], dtype=np.uint64)
+        old = np.isin(hashes, self.clusters)
+        if old.any():
+            raise ValueError(
+                f"clusters: {names[int(np.argmax(old))]!r} has rows that were watched before ({int(old.sum())} such); "
+                "a cluster is watched once, when it is complete: hold it back until then"
+            )
+        return hashes
+
+    def result(self) -> Monitoring:
+        """Return what all rows until now show."""
+        total = self.total
+        seen = {name: one for name, one in self.watched.items() if one.n}
+        strongest = max((one.highest for one in seen.values()), default=0.0) - np.log(max(1, len(self.watched)))
+        groups = {} if self.policy.group is None else {name: one.broken for name, one in seen.items()}
+        return Monitoring(
+            promise_broken=any(one.broken for one in seen.values()) if seen else None, broken_at=self.broken_at,
+            evidence=float(np.exp(min(700.0, max(0.0, strongest)))), n=total.n, n_accepted=total.n_accepted,
+            risk=total.total / total.n_losses if total.n_losses else np.nan,
+            coverage=total.n_accepted / total.n if total.n else np.nan,
+            coverage_drifted=_any([one.coverage.left for one in self.watched.values()]),
+            score_drifted=_any([one.score.left for one in self.watched.values()]),
+            untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
+            run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
+            periods=self._shown(),
+        )  # fmt: skip
+
+    def _shown(self) -> tuple[Period, ...]:
+        """Return the periods; only what may have changed since the last call is made again."""
+        old = self.lines[: max(0, len(self.shown) - 1)]
+        fresh = self.lines[len(old) :]
+        self.shown[len(old) :] = [one.shown(max(1, len(self.watched)), self.rules.run_length) for one in fresh]
+        return tuple(self.shown)
+
+    # ------------------------------------------------------------------ the file
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state, all of it or nothing; refuse to replace that of another watch, or a newer one."""
+        name, content = os.fspath(path), self._state()
+        if os.path.isfile(name) and _digest(_content(name)) not in (self.on_file, _digest(content)):
+            same = _content(name)["identity"] == content["identity"]
+            whose = "rows that this one has not seen" if same else "another watch"
+            raise ValueError(f"{name}: holds the state of {whose}; load it first, or write to another file")
+        self.on_file = _digest(content)
+        text = json.dumps({"format": FORMAT, **content, "digest": self.on_file}, allow_nan=False)
+        write_text(name, text + "\n")
+
+    def _identity(self) -> str:
+        rules = {**asdict(self.rules), "largest": plain(self.largest), "period": self.period, "delta": self.delta,
+                 "maturity": self.clock.maturity, "unlabelled": self.clock.unlabelled}  # fmt: skip
+        return _digest({"policy": plain(asdict(self.policy)), "rules": rules})
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "identity": self._identity(), "calls": self.calls, "skipped": self.skipped, "clock": vars(self.clock),
+            "begun": self.begun, "broken_at": self.broken_at, "changed_at": self.changed_at, "sent": self.sent,
+            "sketches": self.sketches, "clusters": packed(self.clusters),
+            "lines": [vars(line) for line in (self.total, *self.lines)],
+            "watched": {name: one.state() for name, one in self.watched.items()},
+            "options": {
+                "accepted_only": self.rules.accepted_only, "max_loss": plain(self.largest), "delta": self.delta,
+                "run_length": self.rules.run_length, "since_first": self.rules.since_first,
+                "maturity": self.clock.maturity, "period": self.period, "unlabelled": self.clock.unlabelled,
+            },
+        }  # fmt: skip
+
+    def _restore(self, found: Mapping[str, Any]) -> None:
+        self.calls, self.skipped, self.begun = found["calls"], found["skipped"], found["begun"]
+        self.clock, self.broken_at, self.changed_at = Due(**found["clock"]), found["broken_at"], found["changed_at"]
+        self.sent, self.sketches, self.clusters = found["sent"], found["sketches"], unpacked(found["clusters"])
+        self.total, *self.lines = [Line(**line) for line in found["lines"]]
+        for name, one in self.watched.items():
+            one.restore(found["watched"][name])
+
+
+def load_watch(path: str | os.PathLike[str], policy: Policy) -> Watch:
+    """Take up a watch that :meth:`Watch.save` wrote, with its options.
+
+    Parameters
+    ----------
+    path : str or path
+    policy : Policy
+        The policy that is watched.
+
+    Returns
+    -------
+    Watch
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    ValueError
+        No state of a watch, one that was damaged or edited, or that of another policy.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, abstain
+    >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
+    >>> watch = abstain.thresholds.Watch(policy)
+    >>> _ = watch.update([0, 1], [0.95, 0.1])
+    >>> watch.save(pathlib.Path(tempfile.mkdtemp()) / "watch.json")
+    """
+    name = os.fspath(path)
+    if not os.path.exists(name):
+        raise FileNotFoundError(f"{name}: no such state; a first call of 'abstain monitor --state' writes it")
+    found = _content(name)
+    options = dict(found["options"])
+    options["max_loss"] = float(options["max_loss"])
+    watch = Watch(policy, **options)
+    if watch._identity() != found["identity"]:
+        raise ValueError(
+            f"{name}: is the state of another policy, or of another version of it; give the policy that was watched, "
+            "or start anew with another file"
+        )
+    watch._restore(found)
+    watch.on_file = _digest(found)
+    return watch
+
+
+def _content(name: str) -> dict[str, Any]:
+    try:
+        with open(name, encoding="utf-8") as file:
+            found = json.load(file)
+    except (ValueError, OSError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise ValueError(f"{name}: cannot be read as the state of a watch ({why}); restore the file") from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ValueError(f"{name}: is no state of format {FORMAT!r}; 'abstain monitor --state' writes one")
+    content = {key: value for key, value in found.items() if key not in ("format", "digest")}
+    if found.get("digest") != _digest(content):
+        raise ValueError(f"{name}: was edited or damaged, so what it says may not be true; restore the file")
+    return content
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def _sha(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).digest()
+
+
+_ONLY = "only accepted rows are given"
+
+
+def _untold(policy: Policy, accepted_only: bool) -> str | None:
+    """Return why drift, or the drift of coverage, cannot be told."""
+    calibration = policy.calibration
+    each = calibration.get("groups", {"": calibration}).values()
+    if any("n_clusters" in one for one in each):
+        return "rows of a cluster depend on each other"
+    if "n_accepted" not in calibration:
+        return "the policy was edited, so what calibration had shown is void"
+    if calibration["weighted"]:
+        return "the calibration rows were weighted, so their shares are not those of the population"
+    return _ONLY if accepted_only else None
+
+
+def _any(found: list[bool | None]) -> bool | None:
+    """Return whether any is true; None if none can be told."""
+    told = [one for one in found if one is not None]
+    return any(told) if told else None
+
+
+def units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple[IntArray, FloatArray]:
+    """Return accepted rows and their losses; of clusters, as they were complete, the last one and the mean loss."""
+    kept = np.flatnonzero(accepted)
+    if unit is None or not kept.size:
+        return kept, loss[kept]
+    complete = np.zeros(int(unit.max()) + 1, dtype=np.int64)
+    complete[unit] = np.arange(len(unit))  # of rows of one cluster the last is written last
+    found, mine = np.unique(unit[kept], return_inverse=True)
+    means = np.bincount(mine, loss[kept]) / np.bincount(mine)
+    last = np.zeros(len(found), dtype=np.int64)
+    last[mine] = kept
+    order = np.argsort(complete[found])
+    return last[order], means[order]

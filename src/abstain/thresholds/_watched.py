@@ -1,0 +1,114 @@
+"""One promise that is watched: evidence against it, a detector of changes, and drift; of all rows or of one group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain.thresholds._drift import Shares
+from abstain.thresholds._evidence import FIRST, Detector, Evidence
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a watch was set up with.
+
+    ``limit`` and ``delta`` are those of each group; None without a promise.
+    """
+
+    limit: float | None
+    delta: float
+    run_length: float
+    since_first: bool
+    accepted_only: bool
+
+
+@dataclass
+class Seen:
+    """What the next rows showed: the largest evidence, detector and drift among them, the last row of what decided."""
+
+    evidence: float = -np.inf
+    change: float = -np.inf
+    broken: int | None = None
+    signals: tuple[int, ...] = ()
+    coverage: float = -np.inf
+    score: float = -np.inf
+
+
+class Watched:
+    """A promise and what was seen of it so far; ``calibration`` as a policy keeps it, None if drift cannot be told."""
+
+    def __init__(self, rules: Rules, threshold: float, calibration: Mapping[str, Any] | None) -> None:
+        self.rules, self.n, self.highest = rules, 0, -np.inf
+        limit = 1.0 if rules.limit is None else rules.limit
+        self.evidence = Evidence(limit, 1.0 if rules.since_first else FIRST)
+        self.detector = Detector(limit, rules.run_length)
+        bins: list[Any] = [] if calibration is None else calibration["bins"]
+        n, only = (1, False) if calibration is None else (calibration["n"], rules.accepted_only)
+        if only and calibration is not None:
+            n, bins = calibration["n_accepted"], [one for one in bins if one[0] > threshold]
+        counts = [] if calibration is None or only else [int(calibration["n_accepted"])]
+        self.edges = np.array([edge for edge, _ in bins], dtype=np.float64)
+        self.coverage = Shares(counts, n, rules.delta)
+        self.score = Shares([int(count) for _, count in bins], n, rules.delta)
+
+    @property
+    def broken(self) -> bool:
+        """Whether the evidence ever reached the alarm."""
+        return bool(self.highest >= -np.log(self.rules.delta))
+
+    def update(self, values: FloatArray, last: IntArray, scores: FloatArray, accepted: BoolArray) -> Seen:
+        """Take losses in [0, 1] of accepted rows or clusters, with the row at which each was complete, and all rows."""
+        seen, was = Seen(), self.broken
+        if self.rules.limit is not None and len(values):
+            path = self.evidence.update(values)
+            changes, signals = self.detector.update(values)
+            self.n += len(values)
+            self.highest = max(self.highest, float(path.max()))
+            over = np.flatnonzero(path >= -np.log(self.rules.delta))
+            seen.evidence, seen.change = float(path.max()), float(changes.max())
+            seen.broken = int(last[over[0]]) if over.size and not was else None
+            seen.signals = tuple(int(last[at]) for at in signals)
+        if len(scores):
+            mine = scores[accepted] if self.rules.accepted_only else scores
+            seen.coverage = self.coverage.update(accepted[np.newaxis][: len(self.coverage.seen)])
+            if len(mine):
+                seen.score = self.score.update(mine >= self.edges[:, np.newaxis])
+        return seen
+
+    def state(self) -> dict[str, Any]:
+        """Return what is kept, in plain values; floats keep all digits."""
+        return {
+            "n": self.n, "highest": _plain(self.highest),
+            "evidence": {"n": self.evidence.n, **_bets(self.evidence)}, "detector": _bets(self.detector),
+            **{name: {"seen": shares.seen.tolist(), "n": shares.n, "highest": shares.highest}
+               for name, shares in (("coverage", self.coverage), ("score", self.score))},
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what was kept."""
+        self.n, self.highest = state["n"], _number(state["highest"])
+        self.evidence.n = state["evidence"]["n"]
+        for one, kept in ((self.evidence, state["evidence"]), (self.detector, state["detector"])):
+            one.bets.gained = np.array(kept["gained"], dtype=np.float64)
+            one.bets.opened = np.array([_number(each) for each in kept["opened"]], dtype=np.float64)
+        for name, shares in (("coverage", self.coverage), ("score", self.score)):
+            shares.seen = np.array(state[name]["seen"], dtype=np.float64)
+            shares.n, shares.highest = state[name]["n"], state[name]["highest"]
+
+
+def _bets(one: Evidence | Detector) -> dict[str, Any]:
+    return {"gained": one.bets.gained.tolist(), "opened": [_plain(each) for each in one.bets.opened.tolist()]}
+
+
+def _plain(value: float) -> float | None:
+    """Return a number as JSON has it; minus infinity is null."""
+    return None if value == -np.inf else value
+
+
+def _number(value: float | None) -> float:
+    return -np.inf if value is None else float(value)
