@@ -287,3 +287,53 @@ def test_a_cluster_column_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "'patient' is not in the file" in capsys.readouterr().err
     assert run(["threshold", *options]) == 0
     assert "1000 rows have 200 ids" in capsys.readouterr().err
+
+
+def test_monitoring_by_new_rows_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Weeks into a state: a week that comes twice is refused, the state says what was seen, and keeps its options."""
+    policy, state = str(tmp_path / "policy.json"), str(tmp_path / "watch.json")
+    val = write(tmp_path / "val.csv", 3000, 0.05)
+    chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--risk", "0.05", "--delta", "0.05"]
+    assert run([*chosen, "-o", policy]) == 0
+    weeks = [str(write(tmp_path / f"{k}.csv", 400, 0.3 if k > 2 else 0.03, k)) for k in range(1, 4)]
+    watch = ["monitor", policy, "--loss", "err", "--state", state]
+    assert run(["monitor", policy, "--state", state]) == 2
+    assert "give FILE" in capsys.readouterr().err
+    assert run([*watch, weeks[0], "--run-length", "500"]) == 0
+    assert run([*watch, weeks[1]]) == 0
+    before = Path(state).read_bytes()
+    capsys.readouterr()
+    assert run([*watch, weeks[1]]) == 2
+    assert "sent before" in (said := capsys.readouterr().err)
+    assert "--again" in said
+    assert run([*watch, weeks[2], "--run-length", "600"]) == 2
+    assert "leave --run-length out" in capsys.readouterr().err
+    assert Path(state).read_bytes() == before
+    assert run([*watch, weeks[2]]) == 1
+    capsys.readouterr()
+    assert run(["monitor", policy, "--state", state, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n"], len(found["periods"])) == (1200, 3)
+
+
+def test_monitoring_under_maturity(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows of the last days wait, with or without a label; a mature row without one is refused, or an error."""
+    policy, file = str(tmp_path / "policy.json"), tmp_path / "new.csv"
+    val = write(tmp_path / "val.csv", 3000, 0.05)
+    chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--risk", "0.05", "--delta", "0.05"]
+    assert run([*chosen, "-o", policy]) == 0
+    days = [f"2026-03-{1 + k // 20:02d}" for k in range(200)]
+    for missing in (130, 30):
+        labels = [None if k >= 180 or k == missing else 0 for k in range(200)]
+        pl.DataFrame({"msp": np.linspace(0.95, 0.99, 200)[::-1], "err": labels, "day": days}).write_csv(file)
+        ages = ["monitor", policy, str(file), "--loss", "err", "--time", "day", "--maturity", "5"]
+        capsys.readouterr()
+        assert run(ages) == (0 if missing == 130 else 2)
+        said = capsys.readouterr()
+        if missing == 130:
+            assert "accepted  100 of 100" in said.out
+            assert "100 rows are too young" in said.out
+        else:
+            assert "an accepted row without a label although it is older than" in said.err
+            assert run([*ages, "--unlabelled", "error", "--as-of", "2026-03-10"]) == 0
+            assert "0.0100" in capsys.readouterr().out

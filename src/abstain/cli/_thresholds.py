@@ -286,9 +286,9 @@ def monitor_command(
     given = {name: value for name, value in options.items() if value not in (None, False)}
     if state is not None and state.exists():
         if given:
+            names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise click.UsageError(
-                f"{state} keeps the options that it was begun with; leave {listed(f'--{name}' for name in given)} out, "
-                "or begin another state".replace("_", "-")
+                f"{state} keeps the options that it was begun with; leave {names} out, or begin another state"
             )
         watch = load_watch(state, known)
     elif file is None:
