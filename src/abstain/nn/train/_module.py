@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 
 from abstain.nn._crl import CorrectnessRankingLoss
-from abstain.nn.data import Images
+from abstain.nn.data import Task
 from abstain.nn.ingredients import EMA, SAM, SWA, Clean, Draw, FriendlySAM, MixedSAM, PixMix, draw, mixing_set
 from abstain.nn.ingredients._terms import Term
 from abstain.nn.train._batches import Order, Pictures, augmented
 from abstain.nn.train._learner import Learner
 from abstain.nn.train._objectives import Criterion
 from abstain.nn.train._settings import DataSettings, PixMixSettings, Stage
+from abstain.nn.train._settle import accuracy, candidate
 
 
 def terms_of(stage: Stage, shape: tuple[int, int, int], cache: Any = None) -> list[Term]:
@@ -44,7 +45,7 @@ class StageModule(pl.LightningModule):
         self,
         learner: Learner,
         stage: Stage,
-        images: Images,
+        task: Task,
         data: DataSettings,
         *,
         seed: int,
@@ -52,11 +53,13 @@ class StageModule(pl.LightningModule):
         terms: list[Term],
     ) -> None:
         super().__init__()
-        self.learner, self.stage, self.images, self.data = learner, stage, images, data
+        self.learner, self.stage, self.images, self.data = learner, stage, task.train, data
+        self.validation = task.validation
+        self.best: dict[str, Any] | None = None
         self.key = (seed, number)
         self.terms = terms
         self.criterion = Criterion(stage.objective)
-        self.ranking = CorrectnessRankingLoss(len(images)) if stage.crl else None
+        self.ranking = CorrectnessRankingLoss(len(task.train)) if stage.crl else None
         self.average: EMA | SWA | None = None
         learner.start(stage)
         if stage.average.kind == "ema":
@@ -136,10 +139,28 @@ class StageModule(pl.LightningModule):
             self.average.update(self.learner)
 
     def on_train_epoch_end(self) -> None:
-        """Average once per epoch, from the first one that counts; log the mean loss."""
+        """Average once per epoch, from the first one that counts; log the mean loss; keep the best weights."""
         if isinstance(self.average, SWA) and self.current_epoch >= self.stage.average.start:
             self.average.update(self.learner)
         self.log("loss", torch.stack(self._losses).mean(), prog_bar=True, sync_dist=True)
+        if self.stage.keep == "best":
+            self._keep_best()
+
+    def _keep_best(self) -> None:
+        now = candidate(self)
+        share = accuracy(now, self.validation)
+        self.log("validation_accuracy", share, prog_bar=True)
+        if self.best is None or share > self.best["accuracy"]:
+            weights = {key: value.detach().cpu().clone() for key, value in now.state_dict().items()}
+            self.best = {"accuracy": share, "epoch": self.current_epoch, "weights": weights}
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the best weights so far beside the latest."""
+        checkpoint["best"] = self.best
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Go on with them."""
+        self.best = checkpoint.get("best")
 
     # ------------------------------------------------------------------ optimizer
 

@@ -12,7 +12,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,19 +23,17 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 
 from abstain._files import write_file, write_text
 from abstain._version import __version__
-from abstain.nn.data import Images, Task
-from abstain.nn.ingredients import reestimate_batch_norm
+from abstain.nn.data import Task
 from abstain.nn.networks import Network, build
-from abstain.nn.train._batches import augmented
 from abstain.nn.train._extract import Extractor
 from abstain.nn.train._learner import Learner
 from abstain.nn.train._module import StageModule, terms_of
 from abstain.nn.train._recipes import WORDING, agrees, as_table, essence
-from abstain.nn.train._settings import DataSettings, Recipe, Stage
+from abstain.nn.train._settings import Recipe, Stage
+from abstain.nn.train._settle import settle
 from abstain.outputs import write_outputs
 from abstain.study import Run, SavedSet, add_run, read_study
 
-_REBN_BATCH = 128
 #: Mean and deviation per channel by which ImageNet is usually normalised.
 _IMAGENET = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
 #: A file that could not be written for want of space.
@@ -116,7 +113,8 @@ def fit(
     -----
     After each epoch Lightning writes a checkpoint; a training that was ended goes on from the last one, with the same
     result to the bit where arithmetic repeats (one CPU process, float32). The average of the weights, with batch norm
-    re-estimated, is what is extracted, where the recipe has one. The last epoch is taken; no validation result chooses.
+    re-estimated, is what is extracted, where the recipe has one. The last epoch is taken, or with ``keep = "best"`` the
+    one that was most accurate on the validation set (the earlier of equals).
 
     Examples
     --------
@@ -259,7 +257,7 @@ def _fit_stage(
 ) -> bool:  # fmt: skip
     """Train one stage; return whether this is the process that goes on."""
     terms = terms_of(stage, task.train.shape, cache or os.environ.get("ABSTAIN_CACHE"))
-    module = StageModule(learner, stage, task.train, recipe.data, seed=seed, number=number, terms=terms)
+    module = StageModule(learner, stage, task, recipe.data, seed=seed, number=number, terms=terms)
     last = folder / "last.ckpt"
     checkpoint = ModelCheckpoint(
         dirpath=folder, filename="last", save_top_k=1, every_n_epochs=1, save_on_train_epoch_end=True,
@@ -288,29 +286,8 @@ def _fit_stage(
         raise KeyboardInterrupt
     main = bool(trainer.is_global_zero)
     if main:
-        _settle(learner, module, task.train, recipe.data)
+        settle(learner, module)
     return main
-
-
-def _settle(learner: Learner, module: StageModule, train: Images, settings: DataSettings) -> None:
-    """Take the average of the weights, if there is one, with batch norm of its own."""
-    average = module.average
-    if average is None:
-        return
-    learner.load_state_dict(average.model.state_dict())
-    if not module.stage.average.reestimate:
-        return
-    rng = np.random.default_rng([*module.key, 999])
-    device = next(learner.parameters()).device
-
-    def clean() -> Iterator[tuple[torch.Tensor]]:
-        order = torch.as_tensor(rng.permutation(len(train)))
-        for start in range(0, len(order), _REBN_BATCH):
-            rows = order[start : start + _REBN_BATCH]
-            if len(rows) > 1:
-                yield (augmented(train.take(rows).to(device), replace(settings, cutout=0), rng),)
-
-    reestimate_batch_norm(learner.network, clean())
 
 
 def _check_readable(path: Path) -> None:
@@ -362,10 +339,13 @@ def _written(
 
 
 def _taken(recipe: Recipe) -> str:
-    kinds = [stage.average.kind for stage in recipe.stage.values()]
-    if not kinds:
+    if not recipe.stage:
         return "nothing was trained: outputs are those of the weights that were given"
-    if kinds[-1] == "none":
-        return "outputs are those of the weights after the last epoch"
-    again = ", batch norm re-estimated" if list(recipe.stage.values())[-1].average.reestimate else ""
-    return f"outputs are those of the {kinds[-1].upper()} of the weights{again}"
+    last = list(recipe.stage.values())[-1]
+    epoch = "after the last epoch"
+    if last.keep == "best":
+        epoch = "after the epoch that was most accurate on the validation set, on which nothing is untouched now"
+    if last.average.kind == "none":
+        return f"outputs are those of the weights {epoch}"
+    again = ", batch norm re-estimated" if last.average.reestimate else ""
+    return f"outputs are those of the {last.average.kind.upper()} of the weights {epoch}{again}"

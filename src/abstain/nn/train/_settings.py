@@ -153,8 +153,14 @@ class Stage:
     clip: float = setting(0.0, "largest norm of the gradient, 0: none; 1 in FD-Shifts")
     sharpness: Sharpness = field(default_factory=Sharpness)
     average: Average = field(default_factory=Average)
+    keep: str = setting("last", "last epoch, as FD-Shifts; best: most accurate on the validation set, as OpenOOD, SURE")
 
     def __post_init__(self) -> None:
+        one_of(self.keep, ("last", "best"), "keep")
+        if self.keep == "best" and self.trains != "all":
+            raise ValueError(
+                f"keep='best' chooses by accuracy, which trains={self.trains!r} does not change; keep last"
+            )
         one_of(self.trains, ("all", "confidence", "copy"), "trains")
         one_of(self.optimizer, ("sgd", "adam"), "optimizer")
         one_of(self.schedule, ("cosine", "cosine_epochs", "constant"), "schedule")
