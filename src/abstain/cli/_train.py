@@ -38,6 +38,7 @@ from abstain.cli._group import command, example_lines, words
 @click.option("--foreign", multiple=True, help="Data of other classes; NAME:semantic notes the kind; repeatable.")
 @click.option("--corruptions", help="Corruptions of the test pictures in five levels, separated by commas, or 'all'.")
 @click.option("--hold-out", help="Classes to keep out of their super-class (CIFAR-10, CIFAR-100, Fashion-MNIST).")
+@click.option("--shifted", multiple=True, help="Data of the same classes from elsewhere (WILDS, BREEDS); repeatable.")
 @click.option("--size", type=click.IntRange(8), help="Height and width of pictures from folders.")
 @click.option("--accelerator", default="auto", show_default=True, help="Of Lightning: auto, cpu, gpu, ...")
 @click.option("--devices", default="1", show_default=True, help="Of Lightning: how many, or which.")
@@ -50,8 +51,8 @@ from abstain.cli._group import command, example_lines, words
 def train_command(
     recipe: str | None, data_name: str | None, output: Path | None, settings: tuple[str, ...], seeds: str,
     name: str | None, start: Path | None, grid: bool, foreign: tuple[str, ...],
-    corruptions: str | None, hold_out: str | None, size: int | None, overwrite: bool, dry_run: bool,
-    as_list: bool, **lightning: Any,
+    corruptions: str | None, hold_out: str | None, shifted: tuple[str, ...], size: int | None,
+    overwrite: bool, dry_run: bool, as_list: bool, **lightning: Any,
 ) -> None:  # fmt: skip
     """Train RECIPE, a name or a .toml file, and write the outputs of every split.
 
@@ -68,7 +69,7 @@ def train_command(
     chosen = train.recipe(recipe, settings)
     task = data.task(
         data_name, validation=chosen.data.validation, statistics=chosen.data.statistics, size=size,
-        corruptions=words(corruptions), foreign_data=foreign, sub_classes=words(hold_out),
+        corruptions=words(corruptions), foreign_data=foreign, sub_classes=words(hold_out), shifted_data=shifted,
     )  # fmt: skip
     models = _grid(recipe, settings, data_name, name) if grid else {name or chosen.name: chosen}
     plan = train.plan(chosen, task, device=_device(lightning["accelerator"]))

@@ -196,3 +196,33 @@ def test_pictures_are_checked():
     ):
         with pytest.raises(error, match=message):
             data.Images(*arguments)
+
+
+def test_torchvision_that_cannot_be_used(monkeypatch, tmp_path):
+    """Built for another PyTorch, data that are not there, an unknown name: a line each, no traceback of the library."""
+    import sys
+    import types
+
+    def absent(root, train, download):
+        raise RuntimeError("Dataset not found or corrupted.")
+
+    module = types.ModuleType("torchvision.datasets")
+    module.CIFAR10, module.__all__ = absent, ["CIFAR10"]
+    monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "torchvision", types.ModuleType("torchvision"))
+    monkeypatch.setitem(sys.modules, "torchvision.datasets", module)
+    with pytest.raises(FileNotFoundError, match="torchvision:CIFAR10: is not complete in"):
+        data.load("torchvision:CIFAR10")
+    with pytest.raises(ValueError, match="no data set 'CIFAR11'; did you mean 'CIFAR10'"):
+        data.load("torchvision:CIFAR11")
+    finder = types.SimpleNamespace(find_spec=lambda name, *_: _broken(name))
+    for name in ("torchvision", "torchvision.datasets"):
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    with pytest.raises(ImportError, match="installed but cannot be loaded"):
+        data.load("torchvision:CIFAR10")
+
+
+def _broken(name):
+    if name.startswith("torchvision"):
+        raise RuntimeError("operator torchvision::nms does not exist")

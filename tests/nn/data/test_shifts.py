@@ -162,3 +162,29 @@ def test_foreign_data_in_both_normalisations():
     task = data.task("synthetic", foreign_data=["synthetic:n=30,seed=5:semantic"])
     assert task.sets[-1].shift == {"kind": "new-class", "statistics": "id", "semantic": True}
     assert task.sets[-1].role == "foreign"
+
+
+def test_the_same_classes_from_elsewhere(tmp_path):
+    """Labels go by names of folders, whatever their order; unknown classes and other shapes are refused."""
+    image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+
+    def folder(name, classes, size=8):
+        for label in classes:
+            (tmp_path / name / label).mkdir(parents=True)
+            for number in range(3):
+                pixels = rng.integers(0, 256, (size, size, 3), dtype=np.uint8)
+                image.fromarray(pixels).save(tmp_path / name / label / f"{number}.png")
+        return str(tmp_path / name)
+
+    for part in ("train", "test"):
+        folder(f"here/{part}", ("bird", "cat", "dog"))
+    elsewhere = folder("elsewhere", ("cat", "dog"))
+    task = data.task(str(tmp_path / "here"), validation="test:0.5", shifted_data=[elsewhere])
+    found = task.sets[-1]
+    images, _ = found.make()
+    assert (found.name, found.role, found.shift["kind"]) == ("shifted-elsewhere", "shift", "sub-class")
+    assert images.labels.tolist() == [1, 1, 1, 2, 2, 2]
+    assert images.class_names == ("bird", "cat", "dog")
+    with pytest.raises(ValueError, match="class 'cow' is not in"):
+        data.task(str(tmp_path / "here"), validation="test:0.5", shifted_data=[folder("farm", ("cow",))])

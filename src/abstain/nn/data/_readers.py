@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from abstain._checks import closest
 from abstain.nn.data._images import Files, Images, fitted, pillow
 
 Pair = tuple[Images, Images]
@@ -211,10 +212,25 @@ def read_torchvision(name: str, root: Path) -> Pair:
     except ImportError as error:
         message = f"torchvision:{name} needs torchvision; pip install torchvision"
         raise ModuleNotFoundError(message, name="torchvision") from error
-    kind: Callable[..., Any] = getattr(datasets, name)
-    train, test = (kind(root, train=train, download=False) for train in (True, False))
+    except RuntimeError as error:  # built for another PyTorch
+        raise ImportError(
+            f"torchvision is installed but cannot be loaded ({error}); install that of this PyTorch"
+        ) from None
+    kind: Callable[..., Any] = getattr(datasets, name, None) or _unknown(name, datasets)
+    try:
+        train, test = (kind(root, train=train, download=False) for train in (True, False))
+    except RuntimeError:
+        raise FileNotFoundError(f"torchvision:{name}: is not complete in {root} (ABSTAIN_DATA); put it there") from None
+    except TypeError:
+        raise ValueError(
+            f"torchvision:{name} is not asked for by train=; give a folder or an npz of its pictures"
+        ) from None
     parts = []
     for which, split in (("train", train), ("test", test)):
         labels = split.targets if hasattr(split, "targets") else split.labels
         parts.append(Images(scaled(np.asarray(split.data)), whole(labels), tuple(split.classes), f"{name} {which}"))
     return parts[0], parts[1]
+
+
+def _unknown(name: str, datasets: Any) -> Any:
+    raise ValueError(f"torchvision has no data set {name!r}; {closest(name, datasets.__all__)}")

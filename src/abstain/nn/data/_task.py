@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
+from abstain._checks import closest
 from abstain.nn.data._classes import SUPER_CLASSES
 from abstain.nn.data._corruptions import CORRUPTIONS, LEVELS, corrupted
 from abstain.nn.data._images import Images
@@ -86,6 +87,7 @@ def task(
     corruptions: Sequence[str] = (),
     foreign_data: Sequence[str] = (),
     sub_classes: Sequence[str] = (),
+    shifted_data: Sequence[str] = (),
     statistics: str = "id",
     size: int | None = None,
 ) -> Task:
@@ -108,6 +110,9 @@ def task(
     sub_classes : sequence of str
         Classes to hold out: the model learns the super-classes of the data set (CIFAR-10: animals and vehicles;
         CIFAR-100: its twenty; Fashion-MNIST: tops, shoes, other).
+    shifted_data : sequence of str
+        Data of the same classes from elsewhere, as the sub-class shifts of WILDS and BREEDS are: folders or lists;
+        their test pictures are used. Classes go by their names; a list without names has the class indices.
     statistics : {"id", "own"}
         Of foreign data, see :func:`foreign`.
     size : int, optional
@@ -151,6 +156,7 @@ def task(
         splits["corruptions"] = (
             "made in code from the test pictures; one set per level, compute a metric per level first"
         )
+    sets += [_shifted_set(entry, train, size) for entry in shifted_data]
     for entry in foreign_data:
         sets.append(_foreign_set(entry, train, statistics, size))
         splits["foreign"] = f"test pictures of other data, normalised by their {statistics} statistics"
@@ -209,8 +215,30 @@ def _foreign_set(entry: str, train: Images, statistics: str, size: int | None) -
         if entry.endswith(f":{ending}"):
             name, kind = entry.removesuffix(f":{ending}"), ending
     images = foreign(load(name, size=size)[1], train, statistics)
-    label = "".join(sign if sign.isalnum() or sign in "._-=" else "-" for sign in name.rsplit("/", 1)[-1])
+    label = _label(name)
     shift: dict[str, Any] = {"kind": "new-class", "statistics": statistics}
     return _fixed(
         f"foreign-{label}", "foreign", images, shift | ({} if kind is None else {"semantic": kind == "semantic"})
     )
+
+
+def _shifted_set(entry: str, train: Images, size: int | None) -> TestSet:
+    """Pictures of the same classes, labelled as the training pictures are."""
+    images = load(entry, size=size or train.shape[1])[1]
+    if images.shape != train.shape:
+        raise ValueError(
+            f"data {entry!r}: pictures are {images.shape}, those of {train.name} {train.shape}; give size="
+        )
+    if images.class_names is not None and train.class_names is not None:
+        unknown = [name for name in images.class_names if name not in train.class_names]
+        if unknown:
+            raise ValueError(
+                f"data {entry!r}: class {unknown[0]!r} is not in {train.name}; {closest(unknown[0], train.class_names)}"
+            )
+        place = torch.tensor([train.class_names.index(name) for name in images.class_names])
+        images = replace(images, labels=place[images.labels], class_names=train.class_names)
+    return _fixed(f"shifted-{_label(entry)}", "shift", images, {"kind": "sub-class"})
+
+
+def _label(name: str) -> str:
+    return "".join(sign if sign.isalnum() or sign in "._-=" else "-" for sign in name.rstrip("/").rsplit("/", 1)[-1])

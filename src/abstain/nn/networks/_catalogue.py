@@ -126,6 +126,10 @@ def _foreign(library: str, model: str, n_classes: int, pretrained: bool) -> nn.M
         source = import_module("torchvision.models" if library == "torchvision" else "timm")
     except ImportError as error:
         raise ModuleNotFoundError(f"{library}:{model} needs {library}; pip install {library}", name=library) from error
+    except RuntimeError as error:  # torchvision that was built for another PyTorch
+        raise ImportError(
+            f"{library} is installed but cannot be loaded ({error}); install that of this PyTorch"
+        ) from None
     found: nn.Module
     if library == "torchvision":
         found = source.get_model(model, weights="DEFAULT" if pretrained else None, num_classes=n_classes)
