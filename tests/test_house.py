@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import json
 import re
-import subprocess
 import sys
 import tomllib
 from types import ModuleType
@@ -22,8 +20,8 @@ from tests.imports import ROOT, Import, all_imports, circle, imports_of, modules
 
 #: Rooms import from floors below only. Modules of floor 0 are one room: the tools that all others use.
 FLOORS = {
-    **dict.fromkeys(["_checks", "_classes", "_extras", "_files", "_harmonic", "_pace", "_quantiles", "_registry"], 0),
-    **dict.fromkeys(["_result", "_specs", "_sums", "_typing", "_version"], 0),
+    **dict.fromkeys(["_checks", "_classes", "_extras", "_files", "_harmonic", "_lazy", "_pace", "_quantiles"], 0),
+    **dict.fromkeys(["_registry", "_result", "_specs", "_sums", "_typing", "_version"], 0),
     **dict.fromkeys(["blocks", "outputs", "losses", "datasets"], 1),
     "curve": 2,
     **dict.fromkeys(["metrics", "scores"], 3),
@@ -291,46 +289,7 @@ def test_a_word_is_not_yet_a_mention() -> None:
         assert _is_mentioned("compare", text)
 
 
-# ---------------------------------------------------------------------- what an import costs
-
-NOT_LOADED = ["scipy", "narwhals", "polars", "pandas", "torch", "matplotlib", "rich", "click", "sklearn", "numba"]
-
-
-def _fresh(code: str) -> Any:
-    """Run code in a fresh interpreter and return what it prints as JSON."""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=120)
-    return json.loads(done.stdout)
-
-
-def test_import_abstain_loads_no_other_library() -> None:
-    """Whoever only imports the library waits for NumPy and for nothing else."""
-    loaded = _fresh("import json, sys, abstain; abstain.augrc([0, 1], [1, 0]); print(json.dumps(sorted(sys.modules)))")
-    assert "abstain.blocks" in loaded
-    assert set(NOT_LOADED) & set(loaded) == set()
-
-
-def test_the_command_loads_the_library_when_a_command_is_called() -> None:
-    """Help is printed without NumPy and without any room of the package but the command's own and the ground."""
-    code = "import contextlib, io, json, sys; from abstain.cli import run\n"
-    code += "with contextlib.redirect_stdout(io.StringIO()): run(['--help'])\n"
-    loaded = _fresh(code + "print(json.dumps(sorted(sys.modules)))")
-    assert {"numpy", *NOT_LOADED} & set(loaded) == {"click"}
-    rooms = {room(name) for name in loaded if name.startswith("abstain.")}
-    assert {name for name in rooms if FLOORS[name] > 0} == {"cli"}
-
-
-def test_import_abstain_costs_little_more_than_numpy() -> None:
-    """At most 1.3 times the processor time of ``import numpy``: the best of several runs of each."""
-    code = """
-import time
-start = time.process_time()
-import numpy
-middle = time.process_time()
-import abstain
-print([middle - start, time.process_time() - start])
-"""
-    numpy, both = zip(*(_fresh(code) for _ in range(9)), strict=True)
-    assert min(both) <= 1.3 * min(numpy)
+# ---------------------------------------------------------------------- the version
 
 
 def test_the_version_is_the_declared_one() -> None:

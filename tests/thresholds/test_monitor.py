@@ -10,7 +10,7 @@ from scipy import stats
 
 import abstain
 from abstain.thresholds import Policy, SortedRowsWarning, monitor
-from abstain.thresholds._evidence import ALTERNATIVES, Evidence, evidence_above
+from abstain.thresholds._evidence import ALTERNATIVES, Bets, Detector, Evidence, evidence_above
 from tests.tiers import repeated
 
 
@@ -242,3 +242,27 @@ def test_the_largest_loss_comes_from_the_promise() -> None:
     assert monitor(policy, [8.0], [1e9]).promise_broken is False
     with pytest.raises(ValueError, match="max_loss=10 is below a loss that occurs, 11"):
         monitor(policy, [11.0], [1e9])
+
+
+def test_the_detector_is_the_recursion_of_shiryaev_and_roberts() -> None:
+    """R <- (R + 1/J) f for each stake, summed; a signal where it reaches the run length, and a new start."""
+    values = (np.random.default_rng(3).random(3000) < 0.12) * 1.0
+    path, signals = Detector(0.05, 200.0).update(values)
+    stakes, state, found = Bets(0.05).stakes, 0.0, []
+    for at, value in enumerate(values):
+        state = (state + 1.0 / len(stakes)) * (1.0 + stakes * (value - 0.05))
+        assert np.sum(state) == pytest.approx(np.exp(path[at]), rel=1e-9)
+        if np.sum(state) >= 200.0:
+            found.append(at)
+            state = np.zeros(len(stakes))
+    assert signals == found
+    assert len(found) > 3
+
+
+def test_false_signals_are_as_rare_as_the_run_length_says() -> None:
+    """Risk at the limit: on average at least so many rows to a signal, in runs that are cut at five times that."""
+    rng, first = np.random.default_rng(5), []
+    for _ in range(300):
+        signals = Detector(0.05, 300.0).update((rng.random(1500) < 0.05) * 1.0)[1]
+        first.append(signals[0] + 1 if signals else 1500)  # cut: the true mean is larger
+    assert np.mean(first) >= 300.0 - 3 * np.std(first) / np.sqrt(300)

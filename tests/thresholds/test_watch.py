@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain.thresholds import ReusedCalibrationWarning, Watch, load_watch, monitor
-from abstain.thresholds._evidence import Bets, Detector
 from tests.thresholds.test_monitor import by_site, certified
 
 POLICY = certified()
@@ -264,30 +263,6 @@ def test_times_of_labels_put_rows_in_order() -> None:
 
 
 # ---------------------------------------------------------------------- changes, nulls, the table
-
-
-def test_the_detector_is_the_recursion_of_shiryaev_and_roberts() -> None:
-    """R <- (R + 1/J) f for each stake, summed; a signal where it reaches the run length, and a new start."""
-    values = (np.random.default_rng(3).random(3000) < 0.12) * 1.0
-    path, signals = Detector(0.05, 200.0).update(values)
-    stakes, state, found = Bets(0.05).stakes, 0.0, []
-    for at, value in enumerate(values):
-        state = (state + 1.0 / len(stakes)) * (1.0 + stakes * (value - 0.05))
-        assert np.sum(state) == pytest.approx(np.exp(path[at]), rel=1e-9)
-        if np.sum(state) >= 200.0:
-            found.append(at)
-            state = np.zeros(len(stakes))
-    assert signals == found
-    assert len(found) > 3
-
-
-def test_false_signals_are_as_rare_as_the_run_length_says() -> None:
-    """Risk at the limit: on average at least so many rows to a signal, in runs that are cut at five times that."""
-    rng, first = np.random.default_rng(5), []
-    for _ in range(300):
-        signals = Detector(0.05, 300.0).update((rng.random(1500) < 0.05) * 1.0)[1]
-        first.append(signals[0] + 1 if signals else 1500)  # cut: the true mean is larger
-    assert np.mean(first) >= 300.0 - 3 * np.std(first) / np.sqrt(300)
 
 
 def test_a_late_change_is_signalled_before_the_promise_is_called_broken() -> None:

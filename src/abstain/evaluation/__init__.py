@@ -1,19 +1,8 @@
 """Outputs evaluated, models compared, candidates selected, scores tuned: each a :class:`abstain.Result`.
 
-A door of the house: the public spelling is ``abstain.evaluate``.
+A door of the house: the public spelling is ``abstain.evaluate``. What is behind it stands in ``__init__.pyi``.
 """
 
-from abstain.evaluation._compare import compare as compare
-from abstain.evaluation._comparison import Comparison as Comparison
-from abstain.evaluation._evaluate import DEFAULT_METRICS as DEFAULT_METRICS
-from abstain.evaluation._evaluate import evaluate as evaluate
-from abstain.evaluation._planned import explained as explained
-from abstain.evaluation._result import Evaluation as Evaluation
-from abstain.evaluation._result import Measurement as Measurement
-from abstain.evaluation._result import ScoreSummary as ScoreSummary
-from abstain.evaluation._select import Choice as Choice
-from abstain.evaluation._select import Selection as Selection
-from abstain.evaluation._select import select as select
-from abstain.evaluation._tune import Candidate as Candidate
-from abstain.evaluation._tune import Tuning as Tuning
-from abstain.evaluation._tune import tune as tune
+from abstain._lazy import door
+
+__getattr__, __dir__ = door(__name__)

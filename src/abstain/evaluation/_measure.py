@@ -14,7 +14,7 @@ from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
 from abstain.evaluation._result import Measurement, ScoreSummary
-from abstain.inference import Interval, as_risk, confidence_interval, of_coverage, of_samples
+from abstain.inference import Interval, as_risk, of_coverage, of_samples
 from abstain.metrics import Metric, Predictions
 from abstain.outputs import Outputs
 
@@ -188,6 +188,8 @@ def _on_table(metric: Metric, data: TieBlocks | Predictions) -> tuple[Metric, Ti
 
 def _resampled(metric: Metric, blocks: TieBlocks, level: float, clusters: Any, n_resamples: int) -> Interval:
     """Return a percentile interval from resampling the samples that the table kept."""
+    from abstain.inference import confidence_interval
+
     samples = blocks.samples
     assert samples is not None
     return confidence_interval(

@@ -1,0 +1,40 @@
+"""Doors of rooms that open leaf by leaf: a name is loaded when it is first used, from where the stub says."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+
+def door(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names its ``__init__.pyi`` lists, one import a line.
+
+    The stub is the one list: type checkers and editors read it, too.
+
+    Examples
+    --------
+    >>> import abstain.evaluation
+    >>> abstain.evaluation.evaluate.__module__
+    'abstain.evaluation._evaluate'
+    """
+
+    @cache
+    def homes() -> dict[str, str]:
+        spec: Any = sys.modules[name].__spec__
+        stub = spec.loader.get_data(os.path.join(spec.submodule_search_locations[0], "__init__.pyi")).decode()
+        return {known: home for home, known in re.findall(r"^from (\S+) import (\w+) as \w+$", stub, re.MULTILINE)}
+
+    def load(wanted: str) -> Any:
+        home = None if wanted.startswith("__") else homes().get(wanted)
+        if home is None:
+            raise AttributeError(f"module {name!r} has no attribute {wanted!r}")
+        value = getattr(import_module(home), wanted)
+        setattr(sys.modules[name], wanted, value)
+        return value
+
+    return load, lambda: sorted({*vars(sys.modules[name]), *homes()})

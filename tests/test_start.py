@@ -1,0 +1,73 @@
+"""What an import and the start of the command load, and what that costs."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.imports import ROOT
+from tests.test_house import FLOORS, room
+
+NOT_LOADED = ["scipy", "narwhals", "polars", "pandas", "torch", "matplotlib", "rich", "click", "sklearn", "numba"]
+
+
+def _fresh(code: str) -> Any:
+    """Run code in a fresh interpreter and return what it prints as JSON."""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=120)
+    return json.loads(done.stdout)
+
+
+def test_import_abstain_loads_no_other_library() -> None:
+    """Whoever only imports the library waits for NumPy and for nothing else."""
+    loaded = _fresh("import json, sys, abstain; abstain.augrc([0, 1], [1, 0]); print(json.dumps(sorted(sys.modules)))")
+    assert "abstain.blocks" in loaded
+    assert set(NOT_LOADED) & set(loaded) == set()
+
+
+def test_the_command_loads_the_library_when_a_command_is_called() -> None:
+    """Help is printed without NumPy and without any room of the package but the command's own and the ground."""
+    code = "import contextlib, io, json, sys; from abstain.cli import run\n"
+    code += "with contextlib.redirect_stdout(io.StringIO()): run(['--help'])\n"
+    loaded = _fresh(code + "print(json.dumps(sorted(sys.modules)))")
+    assert {"numpy", *NOT_LOADED} & set(loaded) == {"click"}
+    rooms = {room(name) for name in loaded if name.startswith("abstain.")}
+    assert {name for name in rooms if FLOORS[name] > 0} == {"cli"}
+
+
+@pytest.mark.parametrize("module", ["evaluation", "inference"])
+def test_doors_that_open_leaf_by_leaf_have_what_their_stubs_name(module: str) -> None:
+    """A name of the stub is that object of its leaf, and nothing is loaded with the door itself."""
+    stub = (ROOT / f"src/abstain/{module}/__init__.pyi").read_text(encoding="utf-8")
+    for line in stub.splitlines()[2:]:
+        home, name = re.fullmatch(r"from (\S+) import (\w+) as \2", line).groups()  # type: ignore[union-attr]
+        found = getattr(importlib.import_module(f"abstain.{module}"), name)
+        assert found is getattr(importlib.import_module(home), name)
+        assert name in dir(importlib.import_module(f"abstain.{module}"))
+    loaded = _fresh(f"import json, sys, abstain.{module}; print(json.dumps(sorted(sys.modules)))")
+    assert [name for name in loaded if name.startswith("abstain.")] == [
+        "abstain._lazy",
+        "abstain._version",
+        f"abstain.{module}",
+    ]
+    with pytest.raises(AttributeError, match=f"module 'abstain.{module}' has no attribute 'nothing'"):
+        importlib.import_module(f"abstain.{module}").nothing  # noqa: B018
+
+
+def test_import_abstain_costs_little_more_than_numpy() -> None:
+    """At most 1.3 times the processor time of ``import numpy``: the best of several runs of each."""
+    code = """
+import time
+start = time.process_time()
+import numpy
+middle = time.process_time()
+import abstain
+print([middle - start, time.process_time() - start])
+"""
+    numpy, both = zip(*(_fresh(code) for _ in range(9)), strict=True)
+    assert min(both) <= 1.3 * min(numpy)
