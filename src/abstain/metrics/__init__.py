@@ -10,11 +10,16 @@ from os import listdir
 from typing import Any, get_args
 
 from abstain._checks import one_of
-from abstain.metrics._calibration import ReliabilityCurve as ReliabilityCurve  # for the rooms above
+from abstain.metrics._augrc import augrc_from_auroc as augrc_from_auroc  # for the rooms above
+from abstain.metrics._augrc import augrc_partial_derivatives as augrc_partial_derivatives  # likewise
+from abstain.metrics._calibration import ReliabilityCurve as ReliabilityCurve  # likewise
 from abstain.metrics._calibration import reliability_of as reliability_of  # likewise
 from abstain.metrics._declare import image_of, register
+from abstain.metrics._estimator_weights import WeightEstimator as WeightEstimator  # likewise
+from abstain.metrics._estimator_weights import rank_weight_bias as rank_weight_bias  # likewise
+from abstain.metrics._estimator_weights import rank_weight_mse as rank_weight_mse  # likewise
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Sums, Tail
-from abstain.metrics._full import mean_of_terms as mean_of_terms  # for the rooms above
+from abstain.metrics._full import mean_of_terms as mean_of_terms  # likewise
 from abstain.metrics._gradient import Gradient, Predictions, Value
 from abstain.metrics._metric import METRICS, Input, Metric
 from abstain.metrics._parse import parse, parse_list

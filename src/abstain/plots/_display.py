@@ -71,8 +71,13 @@ class Display:
             write_file(path, lambda file: self.figure_.savefig(file, format=kind, dpi=dpi, metadata=NOTHING[kind]))
 
     @contextmanager
-    def _canvas(self, ax: Any, size: tuple[float, float], count: int = 1, **options: Any) -> Iterator[Any]:
-        """Give the axes that were given, or new ones in a row (``count`` of them), and keep them and their figure."""
+    def _canvas(
+        self, ax: Any, size: tuple[float, float], count: int = 1, *, below: tuple[int, int] = (0, 0), **options: Any
+    ) -> Iterator[Any]:
+        """Give the axes that were given, or new ones in a row (``count`` of them), and keep them and their figure.
+
+        ``below``: rows and columns of small axes under those of a new figure, which are the last of its axes.
+        """
         self._own = ax is None
         if ax is None:
             need("a plot", "matplotlib")
@@ -82,8 +87,14 @@ class Display:
             if ax is None:
                 from matplotlib.figure import Figure
 
-                ax = Figure(figsize=size, layout=layout()).subplots(1, count, **options)
-            self.ax_, self.figure_ = ax, np.atleast_1d(ax).ravel()[0].figure
+                figure: Any = Figure(figsize=size, layout=layout())
+                if below[0]:
+                    upper, lower = figure.subfigures(2, 1, height_ratios=[size[1] / 1.35 - below[0], below[0]])
+                    ax = upper.subplots(1, count, **options)
+                    lower.subplots(*below, squeeze=False)
+                else:
+                    ax = figure.subplots(1, count, **options)
+            self.ax_, self.figure_ = ax, np.atleast_1d(ax).ravel()[0].get_figure(root=True)
             yield ax
 
     @contextmanager

@@ -1,0 +1,184 @@
+"""The most confident failures: where they stand on the curve, and what they look like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import same_length, vector, whole
+from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain.curve import risk_coverage_curve
+from abstain.evaluation import Evaluation
+from abstain.plots._columns import chosen, rows_of, tables_of
+from abstain.plots._display import Display
+from abstain.plots._registry import declare
+from abstain.plots._risk_coverage import RiskCoverageDisplay
+from abstain.plots._style import colour, entry, mark, shown
+
+
+@dataclass(frozen=True, eq=False)
+class Failures:
+    """The surest failures of one score: their rows, and the coverage and risks at which each is accepted."""
+
+    rows: IntArray
+    coverage: FloatArray
+    selective: FloatArray
+    generalized: FloatArray
+
+
+@declare(
+    "confident_failures",
+    title="Most confident failures",
+    shows="Both risk curves of scores or models with the surest failures of each, and these as images.",
+    source="Traub et al. 2024, Fig. 4",
+    needs="0/1 loss, confidence; images or captions of the rows if they shall be shown",
+)
+class ConfidentFailuresDisplay(Display):
+    """Selective and generalized risk of scores or models with the k most confident failures of each marked.
+
+    Parameters
+    ----------
+    losses : mapping of name to array-like of shape (n_samples,)
+        0/1 losses.
+    confidences : mapping of name to array-like of shape (n_samples,)
+    k : int
+        Failures per name.
+    images : array of shape (n_samples, height, width[, 3]), or a function of a row, optional
+        Shown below the curves.
+    captions : sequence of str, or a function of (name, row), optional
+        Below the images.
+
+    Attributes
+    ----------
+    failures : dict of name to Failures
+        ``failures[name].rows``: the rows of the surest failures, surest first, ties by row.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import train_test_split
+    >>> outputs = abstain.datasets.load("digits_logreg")
+    >>> digits = load_digits()
+    >>> _, images = train_test_split(digits.images, test_size=0.5, random_state=0, stratify=digits.target)
+    >>> loss, noise = outputs.loss_per_sample(), np.random.default_rng(0).normal(size=outputs.n)
+    >>> said = [f"{a}, said {b}" for a, b in zip(outputs.labels, outputs.predictions, strict=True)]
+    >>> display = abstain.plots.ConfidentFailuresDisplay(
+    ...     {"largest probability": loss, "with noise": loss},
+    ...     {"largest probability": outputs.confidence, "with noise": outputs.confidence + 0.1 * noise},
+    ...     images=images, captions=said,
+    ... ).plot()
+    """
+
+    def __init__(
+        self,
+        losses: Mapping[str, ArrayLike],
+        confidences: Mapping[str, ArrayLike],
+        *,
+        k: int = 6,
+        images: Any = None,
+        captions: Sequence[str] | Callable[[str, int], str] | None = None,
+    ) -> None:
+        if not losses or set(losses) != set(confidences):
+            raise ValueError("losses and confidences must have the same names, and at least one")
+        self.k = whole(k, "k")
+        self.images, self.captions = images, captions
+        self.curves = {name: risk_coverage_curve(losses[name], confidences[name]) for name in losses}
+        if not all(curve.blocks.binary for curve in self.curves.values()):
+            raise ValueError("losses must hold 0 and 1 only: a graded loss has no failures")
+        self.failures = {name: self._surest(name, losses[name], confidences[name]) for name in losses}
+
+    @classmethod
+    def from_evaluation(
+        cls, evaluation: Evaluation, *, score: Any = None, k: int = 6, ax: Any = None, **kwargs: Any
+    ) -> ConfidentFailuresDisplay:
+        """Draw the scores of an evaluation that keeps its rows.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            With intervals, whose rows are known by their place.
+        score : str or sequence of str, optional
+            Default: the first two.
+        k : int
+        ax : array of two matplotlib axes, optional
+        **kwargs
+            Passed to the class: images, captions.
+
+        Returns
+        -------
+        ConfidentFailuresDisplay
+        """
+        names = evaluation.scores[:2] if score is None else score
+        found = {}
+        for name, blocks in chosen(tables_of(evaluation), names).items():
+            rows = rows_of(blocks)
+            if rows is None or blocks.samples is None:
+                raise ValueError("the rows are not known any more: evaluate with a level, without weights")
+            found[name] = rows
+        losses, scores = ({name: rows[part] for name, rows in found.items()} for part in (0, 1))
+        return cls(losses, scores, k=k, **kwargs).plot(ax)
+
+    def _surest(self, name: str, loss: ArrayLike, confidence: ArrayLike) -> Failures:
+        wrong, score = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+        same_length(loss=wrong, confidence=score)
+        rows = np.flatnonzero(wrong)
+        rows = rows[np.argsort(-score[rows], kind="stable")][: self.k]
+        curve = self.curves[name]
+        at = np.searchsorted(-curve.threshold, -score[rows], side="left")
+        return Failures(rows, curve.coverage[at], curve.selective_risk[at], curve.generalized_risk[at])
+
+    def plot(self, ax: Any = None) -> ConfidentFailuresDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array of two matplotlib axes, optional
+            For both curves; images are drawn on a figure of its own only.
+
+        Returns
+        -------
+        ConfidentFailuresDisplay
+        """
+        shows = self.images is not None and ax is None
+        rows = len(self.failures) if shows else 0
+        with self._canvas(ax, (9.2, 3.7 + 1.35 * rows), 2, below=(rows, self.k)) as axes:
+            left, right = np.ravel(axes)
+            inner = RiskCoverageDisplay(self.curves)
+            inner.plot(left, kind="selective", plot_references=False)
+            inner.plot(right, kind="generalized", plot_references=False)
+            for j, found in enumerate(self.failures.values()):
+                for one, height in ((left, found.selective), (right, found.generalized)):
+                    one.plot(found.coverage, height, mark(j), color=colour(j), markeredgecolor="white", markersize=6,
+                             zorder=4)  # fmt: skip
+            if shows:
+                self._pictures(self.figure_)
+        return self
+
+    def _pictures(self, figure: Any) -> None:
+        axes = figure.axes[2:]
+        for j, (name, found) in enumerate(self.failures.items()):
+            for place in range(self.k):
+                ax = axes[j * self.k + place]
+                ax.set_xticks([])
+                ax.set_yticks([])
+                for side in ax.spines.values():
+                    side.set_color(colour(j))
+                    side.set_linewidth(1.6)
+                if place >= len(found.rows):
+                    ax.set_visible(False)
+                    continue
+                row = int(found.rows[place])
+                picture = self.images(row) if callable(self.images) else self.images[row]
+                ax.imshow(picture, cmap="gray", interpolation="nearest")
+                ax.set_xlabel(shown(self._caption(name, row)), fontsize="small")
+                if place == 0:
+                    ax.set_ylabel(entry(name), fontsize="small")
+
+    def _caption(self, name: str, row: int) -> str:
+        if self.captions is None:
+            return f"row {row}"
+        return self.captions(name, row) if callable(self.captions) else str(self.captions[row])
