@@ -12,28 +12,28 @@ pytest.importorskip("matplotlib")
 import abstain
 from abstain import plots
 
-RNG = np.random.default_rng(5)
+rng = np.random.default_rng(5)
 N = 600
-SCORE = np.round(RNG.random(N), 2)
-LOSS = (RNG.random(N) > SCORE).astype(float)
-GROUP = RNG.integers(0, 3, N)
-OUTPUTS = abstain.Outputs(loss=LOSS, confidence=SCORE, groups={"g": GROUP})
+score = np.round(rng.random(N), 2)
+loss = (rng.random(N) > score).astype(float)
+group = rng.integers(0, 3, N)
+OUTPUTS = abstain.Outputs(loss=loss, confidence=score, groups={"g": group})
 EVALUATION = abstain.evaluate(OUTPUTS, metrics=["augrc", "aurc"], groups="g")
 
 
 def test_bars_of_reliability_are_exact_intervals() -> None:
     """Accuracy, count and Clopper-Pearson of each bin, from the rows; weights and clusters take the intervals away."""
-    panel = plots.ReliabilityDisplay.from_predictions(LOSS, SCORE, bins=10).panels["confidence"]
+    panel = plots.ReliabilityDisplay.from_predictions(loss, score, bins=10).panels["confidence"]
     edges = np.linspace(0.0, 1.0, 11) + 1e-9
     for k, (low, high) in enumerate(pairwise(edges)):
-        rows = (SCORE > low) & (SCORE <= high) if k else SCORE <= high
-        assert panel.curve.accuracy[k] == pytest.approx(1.0 - LOSS[rows].mean())
-        ends = abstain.inference.clopper_pearson(int(LOSS[rows].sum()), int(rows.sum()))
+        rows = (score > low) & (score <= high) if k else score <= high
+        assert panel.curve.accuracy[k] == pytest.approx(1.0 - loss[rows].mean())
+        ends = abstain.inference.clopper_pearson(int(loss[rows].sum()), int(rows.sum()))
         assert (1.0 - panel.high[k], 1.0 - panel.low[k]) == pytest.approx(ends)
-    clustered = abstain.evaluate(abstain.Outputs(loss=LOSS, confidence=SCORE, clusters=GROUP), metrics="augrc")
+    clustered = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, clusters=group), metrics="augrc")
     assert plots.ReliabilityDisplay.from_evaluation(clustered).panels["confidence"].low is None
     with pytest.raises(abstain.UnmetNeed, match=r"\[0, 1\]"):
-        plots.ReliabilityDisplay.from_predictions(LOSS, 5.0 * SCORE)
+        plots.ReliabilityDisplay.from_predictions(loss, 5.0 * score)
 
 
 def test_histograms_have_area_one_and_name_the_shares() -> None:
@@ -43,8 +43,8 @@ def test_histograms_have_area_one_and_name_the_shares() -> None:
         values, edges, _ = stairs.get_data()
         assert np.sum(values * np.diff(edges)) == pytest.approx(1.0)
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == [f"{100 * (1 - LOSS.mean()):.3g} % right", f"{100 * LOSS.mean():.3g} % wrong"]
-    graded = abstain.evaluate(abstain.Outputs(loss=0.5 * LOSS + 0.2, confidence=SCORE), metrics="augrc")
+    assert labels == [f"{100 * (1 - loss.mean()):.3g} % right", f"{100 * loss.mean():.3g} % wrong"]
+    graded = abstain.evaluate(abstain.Outputs(loss=0.5 * loss + 0.2, confidence=score), metrics="augrc")
     with pytest.raises(abstain.UnmetNeed, match="0/1 loss"):
         plots.ScoreHistogramDisplay.from_evaluation(graded)
 
@@ -56,15 +56,15 @@ def test_groups_share_one_threshold_worst_first() -> None:
     risks = [row.risk for row in display.rows[1:]]
     assert risks == sorted(risks, reverse=True)
     for row in display.rows[1:]:
-        rows = int(row.name[-1]) == GROUP
-        taken = rows & (SCORE >= threshold)
+        rows = int(row.name[-1]) == group
+        taken = rows & (score >= threshold)
         assert row.coverage == pytest.approx(taken.sum() / rows.sum())
-        assert row.risk == pytest.approx(LOSS[taken].mean())
-        assert row.risk_interval == abstain.inference.clopper_pearson(int(LOSS[taken].sum()), int(taken.sum()))
+        assert row.risk == pytest.approx(loss[taken].mean())
+        assert row.risk_interval == abstain.inference.clopper_pearson(int(loss[taken].sum()), int(taken.sum()))
     with pytest.raises(ValueError, match="has no groups"):
-        plots.GroupsDisplay.from_evaluation(abstain.evaluate(abstain.Outputs(loss=LOSS, confidence=SCORE)))
-    found = abstain.choose_threshold(LOSS[:300], SCORE[:300], coverage=0.5)
-    seen = abstain.thresholds.audit(found, LOSS[300:], SCORE[300:], groups=GROUP[300:])
+        plots.GroupsDisplay.from_evaluation(abstain.evaluate(abstain.Outputs(loss=loss, confidence=score)))
+    found = abstain.choose_threshold(loss[:300], score[:300], coverage=0.5)
+    seen = abstain.thresholds.audit(found, loss[300:], score[300:], groups=group[300:])
     assert {row.name for row in plots.GroupsDisplay.from_audit(seen).rows} == {"all rows", "0", "1", "2"}
 
 
@@ -77,7 +77,7 @@ def test_bands_lie_around_their_curve() -> None:
     assert (band.at(0.5).low, band.at(0.5).high) == pytest.approx(
         abstain.inference.clopper_pearson(errors, point.n_accepted)
     )
-    assert abstain.evaluate(abstain.Outputs(loss=LOSS, confidence=SCORE, clusters=GROUP)).plot().bands == {}
+    assert abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, clusters=group)).plot().bands == {}
     groups = abstain.RiskCoverageDisplay.from_evaluation(EVALUATION, groups=True)
     assert list(groups.curves) == ["all rows", "g = 0", "g = 1", "g = 2"]
     with pytest.raises(ValueError, match="none of the curves"):
@@ -86,11 +86,11 @@ def test_bands_lie_around_their_curve() -> None:
 
 def test_a_trade_off_says_what_the_threshold_does() -> None:
     """Per 1,000 rows: those below it, and the errors above it."""
-    found = abstain.choose_threshold(LOSS, SCORE, coverage=0.4)
-    right = plots.TradeOffDisplay.from_threshold(found, LOSS, SCORE).ax_[1]
-    taken = SCORE >= found.threshold
+    found = abstain.choose_threshold(loss, score, coverage=0.4)
+    right = plots.TradeOffDisplay.from_threshold(found, loss, score).ax_[1]
+    taken = score >= found.threshold
     said = [text.get_text() for text in right.texts]
-    assert said == [f"{1000 * (1 - taken.mean()):.0f}", f"{1000 * (LOSS * taken).mean():.0f}"]
+    assert said == [f"{1000 * (1 - taken.mean()):.0f}", f"{1000 * (loss * taken).mean():.0f}"]
 
 
 def test_a_plane_finds_the_pairs_that_metrics_order_differently() -> None:
@@ -113,22 +113,22 @@ def test_contributions_sum_to_the_metric() -> None:
     place = np.arange(1, 21)
     assert aurc == pytest.approx([1000 * sum(1 / s for s in range(t, 21)) / 20 for t in place])
     assert augrc == pytest.approx(1000 * (20 - place + 0.5) / 400)
-    top = SCORE >= 0.8
+    top = score >= 0.8
     share, part = display.shares["confidence"]["augrc"]
-    at = np.searchsorted(share, (LOSS * top).sum() / LOSS.sum() - 1e-9)
-    contributions = abstain.contributions("augrc", LOSS, SCORE)
-    assert part[at] == pytest.approx(contributions[top].sum() / abstain.augrc(LOSS, SCORE))
+    at = np.searchsorted(share, (loss * top).sum() / loss.sum() - 1e-9)
+    contributions = abstain.contributions("augrc", loss, score)
+    assert part[at] == pytest.approx(contributions[top].sum() / abstain.augrc(loss, score))
 
 
 def test_the_surest_failures_are_the_rows_with_the_highest_scores() -> None:
     """In order, and at their coverage and risk on the curve."""
     display = plots.ConfidentFailuresDisplay.from_evaluation(EVALUATION, k=4)
     found = display.failures["confidence"]
-    wrong = np.flatnonzero(LOSS)
-    assert (SCORE[found.rows] == np.sort(SCORE[wrong])[::-1][:4]).all()
+    wrong = np.flatnonzero(loss)
+    assert (score[found.rows] == np.sort(score[wrong])[::-1][:4]).all()
     for row, coverage, risk in zip(found.rows, found.coverage, found.selective, strict=True):
-        taken = SCORE >= SCORE[row]
-        assert (coverage, risk) == pytest.approx((taken.mean(), LOSS[taken].mean()))
+        taken = score >= score[row]
+        assert (coverage, risk) == pytest.approx((taken.mean(), loss[taken].mean()))
 
 
 def test_the_areas_of_the_geometry_add_up() -> None:
@@ -136,24 +136,24 @@ def test_the_areas_of_the_geometry_add_up() -> None:
     display = plots.AUGRCGeometryDisplay.from_evaluation(EVALUATION)
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     triangle, ranking = (float(label.rpartition("= ")[2]) for label in labels[:2])
-    assert triangle + ranking == pytest.approx(abstain.augrc(LOSS, SCORE), abs=1.1e-4)
+    assert triangle + ranking == pytest.approx(abstain.augrc(loss, score), abs=1.1e-4)
 
 
 def test_estimates_are_those_of_the_metrics() -> None:
     """All rows at once give the population's value without deviation; twice SELE is twice SELE."""
     few = abstain.evaluate(OUTPUTS.select(slice(0, 64)), metrics="aurc")
     display = plots.EstimatesDisplay.from_evaluation(few, sizes=(16, 64), n_draws=5)
-    harmonic = abstain.aurc(LOSS[:64], SCORE[:64], estimator="harmonic")
+    harmonic = abstain.aurc(loss[:64], score[:64], estimator="harmonic")
     assert display.population == pytest.approx(harmonic)
     assert display.estimates["harmonic"][1] == pytest.approx(np.full(5, harmonic))
     assert display.estimates["2 × SELE"][0] == pytest.approx(2 * display.estimates["SELE"][0])
     side = plots.EstimatesByScoreDisplay.from_evaluation(few, n=64, n_draws=3)
-    assert side.estimates["confidence"]["SELE"] == pytest.approx(np.full(3, abstain.sele(LOSS[:64], SCORE[:64])))
+    assert side.estimates["confidence"]["SELE"] == pytest.approx(np.full(3, abstain.sele(loss[:64], score[:64])))
 
 
 def test_bars_are_ordered_by_the_first_metric() -> None:
     """Best on top, whatever is better; the values are those of the evaluation."""
-    outputs = abstain.Outputs(loss=LOSS, confidence=SCORE, scores={"noise": RNG.random(N), "good": SCORE - LOSS})
+    outputs = abstain.Outputs(loss=loss, confidence=score, scores={"noise": rng.random(N), "good": score - loss})
     evaluation = abstain.evaluate(outputs, ["noise", "good"], ["augrc", "auroc_f"])
     for metrics in (["augrc", "auroc_f"], ["auroc_f"]):
         display = plots.MetricBarsDisplay.from_evaluation(evaluation, metrics=metrics)
@@ -165,7 +165,7 @@ def test_sweeps_and_agreement_take_the_values_of_the_metrics() -> None:
     """The line of CWSA+ is the metric at each threshold; equal definitions lie on the diagonal."""
     display = plots.CWSASweepDisplay.from_evaluation(EVALUATION, thresholds=[0.5, 0.7])
     lines = {line.get_label(): line.get_ydata() for line in display.ax_.lines}
-    assert lines["CWSA+"] == pytest.approx([abstain.cwsa_plus(LOSS, SCORE, threshold=t) for t in (0.5, 0.7)])
-    assert lines["coverage"] == pytest.approx([(SCORE >= t).mean() for t in (0.5, 0.7)])
+    assert lines["CWSA+"] == pytest.approx([abstain.cwsa_plus(loss, score, threshold=t) for t in (0.5, 0.7)])
+    assert lines["coverage"] == pytest.approx([(score >= t).mean() for t in (0.5, 0.7)])
     same = plots.AgreementDisplay.from_evaluation(EVALUATION, "augrc", "AUGRC")
     assert same.ax_.get_title() == "largest relative difference 0"
