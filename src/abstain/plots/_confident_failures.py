@@ -21,7 +21,15 @@ from abstain.plots._style import colour, entry, mark, shown
 
 @dataclass(frozen=True, eq=False)
 class Failures:
-    """The surest failures of one score: their rows, and the coverage and risks at which each is accepted."""
+    """The surest failures of one score: their rows, and the coverage and risks at which each is accepted.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> columns = {"a": [0, 1, 1]}, {"a": [0.9, 0.8, 0.4]}
+    >>> abstain.plots.ConfidentFailuresDisplay(*columns).failures["a"].rows
+    array([1, 2])
+    """
 
     rows: IntArray
     coverage: FloatArray
