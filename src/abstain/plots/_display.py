@@ -89,12 +89,13 @@ class Display:
 
                 figure: Any = Figure(figsize=size, layout=layout())
                 if below[0]:
-                    upper, lower = figure.subfigures(2, 1, height_ratios=[size[1] / 1.35 - below[0], below[0]])
-                    ax = upper.subplots(1, count, **options)
-                    lower.subplots(*below, squeeze=False)
+                    parts = figure.add_gridspec(2, 1, height_ratios=[size[1] / 1.35 - below[0], below[0]])
+                    ax = np.array([figure.add_subplot(cell) for cell in parts[0].subgridspec(1, count)])
+                    for cell in parts[1].subgridspec(*below):
+                        figure.add_subplot(cell)
                 else:
                     ax = figure.subplots(1, count, **options)
-            self.ax_, self.figure_ = ax, np.atleast_1d(ax).ravel()[0].get_figure(root=True)
+            self.ax_, self.figure_ = ax, np.atleast_1d(ax).ravel()[0].figure
             yield ax
 
     @contextmanager

@@ -138,7 +138,7 @@ class ReliabilityDisplay(Display):
         ReliabilityDisplay
         """
         count = len(self.panels)
-        with self._canvas(ax, (3.9 * count, 4.0), count) as axes:
+        with self._canvas(ax, (3.8 * count, 4.3), count) as axes:
             for one, (name, panel) in zip(np.atleast_1d(axes).ravel(), self.panels.items(), strict=True):
                 self._draw(one, name, panel)
         return self
@@ -154,9 +154,9 @@ class ReliabilityDisplay(Display):
             ax.errorbar(curve.confidence, curve.accuracy, yerr=ends, fmt="none", color=RIGHT, capsize=2, linewidth=1.1)
         label = "accuracy" if panel.low is None or self.level is None else f"accuracy, {100.0 * self.level:g} %"
         ax.plot(curve.confidence, curve.accuracy, "o-", color=RIGHT, markersize=4, linewidth=1.2, label=label)
-        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02), xlabel="Confidence", ylabel="Accuracy", aspect="equal")
+        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02), xlabel="Confidence", ylabel="Accuracy")
         ax.set_title(f"{entry(name)}: ECE {panel.ece:.3f}")
-        ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, columnspacing=1.0)
+        ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, columnspacing=1.0)
         tidy(ax)
 
 
