@@ -169,3 +169,19 @@ def test_sweeps_and_agreement_take_the_values_of_the_metrics() -> None:
     assert lines["coverage"] == pytest.approx([(score >= t).mean() for t in (0.5, 0.7)])
     same = plots.AgreementDisplay.from_evaluation(EVALUATION, "augrc", "AUGRC")
     assert same.ax_.get_title() == "largest relative difference 0"
+
+
+def test_monitoring_draws_the_periods_and_the_promise() -> None:
+    """Risk and interval of every week, the promised limit, the alarm; small values far apart get a logarithmic axis."""
+    draws = np.random.default_rng(0)
+    first = draws.random(3000)
+    policy = abstain.choose_threshold(draws.random(3000) > first**0.1, first, risk=0.15, delta=0.05).policy(score="s")
+    week, later = np.repeat(np.arange(4), 150), draws.random(600)
+    seen = abstain.thresholds.monitor(policy, draws.random(600) > later**0.1, later, time=7.0 * week)
+    axes = plots.MonitoringDisplay.from_monitoring(seen, policy).ax_
+    lines = {line.get_label(): line.get_ydata() for line in axes[0].lines}
+    assert lines["risk of the period, 95 %"] == pytest.approx([each.risk for each in seen.periods])
+    assert lines["promised: at most 0.15"][0] == 0.15
+    wide = plots.MetricBarsDisplay(["a", "b"], [plots.Axis("AURC", "lower", [0.002, 0.3], [(0.001, 0.4)] * 2)])
+    near = plots.MetricBarsDisplay(["a", "b"], [plots.Axis("AURC", "lower", [0.2, 0.3], [(0.1, 0.4)] * 2)])
+    assert [np.ravel(each.plot().ax_)[0].get_xscale() for each in (wide, near)] == ["log", "linear"]

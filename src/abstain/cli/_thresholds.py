@@ -269,11 +269,12 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
 @click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage cannot be told.")
 @click.option("--max-loss", type=float, help="Largest possible loss; default that of the promise.")
 @click.option("--delta", type=float, help="False-alarm probability; default that of the promise.")
+@plot_option("monitoring", "monitoring")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def monitor_command(
     context: click.Context, /, policy: Path, file: Path | None, columns: dict[str, Any], state: Path | None,
-    time: str | None, as_of: str | None, again: bool, as_json: bool, **options: Any,
+    time: str | None, as_of: str | None, again: bool, as_json: bool, plots: Wanted, **options: Any,
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
 
@@ -282,6 +283,7 @@ def monitor_command(
     """
     from abstain.thresholds import Watch, load_policy, load_watch
 
+    check_destinations(plot_targets(plots), [policy, *([] if file is None else [file])])
     known = load_policy(policy)
     given = {name: value for name, value in options.items() if value not in (None, False)}
     if state is not None and state.exists():
@@ -306,6 +308,7 @@ def monitor_command(
             seen = watch.update(**rows, as_of=_present(as_of), again=again)
     if state is not None and file is not None:
         watch.save(state)
+    say_written(draw(plots, "monitoring", seen, known))
     _print(seen, as_json)
     if seen.promise_broken:
         context.exit(1)

@@ -14,6 +14,7 @@ from abstain.plots._frontier import FrontierDisplay
 from abstain.plots._groups import GroupRow, GroupsDisplay
 from abstain.plots._metric_bars import MetricBarsDisplay
 from abstain.plots._metric_plane import Axis, MetricPlaneDisplay
+from abstain.plots._monitoring import MonitoringDisplay
 from abstain.plots._rank_flow import RankFlowDisplay
 from abstain.plots._rank_weights import RankWeightsDisplay
 from abstain.plots._rankings import RankingsDisplay
@@ -43,6 +44,7 @@ __all__ = [
     "GroupsDisplay",
     "MetricBarsDisplay",
     "MetricPlaneDisplay",
+    "MonitoringDisplay",
     "Plot",
     "RankFlowDisplay",
     "RankWeightsDisplay",

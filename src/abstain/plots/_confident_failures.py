@@ -182,7 +182,7 @@ class ConfidentFailuresDisplay(Display):
                 row = int(found.rows[place])
                 picture = self.images(row) if callable(self.images) else self.images[row]
                 ax.imshow(picture, cmap="gray", interpolation="nearest")
-                ax.set_xlabel(shown(self._caption(name, row)), fontsize="small")
+                ax.set_xlabel(_lines(self._caption(name, row)), fontsize="small")
                 if place == 0:
                     ax.set_ylabel(entry(name), fontsize="small")
 
@@ -190,3 +190,8 @@ class ConfidentFailuresDisplay(Display):
         if self.captions is None:
             return f"row {row}"
         return self.captions(name, row) if callable(self.captions) else str(self.captions[row])
+
+
+def _lines(caption: str) -> str:
+    """Return a caption whose lines stay lines."""
+    return "\n".join(shown(line) for line in caption.split("\n"))

@@ -9,7 +9,7 @@ import numpy as np
 from abstain.evaluation import Comparison
 from abstain.plots._display import Display
 from abstain.plots._registry import declare
-from abstain.plots._style import colour, shown, tidy
+from abstain.plots._style import colour, shown, spread, tidy
 
 
 @declare(
@@ -78,6 +78,7 @@ def _draw(comparison: Comparison, ax: Any) -> None:
     known = ~np.isnan(ends).any(axis=0)
     ax.hlines(height[known], *ends[:, known], color=colour(0), linewidth=2.0)
     ax.plot(estimate, height, "o", color=colour(0), markersize=5)
+    spread(ax, estimate)
     for y, row in zip(height, rows, strict=True):
         ax.annotate(
             row["letters"], (1.0, y), xycoords=("axes fraction", "data"), xytext=(6, 0),

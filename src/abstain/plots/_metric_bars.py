@@ -12,7 +12,7 @@ from abstain.evaluation import Evaluation
 from abstain.plots._display import Display
 from abstain.plots._metric_plane import NONE, NORMAL, Axis
 from abstain.plots._registry import declare
-from abstain.plots._style import colour, entry, mark, tidy
+from abstain.plots._style import colour, entry, mark, spread, tidy
 from abstain.study import StudyResults
 
 
@@ -146,6 +146,7 @@ class MetricBarsDisplay(Display):
         best = value == np.nanmax(panel.sign * value) * panel.sign
         for chosen, inside in ((best, colour(k)), (~best, "white")):
             ax.plot(value[chosen], place[chosen], mark(k), color=colour(k), markerfacecolor=inside, markersize=6)
+        spread(ax, value)
         ax.set_xlabel(arrow(panel.label, panel.direction))
         tidy(ax, grid="x")
         ax.spines["left"].set_visible(False)

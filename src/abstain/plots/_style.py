@@ -102,6 +102,22 @@ def entry(name: str) -> str:
     return f"\u200b{name}" if name.startswith("_") else name
 
 
+#: Positive values of which the largest is so many times the least are drawn on a logarithmic axis.
+DECADES = 20.0
+
+
+def spread(ax: Any, values: Any) -> None:
+    """Take a logarithmic axis where a linear one would draw all small values as one."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+    known = [float(each) for each in values if each == each]
+    if known and min(known) > 0.0 and max(known) > DECADES * min(known):
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+
+
 def tidy(ax: Any, *, grid: str | None = None) -> None:
     """Leave out the frame above and on the right; faint lines along an axis, if asked for."""
     for side in ("top", "right"):

@@ -1,0 +1,147 @@
+"""A policy that is watched: risk, evidence against the promise and signals of change, period by period."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from abstain.plots._display import Display
+from abstain.plots._registry import declare
+from abstain.plots._style import RIGHT, WRONG, colour, shown, tidy
+from abstain.thresholds import Monitoring, Policy
+
+#: Names of periods that fit below an axis.
+NAMES = 8
+
+
+@declare(
+    "monitoring",
+    title="Monitoring over time",
+    shows="Risk of what was answered in each period, the evidence against the promise, and the detectors of change.",
+    source="ours",
+    needs="what monitor found, over several periods or calls",
+)
+class MonitoringDisplay(Display):
+    """Risk of each period with its interval, evidence against the promise with its alarm, detectors of change.
+
+    Parameters
+    ----------
+    monitoring : Monitoring
+    limit : float, optional
+        The promised risk.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(4000)
+    >>> wrong = rng.random(4000) > score ** 0.1
+    >>> policy = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05).policy(score="msp")
+    >>> week, score = np.repeat(np.arange(12), 200), rng.random(2400)
+    >>> wrong = rng.random(2400) > score ** np.where(week < 7, 0.1, 0.35)
+    >>> seen = abstain.thresholds.monitor(policy, wrong, score, time=7.0 * week)
+    >>> display = abstain.plots.MonitoringDisplay.from_monitoring(seen, policy)
+    """
+
+    def __init__(self, monitoring: Monitoring, *, limit: float | None = None) -> None:
+        if not monitoring.periods:
+            raise ValueError("monitoring has no period: nothing was watched yet")
+        self.monitoring, self.limit = monitoring, limit
+
+    @classmethod
+    def from_monitoring(
+        cls, monitoring: Monitoring, policy: Policy | None = None, *, ax: Any = None
+    ) -> MonitoringDisplay:
+        """Draw what was found of a policy.
+
+        Parameters
+        ----------
+        monitoring : Monitoring
+        policy : Policy, optional
+            Whose promise is drawn beside the risk.
+        ax : array of three matplotlib axes, optional
+
+        Returns
+        -------
+        MonitoringDisplay
+        """
+        promise = None if policy is None else policy.guarantee
+        return cls(monitoring, limit=None if promise is None else float(promise["risk"])).plot(ax)
+
+    def plot(self, ax: Any = None) -> MonitoringDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array of three matplotlib axes, optional
+
+        Returns
+        -------
+        MonitoringDisplay
+        """
+        with self._canvas(ax, (11.0, 3.6), 3) as axes:
+            axes = np.ravel(axes)
+            self._risk(axes[0])
+            self._evidence(axes[1])
+            self._change(axes[2])
+            periods = self.monitoring.periods
+            step = -(-len(periods) // NAMES)
+            for one in axes:
+                names = [shown(each.period) for each in periods[::step]]
+                one.set_xticks(np.arange(len(periods))[::step], names, rotation=40, ha="right", rotation_mode="anchor")
+                for k, each in enumerate(periods):
+                    if each.signals:
+                        one.axvline(k, color=colour(3), linewidth=5.0, alpha=0.25, zorder=0)
+                one.set_xlabel("Period")
+                tidy(one)
+                one.legend(frameon=False, loc="upper left")
+        return self
+
+    def _column(self, name: str) -> Any:
+        return np.array([getattr(each, name) for each in self.monitoring.periods], dtype=float)
+
+    def _risk(self, ax: Any) -> None:
+        risk, low, high = (self._column(name) for name in ("risk", "risk_low", "risk_high"))
+        at = np.arange(len(risk))
+        known = ~(np.isnan(low) | np.isnan(high))
+        ends = np.maximum(np.array([risk - low, high - risk])[:, known], 0.0)
+        ax.errorbar(at[known], risk[known], yerr=ends, fmt="none", color=RIGHT, capsize=2, linewidth=1.2)
+        ax.plot(at, risk, "o-", color=RIGHT, markersize=4, linewidth=1.0, label="risk of the period, 95 %")
+        if self.limit is not None:
+            ax.axhline(
+                self.limit, color="black", linewidth=1.0, linestyle="--", label=f"promised: at most {self.limit:g}"
+            )
+        ax.plot([], [], "-", color=colour(3), alpha=0.25, linewidth=5.0, label="change signalled")
+        ax.set(ylabel="Selective risk", ylim=(0.0, None))
+        ax.set_ylim(0.0, 1.35 * max(ax.get_ylim()[1], 1e-9))
+
+    def _evidence(self, ax: Any) -> None:
+        evidence, alarm = self._column("evidence"), 1.0 / self.monitoring.delta
+        ax.plot(
+            evidence.clip(1e-3, 1e12),
+            "s-",
+            color=WRONG,
+            markersize=4,
+            linewidth=1.0,
+            label="evidence against the promise",
+        )
+        ax.axhline(alarm, color="black", linewidth=1.0, linestyle="--", label=f"broken at {alarm:g}")
+        ax.set_yscale("log")
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high**1.4 if high > 1.0 else high)
+        ax.set_ylabel("Evidence")
+
+    def _change(self, ax: Any) -> None:
+        for k, (name, label) in enumerate(
+            (("change", "change of the risk"), ("coverage_drift", "coverage"), ("score_drift", "score"))
+        ):
+            value = self._column(name)
+            if not np.isnan(value).all():
+                style = {"color": colour(k), "marker": "osD"[k], "markersize": 4, "linewidth": 1.0}
+                ax.plot(value.clip(1e-6, 1e6), label=label, **style)
+        ax.axhline(1.0, color="black", linewidth=1.0, linestyle="--", label="signal, alarm")
+        ax.set_yscale("log")
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high * (high / low) ** 0.45)
+        ax.set_ylabel("Part of what signals")
