@@ -10,7 +10,8 @@ The quick form takes about two minutes on an idle core, the full one about fifte
   evaluation of as many uniformly drawn rows, whose labels would be 1.
 - ``useless``: the same for scores that say nothing.
 - ``population``: intervals about what a pool was drawn from.
-- ``adaptive``: AURC with two stages.
+- ``adaptive``: AURC with two stages, and with the error rate stated.
+- ``wrong``: intervals where nearly all rows are wrong.
 - ``compare``: two models, two scores, planned.
 - ``judge``: judges that agree with the truth in a stated share, and a coin.
 - ``zone``: certificates from a zone beside the walk over labels of the whole pool; false ones where truth is known.
@@ -136,7 +137,7 @@ def coverage(full: bool, data: dict[str, Any]) -> None:
 
 def useless(full: bool, data: dict[str, Any]) -> None:
     """Labels needed for AUGRC where the score says nothing."""
-    runs, metric = 3000 if full else 300, abstain.metrics.get("augrc")
+    runs, metric = 12_000 if full else 300, abstain.metrics.get("augrc")
     for rate in (0.05, 0.25, 0.5):
         rng = np.random.default_rng(3)
         score, loss = rng.random(10_000), (rng.random(10_000) < rate).astype(float)
@@ -147,7 +148,7 @@ def useless(full: bool, data: dict[str, Any]) -> None:
             few[r] = metric(sample.estimated)
             plain[r] = value_of(metric, loss[sample.rows], score[sample.rows])
         value, error = ratio(few, plain, truth)
-        print(f"  useless score, {rate:.0%} errors, n=200: AUGRC x{value:.3f} +-{error:.3f}", flush=True)
+        print(f"  useless score, {rate:.0%} errors, n=200: AUGRC x{value:.4f} +-{error:.4f}", flush=True)
 
 
 def population(full: bool, data: dict[str, Any], folder: str) -> None:
@@ -168,39 +169,81 @@ def population(full: bool, data: dict[str, Any], folder: str) -> None:
 
 
 def adaptive(full: bool, data: dict[str, Any]) -> None:
-    """Labels needed and coverage of AURC with two stages."""
-    runs, sizes = (400, (200, 400, 1000)) if full else (60, (400,))
+    """Labels needed and coverage of AURC with two stages; with the error rate stated, from 15 % on."""
+    runs, sizes = (800, (200, 400, 1000)) if full else (60, (400,))
     metric = abstain.metrics.get("aurc")
-    means, hits = {}, {}
+    means: dict[bool, dict[str, float]] = {False: {}, True: {}}
+    hits: dict[int, list[Any]] = {}
     for name, (loss, score) in data.items():
-        plan, truth, found = abstain.plan_labels(score, n=10, metric=metric, seed=0), value_of(metric, loss, score), []
-        for n in sizes:
-            if n > 0.8 * len(loss):
-                continue
-            plan = abstain.plan_labels(score, n=n, metric=metric, design="adaptive", seed=0)
-            rng, few, plain = np.random.default_rng(n), np.empty((runs, 3)), np.empty(runs)
-            for r in range(runs):
-                stage = np.zeros(plan.n, int)
-                stage[rng.choice(plan.n, plan.sizes[0], replace=False)] = 1
-                second = replace(plan, stage=stage).extend(np.where(stage > 0, loss, np.nan), seed=r)
-                each = room.estimate(
-                    metric, room.sample_of(second, np.where(second.stage > 0, loss, np.nan)), 0.95, "pool"
-                )
-                few[r] = each.value, each.low, each.high
-                rows = rng.choice(plan.n, n, replace=False)
-                plain[r] = value_of(metric, loss[rows], score[rows])
-            hit = (few[:, 1] <= truth) & (truth <= few[:, 2])
-            value, error = ratio(few[:, 0], plain, truth)
-            found.append(value)
-            hits.setdefault(n, []).append((hit.mean(), name))
-            print(f"  {name:18s} n={n:5d} AURC, adaptive: x{value:.2f} +-{error:.2f}, covered {share(hit)}", flush=True)
-        means[name] = geometric(found)
-    print("  labels needed, AURC adaptive: " + ", ".join(f"{name} {value:.2f}" for name, value in means.items()))
-    common = [value for name, value in means.items() if data[name][0].mean() >= 0.15]
-    print(f"  from 15 % errors on: mean {np.mean(common):.2f}, largest {max(common):.2f}" if common else "")
+        truth = value_of(metric, loss, score)
+        found: dict[bool, list[float]] = {False: [], True: []}
+        for n in (each for each in sizes if each <= 0.8 * len(loss)):
+            rng = np.random.default_rng(n)
+            plain = [value_of(metric, loss[r], score[r]) for r in _draws(len(loss), n, 4 * runs, rng)]
+            for known in (False, True) if loss.mean() >= 0.15 else (False,):
+                rate = float(loss.mean()) if known else None
+                plan = abstain.plan_labels(score, n=n, metric=metric, design="adaptive", error_rate=rate, seed=0)
+                few = np.array([_two_stages(plan, metric, loss, rng, not known) for _ in range(runs)])
+                hit = (few[:, 1] <= truth) & (truth <= few[:, 2])
+                square = (few[:, 0] - truth) ** 2 / np.mean((np.array(plain) - truth) ** 2)
+                error = 1.96 * square.std() / np.sqrt(runs)
+                found[known].append(float(square.mean()))
+                hits.setdefault(n, []).append((hit.mean(), name))
+                said = "error rate stated" if known else "adaptive"
+                print(f"  {name:18s} n={n:5d} AURC, {said}: x{square.mean():.2f} +-{error:.2f}, covered {share(hit)}",
+                      flush=True)  # fmt: skip
+        for known, each in found.items():
+            if each:
+                means[known][name] = geometric(each)
+    for known, each in means.items():
+        said = "error rate stated" if known else "adaptive"
+        print(f"  labels needed, AURC, {said}: " + ", ".join(f"{name} {value:.2f}" for name, value in each.items()))
+        common = [value for name, value in each.items() if data[name][0].mean() >= 0.15]
+        print(f"  from 15 % errors on: mean {np.mean(common):.2f}, largest {max(common):.2f}" if common else "")
     for n, cells in hits.items():
         print(f"  covered n={n}: mean {100 * np.mean([c[0] for c in cells]):.1f} %, least {100 * min(cells)[0]:.1f} % "
               f"({min(cells)[1]})")  # fmt: skip
+
+
+def _draws(rows: int, n: int, runs: int, rng: np.random.Generator) -> Any:
+    return (rng.choice(rows, n, replace=False) for _ in range(runs))
+
+
+def _two_stages(plan: Any, metric: Any, loss: np.ndarray, rng: np.random.Generator, even: bool) -> Any:
+    """Return value and ends from one draw of both stages."""
+    seeds = rng.integers(2**31, size=2).tolist()
+    stage = np.zeros(plan.n, int)
+    rows = _stages.drawn(plan.pool, plan.probability[0], np.arange(plan.n), plan.sizes[0], seeds[0], even=even)
+    stage[rows] = 1
+    second = replace(plan, stage=stage).extend(np.where(stage > 0, loss, np.nan), seed=seeds[1])
+    sample = room.sample_of(second, np.where(second.stage > 0, loss, np.nan))
+    return room.estimate(metric, sample, 0.95, "pool")[:3]
+
+
+def wrong(full: bool, data: dict[str, Any]) -> None:
+    """Coverage where nearly all rows are wrong, by where the right ones lie; first of all draws, then where few show."""
+    runs, names = 300 if full else 40, ("augrc", "aurc", "e_augrc", "e_aurc", "naurc", "auroc_f")
+    chosen, rng = [abstain.metrics.get(name) for name in names], np.random.default_rng(0)
+    for where, slope in (("at the top", 4.0), ("anywhere", 0.0), ("at the bottom", -4.0)):
+        for rate in (0.9, 0.97, 0.99):
+            score = rng.random(5000)
+            right = (1.0 - rate) * np.exp(slope * score) / np.exp(slope * score).mean()
+            loss = (rng.random(5000) > right).astype(float)
+            pool, truths = room.Pool.of(score), [value_of(metric, loss, score) for metric in chosen]
+            for n in (100, 400):
+                hits, few = np.full((runs, len(chosen)), np.nan), np.zeros(runs, bool)
+                for r in range(runs):
+                    sample = uniform(pool, loss, n, rng)
+                    few[r] = n - sample.errors < 5
+                    for j, (metric, truth) in enumerate(zip(chosen, truths, strict=True)):
+                        found = room.estimate(metric, sample, 0.95, "pool")
+                        if found.value == found.value:
+                            hits[r, j] = found.low - 1e-12 <= truth <= found.high + 1e-12
+                text = f"  {rate:.0%} wrong, right ones {where}, n={n}:"
+                for j, name in enumerate(names):
+                    some = f"/{100 * np.nanmean(hits[few, j]):.0f}" if np.any(hits[few, j] == hits[few, j]) else ""
+                    text += f" {name} {100 * np.nanmean(hits[:, j]):.0f}{some}"
+                print(text, flush=True)
 
 
 # ---------------------------------------------------------------------- two scores, judges
@@ -291,7 +334,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", default=os.environ.get("ABSTAIN_DATA", ""))
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--only", default="exact,coverage,useless,population,adaptive,compare,judge,zone,stop")
+    parser.add_argument("--only", default="exact,coverage,useless,population,adaptive,wrong,compare,judge,zone,stop")
     parser.add_argument("--pools", default="")
     given = parser.parse_args()
     if not given.folder:

@@ -137,6 +137,8 @@ def _ends(
     tail = 0.5 + 0.5 * level
     if base.scale == "log" and value >= 0.0:
         found = _rare(base, sample, per_loss, value, variance, tail)
+        if 2.0 * sample.errors > sample.n and not _linear(base):  # right predictions are rare: room at both ends
+            found += [gamma_end(moved.estimate, moved.variance, t) for moved in unseen for t in (tail, 1.0 - tail)]
         found += _worse(base, unseen, level) if relative else []
         method = "gamma, one unseen error"
     elif base.scale != "logit" or not relative:

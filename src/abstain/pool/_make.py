@@ -54,7 +54,8 @@ def plan_labels(
         the error rate and the risk at a coverage. ``"planned"``: more often where the judge says that the model is
         wrong and the metric weighs more; or, with ``compare``, where predictions or ranks differ.
     error_rate : float in (0, 1), optional
-        Expected error rate, for the expected half-width; default that of a generic score.
+        Expected error rate, for the expected half-width; default that of a generic score. From .15 on an adaptive plan
+        puts half of its first stage, too, where labels are expected to help.
     judge : array-like of shape (n_rows,), optional
         What a cheap judge says: 1 = the model is wrong, 0 = right, or a number between. It is calibrated on the labels
         and never believed.
@@ -132,15 +133,18 @@ def plan_labels(
         n = _expect.needed(chosen, pool, risk, among, positive(halfwidth, "halfwidth"), level)
     n = _stages.enough(n, len(among), pool.n)
     first = max(1, round(_stages.FIRST * n)) if design == "adaptive" else n
+    tempered = design == "adaptive" and rate is not None and rate >= _stages.OFTEN
     probability = np.zeros(pool.n)
     if square is not None and design == "planned":
         probability = _stages.mixed(np.sqrt(square), first, FLOOR)
     elif design == "planned":
         probability[among] = _stages.mixed(_stages.sizes(chosen, pool, risk)[among], first)
+    elif tempered:
+        probability[among] = _stages.mixed(_stages.best(chosen, pool, risk)[among], first, _stages.CAUTIOUS)
     else:
         probability[among] = first / len(among)
     known = _stages.seed_of(seed)
-    rows = _stages.drawn(pool, probability, among, first, known, even=design != "planned")
+    rows = _stages.drawn(pool, probability, among, first, known, even=design != "planned" and not tempered)
     stage = np.zeros(pool.n, dtype=np.int64)
     stage[rows] = 1
     hoped = probability * (n / first) if first < n else probability

@@ -25,6 +25,10 @@ from abstain.pool._pool import Pool
 
 #: Where predictions differ: how often A alone is wrong, B alone, and both.
 ALONE, BOTH = 0.45, 0.1
+#: Where predictions agree: both are wrong in so many times the share of rows where they differ, if nothing is known.
+SHARED = 0.5
+#: How far that risk is drawn to its mean, so that confident errors which both share are looked for.
+LEVELLED = 0.1
 #: Share of probabilities that is the same for all rows.
 FLOOR = 0.15
 #: Degrees of freedom per label, and parameters that the guess has fitted.
@@ -61,8 +65,10 @@ class Pair:
     def sizes(self, metric: Metric, error_rate: float | None) -> FloatArray:
         """Return the root of what d^2 is expected to be: probabilities in proportion need fewest labels."""
         first, second = self.weights(metric)
-        risk = _risk.generic(self.rank, error_rate)
-        risk = 0.5 * (risk + risk.mean())
+        share = float(self.differs.mean())
+        known = SHARED * share if error_rate is None and share > 0.0 else error_rate
+        risk = _risk.generic(self.rank, known)
+        risk = LEVELLED * risk.mean() + (1.0 - LEVELLED) * risk
         square = (first - second) ** 2
         apart = ALONE * (first**2 + second**2) + BOTH * square
         return np.sqrt(np.where(self.differs, apart, square * risk * (1.0 - risk)))

@@ -25,6 +25,8 @@ FIRST = 0.4
 ERRORS, GAIN = 8, 0.9
 #: Share of planned probabilities that is the same for all rows: no row is far from being drawn.
 FLOOR = 0.3
+#: From this stated error rate on the first stage too leans to where labels help, but for this share of it.
+OFTEN, CAUTIOUS = 0.15, 0.5
 #: What a judge is taken to be before any label: the risk where it says wrong, and where it says right.
 ACCUSED, CLEARED = 0.5, 0.1
 
@@ -161,6 +163,11 @@ def seed_of(seed: int | None) -> int:
 def sizes(metric: Metric, pool: Pool, risk: FloatArray) -> FloatArray:
     """Return what probabilities should be in proportion to, with little known: the root of the weight tempers it."""
     return np.sqrt(np.abs(_expect.weights(metric, pool, risk)) * risk * (1.0 - risk))
+
+
+def best(metric: Metric, pool: Pool, risk: FloatArray) -> FloatArray:
+    """Return what probabilities should be in proportion to if this is the risk (Neyman)."""
+    return np.abs(_expect.weights(metric, pool, risk)) * np.sqrt(risk * (1.0 - risk))
 
 
 def mixed(size: FloatArray, n: int, floor: float = FLOOR) -> FloatArray:

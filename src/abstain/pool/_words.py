@@ -21,12 +21,12 @@ def of_plan(plan: LabelPlan) -> list[str]:
     elif facts["error_rate"] is not None:
         source = f"at an error rate of {facts['error_rate']:.3g} and a usual score"
     else:
-        source = "for a usual score; give error_rate= if it is known"
+        source = "for a usual score (state the error rate if it is known)"
     total = int(plan.planned.size) + int(facts["held_back"])
     need = "" if not math.isfinite(plain) else f"; plain evaluation would need about {plain:,.0f} labels for it"
     lines.append(f"expected half-width with {total} labels: {width:.3g} at level {facts['level']:g}, {source}{need}")
     if facts["held_back"]:
-        lines.append(f"{facts['held_back']} labels are held back: plan.extend(loss) places them once these are there")
+        lines.append(f"{facts['held_back']} labels are held back: extend the plan once these rows have their losses")
     if len(plan.pool.blocks) == 1:
         lines.append("all scores are equal: they say nothing of the rows, and ranks save no label")
     left_out = plan.n - int(np.count_nonzero(plan.frame))
