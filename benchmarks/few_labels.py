@@ -221,7 +221,7 @@ def _two_stages(plan: Any, metric: Any, loss: np.ndarray, rng: np.random.Generat
 
 
 def wrong(full: bool, data: dict[str, Any]) -> None:
-    """Coverage where nearly all rows are wrong, by where the right ones lie; first of all draws, then where few show."""
+    """Coverage where nearly all rows are wrong, by where the right ones lie; and of the draws that see few of them."""
     runs, names = 300 if full else 40, ("augrc", "aurc", "e_augrc", "e_aurc", "naurc", "auroc_f")
     chosen, rng = [abstain.metrics.get(name) for name in names], np.random.default_rng(0)
     for where, slope in (("at the top", 4.0), ("anywhere", 0.0), ("at the bottom", -4.0)):

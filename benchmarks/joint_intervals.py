@@ -70,8 +70,8 @@ def true_values(name: str) -> dict[str, float]:
         alone = {"id_score": columns["id_confidence"], "ood_score": columns["ood_confidence"]}
         both = [
             float(joint.ds_f1(**columns)),
-            float(joint.ds_aurc(**columns, method="semi")),
-            float(joint.ds_augrc(**columns, method="semi")),
+            float(joint.ds_aurc(**columns)),
+            float(joint.ds_augrc(**columns)),
         ]
         one = [float(function(columns["id_loss"], **alone)) for function in (joint.f1, joint.aurc, joint.augrc)]
         found.append([*both, *one, both[0] - one[0], one[1] - both[1], one[2] - both[2]])

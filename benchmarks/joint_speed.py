@@ -66,14 +66,13 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--whole", action="store_true", help="run all million pairs of the loop with T = 1000")
-    parser.add_argument("--big", action="store_true", help="also the exact areas at n_ID = 50,000")
+    parser.add_argument("--big", action="store_true", help="also what takes minutes")
     parser.add_argument("--sizes", nargs="+", default=["10000+10000", "50000+50000", "10000+90000"])
     arguments = parser.parse_args()
     for n_id, n_ood in (map(int, each.split("+")) for each in arguments.sizes):
         columns = population(n_id, n_ood)
         data = problem(**columns)
         exact = joint.ds_f1(**columns).value  # and compile
-        float(joint.ds_aurc(**columns, method="semi", T=10))
         print(f"\nn_ID = {n_id:,}, n_OOD = {n_ood:,}; exact DS-F1 {exact:.6f}")
         own = seconds(lambda columns=columns: joint.ds_f1(**columns))
         small = seconds(lambda data=data: loop(data, 100), 1)
@@ -90,22 +89,19 @@ def main() -> None:
         print("  DS-F1")
         for name, each in compared.items():
             print(f"    {name:<24} {1e3 * each:11.1f} ms   {each / own:9.2f} x exact")
-        print("  DS-AURC")
-        areas: dict[str, dict[str, object]] = {f"semi T={T}": {"method": "semi", "T": T} for T in (100, 300, 1000)}
+        print("  areas")
+        ordered = np.random.default_rng(0).random(n_id + n_ood)
+        sorting = seconds(lambda ordered=ordered: np.argsort(ordered))
+        for name, function in (("DS-AURC", joint.ds_aurc), ("DS-AUGRC", joint.ds_augrc)):
+            each = seconds(lambda columns=columns, function=function: function(**columns), 2)
+            print(f"    {name:<24} {1e3 * each:11.1f} ms   {each / sorting:9.0f} x argsort")
         if n_id <= 10_000 or arguments.big:
-            areas["exact"] = {}
-        value = None
-        for name, options in reversed(areas.items()):
-            found = float(joint.ds_aurc(**columns, **options))
-            value = found if value is None else value
-            each = seconds(lambda columns=columns, options=options: joint.ds_aurc(**columns, **options), 2)
-            gap = f"{1e3 * (found - value):+.3f} x 1000 from {next(reversed(areas))}"
-            print(f"    {name:<24} {1e3 * each:11.1f} ms   {gap}")
-        if n_id <= 10_000:
-            _fast.MINIMUM = 10**12
-            each = seconds(lambda columns=columns: joint.ds_aurc(**columns), 1)
-            print(f"    {'exact, NumPy only':<24} {1e3 * each:11.1f} ms")
-            _fast.MINIMUM = minimum
+            each = seconds(lambda columns=columns: joint.ds_aurc(**columns, operator="exact"), 1)
+            print(f"    {'DS-AURC, all levels':<24} {1e3 * each:11.1f} ms   {each / sorting:9.0f} x argsort")
+        if n_id <= 20_000 or arguments.big:
+            result = joint.evaluate(**columns)
+            each = seconds(lambda result=result: str(result), 1)
+            print(f"    {'print(evaluate(...))':<24} {1e3 * each:11.1f} ms   {each / sorting:9.0f} x argsort")
 
 
 if __name__ == "__main__":

@@ -122,6 +122,11 @@ def level_curve(columns: Columns, prevalence: Fraction | None = None, *, general
     return curve
 
 
+def steps(curve: Any) -> list[int]:
+    """Levels above which no risk is as small."""
+    return [j for j in sorted(curve) if all(curve[j] < curve[k] for k in curve if k > j)]
+
+
 def ds_aurc(columns: Columns, operator: str, prevalence: Fraction | None = None) -> Fraction:
     """DS-AURC by trying everything."""
     curve, n = level_curve(columns, prevalence), columns.n_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import abstain
 from abstain.joint._ds_aurc import area
 from abstain.joint._ds_f1 import exact
+from abstain.joint._levels import frontier, stairs
 from abstain.joint._problem import problem
 from abstain.joint._quadrants import stable_order
 from tests.joint import references as slow
@@ -45,19 +47,20 @@ def test_areas_are_those_of_all_pairs(
     exactly = None if share is None else prevalence
     found = abstain.joint.ds_aurc(**columns.named, prevalence=share, operator=operator)
     curve = slow.level_curve(columns, exactly)
+    levels = sorted(curve) if operator == "exact" else slow.steps(curve)
     assert found.frontier is not None
-    assert found.frontier.n_id_accepted.tolist() == sorted(curve)
-    np.testing.assert_allclose(found.frontier.selective_risk, [float(curve[j]) for j in sorted(curve)], rtol=1e-14)
+    assert found.frontier.n_id_accepted.tolist() == levels
+    np.testing.assert_allclose(found.frontier.selective_risk, [float(curve[j]) for j in levels], rtol=1e-14)
     assert found.value == pytest.approx(float(slow.ds_aurc(columns, operator, exactly)), abs=1e-14)
     generalized = value("ds_augrc", columns, prevalence=share, operator=operator)
     assert generalized == pytest.approx(float(slow.ds_augrc(columns, operator, exactly)), abs=1e-14)
 
 
 @many(200)
-@given(joint_problems())
-def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns) -> None:
+@given(joint_problems(), st.sampled_from(["at_least", "exact"]))
+def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns, operator: str) -> None:
     """Every point of the curve is the outcome of its two thresholds."""
-    curve = abstain.joint.ds_aurc(**columns.named).frontier
+    curve = abstain.joint.ds_aurc(**columns.named, operator=operator).frontier
     assert curve is not None
     for j in range(curve.n_id_accepted.size):
         pair = (float(curve.confidence_threshold[j]), float(curve.detector_threshold[j]))
@@ -73,17 +76,6 @@ def test_the_grid_is_the_loop(columns: Columns, T: int) -> None:
     assert value("ds_f1", columns, method="grid", T=T) == slow.grid_f1(columns, T)
 
 
-@many(300)
-@given(joint_problems(), st.integers(1, 5))
-def test_semi_lies_between_exact_and_one_score(columns: Columns, T: int) -> None:
-    """With few thresholds it is above the exact area, and never above either score alone."""
-    semi, exact = value("ds_aurc", columns, method="semi", T=T), value("ds_aurc", columns)
-    assert exact <= semi + 1e-15
-    for single in (columns, columns.swapped()):
-        assert semi <= value("ds_aurc", slow.one_score(single)) + 1e-15
-    assert value("ds_aurc", columns, method="semi", T=50) == exact
-
-
 def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy and the kernels return the same thresholds and curves, with integer and with real weights."""
     from abstain.joint import _fast, _kernels
@@ -96,8 +88,10 @@ def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> 
         found = []
         for prevalence in (None, 0.5, 1 / np.pi):
             best = abstain.joint.ds_f1(**columns.named, prevalence=prevalence)
-            curves = [abstain.joint.ds_aurc(**columns.named, prevalence=prevalence).frontier]
-            curves += [abstain.joint.ds_augrc(**columns.named, prevalence=prevalence, method="semi", T=40).frontier]
+            curves = [
+                function(**columns.named, prevalence=prevalence, operator="exact").frontier
+                for function in (abstain.joint.ds_aurc, abstain.joint.ds_augrc)
+            ]
             found += [best.thresholds, *[c.n_correct.tolist() for c in curves if c is not None]]
             found += [c.confidence_threshold.tolist() for c in curves if c is not None]
         results.append(found)
@@ -105,15 +99,74 @@ def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(joint_problems(), st.sampled_from([None, 2]))
-def test_ranks_give_the_values_of_scores(path: str, columns: Columns, T: int | None) -> None:
+@given(joint_problems(), st.sampled_from(["at_least", "exact"]))
+def test_ranks_give_the_values_of_scores(path: str, columns: Columns, operator: str) -> None:
     """Guards calculate on ranks, which are ordered by tables instead of searches."""
     data = problem(*columns)
     ranks = data.ranked()
     assert ranks.confidence.dtype.kind == ranks.detector.dtype.kind == "i"
     assert exact(ranks).value == exact(data).value
     for generalized in (False, True):
-        assert area(ranks, T=T, generalized=generalized).value == area(data, T=T, generalized=generalized).value
+        values = [area(each, operator, generalized=generalized).value for each in (ranks, data)]
+        assert values[0] == values[1]
+
+
+@many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(joint_problems(max_id=12, max_ood=8), PREVALENCES)
+def test_small_blocks_find_what_all_pairs_have(
+    monkeypatch: pytest.MonkeyPatch, columns: Columns, prevalence: Fraction | None
+) -> None:
+    """Several blocks of several parts, cut off at both ends, find the steps, and both risks at once those of each."""
+    from abstain.joint import _stairs
+
+    monkeypatch.setattr(_stairs, "BLOCK", 4)
+    monkeypatch.setattr(_stairs, "SMALL", 2)
+    data = problem(*columns, None if not columns.n_ood or prevalence is None else float(prevalence))
+    together = stairs(data, False, True)
+    for generalized, both in zip((False, True), together, strict=True):
+        curves = [both, stairs(data, generalized)[0], frontier(data, generalized=generalized)]
+        least = []
+        for curve in curves:
+            risk = curve.generalized_risk if generalized else curve.selective_risk
+            down = np.minimum.accumulate(risk[::-1])[::-1]
+            least.append(down[np.searchsorted(curve.n_id_accepted, np.arange(1, columns.n_id + 1))])
+        np.testing.assert_allclose(least[0], least[2], rtol=1e-14, atol=1e-15)
+        np.testing.assert_array_equal(least[0], least[1])
+
+
+@pytest.mark.parametrize("shape", ["useful", "useless", "disjoint", "ties", "few errors"])
+def test_pruning_loses_nothing_on_large_problems(shape: str) -> None:
+    """Areas at 1,500 + 1,200 samples are those of every level, whatever the scores look like."""
+    columns = random_problem(1500, 1200, decimals=1 if shape == "ties" else None)
+    wrong, confidence, detector, out_confidence, out_detector = (np.array(each, dtype=float) for each in columns)
+    rng = np.random.default_rng(1)
+    if shape == "useless":
+        detector, out_detector = rng.random(1500), rng.random(1200)
+    elif shape == "disjoint":  # what one score rejects the other ranks at the top
+        half = rng.random(1500) < 0.5
+        confidence, detector = np.where(half, confidence, 9.0 + rng.random(1500)), np.where(half, 9.0, detector)
+    elif shape == "few errors":
+        wrong = np.zeros(1500)
+    for prevalence in (None, 0.1, 1 / np.pi):
+        data = problem(wrong, confidence, detector, out_confidence, out_detector, prevalence)
+        for generalized in (False, True):
+            curve = frontier(data, generalized=generalized)
+            expected = curve.augrc() if generalized else curve.aurc()
+            assert area(data, generalized=generalized).value == pytest.approx(expected, abs=1e-13)
+
+
+def test_steps_do_not_tell_what_exact_coverages_need() -> None:
+    """A curve of steps refuses the other operator, and counts that do not fit one number are refused."""
+    from abstain.joint._stairs import Packing
+
+    curve = abstain.joint.ds_aurc(**random_problem(30, 30).named).frontier
+    assert curve is not None
+    for value_of in (curve.aurc, curve.augrc):
+        with pytest.raises(ValueError, match="ask for it with ds_aurc"):
+            value_of("exact")
+    huge = SimpleNamespace(wrong=np.array([2**22]), n_id=2**24, n_ood=2**30)
+    with pytest.raises(ValueError, match="take a random part"):
+        Packing(huge)
 
 
 @given(st.lists(st.integers(0, 2**31 - 1) | st.integers(0, 3)))

@@ -108,14 +108,6 @@ def test_a_weight_is_a_repetition(columns: Columns) -> None:
         assert value(function, thrice) == pytest.approx(value(function, columns, prevalence=share), abs=1e-14)
 
 
-def test_semi_is_close_to_exact() -> None:
-    """On 2,000 + 2,000 samples with two useful scores, 100 thresholds miss less than 0.001."""
-    columns = random_problem(2000, 2000)
-    for function in ("ds_aurc", "ds_augrc"):
-        exact, semi = value(function, columns), value(function, columns, method="semi", T=100)
-        assert exact <= semi < exact + 0.001
-
-
 # ---------------------------------------------------------------------- edges
 
 
@@ -205,7 +197,7 @@ def test_bad_input_is_named(change: dict[str, object], message: str) -> None:
     ("options", "message"),
     [
         ({"K": 3}, 'K=3 is an option of method="grid"'),
-        ({"T": 3}, 'T=3 is an option of method="semi" or "grid"'),
+        ({"T": 3}, 'T=3 is an option of method="grid"'),
         ({"method": "grid", "T": 10}, "K is missing"),
         ({"operator": "exactly"}, "operator='exactly' is not known"),
         ({"method": "grid", "T": 10, "K": 5, "operator": "exact"}, "operator='exact' is an option of method="),

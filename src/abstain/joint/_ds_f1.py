@@ -232,7 +232,7 @@ def exact(data: Problem, convention: str = "ds_f1/exact") -> F1Point:
 
 
 #: The metric as gains are made of it: the best point has no thresholds to save.
-F1 = Compared("ds_f1", "f1", 1, lambda data, T: exact(data).value, lambda data: exact(data.alone()).value)
+F1 = Compared("ds_f1", "f1", 1, lambda data: exact(data).value, lambda data: exact(data.alone()).value)
 
 
 def best_thresholds(data: Problem) -> Thresholds:

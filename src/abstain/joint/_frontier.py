@@ -52,12 +52,12 @@ class JointOperatingPoint:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskCoverageFrontier:
-    r"""Least risk for each attainable number of accepted ID samples, over all pairs of thresholds.
+    r"""Least risk for attainable numbers of accepted ID samples, over all pairs of thresholds.
 
     Parameters
     ----------
     n_id_accepted : array of shape (n_levels,)
-        Attainable numbers of accepted ID samples, ascending to ``n_id``.
+        Numbers of accepted ID samples, ascending to ``n_id``.
     n_correct, n_ood_accepted : array of shape (n_levels,)
         Right ID samples and OOD samples that the best pair accepts.
     confidence_threshold, detector_threshold : array of shape (n_levels,)
@@ -71,7 +71,8 @@ class RiskCoverageFrontier:
     generalized : bool
         Whether pairs were chosen by generalized instead of selective risk.
     method : str
-        ``"exact"``, or ``"semi-T"``.
+        ``"exact"``: all attainable levels. ``"steps"``: those above which no risk is as small; they tell the least
+        risk at every coverage or more.
 
     See Also
     --------
@@ -83,9 +84,9 @@ class RiskCoverageFrontier:
     >>> inside = {"id_confidence": [0.9, 0.5, 0.4], "id_detector": [3.0, 2.0, 2.5]}
     >>> curve = abstain.joint.ds_aurc([0, 0, 1], **inside, ood_confidence=[0.8], ood_detector=[1.0]).frontier
     >>> curve
-    RiskCoverageFrontier(n_id=3, n_ood=1, levels=3)
+    RiskCoverageFrontier(n_id=3, n_ood=1, levels=2)
     >>> curve.coverage.round(2), curve.selective_risk.round(2)
-    (array([0.33, 0.67, 1.  ]), array([0.  , 0.  , 0.33]))
+    (array([0.67, 1.  ]), array([0.  , 0.33]))
     """
 
     n_id_accepted: IntArray
@@ -164,7 +165,7 @@ class RiskCoverageFrontier:
             In [0, 1]; lower is better.
         """
         risk = self.selective_risk
-        if one_of(operator, OPERATORS, "operator") == "at_least":
+        if self._operator(operator) == "at_least":
             risk = np.minimum.accumulate(risk[::-1])[::-1]
         return inner(np.diff(self.n_id_accepted, prepend=0), risk) / self.n_id
 
@@ -183,11 +184,19 @@ class RiskCoverageFrontier:
         """
         level: Any = np.append(0, self.n_id_accepted)
         risk = np.append(0.0, self.generalized_risk)
-        if one_of(operator, OPERATORS, "operator") == "exact":
+        if self._operator(operator) == "exact":
             return float(np.trapezoid(risk, level) / self.n_id)
         risk[1:] = np.minimum.accumulate(risk[:0:-1])[::-1]
         width = np.diff(level)
         return (inner(risk[1:], width) - 0.5 * float((risk[1:] - risk[:-1]).sum())) / self.n_id
+
+    def _operator(self, operator: str) -> str:
+        if one_of(operator, OPERATORS, "operator") == "exact" and self.method != "exact":
+            raise ValueError(
+                'operator="exact" needs all levels, but this curve has those at which the least risk steps; ask for it '
+                'with ds_aurc(..., operator="exact")'
+            )
+        return operator
 
     def plot(self, ax: Any = None, **kwargs: Any) -> FrontierDisplay:
         """Draw selective risk over coverage.

@@ -7,8 +7,7 @@ import numpy as np
 from abstain._checks import generator, whole
 from abstain._typing import ArrayLike, FloatArray
 from abstain.inference import Interval
-from abstain.joint._ds_aurc import affordable
-from abstain.joint._null import COMPARED
+from abstain.joint._null import COMPARED, together
 from abstain.joint._problem import Problem, problem
 
 #: The optimism of a threshold chosen on n samples falls like n^(-2/3), so that what halves add to it, times this, is
@@ -121,25 +120,20 @@ def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Genera
     few = f"only {smallest} samples of one kind: read the interval as too short" if smallest < FEW else None
     data = data.ranked()
     halves = np.array([[_values(half) for half in data.split(0.5, rng)] for _ in range(n_splits)])
-    entire, exact = _values(data), _exact(data)
-    return {
-        name: _interval(name, float(exact[j]), float(entire[j]), halves[:, :, j], level, few)
-        for j, name in enumerate(NAMES)
-    }
+    entire = _values(data)
+    return {name: _interval(name, float(entire[j]), halves[:, :, j], level, few) for j, name in enumerate(NAMES)}
 
 
-def _interval(
-    name: str, estimate: float, whole: float, halves: FloatArray, level: float, few: str | None
-) -> Interval:  # fmt: skip
-    """Return one interval; ``whole`` and ``halves`` (n_splits, 2) are calculated alike, ``estimate`` exactly."""
+def _interval(name: str, estimate: float, halves: FloatArray, level: float, few: str | None) -> Interval:
+    """Return one interval from the value of all and those of halves, of shape (n_splits, 2)."""
     from abstain._quantiles import normal_quantile
 
     gain = " - " in name
     logarithmic = name.endswith("rc") and not gain and estimate > 0.0 and bool((halves > 0.0).all())
     if logarithmic:
-        estimate, whole, halves = float(np.log(estimate)), float(np.log(whole)), np.log(halves)
+        estimate, halves = float(np.log(estimate)), np.log(halves)
     pairs = halves.mean(axis=1)
-    optimism = OPTIMISM * float(pairs.mean() - whole)
+    optimism = OPTIMISM * float(pairs.mean() - estimate)
     sampling = np.square(halves[:, 0] - halves[:, 1]).mean() / 4.0
     error = float(np.sqrt(sampling + OPTIMISM**2 * pairs.var(ddof=1) + optimism**2 / 4.0))
     width = normal_quantile(0.5 + level / 2.0) * error
@@ -161,16 +155,7 @@ NAMES = (*(both for both, _ in _PAIRS), *(one for _, one in _PAIRS), *(f"{both} 
 
 
 def _values(data: Problem) -> FloatArray:
-    """Return the metrics by name, areas near-exact where they are many."""
-    return _with_gains(data, affordable(data.n_id, repeated=True))
-
-
-def _exact(data: Problem) -> FloatArray:
-    """Return the metrics as an evaluation prints them."""
-    return _with_gains(data, affordable(data.n_id))
-
-
-def _with_gains(data: Problem, T: int | None) -> FloatArray:
-    both, one = [each.of_both(data, T) for each in COMPARED], [each.of_one(data) for each in COMPARED]
+    """Return the metrics by name."""
+    both, one = together(data), [each.of_one(data) for each in COMPARED]
     gains = [each.gain(*pair) for each, *pair in zip(COMPARED, both, one, strict=True)]
     return np.array([*both, *one, *gains])

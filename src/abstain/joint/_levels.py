@@ -11,32 +11,23 @@ from abstain.joint._fast import kernel
 from abstain.joint._frontier import RiskCoverageFrontier
 from abstain.joint._problem import CORRECT, OOD, Problem
 from abstain.joint._quadrants import Sweep, sweep_over
+from abstain.joint._stairs import search
 
 
-def frontier(data: Problem, *, generalized: bool = False, T: int | None = None) -> RiskCoverageFrontier:
-    """Return the frontier; with ``T``, from T thresholds of each score with all of the other only.
+def frontier(data: Problem, *, generalized: bool = False) -> RiskCoverageFrontier:
+    """Return the frontier with every attainable level, from all pairs of thresholds.
 
     For a fixed set of accepted ID samples each accepted OOD sample adds risk, so that both thresholds lie on ID values.
     """
-    found, thresholds = _best_levels(data, generalized, T)
-    if T is not None:
-        other, swapped = _best_levels(data.swapped(), generalized, T)
-        _merge(data, generalized, found, thresholds, other, swapped[::-1])
+    sweep, found = _best_levels(data, generalized)
     levels = np.flatnonzero(found[0] >= 0)
-    right, outside = found[0, levels], found[1, levels]
-    return RiskCoverageFrontier(
-        n_id_accepted=levels,
-        n_correct=right,
-        n_ood_accepted=outside,
-        confidence_threshold=thresholds[0, levels],
-        detector_threshold=thresholds[1, levels],
-        n_id=data.n_id,
-        n_ood=data.n_ood,
-        ood_weight=data.ratio,
-        prevalence=data.prevalence,
-        generalized=generalized,
-        method="exact" if T is None else f"semi-{T}",
-    )
+    return _curve(data, sweep, levels, found[:, levels], generalized, "exact")
+
+
+def stairs(data: Problem, *generalized: bool) -> list[RiskCoverageFrontier]:
+    """Return, for every kind of risk, the frontier with the levels at which the least risk at them or more steps."""
+    sweep, found = search(data, *generalized)
+    return [_curve(data, sweep, *each, kind, "steps") for each, kind in zip(found, generalized, strict=True)]
 
 
 def single_frontier(data: Problem) -> RiskCoverageFrontier:
@@ -47,25 +38,38 @@ def single_frontier(data: Problem) -> RiskCoverageFrontier:
     return replace(found, detector_threshold=np.full(found.n_id_accepted.size, -np.inf))
 
 
-def _best_levels(data: Problem, generalized: bool, T: int | None) -> tuple[IntArray, Any]:
-    """Return per j the right and OOD rows, the group and the column (-1: none), and the two thresholds."""
+def _curve(
+    data: Problem, sweep: Sweep, levels: IntArray, found: IntArray, generalized: bool, method: str
+) -> RiskCoverageFrontier:
+    right, outside, group, column = found
+    return RiskCoverageFrontier(
+        n_id_accepted=levels,
+        n_correct=right,
+        n_ood_accepted=outside,
+        confidence_threshold=sweep.column_threshold[column],
+        detector_threshold=sweep.group_threshold[group],
+        n_id=data.n_id,
+        n_ood=data.n_ood,
+        ood_weight=data.ratio,
+        prevalence=data.prevalence,
+        generalized=generalized,
+        method=method,
+    )
+
+
+def _best_levels(data: Problem, generalized: bool) -> tuple[Sweep, IntArray]:
+    """Return the sweep, and per j the right and OOD rows (-1: none), the group and the column of the best pair."""
     sweep = sweep_over(data, np.arange(data.n_id))
     kind = data.kind[sweep.rows]
-    ends, group_threshold = sweep.ends, sweep.group_threshold
-    if T is not None and ends.size > T:
-        inside = np.append(0, np.cumsum(kind != OOD))[ends]
-        chosen = np.unique(np.searchsorted(inside, np.arange(1, T + 1) * (data.n_id / T) - 1e-9))
-        ends, group_threshold = ends[chosen], group_threshold[chosen]
     found = np.full((4, data.n_id + 1), -1, dtype=np.int64)
     shape = (3, sweep.column_threshold.size)
     compiled = kernel("levels", sweep.rows.size)
     if compiled is not None:
         weights = (data.id_weight, data.ood_weight)
-        compiled(kind, sweep.column, ends, *weights, generalized, np.zeros(shape, dtype=np.int64), found)
+        compiled(kind, sweep.column, sweep.ends, *weights, generalized, np.zeros(shape, dtype=np.int64), found)
     else:
-        _sweep_levels(data, sweep, kind, ends, generalized, np.zeros(shape, dtype=np.int64), found)
-    thresholds = np.stack([sweep.column_threshold[found[3]], group_threshold[found[2]]])
-    return found, thresholds
+        _sweep_levels(data, sweep, kind, sweep.ends, generalized, np.zeros(shape, dtype=np.int64), found)
+    return sweep, found
 
 
 def _sweep_levels(
@@ -106,10 +110,3 @@ def _better(
     else:
         less = right * old_weight > old_right * weight
     return less | (old_right < 0)
-
-
-def _merge(data: Problem, generalized: bool, found: Any, thresholds: Any, other: Any, swapped: Any) -> None:
-    """Take over what the sweep with exchanged roles did better."""
-    level = np.arange(found.shape[1])
-    better = (other[0] >= 0) & _better(data, generalized, level, other[0], other[1], found[0], found[1])
-    found[:, better], thresholds[:, better] = other[:, better], swapped[:, better]

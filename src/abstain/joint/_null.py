@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from abstain._checks import generator, one_of, whole
+from abstain._pace import paced
 from abstain._typing import ArrayLike, FloatArray
-from abstain.joint._ds_aurc import AUGRC, AURC, affordable
+from abstain.joint._ds_aurc import AUGRC, AURC, areas
 from abstain.joint._ds_f1 import F1
-from abstain.joint._problem import Problem, problem
+from abstain.joint._problem import Compared, Problem, problem
 
 COMPARED = (F1, AURC, AUGRC)
 METRICS = tuple(each.name for each in COMPARED)
@@ -98,7 +99,7 @@ def null_gain(
     ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     metric : {"ds_aurc", "ds_f1", "ds_augrc"}
-        Whose gain; areas under "at least", above 2000 ID samples near-exact with 300 thresholds per score.
+        Whose gain; areas under "at least".
     scheme : {"permuted", "conditional"}
         Permute the detector score over all samples: pure noise. Or only among samples of similar confidence (100
         groups): it keeps what it shares with the confidence and loses what it adds, which is the sharper question.
@@ -140,12 +141,31 @@ def of_problem(data: Problem, metric: str, scheme: str, n_permutations: int, rng
     one_of(scheme, ("permuted", "conditional"), "scheme")
     n_permutations = whole(n_permutations, "n_permutations", usual=20)
     chosen, data = next(each for each in COMPARED if each.name == metric), data.ranked()
-    T = affordable(data.n_id, repeated=True)
-    single, double = chosen.of_one(data), chosen.of_both(data, T)
     permuted = _permuted if scheme == "permuted" else _conditional
-    useless = [chosen.of_both(data.with_detector(permuted(data, rng)), T) for _ in range(n_permutations)]
-    gains = chosen.gain(np.array(useless), single)
-    return NullGain(metric, single, double, chosen.gain(double, single), gains, scheme)
+    useless = [chosen.of_both(data.with_detector(permuted(data, rng))) for _ in range(n_permutations)]
+    return _gain(chosen, data, chosen.of_both(data), np.array(useless), scheme)
+
+
+def of_all(data: Problem, n_permutations: int, rng: np.random.Generator) -> dict[str, NullGain]:
+    """Return the comparison of every metric from the same permutations."""
+    data = data.ranked()
+    useless = np.array(
+        [together(data.with_detector(_permuted(data, rng))) for _ in paced(range(n_permutations), "null gains")]
+    )
+    return {
+        each.name: _gain(each, data, double, column, "permuted")
+        for each, double, column in zip(COMPARED, together(data), useless.T, strict=True)
+    }
+
+
+def together(data: Problem) -> list[float]:
+    """Return every metric of both scores; the areas come from one search."""
+    return [F1.of_both(data), *(each.value for each in areas(data))]
+
+
+def _gain(chosen: Compared, data: Problem, double: float, useless: FloatArray, scheme: str) -> NullGain:
+    single = chosen.of_one(data)
+    return NullGain(chosen.name, single, double, chosen.gain(double, single), chosen.gain(useless, single), scheme)
 
 
 def _permuted(data: Problem, rng: np.random.Generator) -> FloatArray:

@@ -117,13 +117,13 @@ class Problem:
 class Compared(NamedTuple):
     """A metric of both scores beside the same metric of the confidence alone: what a gain is the difference of.
 
-    ``sign``: 1 if higher is better, else -1. ``of_both`` takes the thresholds per score to which it may keep, or None.
+    ``sign``: 1 if higher is better, else -1.
     """
 
     name: str
     name_of_one: str
     sign: int
-    of_both: Callable[[Problem, int | None], float]
+    of_both: Callable[[Problem], float]
     of_one: Callable[[Problem], float]
 
     def gain(self, both: Any, one: Any) -> Any:

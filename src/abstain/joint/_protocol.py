@@ -17,7 +17,7 @@ from abstain._specs import known_options
 from abstain._typing import ArrayLike
 from abstain.blocks import TieBlocks
 from abstain.joint import _detection
-from abstain.joint._ds_aurc import affordable, area
+from abstain.joint._ds_aurc import areas
 from abstain.joint._ds_f1 import exact
 from abstain.joint._levels import single_frontier
 from abstain.joint._problem import Problem, errors, problem
@@ -267,8 +267,7 @@ def protocol(
 
     Notes
     -----
-    Areas are "at least"; above 20,000 ID samples near-exact with 1000 thresholds per score. A score paired with itself
-    gives the values of one score.
+    Areas are "at least". A score paired with itself gives the values of one score.
 
     References
     ----------
@@ -369,17 +368,17 @@ def _alone(wrong: ArrayLike, column: ArrayLike) -> dict[str, float]:
 
 def _values(data: Problem) -> dict[str, float]:
     """Every metric of one score on one set; the DS metrics pair it with the confidence."""
-    T = affordable(data.n_id)
     alone = data.swapped().alone()
     curve = single_frontier(alone)
     inside, outside = data.detector[: data.n_id], data.detector[data.n_id :]
+    ds_aurc, ds_augrc = areas(data)
     return {
         "f1": exact(alone).value,
         "aurc": curve.aurc(),
         "augrc": curve.augrc(),
         "ds_f1": exact(data).value,
-        "ds_aurc": area(data, T=T).value,
-        "ds_augrc": area(data, T=T, generalized=True).value,
+        "ds_aurc": ds_aurc.value,
+        "ds_augrc": ds_augrc.value,
         "auroc": _detection.auroc(id_score=inside, ood_score=outside),
         "fpr_at_id_recall95": _detection.fpr_at_id_recall(id_score=inside, ood_score=outside),
         "fpr_at_ood_recall95": _detection.fpr_at_ood_recall(id_score=inside, ood_score=outside),

@@ -98,7 +98,7 @@ class FrontierDisplay(Display):
             label = f"{entry(name)} ({'DS-' if _two(curve) else ''}AURC {curve.aurc():.4f})"
             usual = {"label": label, "color": colour(k), "linestyle": dashes(k), "linewidth": 1.6}
             (line,) = ax.step(curve.coverage, risk, where="pre", **{**usual, **style})
-            if self.pairs is None:
+            if self.pairs is None and curve.method == "exact":
                 ax.plot(curve.coverage, curve.selective_risk, color=line.get_color(), alpha=0.3, linewidth=0.8)
         ax.set(xlim=(0.0, 1.0), xlabel="Coverage of ID samples", ylabel="Selective risk, ID errors and OOD samples")
         ax.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)  # the first levels of a curve may be much higher
