@@ -164,10 +164,8 @@ class RiskCoverageFrontier:
         float
             In [0, 1]; lower is better.
         """
-        risk = self.selective_risk
-        if self._operator(operator) == "at_least":
-            risk = np.minimum.accumulate(risk[::-1])[::-1]
-        return inner(np.diff(self.n_id_accepted, prepend=0), risk) / self.n_id
+        at = slice(None) if self._operator(operator) == "exact" else _steps(self.selective_risk)
+        return inner(np.diff(self.n_id_accepted[at], prepend=0), self.selective_risk[at]) / self.n_id
 
     def augrc(self, operator: str = "at_least") -> float:
         """Area under generalized risk, by trapezoids from (0, 0).
@@ -182,13 +180,12 @@ class RiskCoverageFrontier:
         float
             In [0, 1]; lower is better.
         """
-        level: Any = np.append(0, self.n_id_accepted)
-        risk = np.append(0.0, self.generalized_risk)
         if self._operator(operator) == "exact":
+            level, risk = (np.append(0, each) for each in (self.n_id_accepted, self.generalized_risk))
             return float(np.trapezoid(risk, level) / self.n_id)
-        risk[1:] = np.minimum.accumulate(risk[:0:-1])[::-1]
-        width = np.diff(level)
-        return (inner(risk[1:], width) - 0.5 * float((risk[1:] - risk[:-1]).sum())) / self.n_id
+        steps = _steps(self.generalized_risk)
+        risk = self.generalized_risk[steps]
+        return (inner(risk, np.diff(self.n_id_accepted[steps], prepend=0)) - 0.5 * float(risk[-1])) / self.n_id
 
     def _operator(self, operator: str) -> str:
         if one_of(operator, OPERATORS, "operator") == "exact" and self.method != "exact":
@@ -216,3 +213,9 @@ class RiskCoverageFrontier:
         from abstain.plots import FrontierDisplay
 
         return FrontierDisplay({"two scores": self}).plot(ax, **kwargs)
+
+
+def _steps(risk: FloatArray) -> IntArray:
+    """Return the levels above which no risk is as small."""
+    least = np.minimum.accumulate(risk[::-1])[::-1]
+    return np.flatnonzero(risk < np.append(least[1:], np.inf))
