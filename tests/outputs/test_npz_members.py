@@ -131,3 +131,19 @@ def test_an_edited_fitted_score_is_refused(tmp_path: Path, change: Callable[[dic
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match="were changed after it was saved"):
         abstain.scores.load(path)
+
+
+def test_a_damaged_archive_is_told_by_every_door(tmp_path: Path) -> None:
+    """The compressed bytes break off inside the first header: no reader of other formats may fall over it."""
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, loss=LOSS, confidence=SURE)
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as file:
+        start = file.infolist()[0].header_offset + 30 + len("loss.npy") + 20
+    content[start : start + 40] = b"\xff" * 40
+    path.write_bytes(content)
+    policy = abstain.choose_threshold(LOSS, SURE, coverage=0.5).policy(score="confidence")
+    for door in (abstain.read_outputs, lambda file: abstain.thresholds.apply_policy(policy, file, tmp_path / "b.csv")):
+        with pytest.raises(ValueError, match=r"a\.npz"):
+            door(path)
+    assert not (tmp_path / "b.csv").exists()

@@ -52,7 +52,8 @@ def scan(path: str) -> Scan:
     """
     regular(path)
     kind = kind_of(path) if path.lower().endswith((".csv", ".parquet", ".tsv", ".gz")) else ""
-    known = readers.recognised(readers.Peek(path))
+    with damaged(path):
+        known = readers.recognised(readers.Peek(path))
     pl = polars("deciding files")
     if kind == "parquet" and known is None:
         check_sizes(path)
