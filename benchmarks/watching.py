@@ -19,7 +19,8 @@ import numpy as np
 
 import abstain
 from abstain._typing import FloatArray
-from abstain.thresholds import Policy, Watch, load_watch, monitor
+from abstain.policy import Policy
+from abstain.thresholds import Watch, load_watch, monitor
 from abstain.thresholds._evidence import Detector, Evidence, evidence_above
 
 LIMIT, DELTA = 0.05, 0.05

@@ -10,7 +10,6 @@ PRIVATE = {
     ("cli._input", "outputs._frame"): "the columns of a file, before anything is read",
     ("cli._input", "outputs._open"): "the same",
     ("cli._joint", "outputs._names"): "which columns mark rows out of distribution",
-    ("cli._thresholds", "thresholds._inputs"): "computes what a policy will compute",
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
     ("thresholds._sample", "inference._resample"): "clusters as numbers",
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain import metrics as metrics
     from abstain import nn as nn
     from abstain import plots as plots
+    from abstain import policy as policy
     from abstain import pool as pool
     from abstain import scores as scores
     from abstain import thresholds as thresholds
@@ -67,13 +68,15 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.outputs import read_outputs as read_outputs
     from abstain.outputs import write_outputs as write_outputs
     from abstain.plots import RiskCoverageDisplay as RiskCoverageDisplay
+    from abstain.policy import load_policy as load_policy
     from abstain.pool import plan_labels as plan_labels
     from abstain.thresholds import CertifiedThreshold as CertifiedThreshold
     from abstain.thresholds import EmpiricalThreshold as EmpiricalThreshold
     from abstain.thresholds import choose_threshold as choose_threshold
-    from abstain.thresholds import load_policy as load_policy
 
-_MODULES = ("datasets", "inference", "joint", "losses", "metrics", "plots", "pool", "scores", "study", "thresholds")
+_MODULES = (
+    "datasets", "inference", "joint", "losses", "metrics", "plots", "policy", "pool", "scores", "study", "thresholds",
+)  # fmt: skip
 _WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
 _HOMES = {
     "Candidate": "evaluation",
@@ -102,7 +105,7 @@ _HOMES = {
     "compare": "evaluation",
     "confidence_interval": "inference",
     "evaluate": "evaluation",
-    "load_policy": "thresholds",
+    "load_policy": "policy",
     "plan_labels": "pool",
     "ranking_study": "inference",
     "read_outputs": "outputs",

@@ -69,6 +69,16 @@ def probabilities(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
     return values
 
 
+def both(p: Any) -> Any:
+    """Return the probabilities of two classes from that of the second.
+
+    1 - .4141 is no .5859 in floating point, so that rows would not tie which do: the complement of what is written with
+    up to 12 decimals is the number nearest to its decimals.
+    """
+    written = np.round(p, 12) == p
+    return np.column_stack([np.where(written, np.round(1.0 - p, 12), 1.0 - p), p])
+
+
 def class_labels(column: ArrayLike, name: str, xp: Any, device: Any, n_classes: int | None = None) -> Any:
     """Return class indices as int64: whole numbers in 0 .. n_classes - 1 (no upper end if it is None)."""
     values = vector(column, name, xp, device)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
-from abstain.thresholds import Policy, SortedRowsWarning, monitor
+from abstain.policy import Policy
+from abstain.thresholds import SortedRowsWarning, monitor
 from abstain.thresholds._evidence import ALTERNATIVES, Bets, Detector, Evidence, evidence_above
 from tests.tiers import repeated
 

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.thresholds import Policy, apply_policy, monitor
+from abstain.policy import Policy
+from abstain.thresholds import apply_policy, monitor
 
 RNG = np.random.default_rng(0)
 SCORE = RNG.random(1000)

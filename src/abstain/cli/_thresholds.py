@@ -18,7 +18,7 @@ from abstain.cli._show import check_destinations, print_result
 
 if TYPE_CHECKING:
     from abstain.outputs import Origin, Outputs
-    from abstain.thresholds import Policy
+    from abstain.policy import Policy
 
 #: What a threshold can be chosen for; each is an option of its own.
 _OBJECTIVES = ("risk", "coverage", "capacity", "cost")
@@ -30,7 +30,7 @@ def _scored(
     outputs: Outputs, score: str | None, temperature: float | None, given: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     """Return the confidence of each row, and how a policy comes by it in new files."""
-    from abstain.thresholds._inputs import compute, inputs_of
+    from abstain.policy import compute, inputs_of
 
     origin = outputs.origin
     assert origin is not None
@@ -94,7 +94,7 @@ def _finished(origin: Origin) -> str:
 
 def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return how new files are read: what was named, what rows are units, and what says that the model declined."""
-    from abstain.thresholds import READING
+    from abstain.policy import READING
 
     assert outputs.origin is not None
     single, computed = outputs.origin.single, how.keys() & {"logits", "probabilities"}
@@ -228,7 +228,8 @@ def threshold_command(
 @click.option("--edited", is_flag=True, help="Use a policy that was edited by hand; its guarantee is dropped.")
 def apply_command(policy: Path, file: Path, output: Path, column: str, edited: bool) -> None:
     """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size."""
-    from abstain.thresholds import apply_policy, load_policy
+    from abstain import load_policy
+    from abstain.thresholds import apply_policy
 
     known = load_policy(policy, edited=edited)
     done = apply_policy(known, file, output, column=column)
@@ -281,7 +282,8 @@ def monitor_command(
     FILE holds all labelled rows since the deployment, in the order in which their labels came; with --state only the
     new ones. The test may be repeated every day. Without FILE what was watched so far is shown.
     """
-    from abstain.thresholds import Watch, load_policy, load_watch
+    from abstain import load_policy
+    from abstain.thresholds import Watch, load_watch
 
     check_destinations(plot_targets(plots), [policy, *([] if file is None else [file])])
     known = load_policy(policy)

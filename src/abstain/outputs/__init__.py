@@ -3,7 +3,6 @@
 A door of the house: the public spelling is ``abstain.Outputs``.
 """
 
-from abstain.outputs._answers import both as both
 from abstain.outputs._expected import expect as expect
 from abstain.outputs._grades import declined as declined
 from abstain.outputs._outputs import Outputs as Outputs

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._classes import is_text
+from abstain._classes import both, is_text
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.outputs import _codes, _grades, _rows
 from abstain.outputs._columns import numbers
@@ -260,16 +260,6 @@ class Answers:
             self.fields["loss"] = np.where(last, 1.0, loss[kept])
         elif last.any():
             raise ValueError("unscored rows need a column of verdicts; give correct=")
-
-
-def both(p: FloatArray) -> FloatArray:
-    """Return the probabilities of two classes from that of the second.
-
-    1 - .4141 is no .5859 in floating point, so that rows would not tie which do: the complement of what is written with
-    up to 12 decimals is the number nearest to its decimals.
-    """
-    written = np.round(p, 12) == p
-    return np.column_stack([np.where(written, np.round(1.0 - p, 12), 1.0 - p), p])
 
 
 def _ranked_last(column: Any, rows: BoolArray) -> FloatArray:

@@ -9,7 +9,8 @@ import numpy as np
 from abstain.plots._display import Display
 from abstain.plots._registry import declare
 from abstain.plots._style import RIGHT, WRONG, colour, shown, tidy
-from abstain.thresholds import Monitoring, Policy
+from abstain.policy import Policy
+from abstain.thresholds import Monitoring
 
 #: Names of periods that fit below an axis.
 NAMES = 8

@@ -16,7 +16,8 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, colu
 
 from abstain._checks import one_of
 from abstain._typing import ArrayLike, BoolArray, FloatArray
-from abstain.thresholds import GroupThresholds, Policy, choose_threshold
+from abstain.policy import Policy
+from abstain.thresholds import GroupThresholds, choose_threshold
 
 _SCORES = ("msp", "margin", "neg_entropy")
 

@@ -14,9 +14,6 @@ from abstain.thresholds._monitoring import Monitoring
 from abstain.thresholds._order import SortedRowsWarning
 from abstain.thresholds._period import Period
 from abstain.thresholds._plan import CertificatePlan, plan_certificate
-from abstain.thresholds._policy import READING as READING
-from abstain.thresholds._policy import Policy
-from abstain.thresholds._policy import load_policy as load_policy
 from abstain.thresholds._report import Audit, audit
 from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
@@ -33,5 +30,5 @@ __all__ = [
     "remember_selection",
 ]
 __all__ += ["Applied", "Attained", "Audit", "CertifiedBand", "CopiedRowsWarning", "GroupThresholds", "Monitoring"]
-__all__ += ["Policy", "ReusedCalibrationWarning", "ReusedSelectionWarning", "apply_policy", "audit", "certified_band"]
+__all__ += ["ReusedCalibrationWarning", "ReusedSelectionWarning", "apply_policy", "audit", "certified_band"]
 __all__ += ["Period", "SortedRowsWarning", "Watch", "conformal_threshold", "load_watch", "monitor"]

@@ -12,8 +12,7 @@ from abstain._checks import closest, listed, with_row
 from abstain._extras import need
 from abstain._files import write_file
 from abstain.outputs import Scan, declined, scan, spoken
-from abstain.thresholds._grouped import TRUTH, group_name
-from abstain.thresholds._policy import Policy
+from abstain.policy import TRUTH, Policy, group_name
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 #: Rows below which it is no news that most scores lie where few did at calibration.

@@ -23,11 +23,11 @@ from abstain._checks import (
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.curve import OperatingPoint, RiskCoverageCurve
+from abstain.policy import group_column
 from abstain.thresholds._attained import attained, rows_needed
 from abstain.thresholds._certify import Bound, Found, Procedure, fixed_thresholds, search
 from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._copies import warn_of_copies
-from abstain.thresholds._grouped import group_column
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._points import at_cost, at_trust, curve_of, nearest

@@ -12,8 +12,7 @@ import numpy as np
 from abstain._checks import vector
 from abstain._result import Column, Result, Row, Table
 from abstain._typing import ArrayLike, BoolArray
-from abstain.thresholds._grouped import accept_by_group
-from abstain.thresholds._policy import Policy
+from abstain.policy import Policy, accept_by_group
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
 from abstain.thresholds._sent import merged
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import Any
 
 from abstain._typing import ArrayLike
+from abstain.policy import Policy
 from abstain.thresholds._monitoring import Monitoring
-from abstain.thresholds._policy import Policy
 from abstain.thresholds._watch import Watch
 
 

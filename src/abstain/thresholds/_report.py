@@ -12,12 +12,11 @@ from abstain._checks import same_length, vector
 from abstain._result import Column, Estimate, Result, Row, Table
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
+from abstain.policy import Policy, group_column
 from abstain.thresholds._clusters import cluster_means
-from abstain.thresholds._grouped import group_column
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._p_values import hoeffding_bentkus
-from abstain.thresholds._policy import Policy
 from abstain.thresholds._results import TOLD, CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._reuse import warn_if_reused
 from abstain.thresholds._sample import cluster_numbers, read

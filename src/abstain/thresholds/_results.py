@@ -14,7 +14,7 @@ from abstain._checks import vector
 from abstain._result import Column, Estimate, Result, Row, Table
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
-from abstain.thresholds._policy import Policy
+from abstain.policy import Policy
 
 if TYPE_CHECKING:
     from abstain.thresholds._attained import Attained
@@ -57,7 +57,8 @@ class Threshold(Result):
     def policy(
         self, *, score: str, logits: str | Sequence[str] | None = None,
         probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
-        reading: Mapping[str, Any] | None = None,
+        reading: Mapping[str, Any] | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
+        author: str | None = None, note: str | None = None,
     ) -> Policy:  # fmt: skip
         """Return the policy that a deployment needs.
 
@@ -72,15 +73,21 @@ class Threshold(Result):
         reading : dict, optional
             Arguments of :func:`abstain.read_outputs` with which new files are read, such as
             ``{"abstained": "declined"}``, by which rows that the model itself declined are rejected; see
-            :class:`abstain.thresholds.Policy`.
+            :class:`abstain.policy.Policy`.
+        class_names : sequence of str, optional
+            The classes in the order of their columns.
+        model, author, note : str, optional
+            Whose threshold it is, such as a version or a hash of the weights, who chose it, and what should be known;
+            :func:`abstain.load_policy` refuses a policy of another model.
 
         Returns
         -------
         Policy
         """
         return Policy.of(
-            self, score=score, logits=logits, probabilities=probabilities, temperature=temperature, reading=reading
-        )
+            self, score=score, logits=logits, probabilities=probabilities, temperature=temperature, reading=reading,
+            class_names=class_names, model=model, author=author, note=note,
+        )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the policy as a small JSON file; the options are those of :meth:`policy`."""

@@ -16,12 +16,11 @@ from abstain._checks import check_loss, failure_probability, flag, positive, rea
 from abstain._files import write_text
 from abstain._result import plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.policy import Policy, group_column
 from abstain.thresholds._due import Due
-from abstain.thresholds._grouped import group_column
 from abstain.thresholds._monitoring import Monitoring
 from abstain.thresholds._order import warn_if_sorted
 from abstain.thresholds._period import Line, Period
-from abstain.thresholds._policy import Policy
 from abstain.thresholds._report import check_clusters
 from abstain.thresholds._reuse import warn_if_reused
 from abstain.thresholds._sample import cluster_numbers

@@ -11,10 +11,20 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import positive
+from abstain._classes import both
+from abstain._classes import probabilities as checked_probabilities
 from abstain._typing import ArrayLike, FloatArray
-from abstain.outputs import Outputs, both
+from abstain.policy._arrays import formula
 
 Kind = Literal["logits", "probabilities"]
+
+#: Scores that are computed here, with the arithmetic that exported policies share; others come from ``abstain.scores``.
+OWN = {"logits": ("msp", "softmax_margin", "max_logit", "logit_margin"), "probabilities": ("msp", "softmax_margin")}
+
+
+def is_own(score: str, kind: str, temperature: float | None) -> bool:
+    """Whether a score needs sums, products and quotients alone."""
+    return score in OWN[kind] and (kind == "logits" or temperature is None)
 
 
 def inputs_of(
@@ -32,28 +42,40 @@ def inputs_of(
             "column; name the columns of the classes with logits= or probabilities=, or leave the temperature out"
         )
     for kind in named:  # an unknown score, a fitted one, or one that needs more is refused here
-        compute(score, kind, np.array([[1.0, 0.0]]), temperature)
+        if not is_own(score, kind, temperature):
+            compute(score, kind, np.array([[1.0, 0.0]]), temperature)
     return {str(kind): names for kind, names in named.items()} or None
 
 
 def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None) -> FloatArray:
     """Return the score of each row of classes; NaN where an entry is missing or not finite."""
-    from abstain import scores
-
     values = np.asarray(matrix, dtype=np.float64)
-    if kind == "probabilities" and values.ndim == 2 and values.shape[1] == 1:  # that of the second of two classes
+    if values.ndim != 2 or not values.shape[1]:
+        raise ValueError(f"{kind} must have shape (n_samples, n_classes), got {values.shape}")
+    if kind == "probabilities" and values.shape[1] == 1:  # that of the second of two classes
         values = both(values[:, 0])
     whole = np.isfinite(values).all(axis=1)
+    if whole.all() and len(values):
+        return _of_whole(score, kind, values, temperature)
     result = np.full(len(values), np.nan)
-    if not whole.any():
-        return result
-    rows = values[whole]
+    if whole.any():
+        result[whole] = _of_whole(score, kind, values[whole], temperature)
+    return result
+
+
+def _of_whole(score: str, kind: Kind, rows: FloatArray, temperature: float | None) -> FloatArray:
+    if rows.shape[1] < 2:
+        raise ValueError(f"{kind} need a column per class, got {rows.shape[1]}; for two classes give both, e.g. [0, z]")
+    if is_own(score, kind, temperature):
+        return formula(score, kind, temperature, rows)
+    from abstain import scores
+    from abstain.outputs import Outputs
+
     if temperature is not None and kind == "logits":
         rows = rows / temperature
     elif temperature is not None:
-        Outputs(probabilities=rows, unlabelled=True)  # refuses what are no probabilities, before they are scaled
+        rows = checked_probabilities(rows, "probabilities", np, None)
         rows = (rows / rows.max(axis=1, keepdims=True)) ** (1.0 / temperature)
         rows = rows / rows.sum(axis=1, keepdims=True)
     columns: dict[str, Any] = {kind: rows}
-    result[whole] = scores.parse(score)(Outputs(**columns, unlabelled=True))
-    return result
+    return scores.parse(score)(Outputs(**columns, unlabelled=True))

@@ -9,9 +9,7 @@ import numpy as np
 
 from abstain._checks import plain, same_length
 from abstain._typing import ArrayLike, BoolArray, FloatArray
-
-#: Spellings of truth values: NumPy's and pandas', and that of spreadsheets; polars and JSON use small letters.
-TRUTH = ("True", "False", "TRUE", "FALSE")
+from abstain.policy._plain import group_name
 
 
 def group_column(groups: ArrayLike) -> Any:
@@ -27,10 +25,17 @@ def group_column(groups: ArrayLike) -> Any:
     return np.array([group_name(value) for value in column])
 
 
-def group_name(value: Any) -> str:
-    """Return the name of a group: its text, with truth values as files write them, whoever wrote the file."""
-    text = str(value)
-    return text.lower() if text in TRUTH else text
+def limits_of(thresholds: Mapping[str, float], groups: ArrayLike) -> FloatArray:
+    """Return the threshold of each row; NaN for an unknown group, or none."""
+    if hasattr(groups, "to_list"):
+        values = groups.to_list()
+    else:
+        values = np.asarray(groups).tolist() if not isinstance(groups, list | tuple) else groups
+    known: dict[Any, float] = {}
+    for value in set(values):
+        name = group_name(value)
+        known[value] = np.nan if name is None else thresholds.get(name, np.nan)
+    return np.array([known[value] for value in values], dtype=np.float64)
 
 
 def accept_by_group(thresholds: Mapping[str, float], scores: FloatArray, groups: ArrayLike) -> BoolArray:

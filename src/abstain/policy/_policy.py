@@ -1,0 +1,298 @@
+"""A policy: what a deployment needs to know about a threshold, in one small JSON file that notices being edited."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import listed, vector
+from abstain._files import write_text
+from abstain._typing import ArrayLike, BoolArray, FloatArray
+from abstain.policy import _plain
+from abstain.policy._decisions import Decision
+from abstain.policy._groups import accept_by_group
+from abstain.policy._inputs import compute, inputs_of, is_own
+from abstain.policy._match import mismatch
+
+FORMAT = "abstain.policy/2"
+#: Arguments of ``read_outputs`` that a policy may keep, so that new files are read as the calibration file was.
+READING = (
+    "labels", "predictions", "loss", "correct", "quality", "abstained", "uncertainty", "clusters", "class_names",
+    "abstain_class", "unscored", "is_ood", "ood_label", "task",
+)  # fmt: skip
+KEYS = ("score", "inputs", "temperature", "group", "thresholds", "objective", "guarantee", "calibration")
+#: Fields that a policy of the first format lacks.
+LATER = ("reading", "classes", "about", "second")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Accept if score >= threshold, with what was promised and on what rows; see :func:`abstain.load_policy`.
+
+    Parameters
+    ----------
+    score : str
+        Column of the confidence score in new files; with ``inputs`` the score that is computed, see
+        :func:`abstain.scores.names`.
+    inputs : dict of str to list of str, or None
+        ``{"logits": columns}`` or ``{"probabilities": columns}``, from which the score is computed.
+    temperature : float or None
+        Divides the logits before the score is computed.
+    group : str or None
+        Column of the groups, if there is a threshold for each.
+    thresholds : dict of str to float
+        Threshold per group; without groups the only key is ``""``. +inf rejects everything.
+    objective : dict
+        What was asked for.
+    guarantee : dict or None
+        Risk, delta, largest loss, procedure, bound and the promise in words; None: nothing is promised.
+    calibration : dict
+        n, fingerprint of the rows, coverage, deciles of the score, versions; per group where there are groups.
+    reading : dict of str to str or list of str
+        How the calibration file was read, as arguments of :func:`abstain.read_outputs`. With ``abstained`` (or
+        ``correct``, whose words say so) rows that the model itself declined are rejected; with ``uncertainty`` the
+        score is minus its column; with ``clusters`` rows that share its values are watched as one.
+    classes : list of str or None
+        The classes in the order of their columns.
+    about : dict of str to str
+        ``model`` (its identity), ``created`` (a date), ``author`` and ``note``, as far as they were given.
+    second : dict or None
+        A second score that must reach a threshold of its own: score, inputs, temperature, uncertainty, threshold; see
+        :func:`abstain.thresholds.choose_pair`.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> found = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5)
+    >>> policy = found.policy(score="msp")
+    >>> policy.decide(0.7), policy.accept([0.7, 0.5]).tolist(), policy.guarantee
+    (Decision(accepted=True, reason='accepted', score=0.7, threshold=0.6), [True, False], None)
+    >>> found.policy(score="msp", logits=["z0", "z1"], temperature=2.0).decide([0.0, 4.0]).score
+    0.8807970779778824
+    """
+
+    score: str
+    inputs: Mapping[str, list[str]] | None
+    temperature: float | None
+    group: str | None
+    thresholds: Mapping[str, float]
+    objective: Mapping[str, Any]
+    guarantee: Mapping[str, Any] | None
+    calibration: Mapping[str, Any]
+    reading: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    classes: list[str] | None = None
+    about: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    second: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(
+        cls, found: Any, *, score: str, group: str | None = None, logits: str | Sequence[str] | None = None,
+        probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
+        reading: Mapping[str, Any] | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
+        author: str | None = None, note: str | None = None, second: Mapping[str, Any] | None = None,
+    ) -> Policy:  # fmt: skip
+        """Return the policy of one threshold, or of one per group: the promise then covers the groups that have one."""
+        groups: Mapping[str, Any] | None = getattr(found, "groups", None)
+        columns = {"score": score} | ({} if groups is None else {"group": group})
+        for name, column in columns.items():
+            if not isinstance(column, str) or not column:
+                raise TypeError(f"{name} must be text, got {column!r}; name the column in new files")
+        inputs = inputs_of(score, logits, probabilities, temperature)
+        each: Any = {"": found} if groups is None else groups
+        thresholds = {name: one.threshold for name, one in each.items()}
+        objective = next(iter(each.values())).objective
+        classes = None if class_names is None else [str(name) for name in class_names]
+        return cls(
+            score, inputs, temperature, group, thresholds, objective, found.guarantee(), found.calibration,
+            read_as(reading or {}, score, inputs), classes, about_of(model, author, note), second,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ decide
+
+    def decide(
+        self, rows: Any, groups: ArrayLike | None = None, *, second: Any = None, declined: ArrayLike | None = None
+    ) -> Any:
+        """Decide a row, or many: answer or reject, with the reason, the score and the threshold.
+
+        Parameters
+        ----------
+        rows : float, None, dict, array-like or data frame
+            What the policy names. A number is the value of its column of the score, and an array of shape (n,) many of
+            them. Where the score is computed from classes, an array of shape (K,) is one row and (n, K) are n rows; of
+            a policy on the probability of the second of two classes, a number or an array of shape (n,). A dict is one
+            row, by column; a frame of pandas, polars or another library that Narwhals knows, and a list of dicts, many.
+        groups : text or array-like, optional
+            The group of each row, unless a dict or frame holds it.
+        second : float or array-like, optional
+            The values of the second score, unless a dict or frame holds them or they are computed from the same rows.
+        declined : bool or array-like, optional
+            Whether the model itself gave no answer, unless a dict or frame says so; default: it answered.
+
+        Returns
+        -------
+        Decision or Decisions
+            Of one row, or of many. A missing score, NaN and an unknown group are rejected, with that reason.
+
+        Raises
+        ------
+        ValueError
+            What is no probability where probabilities are needed, or the reverse; another number of classes; a column
+            that is missing.
+        TypeError
+            Text or a truth value in the place of a number; groups that are not given.
+        """
+        if type(rows) is float and self._bare and declined is None:  # as fast as can be: a service with finished scores
+            threshold = self.thresholds[""]
+            reason = _plain.reason_of(rows, threshold, 0.0, 0.0)
+            return Decision(reason == 0, _plain.REASONS[reason], rows, threshold)
+        from abstain.policy._decide import decide
+
+        return decide(self, rows, groups, second, declined)
+
+    def accept(self, confidence: ArrayLike, groups: ArrayLike | None = None) -> BoolArray:
+        """Return the accept mask of new scores; NaN scores and unknown groups are rejected."""
+        if self.second is not None:
+            raise TypeError("this policy has two scores; call decide(rows), or decide(scores, second=second_scores)")
+        scores = vector(confidence, "confidence", np, None)
+        if self.group is None:
+            return np.asarray((scores >= self.thresholds[""]) & (self.thresholds[""] < inf))
+        if groups is None:
+            raise TypeError(f"this policy has one threshold per {self.group}; give groups=")
+        return accept_by_group(self.thresholds, scores, groups)
+
+    def confidence(self, matrix: ArrayLike) -> FloatArray:
+        """Return the score of rows of logits or probabilities, as the policy states; NaN where an entry is missing."""
+        if self.inputs is None:
+            raise ValueError(f"this policy takes its score from the column {self.score!r}; nothing is computed")
+        kind: Any = next(iter(self.inputs))
+        return compute(self.score, kind, matrix, self.temperature)
+
+    def second_confidence(self, matrix: ArrayLike) -> FloatArray:
+        """Return the second score of rows of logits or probabilities."""
+        if self.second is None or self.second["inputs"] is None:
+            raise ValueError("this policy computes no second score")
+        kind: Any = next(iter(self.second["inputs"]))
+        return compute(self.second["score"], kind, matrix, self.second["temperature"])
+
+    # ------------------------------------------------------------------ what it is about
+
+    def check(
+        self, *, model: str | None = None, class_names: Sequence[Any] | None = None,
+        columns: Sequence[str] | None = None, temperature: float | None = None,
+    ) -> Policy:  # fmt: skip
+        """Return the policy itself if it was made for this model, these classes in this order, columns, temperature.
+
+        What is not given is not compared. A policy that does not know it is refused too: it cannot be checked.
+        """
+        problem = mismatch(self, model, class_names, columns, temperature)
+        if problem is not None:
+            raise ValueError(problem)
+        return self
+
+    def said_declined(self) -> tuple[str, str] | None:
+        """Return what says which rows the model itself declined: the part of a file, and its column."""
+        for part in ("abstained", *(("correct", "predictions") if self.calibration.get("answered") else ())):
+            if part in self.reading:
+                return part, self.reading[part]
+        return None
+
+    # ------------------------------------------------------------------ forms
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy as JSON; infinite thresholds are written as text."""
+        content = self._content()
+        text = json.dumps({"format": FORMAT, **content, "digest": digest(content)}, indent=2, allow_nan=False)
+        write_text(path, text + "\n")
+
+    def to_python(self) -> str:
+        """Return a Python file that needs nothing else and decides as this policy does; see :doc:`/serve`."""
+        from abstain.policy._python import source
+
+        return source(self)
+
+    def to_sql(self, dialect: str = "duckdb") -> str:
+        """Return a SQL expression that is true for rows to answer; see :doc:`/serve`.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "postgres", "sqlite"}
+        """
+        from abstain.policy._sql import case
+
+        return case(self, dialect)
+
+    def _content(self) -> dict[str, Any]:
+        content = asdict(self)
+        content["thresholds"] = {name: _written(value) for name, value in self.thresholds.items()}
+        if self.second is not None:
+            content["second"] = {**self.second, "threshold": _written(self.second["threshold"])}
+        return content
+
+    @cached_property
+    def _bare(self) -> bool:
+        """Whether a number alone decides."""
+        return self.inputs is None and self.group is None and self.second is None and "uncertainty" not in self.reading
+
+    @cached_property
+    def row_policy(self) -> dict[str, Any] | None:
+        """Return what ``_plain.decide_row`` needs; None if that cannot decide rows of this policy."""
+        parts = [self._part(), *([] if self.second is None else [dict(self.second)])]
+        for part in parts:
+            if part["inputs"] is not None and not is_own(
+                part["score"], next(iter(part["inputs"])), part["temperature"]
+            ):
+                return None
+        said = self.said_declined()
+        if said is not None and said[0] != "abstained":
+            return None
+        more = {"group": self.group, "thresholds": dict(self.thresholds), "second": self.second}
+        return parts[0] | more | {"declined": None if said is None else said[1]}
+
+    def _part(self) -> dict[str, Any]:
+        inputs = None if self.inputs is None else dict(self.inputs)
+        uncertain = "uncertainty" in self.reading
+        return {"score": self.score, "inputs": inputs, "temperature": self.temperature, "uncertainty": uncertain}
+
+
+def _written(value: float) -> float | str:
+    return value if isfinite(value) else str(value)
+
+
+def digest(content: Mapping[str, Any]) -> str:
+    """Return a hash of the content: it shows that a file was changed, not who wrote it."""
+    import hashlib
+
+    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def about_of(model: str | None, author: str | None, note: str | None) -> dict[str, str]:
+    """Return who made a policy of what, and when."""
+    from datetime import UTC, datetime
+
+    given = {"model": model, "created": datetime.now(UTC).date().isoformat(), "author": author, "note": note}
+    for name, text in given.items():
+        if text is not None and (not isinstance(text, str) or not text.strip()):
+            raise TypeError(f"{name} must be text, got {text!r}")
+    return {name: text for name, text in given.items() if text is not None}
+
+
+def read_as(reading: Mapping[str, Any], score: str, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Check how files are read; an uncertainty must be the column of the score."""
+    for name, value in reading.items():
+        words = value if isinstance(value, list) else [value]
+        if name not in READING or not words or not all(isinstance(each, str) and each for each in words):
+            raise ValueError(f"reading[{name!r}] = {value!r} is not valid; give names of columns for {listed(READING)}")
+    if "uncertainty" in reading and (inputs is not None or reading["uncertainty"] != score):
+        raise ValueError(
+            f"reading['uncertainty'] = {reading['uncertainty']!r} must be the column of the score, {score!r}; leave it "
+            "out, or name it as the score"
+        )
+    return dict(reading)

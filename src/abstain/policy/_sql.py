@@ -1,0 +1,126 @@
+"""A policy as a SQL expression: true where a row is answered, false where it is rejected.
+
+NaN is larger than every number in PostgreSQL and DuckDB, so comparisons alone would accept it; GREATEST and LEAST leave
+out what is missing. Numbers are cast from text, which gives the nearest double; a decimal would be compared otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from abstain._checks import one_of
+from abstain.policy._plain import ROUNDING, TRUTH, YES
+
+if TYPE_CHECKING:
+    from abstain.policy._policy import Policy
+
+DIALECTS = ("duckdb", "postgres", "sqlite")
+_DOUBLE = "DOUBLE PRECISION"
+#: The margin compares each class with each other one.
+_MOST = 30
+
+
+def case(policy: Policy, dialect: str) -> str:
+    """Return the expression."""
+    one_of(dialect, DIALECTS, "dialect")
+    said = policy.said_declined()
+    if said is not None and said[0] != "abstained":
+        raise ValueError(f"{said[1]!r} says in words what the model declined; write a column of yes and no for SQL")
+    part = _Part(policy._part(), dialect)
+    parts = [part] if policy.second is None else [part, _Part(policy.second, dialect)]
+    lines = []
+    if said is not None:
+        words = ", ".join(f"'{word}'" for word in YES)
+        lines.append(f"WHEN LOWER(CAST({_name(said[1])} AS VARCHAR)) IN ({words}) THEN FALSE")
+    lines += [f"WHEN {test} THEN FALSE" for each in parts for test in each.missing()]
+    lines += [f"WHEN {test} THEN NULL" for each in parts for test in each.wrong()]
+    extra = "" if policy.second is None else f" AND ({parts[1].reaches(policy.second['threshold'])})"
+    for name, threshold in policy.thresholds.items():
+        if threshold == inf:
+            continue
+        where = "" if policy.group is None else f"{_is_group(policy.group, name)} AND "
+        lines.append(f"WHEN {where}({part.reaches(threshold)}){extra} THEN TRUE")
+    return "CASE\n" + "".join(f"  {line}\n" for line in lines) + "  ELSE FALSE\nEND"
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _is_group(column: str, name: str) -> str:
+    spellings = [name, *(each for each in TRUTH if each.lower() == name)]
+    return f"CAST({_name(column)} AS VARCHAR) IN ({', '.join(map(_text, spellings))})"
+
+
+def _number(value: float) -> str:
+    text = {inf: "Infinity", -inf: "-Infinity"}.get(value, repr(float(value)))
+    return f"CAST('{text}' AS {_DOUBLE})"
+
+
+class _Part:
+    """One score of a policy in SQL."""
+
+    def __init__(self, part: Mapping[str, Any], dialect: str) -> None:
+        self.part, self.dialect = part, dialect
+        self.greatest, self.least = ("MAX", "MIN") if dialect == "sqlite" else ("GREATEST", "LEAST")
+        inputs = part["inputs"]
+        self.columns = [part["score"]] if inputs is None else next(iter(inputs.values()))
+        self.raw = [f"CAST({_name(column)} AS {_DOUBLE})" for column in self.columns]
+        if inputs is None:
+            return
+        if "logits" in inputs or part["temperature"] is not None or part["score"] not in ("msp", "softmax_margin"):
+            raise ValueError(
+                f"the score {part['score']!r} of {', '.join(inputs)} has no SQL that gives the same to the last digit; "
+                "SQL is for a column of scores, and for msp or softmax_margin of probabilities: write it as a column"
+            )
+        if part["score"] == "softmax_margin" and len(self.columns) > _MOST:
+            raise ValueError(f"the margin of {len(self.columns)} classes is too long for SQL; write it as a column")
+
+    def missing(self) -> list[str]:
+        """Return what tells that the score is missing."""
+        found = [f"{' OR '.join(f'{_name(column)} IS NULL' for column in self.columns)}"]
+        if self.dialect != "sqlite":  # which holds no NaN
+            beyond = ">" if self.part["inputs"] is None else ">="
+            found.append(" OR ".join(f"{each} {beyond} {self.number(inf)}" for each in self.raw))
+        if self.part["inputs"] is not None:
+            found.append(" OR ".join(f"{each} <= {self.number(-inf)}" for each in self.raw))
+        return found
+
+    def number(self, value: float) -> str:
+        """Return a number as the nearest double."""
+        if self.dialect == "sqlite" and abs(value) == inf:
+            return "9e999" if value > 0 else "-9e999"
+        return _number(value)
+
+    def wrong(self) -> list[str]:
+        """Return what tells that columns hold no probabilities, which ``decide`` refuses."""
+        if self.part["inputs"] is None:
+            return []
+        slack = 0.0 if len(self.raw) == 1 else ROUNDING
+        outside = [f"{each} < {_number(-slack)} OR {each} > {_number(1.0 + slack)}" for each in self.raw]
+        off = [] if len(self.raw) == 1 else [f"ABS({' + '.join(self.raw)} - 1) > {_number(ROUNDING)}"]
+        return [" OR ".join([*outside, *off])]
+
+    def reaches(self, threshold: float) -> str:
+        """Return whether the score is at least the threshold."""
+        limit = self.number(threshold)
+        if self.part["inputs"] is None:
+            return f"{'-' if self.part.get('uncertainty') else ''}{self.raw[0]} >= {limit}"
+        if len(self.raw) == 1:
+            p = self.raw[0]
+            values = [f"CASE WHEN ROUND({p}, 12) = {p} THEN ROUND(1 - {p}, 12) ELSE 1 - {p} END", p]
+        else:
+            values = [f"{self.least}({self.greatest}({each}, 0), 1)" for each in self.raw]
+        if self.part["score"] == "msp":
+            return " OR ".join(f"{value} >= {limit}" for value in values)
+        leads = (
+            " AND ".join(f"({value}) - ({other}) >= {limit}" for other in (*values[:k], *values[k + 1 :]))
+            for k, value in enumerate(values)
+        )
+        return " OR ".join(f"({lead})" for lead in leads)

@@ -1,0 +1,263 @@
+"""Decisions: of a number, a row, a frame, a matrix; what is missing or unknown; what does not fit the policy."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import abstain
+from abstain.policy import Decision, Policy, compute
+from tests.policy.policies import CLASSES, COMPUTED, KINDS, fitted, logits, make, matrix_of, probabilities, rows_of
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_form_decides_alike(name: str) -> None:
+    """Rows, frames of two libraries, lists of rows and arrays: the same decisions, reasons and scores to the bit."""
+    policy, calibration = make(name)
+    rows = calibration + rows_of(name, 500, 7)
+    one_by_one = [policy.decide(row) for row in rows]
+    assert {each.accepted for each in one_by_one} == {True, False}
+    assert any(each.score == each.threshold for each in one_by_one)
+    frame = pl.DataFrame(rows)
+    for many in (policy.decide(frame), policy.decide(frame.to_pandas()), policy.decide(rows)):
+        assert [repr(each) for each in many] == [repr(each) for each in one_by_one]
+    columns = ["s"] if "s" in rows[0] else ["p"] if "p" in rows[0] else CLASSES
+    matrix = matrix_of(rows, columns)
+    groups = [row["site"] for row in rows] if name == "groups" else None
+    declined = np.array([row["declined"] for row in rows]) if name == "declined" else None
+    given = matrix[:, 0] if columns == ["s"] else matrix
+    many = policy.decide(given, groups, declined=declined)
+    assert [repr(each) for each in many] == [repr(each) for each in one_by_one]
+    assert sum(many.counts.values()) == len(many) == len(rows)
+
+
+def test_accepts_what_the_threshold_accepts() -> None:
+    """On the rows that it was chosen on, ties and the threshold included."""
+    score = np.round(np.random.default_rng(0).random(2000), 2)
+    found = fitted(score)
+    assert np.array_equal(found.policy(score="s").decide(score).accepted, found.accept(score))
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (0.9, "accepted"), (0.6, "accepted"), (np.nextafter(0.6, 0), "below_threshold"), (math.nan, "missing_score"),
+        (None, "missing_score"), (math.inf, "accepted"), (-math.inf, "below_threshold"), (1, "accepted"),
+        (np.float64(0.7), "accepted"), ("0.7", "accepted"), ("", "missing_score"),
+    ],
+)  # fmt: skip
+def test_a_number_has_a_stated_outcome(value: Any, reason: str) -> None:
+    """Bare, in a row and in an array: whatever a service may be given."""
+    policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
+    for found in (policy.decide(value), policy.decide({"msp": value, "other": "x"})):
+        assert (found.reason, found.threshold) == (reason, 0.6)
+        assert bool(found) is found.accepted is (reason == "accepted")
+        assert found.action == ("answer" if found else "reject")
+    if not isinstance(value, str):
+        assert policy.decide([value, 0.1])[0].reason == reason
+
+
+@pytest.mark.parametrize(
+    ("site", "reason"),
+    [("north", "accepted"), ("North", "unknown_group"), (None, "unknown_group"), (math.nan, "unknown_group"),
+     ("closed", "no_threshold")],
+)  # fmt: skip
+def test_a_group_has_a_stated_outcome(site: Any, reason: str) -> None:
+    """Unknown, missing, or one in which the objective was not attainable."""
+    found = abstain.choose_threshold([0, 0, 1, 1], [3, 2, 3, 2], risk=0.1, groups=["north"] * 2 + ["closed"] * 2)
+    policy = found.policy(score="s", group="site")
+    assert policy.decide({"s": 5.0, "site": site}).reason == reason
+    if site is not None:
+        assert policy.decide(5.0, site).reason == reason
+    assert policy.decide([5.0, 1.0], [site, "north"]).reason.tolist() == [reason, "below_threshold"]
+
+
+def test_the_last_reason_wins() -> None:
+    """A row may be declined, of no known group, and without a score."""
+    found = abstain.choose_threshold([0, 1, 0, 0], [3, 2, 3, 2], coverage=0.5, groups=["a", "a", "b", "b"])
+    policy = found.policy(score="s", group="g", reading={"abstained": "idk"})
+    reasons = [
+        policy.decide({"s": s, "g": g, "idk": idk}).reason
+        for s, g, idk in [(None, "a", "no"), (None, "x", False), (None, "x", "yes"), (9, "a", True), (9, "b", None)]
+    ]
+    assert reasons == ["missing_score", "unknown_group", "declined", "declined", "accepted"]
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    """Per cent, logits for probabilities and the reverse, another number of classes, a missing column or group."""
+    of_p, of_z = make("msp_probabilities")[0], make("msp_logits")[0]
+    p, z = probabilities(30, 3), logits(30, 3)
+    for policy, wrong, message in [
+        (of_p, z, "pass logits as logits"), (of_p, 100 * p, "of per cent"), (of_z, p, "these are probabilities"),
+        (of_p, p[:, :3], "from 4 classes, got 3"), (of_z, z[0, :2], "from 4 classes, got 2"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            policy.decide(wrong)
+    for policy, wrong in [(of_p, z[0]), (of_z, p[1])]:
+        for row in (wrong, dict(zip(CLASSES, wrong, strict=True))):
+            with pytest.raises(ValueError, match="probabilities"):
+                policy.decide(row)
+    with pytest.raises(ValueError, match="the row has no 'c3'"):
+        of_z.decide({"c0": 1.0, "c1": 1.0, "c2": 0.0})
+    with pytest.raises(ValueError, match="column 'c3' of the policy is missing"):
+        of_z.decide(pl.DataFrame({"c0": [1.0], "c1": [1.0], "c2": [0.0]}))
+    column, grouped = make("column")[0], make("groups")[0]
+    with pytest.raises(TypeError, match="'high' is no number"):
+        column.decide({"s": "high"})
+    with pytest.raises(TypeError, match="truth value"):
+        column.decide(True)
+    with pytest.raises(TypeError, match="give groups="):
+        grouped.decide([0.5])
+    with pytest.raises(ValueError, match="the row has no 'site'"):
+        grouped.decide({"s": 0.5})
+
+
+def test_one_row_of_classes_or_many() -> None:
+    """An array of shape (K,) is one row; a row with a missing or infinite entry has no score."""
+    policy, _ = make("msp_logits")
+    z = logits(3, 5)
+    assert isinstance(policy.decide(z[0]), Decision)
+    assert policy.decide(z[0]) == policy.decide(z)[0] == policy.decide(z[0].tolist())
+    z[1, 2], z[2, 0] = np.nan, np.inf
+    assert policy.decide(z).reason.tolist()[1:] == ["missing_score"] * 2
+    assert policy.decide(z[1]).reason == "missing_score"
+    positive = make("positive")[0]
+    assert positive.decide(0.99).accepted
+    with pytest.raises(ValueError, match="may be one row of classes or many probabilities"):
+        positive.decide([0.2, 0.8])
+    named = fitted(np.linspace(0.5, 1, 50)).policy(score="msp", probabilities="p", class_names=["no", "yes"])
+    assert len(named.decide([0.2, 0.8, 0.9])) == 3
+
+
+def test_scores_of_the_library_decide_too() -> None:
+    """A score without an arithmetic of its own is computed by its room, for a row as for many."""
+    z = logits(60, 1)
+    score = compute("neg_entropy", "logits", z, 2.0)
+    policy = fitted(score).policy(score="neg_entropy", logits=CLASSES, temperature=2.0)
+    found = policy.decide(z)
+    assert np.array_equal(found.score, score)
+    assert np.allclose([policy.decide(dict(zip(CLASSES, row, strict=True))).score for row in z], score, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_scores_are_those_of_their_room(name: str) -> None:
+    """Up to rounding, large and small logits included."""
+    score, kind, temperature = COMPUTED[name]
+    rows = np.vstack([logits(500, 2, spread) for spread in (0.01, 1.0, 30.0, 300.0)])
+    rows = rows if kind == "logits" else probabilities(2000, 2)
+    columns: Any = {kind: rows / (temperature or 1.0)}
+    expected = abstain.scores.compute(score, abstain.Outputs(**columns, unlabelled=True))
+    assert np.allclose(compute(score, kind, rows, temperature), expected, rtol=1e-13, atol=1e-15)  # type: ignore[arg-type]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=9), st.sampled_from([None, 0.3, 1.7]))
+def test_one_row_and_many_agree_to_the_bit(row: list[float], temperature: float | None) -> None:
+    """Whatever rows stand beside it, and however many."""
+    from abstain.policy import _plain
+
+    for score in ("msp", "softmax_margin", "max_logit", "logit_margin"):
+        try:
+            alone = _plain.formula(score, "logits", temperature, row)
+        except ValueError:
+            continue
+        beside = np.array([[2.0 * k for k in range(len(row))], row] * 3)
+        assert compute(score, "logits", beside, temperature)[[1, 3, 5]].tolist() == [alone] * 3
+
+
+def test_a_policy_belongs_to_a_model(tmp_path: Path) -> None:
+    """Another model, other classes or another order, another temperature: refused when it is loaded."""
+    names = ["no", "yes", "perhaps", "never"]
+    found = fitted(compute("msp", "logits", logits(90, 0), 2.0))
+    policy = found.policy(
+        score="msp", logits=CLASSES, temperature=2.0, class_names=names, model="net 7", author="A. B.", note="spring"
+    )
+    policy.save(tmp_path / "p.json")
+    loaded = abstain.load_policy(tmp_path / "p.json", model="net 7", class_names=names, temperature=2.0)
+    assert loaded == policy
+    assert loaded.about["author"] == "A. B."
+    assert len(loaded.about["created"]) == 10
+    for wrong, message in [
+        ({"model": "net 8"}, "was made for the model 'net 7', not 'net 8'"),
+        ({"class_names": names[::-1]}, "knows other order"), ({"class_names": names[:2]}, "knows other classes"),
+        ({"temperature": 1.0}, "divides logits by 2, not 1"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            abstain.load_policy(tmp_path / "p.json", **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="in this order"):
+        policy.check(columns=CLASSES[::-1])
+    assert policy.check(columns=CLASSES) is policy
+    with pytest.raises(ValueError, match="does not say its model"):
+        make("column")[0].check(model="net 7")
+
+
+def test_policies_of_the_first_format_are_read(tmp_path: Path) -> None:
+    """Which had no classes, no second score and said nothing about the model."""
+    policy, _ = make("groups")
+    policy.save(tmp_path / "p.json")
+    content = json.loads((tmp_path / "p.json").read_text())
+    for name in ("classes", "about", "second"):
+        content.pop(name)
+    from abstain.policy._policy import digest
+
+    content["digest"] = digest({name: value for name, value in content.items() if name not in ("format", "digest")})
+    content["format"] = "abstain.policy/1"
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    old = abstain.load_policy(tmp_path / "old.json")
+    assert old.thresholds == policy.thresholds
+    assert old.guarantee == policy.guarantee
+    assert old.about == {}
+
+
+def _milliseconds(code: str) -> float:
+    timed = f"import time; start = time.process_time(); {code}; print(1000 * (time.process_time() - start))"
+    runs = [subprocess.run([sys.executable, "-c", timed], check=True, capture_output=True, text=True) for _ in range(7)]
+    return min(float(done.stdout) for done in runs)
+
+
+def test_loading_a_policy_costs_little_more_than_numpy(tmp_path: Path) -> None:
+    """At most 1.5 times the processor time of ``import numpy``, and no room but this one."""
+    make("msp_logits")[0].save(tmp_path / "p.json")
+    load = (
+        f"import abstain; policy = abstain.load_policy({str(tmp_path / 'p.json')!r}); policy.decide([1., 2., 0., 3.])"
+    )
+    assert _milliseconds(load) <= 1.5 * _milliseconds("import numpy")
+    show = f"{load}; import sys; print(*[m for m in sys.modules if m.count('.') == 1 and m.startswith('abstain.')])"
+    shown = subprocess.run([sys.executable, "-c", show], check=True, capture_output=True, text=True).stdout.split()
+    assert {name for name in shown if not name.startswith("abstain._")} == {"abstain.policy"}
+
+
+def test_a_decision_takes_microseconds() -> None:
+    """One float in at most 20 of processor time, and a million in at most a second."""
+    import time
+
+    policy: Policy = make("column")[0]
+    value, best = 0.73, math.inf
+    for _ in range(7):
+        start = time.process_time()
+        for _ in range(2000):
+            policy.decide(value)
+        best = min(best, (time.process_time() - start) / 2000)
+    assert best <= 20e-6
+    many = np.random.default_rng(0).random(1_000_000)
+    start = time.process_time()
+    assert len(policy.decide(many)) == len(many)
+    assert time.process_time() - start <= 1.0
+
+
+def test_pandas_without_numbers_is_missing() -> None:
+    """NA and None of data frames have no score and no group."""
+    policy, _ = make("groups")
+    frame = pd.DataFrame({"s": pd.array([9.0, None], dtype="Float64"), "site": pd.array([None, "N's"], dtype="string")})
+    assert policy.decide(frame).reason.tolist() == ["unknown_group", "missing_score"]

@@ -1,0 +1,161 @@
+"""A policy without the library: its JSON schema, a Python file, a SQL expression; each decides as ``decide`` does."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain
+from abstain.policy import Policy, schema
+from tests.policy.policies import CLASSES, KINDS, fitted, logits, make, matrix_of, rows_of
+
+N = 10_000
+#: Kinds of policies that SQL can express.
+IN_SQL = ["column", "groups", "uncertainty", "declined", "positive", "msp_probabilities", "margin_probabilities"]
+
+
+def module(policy: Policy) -> dict[str, Any]:
+    """Return the names of the exported file."""
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(compile(policy.to_python(), "exported.py", "exec"), names)
+    return names
+
+
+def beyond(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows in which a number, or a group, is missing, NaN, infinite or unknown."""
+    first, found = next(name for name in rows[0] if name not in ("site", "declined")), []
+    for value in (None, math.nan, math.inf, -math.inf):
+        found.append(rows[0] | {first: value})
+    if "site" in rows[0]:
+        found += [rows[0] | {"site": site} for site in (None, "elsewhere", "n's")]
+    return found
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_python_file_decides_alike(name: str) -> None:
+    """On 10,000 random rows and on all calibration rows, one of which is the threshold: score and reason to the bit."""
+    policy, calibration = make(name)
+    rows = calibration + rows_of(name, N, 11) + beyond(calibration)
+    decide = module(policy)["decide"]
+    expected = [policy.decide(row) for row in rows]
+    many = policy.decide(pl.DataFrame(rows, infer_schema_length=None))
+    assert any(each.score == each.threshold for each in expected[: len(calibration)])
+    assert [repr(decide(row)) for row in rows] == [repr(tuple(each)) for each in expected]
+    assert many.accepted.tolist() == [each.accepted for each in expected]
+    assert many.reason.tolist() == [each.reason for each in expected]
+
+
+@pytest.mark.parametrize("name", IN_SQL)
+def test_sql_decides_alike(name: str) -> None:
+    """In DuckDB and SQLite: the same rows, the calibration rows and what is missing among them."""
+    policy, calibration = make(name)
+    rows = calibration + rows_of(name, N, 12) + beyond(calibration)
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    expected = policy.decide(frame).accepted.tolist()
+    with duckdb.connect() as connection:
+        connection.register("rows_", frame.to_arrow())
+        got = connection.execute(f"SELECT {policy.to_sql('duckdb')} FROM rows_").fetchall()
+    assert [value for (value,) in got] == expected
+    with sqlite3.connect(":memory:") as lite:
+        columns = list(rows[0])
+        kinds = ", ".join(f'"{each}" {"TEXT" if each in ("site",) else "REAL"}' for each in columns)
+        lite.execute(f"CREATE TABLE t ({kinds})")
+        marks = ", ".join("?" * len(columns))
+        lite.executemany(f"INSERT INTO t VALUES ({marks})", [tuple(row[each] for each in columns) for row in rows])
+        got = lite.execute(f"SELECT {policy.to_sql('sqlite')} FROM t").fetchall()
+    assert [bool(value) for (value,) in got] == expected
+
+
+def test_sql_says_nothing_of_what_is_no_probability() -> None:
+    """What ``decide`` refuses is NULL."""
+    policy, _ = make("msp_probabilities")
+    frame = pl.DataFrame(
+        [dict(zip(CLASSES, row, strict=True)) for row in ([0.9, 0.9, 0.0, 0.0], [90.0, 10.0, 0.0, 0.0])]
+    )
+    with duckdb.connect() as connection:
+        connection.register("rows_", frame.to_arrow())
+        assert connection.execute(f"SELECT {policy.to_sql()} FROM rows_").fetchall() == [(None,), (None,)]
+
+
+def test_what_has_no_exact_form_is_refused() -> None:
+    """A score that needs more than sums and quotients leaves the library as a column."""
+    entropy = fitted(np.linspace(-1, 0, 50)).policy(score="neg_entropy", logits=CLASSES)
+    with pytest.raises(ValueError, match="'neg_entropy' needs the library; write the score"):
+        entropy.to_python()
+    for policy in (entropy, make("msp_logits")[0]):
+        with pytest.raises(ValueError, match="has no SQL that gives the same to the last digit"):
+            policy.to_sql()
+    words = fitted(np.linspace(0, 1, 50)).policy(score="s", reading={"predictions": "answer", "abstained": "idk"})
+    assert words.to_python()
+    with pytest.raises(ValueError, match="dialect='oracle' is not known"):
+        words.to_sql("oracle")
+
+
+def test_the_file_is_a_program(tmp_path: Path) -> None:
+    """It reads JSON lines and writes them with the decision, with no package to be found."""
+    policy, calibration = make("groups")
+    (tmp_path / "decide.py").write_text(policy.to_python())
+    lines = "".join(json.dumps(row) + "\n" for row in calibration)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "decide.py"], cwd=tmp_path, input=lines, capture_output=True, text=True, check=True
+    )
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row.pop("decision")["accepted"] for row in found] == [policy.decide(row).accepted for row in calibration]
+    assert found == calibration
+
+
+def test_text_of_strangers_is_quoted() -> None:
+    """Names and notes with quotes and backslashes break neither form."""
+    score = np.linspace(0, 1, 40)
+    found = fitted(score, groups=["it's", 'a "b" \\'] * 20)
+    policy = found.policy(score='s"; --', group="g'", note='"""quoted""" \\n')
+    rows = [{'s"; --': float(value), "g'": name} for value in score for name in ("it's", 'a "b" \\', "x")]
+    expected = [policy.decide(row).accepted for row in rows]
+    assert [module(policy)["decide"](row)[0] for row in rows] == expected
+    with duckdb.connect() as connection:
+        connection.register("rows_", pl.DataFrame(rows).to_arrow())
+        got = connection.execute(f"SELECT {policy.to_sql()} FROM rows_").fetchall()
+    assert [value for (value,) in got] == expected
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_schema_describes_what_is_written(tmp_path: Path, name: str) -> None:
+    """Every kind is valid; a field too many, too few or of another type is not."""
+    policy, _ = make(name)
+    policy.save(tmp_path / "p.json")
+    content = json.loads((tmp_path / "p.json").read_text())
+    checker = jsonschema.Draft202012Validator(schema())
+    checker.check_schema(schema())
+    checker.validate(content)
+    changed = [content | {"extra": 1}, content | {"thresholds": {"": "high"}}, content | {"score": 3}]
+    changed += [content | {"guarantee": {"risk": 0.1}}, content | {"inputs": {"features": ["x"]}}]
+    changed += [{key: value for key, value in content.items() if key != missing} for missing in content]
+    assert not any(checker.is_valid(each) for each in changed)
+
+
+def test_thresholds_that_accept_nothing_or_all() -> None:
+    """An objective that is not attainable rejects every row in every form."""
+    policy = abstain.choose_threshold([1, 1], [0.2, 0.4], risk=0.1).policy(score="s")
+    assert policy.decide(5.0).reason == module(policy)["decide"]({"s": 5.0})[1] == "no_threshold"
+    with duckdb.connect() as connection:
+        assert connection.execute(f"SELECT {policy.to_sql()} FROM (SELECT 5.0 AS s)").fetchall() == [(False,)]
+
+
+def test_random_rows_are_near_the_threshold() -> None:
+    """The test of equality can fail: rows of logits have scores within 1e-4 of the threshold on both sides."""
+    policy, _ = make("msp_logits")
+    score = policy.confidence(logits(N, 11))
+    near = np.abs(score - policy.thresholds[""]) < 1e-3
+    assert 0 < policy.decide(logits(N, 11)).accepted[near].mean() < 1
+    assert matrix_of(rows_of("msp_logits", 3, 11), CLASSES).shape == (3, 4)
