@@ -21,6 +21,7 @@ from abstain.cli import (  # noqa: F401  (they add their commands)
     _joint,
     _labels,
     _plots,
+    _policy,
     _study,
     _thresholds,
     _train,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from abstain.outputs import Origin, Outputs
     from abstain.policy import Policy
 
+#: Option of every command that uses a policy.
+model_option = click.option("--model", help="Refuse a policy that was not made for this model.")
 #: What a threshold can be chosen for; each is an option of its own.
 _OBJECTIVES = ("risk", "coverage", "capacity", "cost")
 #: Columns of which one says what is right.
@@ -52,7 +54,7 @@ def _scored(
     names = origin.matrix.get(kind) or [origin.single["positive_probability"]]
     how: dict[str, Any] = {"score": score or "msp", kind: names, "temperature": temperature}
     inputs_of(how["score"], how.get("logits"), how.get("probabilities"), temperature)
-    with _noted():
+    with noted():
         return compute(how["score"], kind, getattr(outputs, kind), temperature), how
 
 
@@ -106,7 +108,7 @@ def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> di
     return found | {name: value for name, value in options.items() if value is not None}
 
 
-def _as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
+def as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
     """Return how to read a file that is monitored: as options say, and else as the calibration file was read."""
     inputs, reading = dict(policy.inputs or {}), dict(policy.reading)
     told = {name for name, value in columns.items() if value is not None}
@@ -140,8 +142,22 @@ def _declined(outputs: Outputs) -> bool:
     return "abstained" in outputs.origin.single or (states is not None and states.counts["abstained"] > 0)
 
 
+def _capacity(_context: Any, _option: Any, text: str | None) -> Any:
+    """Return a share, or cases that can be reviewed out of those that come in the same time."""
+    if text is None:
+        return None
+    parts = text.split("/")
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise click.UsageError(f"--capacity takes a share, or cases of all cases as in 500/2500; got {text!r}")
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
 @contextmanager
-def _noted() -> Iterator[None]:
+def noted() -> Iterator[None]:
     """Leave unsaid what is odd about the logits of a file: it was said when they were read."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -162,10 +178,13 @@ def _noted() -> Iterator[None]:
 @click.option("--risk", type=float, help="Largest selective risk; with --delta it is certified.")
 @click.option("--delta", type=float, help="Error probability of the certificate.")
 @click.option("--coverage", type=float, help="Smallest share to answer.")
-@click.option("--capacity", type=float, help="Largest share that reviewers can take.")
+@click.option("--capacity", callback=_capacity, help="Largest share that reviewers can take: .2, or 500/2500 cases.")
 @click.option("--cost", nargs=2, type=float, metavar="ERROR REVIEW", help="Costs of an error and of a review.")
 @click.option("--max-loss", type=float, help="Largest possible loss, for certificates of losses that are not 0/1.")
 @click.option("--groups", help="Group column: one threshold for each value, delta shared.")
+@click.option("--model", help="Of which model the policy is, such as a version or a hash; written into it.")
+@click.option("--author", help="Written into the policy.")
+@click.option("--note", help="Written into the policy.")
 @click.option("-o", "--output", type=Path, help="Write the policy as JSON.")
 @plot_option("threshold", "trade_off")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -173,7 +192,7 @@ def _noted() -> Iterator[None]:
 def threshold_command(
     context: click.Context, /, file: Path, columns: dict[str, Any], score: str | None,
     temperature: float | None, groups: str | None, output: Path | None, as_json: bool, plots: Wanted,
-    **objective: Any,
+    model: str | None, author: str | None, note: str | None, **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
 
@@ -202,7 +221,9 @@ def threshold_command(
             outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject",
             answered=_declined(outputs), **wanted,
         )  # fmt: skip
-    how["reading"] = _reading(outputs, columns, how)
+    how |= {"reading": _reading(outputs, columns, how), "model": model, "author": author, "note": note}
+    if how.keys() & {"logits", "probabilities"}:
+        how["class_names"] = list(outputs.class_names or map(str, range(outputs.n_classes or 0))) or None
     each = found.groups if isinstance(found, GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"
@@ -225,13 +246,14 @@ def threshold_command(
 @click.argument("file", type=Path)
 @click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv, .tsv, .parquet or .jsonl.")
 @click.option("--column", default="accepted", show_default=True, help="Name of the new column.")
+@model_option
 @click.option("--edited", is_flag=True, help="Use a policy that was edited by hand; its guarantee is dropped.")
-def apply_command(policy: Path, file: Path, output: Path, column: str, edited: bool) -> None:
+def apply_command(policy: Path, file: Path, output: Path, column: str, edited: bool, model: str | None) -> None:
     """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size."""
     from abstain import load_policy
     from abstain.thresholds import apply_policy
 
-    known = load_policy(policy, edited=edited)
+    known = load_policy(policy, edited=edited, model=model)
     done = apply_policy(known, file, output, column=column)
     share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
     refused = f", {done.n_declined} declined by the model itself" if known.said_declined() is not None else ""
@@ -322,7 +344,7 @@ def _monitored(
     """Return the columns of rows to watch; rows without a label have none of a loss."""
     from abstain.outputs import read_pool
 
-    inputs, columns = dict(policy.inputs or {}), _as_calibrated(columns, policy)
+    inputs, columns = dict(policy.inputs or {}), as_calibrated(columns, policy)
     by = [name for name in (policy.group, time) if name is not None]
     if unlabelled:
         outputs, loss = read_pool(file, groups=by, **columns)
@@ -331,7 +353,7 @@ def _monitored(
         outputs, _, names = read(file, [], by, **columns)
         loss = outputs.loss_per_sample()
     found = dict(zip(by, names, strict=True))
-    with about(file), _noted():
+    with about(file), noted():
         score = policy.confidence(getattr(outputs, next(iter(inputs)))) if inputs else outputs.confidence
     return {
         "loss": loss, "confidence": score, "clusters": outputs.clusters,

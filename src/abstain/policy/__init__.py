@@ -7,7 +7,7 @@ from abstain.policy._decisions import Decision, Decisions
 from abstain.policy._file import load_policy as load_policy
 from abstain.policy._groups import accept_by_group as accept_by_group
 from abstain.policy._groups import group_column as group_column
-from abstain.policy._inputs import compute as compute
+from abstain.policy._inputs import compute
 from abstain.policy._inputs import inputs_of as inputs_of
 from abstain.policy._plain import REASONS as REASONS
 from abstain.policy._plain import TRUTH as TRUTH
@@ -17,4 +17,4 @@ from abstain.policy._policy import Policy
 from abstain.policy._schema import schema
 
 # What is imported under its own name is public at the top of the package, or serves the rooms above.
-__all__ = ["Decision", "Decisions", "Policy", "schema"]
+__all__ = ["Decision", "Decisions", "Policy", "compute", "schema"]

@@ -47,8 +47,36 @@ def inputs_of(
     return {str(kind): names for kind, names in named.items()} or None
 
 
-def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None) -> FloatArray:
-    """Return the score of each row of classes; NaN where an entry is missing or not finite."""
+def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None = None) -> FloatArray:
+    """Return the score of each row of classes as a policy computes it, to the last bit: choose the threshold on these.
+
+    Parameters
+    ----------
+    score : str
+        ``msp``, ``softmax_margin``, ``max_logit`` or ``logit_margin``, with the arithmetic that exported policies have;
+        or another one of :func:`abstain.scores.names` that needs nothing else.
+    kind : {"logits", "probabilities"}
+    matrix : array-like of shape (n_samples, n_classes)
+        Or (n_samples, 1): probabilities of the second of two classes.
+    temperature : float or None
+        Divides the logits.
+
+    Returns
+    -------
+    ndarray of float
+        NaN where an entry is missing or not finite.
+
+    Raises
+    ------
+    ValueError
+        What are no probabilities, or probabilities in the place of logits; an unknown score.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.policy.compute("softmax_margin", "probabilities", [[0.75, 0.25], [0.5, 0.5]])
+    array([0.5, 0. ])
+    """
     values = np.asarray(matrix, dtype=np.float64)
     if values.ndim != 2 or not values.shape[1]:
         raise ValueError(f"{kind} must have shape (n_samples, n_classes), got {values.shape}")

@@ -182,6 +182,19 @@ class Policy:
         kind: Any = next(iter(self.second["inputs"]))
         return compute(self.second["score"], kind, matrix, self.second["temperature"])
 
+    def as_one(self, confidence: ArrayLike, second: ArrayLike) -> tuple[Policy, FloatArray]:
+        """Return a policy of one score that decides as this one: the first score, -inf where the second is too low.
+
+        A row that has no second score gets NaN. ``second`` holds the values of its column.
+        """
+        if self.second is None:
+            raise TypeError("this policy has one score")
+        first, other = vector(confidence, "confidence", np, None), vector(second, "second", np, None)
+        other = -other if self.second["uncertainty"] else other
+        both = np.where(other >= self.second["threshold"], first, -inf)
+        both[np.isnan(other)] = np.nan
+        return dataclasses.replace(self, second=None), both
+
     # ------------------------------------------------------------------ what it is about
 
     def check(

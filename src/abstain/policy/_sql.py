@@ -28,8 +28,8 @@ def case(policy: Policy, dialect: str) -> str:
     said = policy.said_declined()
     if said is not None and said[0] != "abstained":
         raise ValueError(f"{said[1]!r} says in words what the model declined; write a column of yes and no for SQL")
-    part = _Part(policy._part(), dialect)
-    parts = [part] if policy.second is None else [part, _Part(policy.second, dialect)]
+    classes = None if policy.classes is None else len(policy.classes)
+    parts = [_Part(each, dialect, classes) for each in (policy._part(), policy.second) if each is not None]
     lines = []
     if said is not None:
         words = ", ".join(f"'{word}'" for word in YES)
@@ -41,7 +41,7 @@ def case(policy: Policy, dialect: str) -> str:
         if threshold == inf:
             continue
         where = "" if policy.group is None else f"{_is_group(policy.group, name)} AND "
-        lines.append(f"WHEN {where}({part.reaches(threshold)}){extra} THEN TRUE")
+        lines.append(f"WHEN {where}({parts[0].reaches(threshold)}){extra} THEN TRUE")
     return "CASE\n" + "".join(f"  {line}\n" for line in lines) + "  ELSE FALSE\nEND"
 
 
@@ -66,7 +66,7 @@ def _number(value: float) -> str:
 class _Part:
     """One score of a policy in SQL."""
 
-    def __init__(self, part: Mapping[str, Any], dialect: str) -> None:
+    def __init__(self, part: Mapping[str, Any], dialect: str, classes: int | None) -> None:
         self.part, self.dialect = part, dialect
         self.greatest, self.least = ("MAX", "MIN") if dialect == "sqlite" else ("GREATEST", "LEAST")
         inputs = part["inputs"]
@@ -78,6 +78,10 @@ class _Part:
             raise ValueError(
                 f"the score {part['score']!r} of {', '.join(inputs)} has no SQL that gives the same to the last digit; "
                 "SQL is for a column of scores, and for msp or softmax_margin of probabilities: write it as a column"
+            )
+        if len(self.columns) == 1 and classes not in (None, 2):
+            raise ValueError(
+                f"column {self.columns[0]!r} holds lists of {classes} numbers; write a column per class for SQL"
             )
         if part["score"] == "softmax_margin" and len(self.columns) > _MOST:
             raise ValueError(f"the margin of {len(self.columns)} classes is too long for SQL; write it as a column")

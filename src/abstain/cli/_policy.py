@@ -1,0 +1,108 @@
+"""``abstain audit`` and ``abstain export``: what a policy does on labelled rows, and what it is elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abstain.cli._columns import ANSWERS, ROWS, reads
+from abstain.cli._group import command, example_lines
+from abstain.cli._input import about, read
+from abstain.cli._show import check_destinations
+from abstain.cli._thresholds import _print, as_calibrated, model_option, noted
+
+if TYPE_CHECKING:
+    from abstain.outputs import Outputs
+    from abstain.policy import Policy
+
+#: Forms of a policy outside the library, by the ending of the file.
+_FORMS = {".py": "python", ".sql": "sql", ".json": "schema"}
+
+
+def _labelled(
+    policy: Policy, file: Path, columns: dict[str, Any], by: list[str]
+) -> tuple[Policy, Outputs, dict[str, Any]]:
+    """Return labelled rows, read as the calibration rows were, and the policy with one score in the place of two."""
+    inputs, second = dict(policy.inputs or {}), policy.second
+    extra = [second["score"]] if second is not None and second["inputs"] is None else []
+    outputs, _, names = read(file, extra, by, **as_calibrated(columns, policy))
+    with about(file), noted():
+        matrix = getattr(outputs, next(iter(inputs))) if inputs else None
+        score = policy.confidence(matrix) if inputs else outputs.confidence
+        if second is not None:
+            other = (outputs.scores or {})[second["score"]] if extra else policy.second_confidence(matrix)
+            policy, score = policy.as_one(score, other)
+    groups = None if not by else (outputs.groups or {})[names[0]]
+    return policy, outputs, {"confidence": score, "groups": groups, "clusters": outputs.clusters}
+
+
+@command.command("audit", epilog=example_lines("abstain audit policy.json test.parquet --by site"))
+@click.argument("policy", type=Path)
+@click.argument("file", type=Path)
+@reads("labels", "features", *ROWS, *ANSWERS, "clusters")
+@model_option
+@click.option("--by", help="Column to look at the rows by; default: the groups of the policy.")
+@click.option("--level", default=0.95, show_default=True, help="Of each interval by itself.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def audit_command(
+    context: click.Context, /, policy: Path, file: Path, columns: dict[str, Any], by: str | None, level: float,
+    as_json: bool, model: str | None,
+) -> None:  # fmt: skip
+    """Say what a policy does on labelled rows that did not choose it; exit code 1 if its promise is broken there."""
+    from abstain import load_policy
+    from abstain.thresholds import audit
+
+    known = load_policy(policy, model=model)
+    if known.group is not None and by not in (None, known.group):
+        raise click.UsageError(f"the policy has a threshold for each {known.group!r}; leave --by out")
+    names = [name for name in (known.group or by,) if name]
+    known, outputs, rows = _labelled(known, file, columns, names)
+    with about(file):
+        seen = audit(known, outputs.loss_per_sample(), level=level, **rows)
+    _print(seen, as_json)
+    if seen.keeps_promise is False:
+        context.exit(1)
+
+
+@command.command(
+    "export",
+    epilog=example_lines(
+        "abstain export policy.json -o decide.py", "abstain export policy.json --to sql --dialect postgres"
+    ),
+)
+@click.argument("policy", type=Path)
+@click.option("--to", "form", type=click.Choice(["python", "sql", "schema"]), help="[default: by the ending of -o]")
+@click.option(
+    "--dialect",
+    type=click.Choice(["duckdb", "postgres", "sqlite"]),
+    default="duckdb",
+    show_default=True,
+    help="Of SQL.",
+)
+@click.option("-o", "--output", type=Path, help="Write it: .py, .sql, or .json for the schema.  [default: print it]")
+def export_command(policy: Path, form: str | None, dialect: str, output: Path | None) -> None:
+    """Write a policy for programs without this library: a Python file, a SQL expression, or the JSON schema."""
+    import json
+
+    from abstain import load_policy
+    from abstain._files import write_text
+    from abstain.policy import schema
+
+    form = form or _FORMS.get("" if output is None else output.suffix.lower())
+    if form is None:
+        raise click.UsageError("say which form: --to python, sql or schema, or -o with the ending .py, .sql or .json")
+    check_destinations({"output": output}, [policy])
+    known = load_policy(policy)
+    with about(policy):
+        if form == "schema":
+            text = json.dumps(schema(), indent=2) + "\n"
+        else:
+            text = known.to_python() if form == "python" else known.to_sql(dialect) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)
+        click.echo(f"wrote {output}", err=True)
