@@ -32,14 +32,17 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.curve import RiskCoverageCurve as RiskCoverageCurve
     from abstain.curve import risk_coverage_curve as risk_coverage_curve
     from abstain.evaluation import Candidate as Candidate
+    from abstain.evaluation import Check as Check
     from abstain.evaluation import Comparison as Comparison
     from abstain.evaluation import Evaluation as Evaluation
+    from abstain.evaluation import Gate as Gate
     from abstain.evaluation import Measurement as Measurement
     from abstain.evaluation import ScoreSummary as ScoreSummary
     from abstain.evaluation import Selection as Selection
     from abstain.evaluation import Tuning as Tuning
     from abstain.evaluation import compare as compare
     from abstain.evaluation import evaluate as evaluate
+    from abstain.evaluation import gate as gate
     from abstain.evaluation import select as select
     from abstain.evaluation import tune as tune
     from abstain.inference import Interval as Interval
@@ -81,9 +84,11 @@ _WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves 
 _HOMES = {
     "Candidate": "evaluation",
     "CertifiedThreshold": "thresholds",
+    "Check": "evaluation",
     "Comparison": "evaluation",
     "EmpiricalThreshold": "thresholds",
     "Evaluation": "evaluation",
+    "Gate": "evaluation",
     "Interval": "inference",
     "Measurement": "evaluation",
     "Moments": "blocks",
@@ -105,6 +110,7 @@ _HOMES = {
     "compare": "evaluation",
     "confidence_interval": "inference",
     "evaluate": "evaluation",
+    "gate": "evaluation",
     "load_policy": "policy",
     "plan_labels": "pool",
     "ranking_study": "inference",

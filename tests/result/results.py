@@ -97,6 +97,12 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Comparison": lambda: abstain.compare(LOSS, SCORES),
     "EmpiricalThreshold": lambda: abstain.choose_threshold(LOSS, SCORES["good"], coverage=0.5),
     "Evaluation": _evaluation,
+    "Gate": lambda: abstain.gate(
+        abstain.evaluate(loss=LOSS, confidence=SCORES["good"]),
+        ["augrc<=0.1", "aurc"],
+        against=abstain.evaluate(loss=LOSS, confidence=SCORES["plain"]),
+        margin=0.01,
+    ),
     "Grid": lambda: _study_results().grid("augrc"),
     "GroupThresholds": lambda: _certified(risk=0.05, groups=np.tile(["a", "b", "c_&"], 667)[:2000]),
     "LabelPlan": _plan,

@@ -10,6 +10,8 @@ import click
 
 import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
+from abstain.cli._gate import NAMES as GATE
+from abstain.cli._gate import decide, gate_options, wanted_metrics
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._plots import Wanted, plot_option, plot_targets
@@ -83,21 +85,26 @@ def _metrics(text: str) -> Any:
     show_default=True,
     help="What --sweep divides CWSA by: the accepted rows, as defined, or all, as some published tables.",
 )
+@gate_options
 @_output_options
 @scale_option
+@click.pass_context
 def evaluate_command(
-    file: Path, columns: dict[str, Any], groups: str | None, scores: str | None, fit_file: Path | None, metrics: str,
-    nan_policy: Any, level: float, n_resamples: int, scale: float, plan_file: Path | None, population: bool,
-    at_random: bool, sweep: list[float] | None, denominator: Any, plots: Wanted, **destinations: Path | None,
+    context: click.Context, /, file: Path, columns: dict[str, Any], groups: str | None, scores: str | None,
+    fit_file: Path | None, metrics: str, nan_policy: Any, level: float, n_resamples: int, scale: float,
+    plan_file: Path | None, population: bool, at_random: bool, sweep: list[float] | None, denominator: Any,
+    plots: Wanted, **destinations: Any,
 ) -> None:  # fmt: skip
-    """Evaluate the reject option of saved predictions.
+    """Evaluate the reject option of saved predictions; exit code 1 if a --gate is not passed.
 
     FILE has one row per sample: .npz, .parquet, .csv, .tsv, .csv.gz, .json, .jsonl; or what lm-eval, Inspect,
     FD-Shifts or OpenOOD write.
     """
-    chosen = _metrics(metrics)
+    gate = {name: destinations.pop(name) for name in GATE}
+    chosen = wanted_metrics(_metrics(metrics), gate)
     check_destinations(
-        {**destinations, **plot_targets(plots)}, [each for each in (file, fit_file, plan_file) if each is not None]
+        {**destinations, **plot_targets(plots), "summary": gate["summary"]},
+        [each for each in (file, fit_file, plan_file) if each is not None],
     )
     if plan_file is not None or at_random:
         from abstain.cli._labels import evaluated
@@ -109,6 +116,8 @@ def evaluate_command(
         }  # fmt: skip
         result = evaluated(file, plan_file, at_random, score_names(scores), chosen, columns, options)
         show(result, title=file.name, scale=scale, plots=plots, **destinations)
+        if not decide(result, file, columns, gate):
+            context.exit(1)
         return
     try:
         outputs, wanted, names = read(file, score_names(scores), words(groups), say=False, **columns)
@@ -126,6 +135,8 @@ def evaluate_command(
     if sweep is not None and "-" not in map(str, destinations.values()):
         with about(file):
             show_sweeps(result, sweep, denominator, scale)
+    if not decide(result, file, columns, gate):
+        context.exit(1)
 
 
 @command.command("demo", epilog=example_lines("abstain demo --output demo"))

@@ -66,7 +66,7 @@ def compare_command(
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
     else:
-        losses, candidates, first = _models(files, wanted, columns)
+        losses, candidates, first = models_of(files, wanted, columns)
     with about(*files):
         result = abstain.compare(
             losses,
@@ -118,7 +118,7 @@ def _scores_of(
     return {name: each.loss_per_sample() for name, each in judged.items()}, columns, outputs
 
 
-def _models(
+def models_of(
     files: tuple[Path, ...], wanted: list[str], options: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any], Outputs]:
     """One score of each of several files, each under its own loss, on the samples that the first file has."""

@@ -42,7 +42,7 @@ def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path]
             continue
         option = f"--{name.removesuffix('_path').partition(' ')[0]}"
         if str(path) == "-":
-            if name not in ("json_path", "csv_path"):
+            if name not in ("json_path", "csv_path", "summary"):
                 raise ValueError(f"{option} - cannot be printed; give the name of a file")
         elif path.is_dir():
             raise IsADirectoryError(f"{path}: is a folder; give {option} the name of a file in it")

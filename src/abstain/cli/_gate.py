@@ -1,0 +1,105 @@
+"""``abstain evaluate --gate``: conditions that decide the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import abstain
+from abstain.cli._input import about
+from abstain.cli._show import print_result
+
+if TYPE_CHECKING:
+    from abstain.evaluation import Evaluation
+
+#: Options of the gate, which the command hands on as one dict.
+NAMES = ("conditions", "against", "margin", "unclear", "summary")
+
+
+def gate_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of the gate."""
+    for option in (
+        click.option("--summary", type=Path, help="Write the gate as Markdown; '-' prints it instead of a table."),
+        click.option("--unclear", type=click.Choice(["fail", "pass"]), default="fail", show_default=True,
+                     help="What counts where an interval holds the limit of a gate."),
+        click.option("--margin", type=float, help="With --against: by how much it may be worse."),
+        click.option("--against", type=Path, help="Outputs of the model in use, or its evaluation as --json wrote it."),
+        click.option("--gate", "conditions", multiple=True, metavar="CONDITION",
+                     help="Exit code 1 unless it holds: 'augrc<=0.06'; a metric alone is held --against."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def wanted_metrics(chosen: Any, gate: dict[str, Any]) -> Any:
+    """Return the metrics to evaluate, those of the gate among them; wrong usage fails before a file is read."""
+    from abstain.evaluation import DEFAULT_METRICS, metrics_of
+
+    if (gate["against"] is None) != (gate["margin"] is None):
+        raise click.UsageError("--against and --margin belong together: how much worse than that may this model be?")
+    if gate["summary"] is not None and not gate["conditions"] and gate["against"] is None:
+        raise click.UsageError("--summary is that of a gate; give --gate")
+    named, alone = metrics_of(gate["conditions"], gate["against"] is not None)
+    extra = [abstain.metrics.parse(name) for name in (*named, *alone)]
+    if not extra or chosen == "all":
+        return chosen
+    known = abstain.metrics.parse_list(",".join(DEFAULT_METRICS)) if chosen == "default" else list(chosen)
+    specs = {metric.spec for metric in known}
+    return [*known, *{metric.spec: metric for metric in extra if metric.spec not in specs}.values()]
+
+
+def decide(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[str, Any]) -> bool:
+    """Print the gate and write its summary; return whether it passed."""
+    if not gate["conditions"] and gate["against"] is None:
+        return True
+    with about(file):
+        against = None if gate["against"] is None else _against(result, file, columns, gate)
+        found = abstain.gate(
+            result, list(gate["conditions"]), against=against, margin=gate["margin"], unclear=gate["unclear"]
+        )
+    if gate["summary"] is not None and str(gate["summary"]) != "-":
+        found.to_markdown(gate["summary"])
+    click.echo()
+    if gate["summary"] is not None and str(gate["summary"]) == "-":
+        click.echo(found.to_markdown())
+    else:
+        print_result(found)
+    return found.passed
+
+
+def _against(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[str, Any]) -> Any:
+    """Return the evaluation of the other model, or comparisons with it where its outputs are given."""
+    from abstain.cli._compare import models_of
+    from abstain.evaluation import metrics_of
+
+    other = gate["against"]
+    saved = _saved(other)
+    if saved is not None:
+        return saved
+    level = result.provenance["level"]
+    losses, scores, first = models_of((file, other), result.scores, columns)
+    called = dict(zip(scores, ("new", "main"), strict=True))
+    return [
+        abstain.compare(
+            {called[name]: loss for name, loss in losses.items()},
+            {called[name]: score for name, score in scores.items()},
+            metric, level=level or 0.95, sample_weight=first.sample_weight, clusters=first.clusters,
+        )
+        for metric in metrics_of(gate["conditions"], True)[1]
+    ]  # fmt: skip
+
+
+def _saved(path: Path) -> dict[str, Any] | None:
+    """Return an evaluation that was written as JSON; None if the file is something else."""
+    if path.suffix.lower() != ".json":
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ValueError(f"{path}: cannot be read ({why}); write it with 'abstain evaluate --json'") from None
+    return found if isinstance(found, dict) and "measurements" in found else None

@@ -1,0 +1,128 @@
+"""``abstain evaluate --gate``: exit codes, the other model, the summary for a pull request."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.cli import run
+
+pl = pytest.importorskip("polars")
+
+N = 2000
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with the outputs of three models on the same rows, and an evaluation of one."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    wrong = rng.random(N) < 0.3
+    main = rng.random(N) - 0.5 * wrong
+    for name, score in (("main", main), ("same", main + 1e-3 * rng.random(N)), ("bad", rng.random(N))):
+        pl.DataFrame({"loss": wrong * 1.0, "confidence": score}).write_csv(f"{name}.csv")
+    assert run(["evaluate", "main.csv", "--json", "main.json"]) == 0
+    return tmp_path
+
+
+def gate(*arguments: str) -> int:
+    """Run the command on the outputs that are named first."""
+    return run(["evaluate", arguments[0], "--metrics", "augrc", *arguments[1:]])
+
+
+@pytest.mark.parametrize(("limit", "code"), [("<=0.2", 0), ("<= 0.2", 0), ("<0.2", 0), ("<=0.02", 1), ("<=0.0709", 1)])
+def test_a_limit_decides_the_exit_code(folder: Path, limit: str, code: int) -> None:
+    """Kept for sure, broken for sure, and unclear, which fails."""
+    assert gate("main.csv", "--gate", f"augrc{limit}") == code
+
+
+def test_unclear_may_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """If one says so; what is broken for sure fails all the same."""
+    value = abstain.evaluate("main.csv").value("augrc")
+    limit = f"augrc<={value:.4f}"
+    assert gate("main.csv", "--gate", limit) == 1
+    assert "unclear counts as fail" in capsys.readouterr().out
+    assert gate("main.csv", "--gate", limit, "--unclear", "pass") == 0
+    assert gate("main.csv", "--gate", limit, "--gate", "augrc<=0.01", "--unclear", "pass") == 1
+    assert gate("main.csv", "--gate", f"augrc<={value + 1e-9}", "--level", "0") == 0
+    assert gate("main.csv", "--gate", f"augrc<={value - 1e-9}", "--level", "0") == 1
+
+
+def test_metrics_of_gates_are_evaluated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also those that were not asked for; of some larger is better."""
+    assert gate("main.csv", "--gate", "coverage_at_risk(risk=0.25)>=0.3", "--gate", "accuracy>=0.6") == 0
+    assert "Coverage at risk 25 %" in capsys.readouterr().out
+    assert gate("main.csv", "--gate", "accuracy>=0.8") == 1
+
+
+@pytest.mark.parametrize("against", ["main.json", "main.csv"])
+def test_no_worse_than_the_model_in_use(folder: Path, capsys: pytest.CaptureFixture[str], against: str) -> None:
+    """By its saved evaluation, or paired by its outputs: a margin that is wide enough, and one that is not."""
+    assert gate("same.csv", "--against", against, "--margin", "0.05") == 0
+    assert gate("bad.csv", "--against", against, "--margin", "0.01") == 1
+    shown = capsys.readouterr().out
+    assert "its interval lies above the margin" in shown
+    assert ("paired, sample by sample" in shown) == against.endswith("csv")
+    tight = gate("same.csv", "--against", against, "--margin", "0.002")
+    assert tight == (0 if against.endswith("csv") else 1)  # only the paired test can tell so little
+    assert gate("same.csv", "--gate", "aurc", "--against", against, "--margin", "0.05", "--gate", "augrc<=0.2") == 0
+
+
+def test_the_summary_is_markdown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table with every condition, printed or written; nothing is written where usage is wrong."""
+    assert gate("main.csv", "--gate", "augrc<=0.2", "--gate", "augrc<=0.01", "--summary", "s.md") == 1
+    lines = Path("s.md").read_text().splitlines()
+    assert lines[0] == "gate: fail · 1 pass, 1 fail"
+    assert sum(line.startswith("| augrc") for line in lines) == 2
+    capsys.readouterr()
+    assert gate("main.csv", "--gate", "augrc<=0.2", "--summary", "-") == 0
+    assert "| Gate | Value |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--gate", "augrc"], "has no limit"), (["--gate", "augrc>=0.1"], "lower is better: write <="),
+        (["--gate", "augrc<=low"], "has no number behind <="), (["--gate", "agurc<=1"], "is not known; did you mean"),
+        (["--against", "main.json"], "--against and --margin belong together"), (["--margin", "1"], "belong together"),
+        (["--summary", "s.md"], "that of a gate"), (["--gate", "augrc<=1", "--summary", "main.csv"], "input"),
+        (["--against", "nothing.json", "--margin", "1"], "nothing.json: cannot be read"),
+        (["--against", "main.json", "--margin", "1", "--level", "0.9"], "evaluate both at one level"),
+        (["--against", "main.json", "--margin", "-1"], "margin must be"),
+        (["--gate", "selective_risk(coverage=0.3)", "--against", "main.json", "--margin", "1"], "against has no sel"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_no_failed_gate(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    """Exit code 2, and the remedy."""
+    before = Path("main.csv").read_bytes()
+    assert gate("main.csv", *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("s.md").exists()
+    assert Path("main.csv").read_bytes() == before
+
+
+def test_a_gate_in_python(folder: Path) -> None:
+    """Evaluations, dicts and comparisons; several scores are refused."""
+    wrong = pl.read_csv("main.csv")["loss"].to_numpy()
+    scores = {name: pl.read_csv(f"{name}.csv")["confidence"].to_numpy() for name in ("main", "bad")}
+    new, main = (abstain.evaluate(loss=wrong, confidence=scores[name], metrics=["augrc"]) for name in ("bad", "main"))
+    paired = abstain.compare(wrong, {"new": scores["bad"], "main": scores["main"]}, "augrc")
+    for against in (main, json.loads(main.to_json()), [paired]):
+        found = abstain.gate(new, [], against=against, margin=0.01)
+        assert [(each.metric, each.verdict) for each in found.checks] == [("augrc", "fail")]
+        assert found.checks[0].low > 0.01
+        assert abs(found.checks[0].value - (new.value("augrc") - main.value("augrc"))) < 1e-12
+    assert abstain.gate(main, "augrc", against=new, margin=0.0).passed  # better is no worse
+    outputs = abstain.Outputs(loss=wrong, scores=scores)
+    with pytest.raises(ValueError, match="a gate is about one score"):
+        abstain.gate(abstain.evaluate(outputs, ["main", "bad"]), "augrc<=1")
+    with pytest.raises(TypeError, match="belong together"):
+        abstain.gate(main, "augrc<=1", margin=0.1)
+    with pytest.raises(ValueError, match="no condition"):
+        abstain.gate(main, [])
