@@ -6,21 +6,3 @@ A door of the house: the public spelling is ``abstain.evaluate``. What is behind
 from abstain._lazy import door
 
 __getattr__, __dir__ = door(__name__)
-from abstain.evaluation._compare import compare as compare
-from abstain.evaluation._comparison import Comparison as Comparison
-from abstain.evaluation._evaluate import DEFAULT_METRICS as DEFAULT_METRICS
-from abstain.evaluation._evaluate import evaluate as evaluate
-from abstain.evaluation._gate import Check as Check
-from abstain.evaluation._gate import Gate as Gate
-from abstain.evaluation._gate import gate as gate
-from abstain.evaluation._gate import metrics_of as metrics_of
-from abstain.evaluation._planned import explained as explained
-from abstain.evaluation._result import Evaluation as Evaluation
-from abstain.evaluation._result import Measurement as Measurement
-from abstain.evaluation._result import ScoreSummary as ScoreSummary
-from abstain.evaluation._select import Choice as Choice
-from abstain.evaluation._select import Selection as Selection
-from abstain.evaluation._select import select as select
-from abstain.evaluation._tune import Candidate as Candidate
-from abstain.evaluation._tune import Tuning as Tuning
-from abstain.evaluation._tune import tune as tune

@@ -4,6 +4,10 @@ from abstain.evaluation._compare import compare as compare
 from abstain.evaluation._comparison import Comparison as Comparison
 from abstain.evaluation._evaluate import DEFAULT_METRICS as DEFAULT_METRICS
 from abstain.evaluation._evaluate import evaluate as evaluate
+from abstain.evaluation._gate import Check as Check
+from abstain.evaluation._gate import Gate as Gate
+from abstain.evaluation._gate import gate as gate
+from abstain.evaluation._gate import metrics_of as metrics_of
 from abstain.evaluation._planned import explained as explained
 from abstain.evaluation._result import Evaluation as Evaluation
 from abstain.evaluation._result import Measurement as Measurement
