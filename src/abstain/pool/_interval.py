@@ -60,6 +60,9 @@ def estimate(metric: Metric, sample: Sample, level: float | None, target: str) -
     if variance <= 1e-24 * value**2 and sample.complete:
         return Found(value, value, value, variance, plain, method="all rows are labelled")
     low, high, method = _ends(metric, sample, per_loss, value, variance, level, relative)
+    extreme = _extreme(metric, sample)
+    if not math.isnan(extreme):
+        low, high = min(low, extreme), max(high, extreme)
     if target == "pool":
         least, most = _bounds(metric, sample, per_loss)
         low, high = max(low, least), min(high, most)
@@ -124,6 +127,27 @@ def _possible(metric: Metric, sample: Sample, per_loss: FloatArray, value: float
     return min(max(value, least), most)
 
 
+def _extreme(metric: Metric, sample: Sample) -> float:
+    """Return the value of a perfect or perfectly wrong ranking, if the labels look like one and the metric tells.
+
+    Then no labelled error lies above a right prediction, or none below; how nearly so in the pool is not seen.
+    """
+    block, wrong = sample.pool.block[sample.rows], sample.loss > 0.0
+    if _linear(metric.base) or not wrong.any() or wrong.all():
+        return math.nan
+    weight, errors = sample.pool.blocks.weight, max(round(float(sample.estimated.loss.sum())), 1)
+    if block[wrong].min() > block[~wrong].max():
+        before = np.cumsum(weight[::-1])[::-1] - weight
+    elif block[wrong].max() < block[~wrong].min():
+        before = np.cumsum(weight) - weight
+    else:
+        return math.nan
+    try:
+        return float(metric.value(sample.pool.table(np.clip(errors - before, 0.0, weight)), **metric.options))
+    except Undefined:
+        return math.nan
+
+
 def _ends(
     metric: Metric, sample: Sample, per_loss: FloatArray, value: float, variance: float, level: float, relative: bool
 ) -> tuple[float, float, str]:
@@ -139,7 +163,7 @@ def _ends(
         found = _rare(base, sample, per_loss, value, variance, tail)
         if 2.0 * sample.errors > sample.n and not _linear(base):  # right predictions are rare: room at both ends
             found += [gamma_end(moved.estimate, moved.variance, t) for moved in unseen for t in (tail, 1.0 - tail)]
-        found += _worse(base, unseen, level) if relative else []
+        found += worse_ends(base, unseen, level) if relative else []
         method = "gamma, one unseen error"
     elif base.scale != "logit" or not relative:
         reach = t_quantile(level, max(sample.n - 1.0 - sample.pool.features.shape[1], 1.0)) * math.sqrt(variance)
@@ -150,7 +174,7 @@ def _ends(
         method = "t, one unseen error"
     else:
         df = max(min(sample.errors, sample.n - sample.errors), 1.0)
-        found = [*_logit(base, value, t_quantile(level, df) * math.sqrt(variance)), *_worse(base, unseen, level)]
+        found = [*_logit(base, value, t_quantile(level, df) * math.sqrt(variance)), *worse_ends(base, unseen, level)]
         method = "logit-t, one unseen error"
     ends = [limited(base, sample.estimated, end) for end in (min(found), max(found))]
     low, high = ends if metric.image is None else metric.image.ends(*ends)
@@ -173,13 +197,11 @@ def _rare(
     more, square = float(np.mean(excess)), float(np.mean(excess**2))
     low = gamma_end(value, variance, 1.0 - tail) if float(seen @ (weight != 0.0)) > 0.0 else 0.0
     high = max(gamma_end(value, variance, tail), gamma_end(value + more, variance + square, tail))
-    return [whole - high, whole - low] if mirrored else [low, high]
-
-
-def _worse(base: Metric, unseen: tuple[OneMore, ...], level: float) -> list[float]:
-    """Return the worst end that an unseen error, or right prediction, gives; the other end is that of what was seen."""
-    ends = list(worse_ends(base, unseen, level))
-    return [(max if base.direction == "lower" else min)(ends)] if ends else []
+    if not mirrored:
+        return [low, high]
+    alone = sample.expansion * weight * seen  # without the guess, which expects right predictions where they count most
+    low = min(low, gamma_end(float(alone.sum()), float(np.sum(alone**2)), 1.0 - tail))
+    return [whole - high, whole - low]
 
 
 def gamma_end(mean: float, variance: float, tail: float) -> float:

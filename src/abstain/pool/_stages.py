@@ -50,7 +50,7 @@ def extended(plan: LabelPlan, loss: Any, n: int | None, seed: int | None) -> Lab
     elif plan.design == "adaptive" and min(sample.errors, sample.n - sample.errors) >= ERRORS:
         per_loss = _expect.weights(metric, pool, sample.risk)[left]
         eta = _risk.shrunk(sample.risk[left], sample.errors)
-        better = _design.proportional(np.abs(per_loss) * np.sqrt(eta * (1.0 - eta)), n)
+        better = mixed(np.abs(per_loss) * np.sqrt(eta * (1.0 - eta)), n)  # other metrics are asked of it, too
         square = per_loss**2 * eta * (1.0 - eta)
         if np.all(better[square > 0.0] > 0.0) and _stage(square, better) <= GAIN * _stage(square, probability[left]):
             probability[left], even = better, False
