@@ -191,10 +191,10 @@ def gains(run: joint.ScoredRun, name: str, prevalence: float | None, n_permutati
     )
     for score in run.id_scores:
         columns = pair(run, name, "msp", score)
-        options = {"prevalence": prevalence, "n_permutations": n_permutations}
+        options = {"prevalence": prevalence, "n_permutations": n_permutations, "scheme": "permuted"}
         f1, area = (joint.null_gain(**columns, metric=metric, **options) for metric in ("ds_f1", "ds_aurc"))
         f1_c, area_c = (
-            joint.null_gain(**columns, metric=metric, scheme="conditional", **options)
+            joint.null_gain(**columns, metric=metric, **options | {"scheme": "conditional"})
             for metric in ("ds_f1", "ds_aurc")
         )
         swapped = pair(run, name, score, "msp")  # what the confidence adds to the score

@@ -130,8 +130,7 @@ def watched(policy: Policy, day: FloatArray, wrong: FloatArray, known: FloatArra
     for today in [*range(30, 365, 30), 365]:
         new = (day <= today) & (day > today - age - 31)
         loss = np.where(known[new] <= today, wrong[new], np.nan)
-        mixed = np.random.default_rng(today).permutation(int(new.sum()))
-        seen = watch.update(loss[mixed], score[new][mixed], time=day[new][mixed], as_of=float(today))
+        seen = watch.update(loss, score[new], time=day[new], as_of=float(today))
     return seen.evidence
 
 

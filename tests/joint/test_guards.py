@@ -26,13 +26,17 @@ def with_noise(columns: Columns, seed: int = 10) -> Columns:
 def test_noise_gains_what_the_null_says(metric: str) -> None:
     """A useless second score gains, but no more than permuted ones; a useful one gains much more."""
     useful = random_problem(400, 400)
-    noise = joint.null_gain(**with_noise(useful).named, metric=metric, n_permutations=19)
+    noise = joint.null_gain(**with_noise(useful).named, metric=metric, scheme="permuted", n_permutations=19)
     assert noise.gain >= 0.0
     assert noise.p_value > 0.05
     assert abs(noise.excess) < 4 * noise.null_sd
-    real = joint.null_gain(**useful.named, metric=metric, n_permutations=19)
+    real = joint.null_gain(**useful.named, metric=metric, scheme="permuted", n_permutations=19)
     assert real.p_value == 0.05
     assert real.excess > 10 * real.null_sd
+    for columns, low in ((with_noise(useful), 0.05), (useful, 0.0)):  # and so among samples of similar confidence
+        found = joint.null_gain(**columns.named, metric=metric, n_permutations=19)
+        assert found.scheme == "conditional"
+        assert low < found.p_value <= (1.0 if low else 0.05)
 
 
 def test_the_gain_is_the_difference_of_the_two_metrics() -> None:
@@ -62,8 +66,8 @@ def test_a_copy_of_the_confidence_fails_the_sharper_null() -> None:
         id_detector=columns.id_confidence + rng.normal(size=600),
         ood_detector=columns.ood_confidence + rng.normal(size=600),
     )
-    assert joint.null_gain(**copy.named, scheme="conditional", n_permutations=19).p_value > 0.05
-    assert joint.null_gain(**columns.named, scheme="conditional", n_permutations=19).p_value == 0.05
+    assert joint.null_gain(**copy.named, n_permutations=19).p_value > 0.05
+    assert joint.null_gain(**columns.named, n_permutations=19).p_value == 0.05
 
 
 def test_same_seed_same_numbers() -> None:

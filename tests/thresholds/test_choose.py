@@ -120,7 +120,8 @@ def test_equal_losses_above_the_limit_break_the_promise() -> None:
     found = abstain.choose_threshold(0.1 * np.ones(1000), score, risk=0.3, delta=0.05, max_loss=1.0)
     assert abstain.thresholds.audit(found, [0.5] * 50, [2000.0] * 50).keeps_promise is False
     assert abstain.thresholds.audit(found, [0.5] * 5, [2000.0] * 5).keeps_promise is None
-    assert abstain.thresholds.audit(found, [0.2] * 50, [2000.0] * 50).keeps_promise is True
+    assert abstain.thresholds.audit(found, [0.2] * 50, [2000.0] * 50).keeps_promise is None
+    assert abstain.thresholds.audit(found, [0.2] * 500, [2000.0] * 500).keeps_promise is True
 
 
 def test_an_audit_rarely_refutes_a_promise_that_holds() -> None:
@@ -133,6 +134,28 @@ def test_an_audit_rarely_refutes_a_promise_that_holds() -> None:
             for _ in range(40)
         ]
         assert sum(each.keeps_promise is False for each in seen) <= 1
+
+
+def test_an_audit_has_three_answers() -> None:
+    """Two errors among six rows are no proof of a promise, nor is nothing at all; enough good rows are."""
+    found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05)
+    few = abstain.thresholds.audit(found, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0], np.full(6, 2000.0))
+    assert few.keeps_promise is None
+    assert "promise: cannot be told" in str(few)
+    assert abstain.thresholds.audit(found, np.zeros(60), np.full(60, -1.0)).keeps_promise is None
+    assert abstain.thresholds.audit(found, np.zeros(200), np.full(200, 2000.0)).keeps_promise is True
+    assert abstain.thresholds.audit(found, np.arange(200) < 30, np.full(200, 2000.0)).keeps_promise is False
+
+
+def test_verdicts_of_groups_allow_for_their_number() -> None:
+    """Ten groups exactly at the limit: refuted by chance in one audit of twenty at most, where 18 % were."""
+    rng, site = np.random.default_rng(5), np.repeat(np.arange(10), 500)
+    found = abstain.choose_threshold(np.zeros(5000), np.arange(5000.0), risk=0.05, delta=0.05, groups=site)
+    score = np.full(5000, 1e9) + np.arange(5000)
+    seen = [
+        abstain.thresholds.audit(found, rng.random(5000) < 0.05, score, groups=site).keeps_promise for _ in range(100)
+    ]
+    assert sum(each is False for each in seen) <= 9
 
 
 def test_groups_share_delta() -> None:
@@ -272,7 +295,7 @@ def test_an_audit_by_group() -> None:
     seen = audit(found, loss, score, groups=new)
     assert (seen.n, seen.n_accepted, seen.risk) == (300, 200, 0.075)
     assert {name: (each.n_accepted, each.keeps_promise) for name, each in seen.groups.items()} == {
-        "a": (100, True), "b": (100, False), "c": (0, True)
+        "a": (100, True), "b": (100, False), "c": (0, None)
     }  # fmt: skip
     assert seen.keeps_promise is False
     with pytest.raises(TypeError, match="give groups="):

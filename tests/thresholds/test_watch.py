@@ -15,7 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain
-from abstain.thresholds import ReusedCalibrationWarning, Watch, load_watch, monitor
+from abstain.thresholds import (
+    CopiedRowsWarning,
+    DependentRowsWarning,
+    ReusedCalibrationWarning,
+    Watch,
+    load_watch,
+    monitor,
+)
 from tests.thresholds.test_monitor import by_site, certified
 
 POLICY = certified()
@@ -181,6 +188,21 @@ def test_one_more_row_is_quick() -> None:
     assert (time.process_time() - begin) / 60 < 0.005  # measured: 0.7 ms
 
 
+def test_errors_in_runs_and_copies_are_noticed() -> None:
+    """Equal rows one after the other, errors first in each day; not independent rows, nor a late change."""
+    rng = np.random.default_rng(8)
+    wrong, fresh = (rng.random(600) < 0.05) * 1.0, rng.random(3000)
+    with pytest.warns(DependentRowsWarning, match="rows depend on each other"):
+        monitor(POLICY, wrong.repeat(5), 0.96 + 0.04 * fresh)
+    by_day = -np.sort(-1.0 * (rng.random((100, 30)) < 0.05), axis=1).ravel()
+    with pytest.warns(DependentRowsWarning):
+        monitor(POLICY, by_day, 0.96 + 0.04 * fresh)
+    with pytest.warns(CopiedRowsWarning, match="exact copies of others"):
+        monitor(POLICY, np.tile(wrong[:300], 2), np.tile(fresh[:300], 2))
+    monitor(POLICY, rng.random(3000) < 0.05, fresh)
+    monitor(POLICY, np.r_[rng.random(2800) < 0.02, rng.random(200) < 0.5] * 1.0, fresh)
+
+
 # ---------------------------------------------------------------------- late labels
 
 
@@ -191,6 +213,7 @@ def late(days: int, risk: float, rng: np.random.Generator) -> dict[str, Any]:
     return {"loss": wrong * 1.0, "time": day, "known": day + np.where(wrong, 5.0, 30.0)}
 
 
+@pytest.mark.filterwarnings("ignore::abstain.thresholds.DependentRowsWarning")
 def test_informative_delays_alarm_in_any_order_and_not_under_maturity() -> None:
     """True risk 3 %, limit 5 %: by labels alone all streams alarm; at 30 days, in the order of prediction, none."""
     rng, by_label, by_age = np.random.default_rng(1), 0, 0

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         "abstain compare resnet.npz vit.npz --metric aurc",
         "abstain compare answers.parquet --loss wrong --scores msp,max_logit,verbal",
         "abstain compare test.npz --scores 'msp,knn(neighbours=10)' --fit train.npz",
+        "abstain compare small.npz large.npz --margin 0.002",
     ),
 )
 @click.argument("files", type=Path, nargs=-1, required=True)
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     help="How p-values of many pairs are adjusted.",
 )
 @click.option("--scores", help="Of one file: scores to compare; of several: the score to use in each.")
+@click.option("--margin", type=float, help="Show that the first is not worse than the second by this much or more.")
+@click.option("--equivalent", is_flag=True, help="With --margin: neither worse nor better by it.")
 @click.option("--fit", "fit_file", type=Path, help="Outputs to fit the scores of one file on; see 'abstain scores'.")
 @reads(*MODEL, *ANSWERS, *SURE, *SAMPLE)
 @click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
@@ -48,12 +51,17 @@ if TYPE_CHECKING:
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
     columns: dict[str, Any], json_path: Path | None, plots: Wanted, scale: float,
-    plan_file: Path | None,
+    plan_file: Path | None, margin: float | None, equivalent: bool,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
-    One FILE: its scores against each other. Several: the models against each other, matched by --ids or by row.
+    One FILE: its scores against each other. Several: the models against each other, matched by --ids or by row. With
+    --margin two of them, the new one first; exit code 1 if it is not shown.
     """
+    if margin is not None and (plan_file is not None or plots):
+        raise click.UsageError("--margin makes one test of two; leave --plan and --plot out")
+    if equivalent and margin is None:
+        raise click.UsageError("--equivalent says what --margin claims; give --margin, too")
     chosen = abstain.metrics.parse(metric)
     if fit_file is not None and len(files) > 1:
         raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
@@ -67,6 +75,15 @@ def compare_command(
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
     else:
         losses, candidates, first = models_of(files, wanted, columns)
+    if margin is not None:
+        claim: Any = "equivalent" if equivalent else "non-inferior"
+        options = {"sample_weight": first.sample_weight, "clusters": first.clusters, "level": level}
+        with about(*files):
+            shown = abstain.inference.non_inferiority(losses, candidates, chosen, margin=margin, claim=claim, **options)
+        _write(shown, json_path, plots, scale)
+        if not shown.shown:
+            click.get_current_context().exit(1)
+        return
     with about(*files):
         result = abstain.compare(
             losses,

@@ -16,6 +16,9 @@ from abstain.inference._columns import tables as tables
 from abstain.inference._confidence import confidence_interval as confidence_interval
 from abstain.inference._coverage import of_coverage as of_coverage
 from abstain.inference._estimates import by_influence as by_influence
+from abstain.inference._group_tests import GroupComparison as GroupComparison
+from abstain.inference._group_tests import GroupDifference as GroupDifference
+from abstain.inference._group_tests import compare_groups as compare_groups
 from abstain.inference._influence import covariance as covariance
 from abstain.inference._influence import gradient as gradient
 from abstain.inference._influence import influence as influence
@@ -26,6 +29,8 @@ from abstain.inference._interval import limited as limited
 from abstain.inference._interval import of_samples as of_samples
 from abstain.inference._letters import letter_groups as letter_groups
 from abstain.inference._multiple import holm as holm
+from abstain.inference._noninferior import NonInferiority as NonInferiority
+from abstain.inference._noninferior import non_inferiority as non_inferiority
 from abstain.inference._paired import Adjust as Adjust
 from abstain.inference._paired import Difference as Difference
 from abstain.inference._paired import Method as Method
@@ -42,6 +47,7 @@ from abstain.inference._planner import Plan as Plan
 from abstain.inference._planner import detectable_difference as detectable_difference
 from abstain.inference._planner import influence_sd as influence_sd
 from abstain.inference._planner import samples_for_difference as samples_for_difference
+from abstain.inference._rank_sets import rank_sets as rank_sets
 from abstain.inference._ranking import Ranking as Ranking
 from abstain.inference._ranking import RankingStudy as RankingStudy
 from abstain.inference._ranking import kendall_tau as kendall_tau

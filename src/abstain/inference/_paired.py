@@ -21,6 +21,9 @@ from abstain.metrics import Metric
 
 __all__ = ["Difference"]
 
+#: Errors below which ``"auto"`` swaps scores within samples, how often, and for how many samples times pairs at most.
+FEW_ERRORS, SWAPS, SMALL = 20, 1999, 1000
+
 Adjust = Literal["holm", "max-t", "none"]
 Method = Literal["auto", "influence", "bootstrap", "permutation"]
 
@@ -67,6 +70,7 @@ class Paired:
 
     estimates: Estimates
     differences: tuple[Difference, ...]
+    swapped: bool = False
 
     @property
     def significant(self) -> BoolArray:
@@ -108,7 +112,10 @@ def paired(
         estimates = by_bootstrap(metric, panel, level, strata, clusters, n_resamples=n_resamples, rng=rng)
     pairs = np.array(list(combinations(range(len(panel.names)), 2)), dtype=np.intp).reshape(-1, 2)
     plain = [_difference(estimates, i, j, level, together) for i, j in pairs.tolist()]
-    if method == "permutation":
+    swap = method == "permutation"
+    if method == "auto" and strata is None and _few(panel, estimates, len(pairs)):
+        swap, n_permutations = True, min(n_permutations, SWAPS)
+    if swap:
         p = [
             swap_test(
                 metric, (panel.loss[i][0], panel.loss[j][0]), (panel.score[i][0], panel.score[j][0]),
@@ -117,7 +124,20 @@ def paired(
             for i, j in pairs.tolist()
         ]  # fmt: skip
         plain = [each._replace(p_value=value) for each, value in zip(plain, p, strict=True)]
-    return Paired(estimates, tuple(_adjusted(plain, estimates, pairs, level, adjust, together, rng)))
+    return Paired(estimates, tuple(_adjusted(plain, estimates, pairs, level, adjust, together, rng)), swap)
+
+
+def _few(panel: Panel, estimates: Estimates, n_pairs: int) -> bool:
+    """Return whether so few errors decide that Student's t wastes power, and swaps take seconds.
+
+    Of scores under one 0/1 loss: with losses of their own, swapped ones may hold no error, and have no value.
+    """
+    losses = [row for one in panel.loss for row in one]
+    one = losses[0]
+    if max(panel.n_runs) > 1 or estimates.route != "influence" or panel.n * n_pairs > SMALL:
+        return False
+    same = all(np.array_equal(one, each) for each in losses[1:]) and bool(np.isin(one, (0.0, 1.0)).all())
+    return same and 0 < one.sum() < FEW_ERRORS
 
 
 def _difference(estimates: Estimates, i: int, j: int, level: float, together: bool) -> Difference:

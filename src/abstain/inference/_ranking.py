@@ -15,9 +15,10 @@ from abstain._version import __version__
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metrics
 from abstain.inference._estimates import defined, resampled
-from abstain.inference._paired import Adjust, Difference, paired
+from abstain.inference._paired import Adjust, Difference, Paired, paired
 from abstain.inference._panel import Losses, Scores, panel
 from abstain.inference._permutation import mid_ranks
+from abstain.inference._rank_sets import rank_sets
 from abstain.inference._wilcoxon import CAUTION, wilcoxon_over_resamples
 from abstain.metrics import Metric
 
@@ -32,8 +33,9 @@ class Ranking:
     """The ranking by one metric, best first: all arrays follow ``names``.
 
     ``estimate``: the metric on the whole test set, mean over runs; ``rank``: 1, 2, ... by mean, then median rank over
-    the resamples (equal in both: the same, smallest rank); ``mean_rank``, ``median_rank``; ``low``, ``high``:
-    percentile interval of the rank; ``share_first``: share of resamples in which it is (jointly) first;
+    the resamples (equal in both: the same, smallest rank); ``set_low``, ``set_high``: confidence set of the true rank,
+    of all scores at once; ``mean_rank``, ``median_rank``, ``resampled_low``, ``resampled_high``: of the rank in the
+    resamples, which is no confidence set; ``share_first``: share of resamples in which it is (jointly) first;
     ``differences``: the paired tests; ``better``: matrix, whether the row is significantly better than the column.
 
     Examples
@@ -53,8 +55,10 @@ class Ranking:
     rank: IntArray
     mean_rank: FloatArray
     median_rank: FloatArray
-    low: FloatArray
-    high: FloatArray
+    set_low: IntArray
+    set_high: IntArray
+    resampled_low: FloatArray
+    resampled_high: FloatArray
     share_first: FloatArray
     better: BoolArray
     differences: tuple[Difference, ...]
@@ -64,19 +68,26 @@ class Ranking:
         if name not in self.names:
             raise KeyError(f"no score {name!r}; {closest(name, self.names)}")
         k = self.names.index(name)
-        columns = ("estimate", "rank", "mean_rank", "median_rank", "low", "high", "share_first")
+        sets = ("set_low", "set_high", "resampled_low", "resampled_high")
+        columns = ("estimate", "rank", *sets, "mean_rank", "median_rank", "share_first")
         return {"name": name} | {column: getattr(self, column)[k].item() for column in columns}
 
     def table(self, level: float) -> Table:
-        """Return the ranking as a table; ``level`` is that of the intervals."""
-        columns = [Column("Score"), Column("Rank"), Column("Estimate", self.direction), Column("Mean rank")]
-        columns += [Column(f"{100 * level:g} % of ranks"), Column("First"), Column("Better than")]
+        """Return the ranking as a table; ``level`` is that of the sets."""
+        columns = [
+            Column("Score"),
+            Column("Rank"),
+            Column(f"{100 * level:g} % set"),
+            Column("Estimate", self.direction),
+        ]
+        columns += [Column("Resampled"), Column("First"), Column("Better than")]
         rows: list[Row] = []
         for name, better in zip(self.names, self.better, strict=True):
             row = self.of(name)
-            ranks = f"{row['low']:.0f} to {row['high']:.0f}"
-            shares = (f"{row['mean_rank']:.2f}", ranks, f"{100.0 * row['share_first']:.0f} %", int(better.sum()))
-            rows.append((name, row["rank"], row["estimate"], *shares))
+            ranks = f"{row['set_low']} to {row['set_high']}"
+            drawn = f"{row['resampled_low']:.0f} to {row['resampled_high']:.0f}"
+            shares = (drawn, f"{100.0 * row['share_first']:.0f} %", int(better.sum()))
+            rows.append((name, row["rank"], ranks, row["estimate"], *shares))
         return Table(columns, rows, title=arrow(self.label, self.direction))
 
 
@@ -154,8 +165,17 @@ class RankingStudy(Result):
         """Return what the tests are, and Kendall's tau between the rankings."""
         (first, one), *others = self.rankings.items()
         tests = f"better than: how many others, by paired tests at {1.0 - self.level:.3g}, {self.adjust}"
+        sets = f"set: holds the true rank, of all scores at once in {100.0 * self.level:g} % of test sets"
+        drawn = (
+            f"resampled: {100.0 * self.level:g} % of the ranks in resamples, which promises nothing about the true one"
+        )
         taus = {other.label: self.kendall(first, metric) for metric, other in others}
-        return [tests, *(f"Kendall's tau of {one.label} and {label}: {tau:.3f}" for label, tau in taus.items())]
+        return [
+            sets,
+            drawn,
+            tests,
+            *(f"Kendall's tau of {one.label} and {label}: {tau:.3f}" for label, tau in taus.items()),
+        ]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per metric and score."""
@@ -194,12 +214,14 @@ def ranking_study(
     rng: int | np.random.Generator | None = 0,
     progress: bool = False,
 ) -> RankingStudy:
-    r"""Rank scores by several metrics, with rank intervals from a bootstrap and significance from paired tests.
+    r"""Rank scores by several metrics, with confidence sets of the ranks, and significance from paired tests.
 
     In every resample of the test set (the same for all scores and runs) the metric is averaged over runs and the scores
     are ranked, ties by the smallest rank; the scores are then ordered by their mean, then median rank: *rank, then
     aggregate*. Which score is *significantly* better says the paired test of :func:`abstain.compare`, adjusted for
-    all pairs.
+    all pairs. The same differences give sets that hold all true ranks at once: scores that cannot be told apart have
+    wide ones, as they must. The ranks in resamples centre on this sample's, and hold the true rank of the best of
+    nearly equal scores in 50 to 79 % of samples only.
 
     Parameters
     ----------
@@ -207,7 +229,7 @@ def ranking_study(
     scores : dict of array-likes of shape (n_samples,) or (n_runs, n_samples)
     metrics : specs
     level : float in (0, 1)
-        Of the rank intervals and the tests.
+        Of the sets and the tests.
     adjust : {"holm", "max-t", "none"}
         For the pairs of each metric.
     n_resamples : int
@@ -233,11 +255,12 @@ def ranking_study(
 
     Notes
     -----
-    Rank intervals show the variability due to the test set. Training seeds enter the paired tests only.
+    Resampled ranks show the variability due to the test set. Training seeds enter the paired tests and the sets.
 
     References
     ----------
-    Traub et al. (2024), NeurIPS: Figure 3 and Table 4. Wiesenfarth et al. (2021): rank, then aggregate.
+    Traub et al. (2024), NeurIPS: Figure 3 and Table 4. Wiesenfarth et al. (2021): rank, then aggregate. Mogstad,
+    Romano, Shaikh & Wilhelm (2024): sets of ranks.
 
     Examples
     --------
@@ -264,9 +287,8 @@ def ranking_study(
     rankings, replicates = {}, {}
     for which, (metric, test) in enumerate(zip(chosen, tests, strict=True)):
         replicates[metric.spec] = drawn[:, :, which]
-        rankings[metric.spec] = _ranking(
-            metric, columns.names, drawn[:, :, which], test.estimates.means, test.better, test.differences, level
-        )
+        sets = rank_sets(test, level, columns.runs_are_paired(paired_runs), draws)
+        rankings[metric.spec] = _ranking(metric, columns.names, drawn[:, :, which], test, sets, level)
     return RankingStudy(
         rankings, columns.names, columns.n, columns.n_runs, n_resamples, level, adjust, replicates, columns.fingerprint
     )
@@ -276,9 +298,8 @@ def _ranking(
     metric: Metric,
     names: tuple[str, ...],
     replicates: FloatArray,
-    estimate: FloatArray,
-    better: BoolArray,
-    differences: tuple[Difference, ...],
+    test: Paired,
+    sets: tuple[IntArray, IntArray],
     level: float,
 ) -> Ranking:
     """Rank, then aggregate; the few resamples in which a score has no value are left out."""
@@ -292,9 +313,9 @@ def _ranking(
     low = np.quantile(ranks, tail, axis=0, method="inverted_cdf")
     high = np.quantile(ranks, 1.0 - tail, axis=0, method="inverted_cdf")
     return Ranking(
-        metric.spec, metric.label, metric.direction, tuple(names[k] for k in order), estimate[order], final,
-        mean[order], median[order], low[order], high[order], np.mean(ranks == 1, axis=0)[order],
-        better[np.ix_(order, order)], differences,
+        metric.spec, metric.label, metric.direction, tuple(names[k] for k in order), test.estimates.means[order], final,
+        mean[order], median[order], sets[0][order], sets[1][order], low[order], high[order],
+        np.mean(ranks == 1, axis=0)[order], test.better[np.ix_(order, order)], test.differences,
     )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ def null_gain(
     ood_confidence: ArrayLike,
     ood_detector: ArrayLike,
     metric: str = "ds_aurc",
-    scheme: str = "permuted",
+    scheme: str = "conditional",
     n_permutations: int = 20,
     prevalence: float | None = None,
     rng: int | np.random.Generator | None = 0,
@@ -88,7 +88,7 @@ def null_gain(
     """Compare the gain of a second score with the gains of useless ones.
 
     The best of many pairs of thresholds on the same data always looks better than the best of few. The same gain is
-    therefore measured with the detector score permuted over all samples.
+    therefore measured with the detector score permuted among samples of similar confidence.
 
     Parameters
     ----------
@@ -100,9 +100,10 @@ def null_gain(
         The two scores of the out-of-distribution samples; may be empty.
     metric : {"ds_aurc", "ds_f1", "ds_augrc"}
         Whose gain; areas under "at least".
-    scheme : {"permuted", "conditional"}
-        Permute the detector score over all samples: pure noise. Or only among samples of similar confidence (100
-        groups): it keeps what it shares with the confidence and loses what it adds, which is the sharper question.
+    scheme : {"conditional", "permuted"}
+        Permute the detector score only among samples of similar confidence (100 groups): it keeps what it shares with
+        the confidence and loses what it adds. Or over all samples: pure noise, which a second score that is a noisy
+        copy of the confidence beats in 20 to 44 % of samples at a nominal 5 %.
     n_permutations : int
         Random permutations.
     prevalence : float in [0, 1), optional

@@ -11,7 +11,7 @@ from abstain.thresholds._copies import CopiedRowsWarning
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._monitor import monitor
 from abstain.thresholds._monitoring import Monitoring
-from abstain.thresholds._order import SortedRowsWarning
+from abstain.thresholds._order import DependentRowsWarning, SortedRowsWarning
 from abstain.thresholds._period import Period
 from abstain.thresholds._plan import CertificatePlan, plan_certificate
 from abstain.thresholds._report import Audit, audit
@@ -31,4 +31,5 @@ __all__ = [
 ]
 __all__ += ["Applied", "Attained", "Audit", "CertifiedBand", "CopiedRowsWarning", "GroupThresholds", "Monitoring"]
 __all__ += ["ReusedCalibrationWarning", "ReusedSelectionWarning", "apply_policy", "audit", "certified_band"]
-__all__ += ["Period", "SortedRowsWarning", "Watch", "conformal_threshold", "load_watch", "monitor"]
+__all__ += ["DependentRowsWarning", "Period", "SortedRowsWarning", "Watch", "load_watch", "monitor"]
+__all__ += ["conformal_threshold"]

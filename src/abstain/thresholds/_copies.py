@@ -15,7 +15,7 @@ GRID, TOP = 1e4, 2.0**-14
 
 
 class CopiedRowsWarning(UserWarning):
-    """Calibration rows are exact copies of others, although scores rarely tie: a promise counts them as independent.
+    """Rows are exact copies of others, although scores rarely tie: a promise counts them as independent.
 
     Examples
     --------

@@ -50,7 +50,8 @@ def monitor(
         All labelled rows since the deployment, in the order in which their labels came; earlier ones may not be left
         out, nor later ones be put between them. (:class:`Watch` takes them in parts, and remembers.) The loss of a
         rejected row may be missing (NaN). The calibration rows themselves get a :class:`ReusedCalibrationWarning`,
-        sorted rows a :class:`SortedRowsWarning`.
+        sorted rows a :class:`SortedRowsWarning`, runs of errors a :class:`DependentRowsWarning`, copies a
+        :class:`CopiedRowsWarning`.
     groups : array-like of shape (n_samples,), optional
         Needed for a policy with one threshold per group; each of its promises is then tested.
     clusters : array-like of shape (n_samples,), optional
@@ -100,6 +101,11 @@ def monitor(
     the risk since the first row is at most the limit, for rows that are independent of each other: bad times that
     better ones before them make up for are no alarm, and a change after 10,000 good rows is noticed after about 8,000.
     No test has both.
+
+    **What breaks it.** Rows that depend on each other, such as many of one customer, are each counted as new evidence:
+    at the limit, two equal rows of each customer one after the other alarm in a third of the streams, twenty in all.
+    Runs of errors and exact copies bring a warning; what spreads over the stream cannot be seen. So does an order
+    within days (errors first).
 
     **Late labels.** Labelled rows must be a random part of all rows, or with ``accepted_only`` of the accepted ones:
     another choice tests another risk. If errors are known sooner than successes, every order of labels alarms: give

@@ -17,10 +17,12 @@ from abstain.thresholds._clusters import cluster_means
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._p_values import hoeffding_bentkus
-from abstain.thresholds._results import TOLD, CertifiedThreshold, EmpiricalThreshold, Threshold
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._reuse import warn_if_reused
 from abstain.thresholds._sample import cluster_numbers, read
 
+#: What is said of a promise.
+VERDICT = {True: "kept", False: "refuted", None: "cannot be told"}
 #: The promised risk and the largest loss.
 Limit = tuple[float, float] | None
 
@@ -29,10 +31,11 @@ Limit = tuple[float, float] | None
 class Audit(Result):
     """Coverage and risk of a fixed threshold on new rows, with pointwise intervals: exact for counts, else approximate.
 
-    ``keeps_promise``: False if the lower end of the risk interval, of any group, is above the promised risk and, where
-    losses are not 0/1, the Hoeffding-Bentkus bound too, which no population breaks. None without a promise, or where
-    only one of them is, or equal losses show no spread: the rows cannot tell. ``groups``: the same of each group of the
-    rows; empty without groups.
+    ``keeps_promise``: True if the upper end of an interval of the risk is at most the promised risk, False if the lower
+    end is above it, and where losses are not 0/1 only if the Hoeffding-Bentkus bound says so, too, which no population
+    breaks. None: these rows cannot tell, or nothing is promised. Of several promises False if any is refuted, True if
+    all are kept. ``groups``: the same of each group of the rows; empty without groups. Verdicts of G groups are from
+    intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
 
     Examples
     --------
@@ -57,18 +60,20 @@ class Audit(Result):
 
     def headline(self) -> str:
         """Return the verdict."""
-        return f"keeps its promise: {TOLD[self.keeps_promise]}"
+        return f"promise: {VERDICT[self.keeps_promise]}"
 
     def tables(self) -> list[Table]:
         """Return all rows, then each group."""
         columns = [Column("Rows"), Column("n"), Column("accepted"), Column("Coverage"), Column("Risk")]
         rows: list[Row] = [
             (name, each.n, each.n_accepted, Estimate(each.coverage, *each.coverage_interval),
-             Estimate(each.risk, *each.risk_interval), TOLD[each.keeps_promise])
+             Estimate(each.risk, *each.risk_interval), VERDICT[each.keeps_promise])
             for name, each in {"all": self, **self.groups}.items()
         ]  # fmt: skip
         notes = [f"In brackets: pointwise {100.0 * self.level:g} % intervals."]
-        return [Table([*columns, Column("kept", left=True)], rows, notes=notes)]
+        if len(self.groups) > 1:
+            notes.append(f"Verdicts of {len(self.groups)} groups allow for their number.")
+        return [Table([*columns, Column("Promise", left=True)], rows, notes=notes)]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return all rows, then each group, a dict each."""
@@ -103,7 +108,7 @@ def audit(
         What rows depend on each other; needed for a promise about clusters. The risk is then that of the promise, each
         cluster with an accepted row counting once, and intervals are those of clusters (approximate).
     level : float in (0, 1)
-        Of each interval by itself.
+        Of each interval by itself, and of all verdicts together.
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
 
@@ -140,14 +145,16 @@ def audit(
     limit = None if promise is None else (float(promise["risk"]), float(promise["max_loss"]))
     check_clusters(threshold, clusters)
     unit = None if clusters is None else cluster_numbers(clusters, len(losses))
-    total = _audited(losses, marks, level, nan_policy, limit, unit)
+    total = _audited(losses, marks, (level, level), nan_policy, limit, unit)
     if groups is None:
         return total
     column = group_column(groups)
     same_length(loss=losses, groups=column)
+    names = np.unique(column)
+    levels = level, 1.0 - (1.0 - level) / len(names)
     each = {
-        str(name): _audited(losses[mine], marks[mine], level, nan_policy, limit, None if unit is None else unit[mine])
-        for name, mine in ((name, column == name) for name in np.unique(column))
+        str(name): _audited(losses[mine], marks[mine], levels, nan_policy, limit, None if unit is None else unit[mine])
+        for name, mine in ((name, column == name) for name in names)
     }
     verdicts = [one.keeps_promise for one in each.values()] if grouped else [total.keeps_promise]
     return replace(total, keeps_promise=next((v for v in (False, None) if v in verdicts), True), groups=each)
@@ -172,31 +179,41 @@ def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: Ar
 
 
 def _audited(
-    loss: FloatArray, marks: FloatArray, level: float, nan_policy: NanPolicy, limit: Limit, unit: Any = None
-) -> Audit:
-    """Audit rows whose score was replaced by 1, accepted, or 0."""
+    loss: FloatArray, marks: FloatArray, levels: tuple[float, float], nan_policy: NanPolicy, limit: Limit,
+    unit: Any = None,
+) -> Audit:  # fmt: skip
+    """Audit rows whose score was replaced by 1, accepted, or 0; levels of what is shown, and of the verdict."""
+    level, sure = levels
     sample = read(loss, marks, None, nan_policy, unit)
     point = RiskCoverageCurve(sample.blocks).at(threshold=1.0)
     accepted = (sample.score == 1.0).astype(np.float64)
     risk, ends, values = point.selective_risk, risk_interval(sample, accepted, level), sample.loss[accepted > 0.0]
+    judged = risk_interval(sample, accepted, sure)
     if sample.cluster is not None:
         values = cluster_means(sample.loss, accepted > 0.0, sample.cluster)
         risk, ends = float(values.mean()) if values.size else np.nan, mean_interval(values, level)
+        judged = mean_interval(values, sure)
     exact = sample.binary and sample.cluster is None
     return Audit(
         sample.n, point.n_accepted, point.coverage, coverage_interval(sample, accepted, level), risk, ends, level,
-        _kept(risk, ends[0], values, limit, None if exact else (1.0 - level) / 2.0),
+        _kept(judged, values, limit, None if exact else (1.0 - sure) / 2.0),
     )  # fmt: skip
 
 
-def _kept(risk: float, low: float, values: FloatArray, limit: Limit, error: float | None) -> bool | None:
+def _kept(ends: tuple[float, float], values: FloatArray, limit: Limit, error: float | None) -> bool | None:
     """Judge a promise; ``error``: the level at which a bound must agree, None where the interval is exact."""
-    if limit is None:
+    if limit is None or not values.size:
         return None
-    if not (risk if np.isnan(low) else low) > limit[0]:
-        return True
+    risk, largest = limit
+    low, high = ends
     if error is None:
+        return True if high <= risk else False if low > risk else None
+    above = np.maximum(1.0 - values / largest, 0.0)  # a mean loss above the limit is a mean of these below its own
+    if _bound(above, 1.0 - risk / largest) <= error and not low <= risk:
         return False
-    kept = np.maximum(1.0 - values / limit[1], 0.0)  # a mean loss above the limit is a mean of these below its own
-    p = hoeffding_bentkus(np.array([float(kept.size)]), np.array([kept.sum()]), 1.0 - limit[0] / limit[1])
-    return False if p[0] <= error else None
+    return True if _bound(values / largest, risk / largest) <= error and not high > risk else None
+
+
+def _bound(values: FloatArray, limit: float) -> float:
+    """Return the Hoeffding-Bentkus p-value of "the mean of these [0, 1] values is above the limit"."""
+    return float(hoeffding_bentkus(np.array([float(values.size)]), np.array([values.sum()]), limit)[0])

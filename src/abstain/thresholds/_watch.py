@@ -17,15 +17,16 @@ from abstain._files import write_text
 from abstain._result import plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.policy import Policy, group_column
+from abstain.thresholds._copies import warn_of_copies
 from abstain.thresholds._due import Due
 from abstain.thresholds._monitoring import Monitoring
-from abstain.thresholds._order import warn_if_sorted
+from abstain.thresholds._order import warn_if_in_runs, warn_if_sorted
 from abstain.thresholds._period import Line, Period
 from abstain.thresholds._report import check_clusters
 from abstain.thresholds._reuse import warn_if_reused
-from abstain.thresholds._sample import cluster_numbers
+from abstain.thresholds._sample import cluster_numbers, read
 from abstain.thresholds._sent import FEWEST, Hashes, digest, hashed, in_common, packed, sketch, unpacked
-from abstain.thresholds._watched import Rules, Seen, Watched
+from abstain.thresholds._watched import Rules, Seen, Watched, units
 
 #: What a state file says it is.
 FORMAT = "abstain.watch/1"
@@ -150,7 +151,10 @@ class Watch:
         labelled = ~np.isnan(values)
         warn_if_reused(self.policy.calibration, values[labelled], scores[labelled])
         mean_loss = units(values, accepted, unit)[1]
-        warn_if_sorted(loss=mean_loss, **({} if unit is not None else {"confidence": scores[accepted]}))
+        if not warn_if_sorted(loss=mean_loss, **({} if unit is not None else {"confidence": scores[accepted]})):
+            warn_if_in_runs(mean_loss)
+        if unit is None and labelled.sum() > 1:
+            warn_of_copies(read(values[labelled], scores[labelled], None, "reject"))
         # nothing was changed until here, and nothing can fail from here on
         self.clock, self.skipped, self.calls = clock, skipped, self.calls + 1
         self.sent += [known[0]] if known[0] else []
@@ -375,18 +379,3 @@ def _any(found: list[bool | None]) -> bool | None:
     """Return whether any is true; None if none can be told."""
     told = [one for one in found if one is not None]
     return any(told) if told else None
-
-
-def units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple[IntArray, FloatArray]:
-    """Return accepted rows and their losses; of clusters, as they were complete, the last one and the mean loss."""
-    kept = np.flatnonzero(accepted)
-    if unit is None or not kept.size:
-        return kept, loss[kept]
-    complete = np.zeros(int(unit.max()) + 1, dtype=np.int64)
-    complete[unit] = np.arange(len(unit))  # of rows of one cluster the last is written last
-    found, mine = np.unique(unit[kept], return_inverse=True)
-    means = np.bincount(mine, loss[kept]) / np.bincount(mine)
-    last = np.zeros(len(found), dtype=np.int64)
-    last[mine] = kept
-    order = np.argsort(complete[found])
-    return last[order], means[order]

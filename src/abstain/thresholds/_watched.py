@@ -112,3 +112,18 @@ def _plain(value: float) -> float | None:
 
 def _number(value: float | None) -> float:
     return -np.inf if value is None else float(value)
+
+
+def units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple[IntArray, FloatArray]:
+    """Return accepted rows and their losses; of clusters, as they were complete, the last one and the mean loss."""
+    kept = np.flatnonzero(accepted)
+    if unit is None or not kept.size:
+        return kept, loss[kept]
+    complete = np.zeros(int(unit.max()) + 1, dtype=np.int64)
+    complete[unit] = np.arange(len(unit))  # of rows of one cluster the last is written last
+    found, mine = np.unique(unit[kept], return_inverse=True)
+    means = np.bincount(mine, loss[kept]) / np.bincount(mine)
+    last = np.zeros(len(found), dtype=np.int64)
+    last[mine] = kept
+    order = np.argsort(complete[found])
+    return last[order], means[order]

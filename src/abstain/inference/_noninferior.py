@@ -1,0 +1,234 @@
+r"""``non_inferiority``: show that a score or model is not worse than another by a margin, or equivalent to it.
+
+A test of a difference cannot say so: "not significant" is no proof of "as good". Here the null is that the new one is
+worse by the margin or more, and it is rejected one-sidedly.
+
+**Skewness.** With few errors influences are skewed, and one side of Student's t is then false too often, the other too
+rarely: 8.1 and 1.1 % at the margin at a nominal 5 % with ten errors. Hall's transformation
+
+.. math:: g(T) = T + \tfrac13 k T^2 + \tfrac1{27} k^2 T^3 + \tfrac16 k, \qquad
+          k = \frac{\sum_i t_i^3}{(\sum_i t_i^2)^{3/2}},
+
+with the terms t of the paired difference, takes this out to the next order. It rises with T, so it can be solved for a
+limit of the difference. Below 40 errors a warning remains, below 20 the test is refused.
+
+Sources: Hall (1992), JRSS B 54; equivalence as two one-sided tests: Schuirmann (1987).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from abstain._checks import one_of, positive
+from abstain._quantiles import t_quantile
+from abstain._result import Column, Result, Row, Table, arrow
+from abstain._typing import ArrayLike
+from abstain.inference._binomial import check_level
+from abstain.inference._columns import as_metric
+from abstain.inference._estimates import by_influence, route_of
+from abstain.inference._paired import p_of
+from abstain.inference._panel import Losses, Panel, Scores, panel
+from abstain.inference._runs import of_pair
+from abstain.metrics import Metric
+
+#: Errors (or successes, if fewer) below which the test warns, and is refused.
+WARN, REFUSE = 40, 20
+
+Claim = Literal["non-inferior", "equivalent"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NonInferiority(Result):
+    """The result of :func:`abstain.inference.non_inferiority`.
+
+    ``new``, ``reference``: names; ``difference``: by how much the new one is *worse* (negative: better), in units of
+    the metric; ``low``, ``high``: one-sided limits of it at ``level`` each; ``margin``; ``p_value``: of the claim;
+    ``shown``: whether it is shown at ``level``; ``n_errors``: that decide; ``warning``.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.datasets.load("llama3_70b_mmlu")
+    >>> scores = {name: outputs.scores[name] for name in ("msp", "max_logit")}
+    >>> abstain.inference.non_inferiority(outputs.loss_per_sample(), scores, margin=0.005).shown
+    True
+    """
+
+    _names = ("new", "reference")
+
+    metric: str
+    label: str
+    direction: str
+    claim: str
+    new: str
+    reference: str
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    df: float
+    skewness: float
+    margin: float
+    p_value: float
+    shown: bool
+    level: float
+    n: int
+    n_errors: int
+    n_clusters: int | None
+    warning: str | None
+
+    def headline(self) -> str:
+        """Return what is claimed, and whether it is shown."""
+        than = (
+            f"not worse than {self.reference} by {self.margin:g} or more" if self.claim == "non-inferior"
+            else f"within {self.margin:g} of {self.reference}"
+        )  # fmt: skip
+        verdict = "shown" if self.shown else "not shown"
+        return f"{self.new} is {than} in {arrow(self.label, self.direction)}: {verdict} at {1.0 - self.level:.3g}"
+
+    def tables(self) -> list[Table]:
+        """Return the difference with its limits."""
+        rows: list[Row] = [
+            (f"{self.new} worse than {self.reference} by", self.difference),
+            (f"at most ({100 * self.level:g} %, one-sided)", self.high),
+            (f"at least ({100 * self.level:g} %, one-sided)", self.low),
+            ("margin", self.margin),
+            ("p", "< 0.0001" if self.p_value < 1e-4 else f"{self.p_value:.4f}"),
+        ]
+        return [Table([Column(), Column(alike=False)], rows)]
+
+    def notes(self) -> list[str]:
+        """Return what the test is of, and its warning."""
+        units = f"{self.n} samples" + (f" in {self.n_clusters} clusters" if self.n_clusters is not None else "")
+        said = f"{units}, {self.n_errors} errors; below 0: better; Hall's transformation of Student's t"
+        return [said] if self.warning is None else [said, self.warning]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict."""
+        return [dict(vars(self))]
+
+
+def non_inferiority(
+    loss: Losses,
+    scores: Scores,
+    metric: str | Metric = "augrc",
+    *,
+    margin: float,
+    claim: Claim = "non-inferior",
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    paired_runs: bool | None = None,
+) -> NonInferiority:
+    r"""Test that a new score or model is not worse than a reference by a margin or more, on the same samples.
+
+    Parameters
+    ----------
+    loss : array-like of shape (n_samples,) or (n_runs, n_samples), or a dict of such
+        One loss for both scores, or one per model, by the names in ``scores``.
+    scores : dict of two array-likes of shape (n_samples,) or (n_runs, n_samples)
+        The new one first, then the reference.
+    metric : str or Metric
+    margin : float
+        Largest loss of quality that does not matter, > 0, in units of the metric; fixed before the data were seen.
+    claim : {"non-inferior", "equivalent"}
+        ``"equivalent"``: neither worse nor better by the margin, which takes two one-sided tests.
+    level : float in (0, 1)
+        Of each one-sided test: a claim is false with probability 1 - level at most, approximately.
+    sample_weight, strata, clusters, paired_runs
+        As in :func:`abstain.compare`.
+
+    Returns
+    -------
+    NonInferiority
+
+    Raises
+    ------
+    UnmetNeed
+        A metric without an influence function.
+    ValueError, TypeError
+        Not two scores; a margin that is not positive; fewer than 20 errors (or successes); what
+        :func:`abstain.compare` refuses.
+
+    Notes
+    -----
+    How often a claim is false at the margin is simulated (``benchmarks/ranks_and_margins.py margins``). Several
+    training runs: the training variance is in the standard error; the skewness is that of the test set.
+
+    References
+    ----------
+    Hall (1992); Schuirmann (1987).
+
+    Examples
+    --------
+    >>> import abstain
+    >>> loss, a, b = [0, 1, 0, 0, 1] * 100, range(500), [k * 77 % 500 for k in range(500)]
+    >>> abstain.inference.non_inferiority(loss, {"b": b, "a": a}, margin=0.2).shown
+    True
+    """
+    check_level(level)
+    one_of(claim, ("non-inferior", "equivalent"), "claim")
+    margin = positive(margin, "margin", "give the largest loss of quality that does not matter")
+    chosen = as_metric(metric)
+    columns = panel(loss, scores, sample_weight)
+    if len(columns.names) != 2:
+        raise ValueError(f"scores must hold two, the new one and the reference, got {len(columns.names)}")
+    if route_of(chosen, "auto", columns) != "influence":
+        raise ValueError(f"{chosen.spec} has no influence function here; test another metric, such as augrc")
+    errors = _errors(columns)
+    if errors < REFUSE:
+        raise ValueError(
+            f"{errors} errors (or successes, if fewer) are too few to show that something is not worse; it takes "
+            f"{REFUSE}, and {WARN} without a warning: collect more rows"
+        )
+    estimates = by_influence(chosen, columns, level, strata, clusters)
+    sign = 1.0 if chosen.direction == "lower" else -1.0
+    terms = sign * (estimates.terms[0].mean(axis=0) - estimates.terms[1].mean(axis=0))
+    (one, other), (first, second) = estimates.values, estimates.terms
+    together = columns.runs_are_paired(paired_runs)
+    parts = of_pair((one, other), (first, second), min(estimates.df), together)
+    difference = sign * float(estimates.means[0] - estimates.means[1])
+    error = float(np.sqrt(parts.total))
+    skew = float(np.sum(terms**3)) / error**3 if error > 0.0 else 0.0
+    critical = t_quantile(2.0 * level - 1.0, parts.df)  # of a two-sided quantile its one side
+    below, above = (_p(difference, at, error, skew, parts.df) for at in (margin, -margin))
+    p = below[0] if claim == "non-inferior" else max(below[0], above[1])
+    few = f"{errors} errors are few: at the margin a claim may be false in more than {1.0 - level:.3g} of samples"
+    return NonInferiority(
+        chosen.spec, chosen.label, chosen.direction, claim, *columns.names, difference,
+        difference - _solved(critical, skew) * error, difference - _solved(-critical, skew) * error, error, parts.df,
+        skew, margin, p, bool(p <= 1.0 - level), level, columns.n, errors, estimates.n_clusters,
+        few if errors < WARN else None,
+    )  # fmt: skip
+
+
+def _errors(columns: Panel) -> int:
+    """Return the errors of the model with fewer, or its successes if these are fewer still."""
+    wrong = [int((row > 0.0).sum()) for one in columns.loss for row in one]
+    right = [int((row < row.max()).sum()) if row.max() > 0.0 else 0 for one in columns.loss for row in one]
+    return min(*wrong, *right)
+
+
+def _transformed(t: float, skew: float) -> float:
+    return t + skew * t**2 / 3.0 + skew**2 * t**3 / 27.0 + skew / 6.0
+
+
+def _solved(value: float, skew: float) -> float:
+    """Return the statistic whose transformed value this is."""
+    if abs(skew) < 1e-9:
+        return value
+    # g(t) + 1/k - k/6 = (1 + k t/3)^3 / k
+    return 3.0 / skew * (float(np.cbrt(1.0 + skew * (value - skew / 6.0))) - 1.0)
+
+
+def _p(difference: float, at: float, error: float, skew: float, df: float) -> tuple[float, float]:
+    """Return the p-values of "below" and "above" a value."""
+    if error == 0.0:
+        return float(difference >= at), float(difference <= at)
+    statistic = _transformed((difference - at) / error, skew)
+    tail = 0.5 * p_of(abs(statistic), df)
+    return (tail, 1.0 - tail) if statistic < 0.0 else (1.0 - tail, tail)

@@ -1,0 +1,198 @@
+"""Ranks as sets, claims of non-inferiority and equivalence, groups compared, swaps where errors are few."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import abstain
+from abstain.inference import as_metric, compare_groups, non_inferiority, paired, panel, rank_sets
+
+
+def two_scores(n: int, share: float, seed: int) -> tuple[Any, Any, Any]:
+    """Return errors and two scores that share much; the first is better."""
+    rng = np.random.default_rng(seed)
+    wrong, base = rng.random(n) < share, rng.normal(size=n)
+    good, bad = (base + 0.8 * rng.normal(size=n) - at * wrong for at in (1.5, 1.2))
+    return wrong * 1.0, good, bad
+
+
+# ---------------------------------------------------------------------- rank sets
+
+
+def test_sets_hold_all_true_ranks_and_say_little_of_near_ties() -> None:
+    """Two clearly best, three nearly equal ones: sets hold all true ranks in nearly all samples."""
+    shift, inside, widths = np.array([2.2, 1.6, 0.62, 0.61, 0.6]), 0, np.zeros(5)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        wrong, base = (rng.random(600) < 0.2) * 1.0, rng.normal(size=600)
+        scores: Any = {str(j): 0.7 * base + 0.7 * rng.normal(size=600) - at * wrong for j, at in enumerate(shift)}
+        tests = paired(as_metric("augrc"), panel(wrong, scores, None), adjust="none", rng=rng)
+        low, high = rank_sets(tests, 0.95, True, rng)
+        inside += bool(((low <= np.arange(1, 6)) & (np.arange(1, 6) <= high)).all())
+        widths += high - low
+    assert inside >= 36
+    assert widths[0] / 40 < 0.5
+    assert widths[2:].min() / 40 > 1.5
+
+
+def test_sets_are_at_least_as_narrow_as_bonferroni_and_follow_the_direction() -> None:
+    """Every pair that differs after Bonferroni's correction differs in the sets, better up or down."""
+    wrong, good, bad = two_scores(800, 0.2, 1)
+    scores: Any = {"good": good, "bad": bad, "noise": np.random.default_rng(2).normal(size=800), "copy": 3.0 * good}
+    study = abstain.ranking_study(wrong, scores, metrics=["augrc", "auroc_f"], n_resamples=100)
+    for ranking in study.rankings.values():
+        rows = {name: ranking.of(name) for name in ranking.names}
+        worse = dict.fromkeys(scores, 0)
+        for each in ranking.differences:
+            if each.p_value <= 0.05 / 6:
+                lower = each.difference < 0.0
+                worse[each.b if lower == (ranking.direction == "lower") else each.a] += 1
+        assert all(rows[name]["set_low"] >= 1 + worse[name] for name in scores)
+        assert (rows["good"]["set_low"], rows["copy"]["set_low"]) == (1, 1)
+        assert rows["noise"]["set_low"] == 4
+    assert "promises nothing about the true one" in " ".join(str(study).split())
+
+
+# ---------------------------------------------------------------------- non-inferiority
+
+
+def test_the_limits_are_those_of_the_test() -> None:
+    """Not worse by just more than the upper limit is shown, by just less is not; so it is in the other direction."""
+    wrong, good, bad = two_scores(1000, 0.1, 3)
+    for metric in ("augrc", "auroc_f"):
+        first = non_inferiority(wrong, {"new": bad, "old": good}, metric, margin=1.0)
+        assert first.difference > 0.0
+        for factor, shown in ((1.0001, True), (0.9999, False)):
+            again = non_inferiority(wrong, {"new": bad, "old": good}, metric, margin=factor * first.high)
+            assert (again.shown, again.high) == (shown, first.high)
+        edge = max(first.high, -first.low)
+        for factor, shown in ((1.0001, True), (0.9999, False)):
+            claim = non_inferiority(wrong, {"new": bad, "old": good}, metric, margin=factor * edge, claim="equivalent")
+            assert claim.shown == shown
+    assert "not worse than old by 1 or more" in str(first)
+
+
+def test_p_is_that_of_the_transformed_statistic() -> None:
+    """Hall's transformation of Student's t, with the skewness that the result states; and limits solve it."""
+    wrong, good, bad = two_scores(600, 0.1, 11)
+    found = non_inferiority(wrong, {"new": bad, "old": good}, margin=0.02)
+
+    def transformed(at: float) -> float:
+        t, k = (found.difference - at) / found.standard_error, found.skewness
+        return t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
+
+    assert abs(found.skewness) > 0.001
+    assert found.p_value == pytest.approx(stats.t.cdf(transformed(0.02), found.df))
+    assert transformed(found.high) == pytest.approx(stats.t.ppf(0.05, found.df))
+    assert transformed(found.low) == pytest.approx(stats.t.ppf(0.95, found.df))
+
+
+def test_few_errors_are_refused_or_warned_of() -> None:
+    """Below 20 errors or successes; below 40 a warning; and what is no claim."""
+    wrong, good, bad = (column[:400] for column in two_scores(400, 0.0, 4))
+    for errors, message in ((19, "19 errors"), (381, "19 errors")):
+        wrong[:] = 0.0
+        wrong[:errors] = 1.0
+        with pytest.raises(ValueError, match=f"{message} .* collect more rows"):
+            non_inferiority(wrong, {"new": bad, "old": good}, margin=0.1)
+    wrong[:] = np.arange(400) < 30
+    assert "30 errors are few" in str(non_inferiority(wrong, {"new": bad, "old": good}, margin=0.1).warning)
+    wrong[:] = np.arange(400) < 40
+    assert non_inferiority(wrong, {"new": bad, "old": good}, margin=0.1).warning is None
+    with pytest.raises(ValueError, match="margin must be a finite number > 0"):
+        non_inferiority(wrong, {"new": bad, "old": good}, margin=0.0)
+    with pytest.raises(ValueError, match="must hold two"):
+        non_inferiority(wrong, {"a": bad, "b": good, "c": good}, margin=0.1)
+    with pytest.raises(ValueError, match="claim='superior' is not known"):
+        non_inferiority(wrong, {"a": bad, "b": good}, margin=0.1, claim="superior")  # type: ignore[arg-type]
+
+
+def test_clusters_widen_the_limit() -> None:
+    """Rows that are copies show no more than one of each."""
+    wrong, good, bad = two_scores(400, 0.2, 5)
+    scores = {"new": bad, "old": good}
+    once = non_inferiority(wrong, scores, margin=0.1)
+    copied = {name: column.repeat(4) for name, column in scores.items()}
+    many = non_inferiority(wrong.repeat(4), copied, margin=0.1, clusters=np.arange(400).repeat(4))
+    assert many.high == pytest.approx(once.high, rel=0.02)
+    assert non_inferiority(wrong.repeat(4), copied, margin=0.1).high < once.high
+
+
+# ---------------------------------------------------------------------- groups
+
+
+def test_groups_that_differ_and_the_worst() -> None:
+    """One bad group of five is found, and is the only one that may be the worst; intervals are wider than alone."""
+    rng = np.random.default_rng(6)
+    site = np.repeat(list("abcde"), 300)
+    wrong = rng.random(1500) < np.where(site == "c", 0.35, 0.1)
+    score = rng.normal(size=1500) - wrong
+    found = compare_groups(wrong, score, site, "risk")
+    assert (found.worst, found.may_be_worst) == ("c", ("c",))
+    assert {(each.a, each.b) for each in found.differences if each.significant} == {("c", name) for name in "abde"}
+    assert found.worst_low <= 0.35 <= found.worst_high
+    alone = abstain.confidence_interval("risk", wrong[site == "c"], score[site == "c"])
+    assert found.intervals["c"].low < alone.low < alone.high < found.intervals["c"].high
+    assert next(iter(found.intervals)) == "c"
+    assert "4 of 10 pairs differ" in str(found)
+
+
+def test_equal_groups_rarely_differ() -> None:
+    """Twenty groups of fifty: any false difference in at most one sample of twenty, and all intervals hold."""
+    false = together = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        wrong = rng.random(1000) < 0.2
+        found = compare_groups(wrong, rng.normal(size=1000) - wrong, np.repeat(np.arange(20), 50), "risk")
+        false += any(each.significant for each in found.differences)
+        together += all(each.low <= 0.2 <= each.high for each in found.intervals.values())
+    assert false <= 5
+    assert together >= 34
+
+
+def test_a_group_without_errors_and_bad_groups() -> None:
+    """No error is no proof; fewer than two groups, a cluster in two groups."""
+    rng = np.random.default_rng(7)
+    site, score = np.repeat(["a", "b"], 200), rng.normal(size=400)
+    wrong = (rng.random(400) < 0.1) & (site == "b")
+    found = compare_groups(wrong, score, site)
+    assert found.worst == "b"
+    assert found.differences[0].low > 0.0
+    with pytest.raises(ValueError, match="groups holds 1 group"):
+        compare_groups(wrong, score, np.ones(400))
+    with pytest.raises(ValueError, match="one lies in several groups"):
+        compare_groups(wrong, score, site, clusters=np.arange(400) % 200)
+    by_cluster = compare_groups(wrong, score, site, clusters=np.arange(400) // 4)
+    assert by_cluster.intervals["b"].high > by_cluster.intervals["b"].low
+
+
+# ---------------------------------------------------------------------- few errors
+
+
+def test_few_errors_are_compared_by_swaps() -> None:
+    """Ten errors in 200: p-values are those of the permutation test, which finds more; with 25 Student's t."""
+    rng = np.random.default_rng(8)
+    for errors in (10, 25):
+        wrong = (np.arange(200) < errors) * 1.0
+        good, bad = rng.normal(size=200) - 2.0 * wrong, rng.normal(size=200)
+        found = abstain.compare(wrong, {"good": good, "bad": bad})
+        assert found.method.startswith("permutation") == (errors == 10)
+        swapped = abstain.compare(wrong, {"good": good, "bad": bad}, method="permutation", n_permutations=1999)
+        p = found.differences[0].p_value
+        assert (p == swapped.differences[0].p_value) == (errors == 10)
+        plain = abstain.compare(wrong, {"good": good, "bad": bad}, method="influence")
+        assert found.differences[0].low == plain.differences[0].low
+    own = {"good": wrong, "bad": np.roll(wrong, 3)}
+    assert abstain.compare(own, {"good": good, "bad": bad}).method == "influence"
+
+
+def test_a_large_sample_with_few_errors_stays_with_students_t() -> None:
+    """Swaps would take too long."""
+    rng = np.random.default_rng(9)
+    wrong = (np.arange(5000) < 10) * 1.0
+    found = abstain.compare(wrong, {"a": rng.normal(size=5000), "b": rng.normal(size=5000)})
+    assert found.method == "influence"
