@@ -206,7 +206,7 @@ class RiskCoverageCurve:
             coverage=float(self.blocks.cumulative_weight[j]) / self.blocks.total_weight,
             selective_risk=float(self.selective_risk[j]),
             generalized_risk=float(self.blocks.cumulative_loss[j]) / self.blocks.total_weight,
-            n_accepted=int(self.n_accepted[j]),
+            n_accepted=int(self.blocks.count[: j + 1].sum()),
             n=self.blocks.n,
         )
 

@@ -158,7 +158,8 @@ def _with_interval(
     kind = metric.inference_kind
     if kind == "none":
         return replace(found, warning=BIASED)
-    exact = of_coverage(metric, data, level) if isinstance(data, TieBlocks) and clusters is None else None
+    known = found.value if isinstance(data, TieBlocks) else None
+    exact = of_coverage(metric, data, level, known) if isinstance(data, TieBlocks) and clusters is None else None
     if exact is not None:
         return replace(found, low=exact.low, high=exact.high, method=exact.method)
     if kind == "bootstrap" and n_resamples == 0:
@@ -169,7 +170,7 @@ def _with_interval(
         if isinstance(data, TieBlocks) and kind == "bootstrap":
             interval = _resampled(metric, data, level, clusters, n_resamples)
         else:
-            interval = of_samples(*_on_table(metric, data), level, clusters=clusters)
+            interval = of_samples(*_on_table(metric, data), level, clusters=clusters, estimate=known)
     except ValueError as why_not:  # such as a group of a single cluster
         return replace(found, warning=f"no interval: {why_not}")
     return replace(

@@ -47,13 +47,16 @@ class Counts(NamedTuple):
     of: FloatArray
 
 
-def of_coverage(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:
-    """Return the interval of the largest coverage at a risk; None for any other metric or loss."""
+def of_coverage(metric: Metric, blocks: TieBlocks, level: float, estimate: float | None = None) -> Interval | None:
+    """Return the interval of the largest coverage at a risk; None for any other metric or loss.
+
+    ``estimate``: the metric's value on this table, where it is known.
+    """
     limit = None if metric.tolerated is None else float(metric.tolerated(**metric.settings))
     plain = is_plain(blocks)
     if limit is None or not (plain or (blocks.binary and blocks.samples is not None)):
         return None
-    estimate, side = evaluated(metric, blocks).value, 0.5 * (1.0 - level)
+    estimate, side = evaluated(metric, blocks).value if estimate is None else estimate, 0.5 * (1.0 - level)
     method = "exact walk" if plain else "walk of effective counts"
     if limit >= 1.0:
         return Interval(1.0, 1.0, estimate, 0.0, level, method, math.inf)
@@ -147,10 +150,12 @@ def _excess(errors: FloatArray, rows: FloatArray, limit: float) -> FloatArray:
 
 def _divergence(share: FloatArray, limit: float) -> FloatArray:
     """Return how far shares above the limit are from it, in nats; 0 for any other."""
+    result = np.zeros_like(share)
+    above = np.flatnonzero(share > limit)
+    share = share[above]
     with np.errstate(divide="ignore", invalid="ignore"):
         found = share * np.log(share / limit)
-        found = found + np.where(share < 1.0, (1.0 - share) * np.log((1.0 - share) / (1.0 - limit)), 0.0)
-    result: FloatArray = np.where(share > limit, found, 0.0)
+        result[above] = found + np.where(share < 1.0, (1.0 - share) * np.log((1.0 - share) / (1.0 - limit)), 0.0)
     return result
 
 

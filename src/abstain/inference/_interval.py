@@ -16,7 +16,7 @@ from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import is_plain
 from abstain.inference._influence import terms_of
 from abstain.inference._spread import SINGLE, Spread, both_sides, coverage_of, limit_of, spread_of
-from abstain.inference._unseen import OneMore, one_more, worse_ends
+from abstain.inference._unseen import MOST_KEPT, OneMore, one_more, worse_ends
 from abstain.metrics import Metric
 
 __all__ = ["Interval"]
@@ -56,8 +56,10 @@ def no_interval(estimate: float, error: float, level: float, why: str) -> Interv
 def of_spread(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> Interval:
     """Return the interval of an estimate with its spread; ``unseen``: what one more error would make of them."""
     binomial = exact(spread.metric, spread.blocks, level) if spread.independent else None
-    if binomial is not None:
-        return binomial
+    return _of_error(spread, level, unseen) if binomial is None else binomial
+
+
+def _of_error(spread: Spread, level: float, unseen: tuple[OneMore, ...]) -> Interval:
     if spread.df < 1.0 and not spread.vanishes:
         return one_sided(spread.metric, spread.blocks, spread.estimate, level, unseen, SINGLE)
     return around(spread, level, unseen)
@@ -84,7 +86,8 @@ def grain(metric: Metric, blocks: TieBlocks, estimate: float) -> float:
     small = estimate * blocks.n > 1000.0 * max(1.0, blocks.mean_loss)
     if metric.scale != "log" or "oracle" not in metric.needs or samples is None or small:
         return 0.0
-    value, reason = metric.evaluate(_perfect(blocks))
+    perfect = blocks.once("perfect ranking", lambda: _perfect(blocks)) if blocks.n <= MOST_KEPT else _perfect(blocks)
+    value, reason = metric.evaluate(perfect)
     return value if reason is None else 0.0
 
 
@@ -120,11 +123,13 @@ def of_samples(
     level: float,
     strata: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
+    estimate: float | None = None,
 ) -> Interval:
-    """Return the interval of a table that kept its samples."""
-    estimate, reason = metric.evaluate(blocks)
-    if reason is not None:
-        return no_interval(estimate, np.nan, level, reason)
+    """Return the interval of a table that kept its samples; ``estimate``: the metric's value on it, where known."""
+    if estimate is None:
+        estimate, reason = metric.evaluate(blocks)
+        if reason is not None:
+            return no_interval(estimate, np.nan, level, reason)
     grouped = strata is not None, clusters is not None
     binomial = None if any(grouped) else exact(metric, blocks, level)
     if binomial is not None:
@@ -135,7 +140,7 @@ def of_samples(
     except Undefined as why:
         return no_interval(estimate, np.nan, level, str(why))
     spread = spread_of(metric, blocks, estimate, terms, limit.df, grouped)
-    found = of_spread(spread, level, one_more(metric, blocks, estimate, strata, clusters))
+    found = _of_error(spread, level, one_more(metric, blocks, estimate, strata, clusters))
     return across(metric, blocks, found, level, strata, clusters)
 
 

@@ -62,8 +62,8 @@ def one_more(
     sizes = [sizes_of(blocks, clusters)]
     if blocks.binary:
         sizes.append(Sizes(0.0, 0.0, 1.0))
-    plain = base.smooth(blocks)
-    return tuple(_with(base, blocks, estimate - plain, size, strata, clusters) for size in sizes)
+    offset = 0.0 if base is metric and base.smooth is base else estimate - base.smooth(blocks)
+    return tuple(_with(base, blocks, offset, size, strata, clusters) for size in sizes)
 
 
 def _with(

@@ -174,7 +174,7 @@ class Metric:
         said: Iterable[str] = ()
         title = self.title
         if not isinstance(title, str):
-            said = inspect.signature(title).parameters
+            said = _parameters(title)
             title = title(**self.settings)
         rest = {key: getattr(value, "__name__", value) for key, value in self.options.items() if key not in said}
         inner = ", ".join(str(value) if key == self.convention else f"{key}={value}" for key, value in rest.items())
