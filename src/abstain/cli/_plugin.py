@@ -45,7 +45,9 @@ def _load_all(_context: click.Context, _option: click.Parameter, names: tuple[st
 
 
 class Group(click.Group):
-    """A group of commands, each of which takes ``--plugin``."""
+    """A group of commands, each of which takes ``--plugin``, those of groups inside too."""
+
+    group_class = type
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with their first sentence in full: click would cut it."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from abstain import metrics as metrics_
 from abstain import scores as scores_
@@ -15,6 +16,7 @@ from abstain.inference import check_level
 from abstain.metrics import Metric
 from abstain.study._folder import read_study
 from abstain.study._manifest import Run, SavedSet, Study
+from abstain.study._own import own_modules
 from abstain.study._results import Failure, StudyResults
 from abstain.study._sets import MODES, labelled, stored_scores
 from abstain.study._units import Job, digest, expanded, files_of, key_of, saved_unit
@@ -80,7 +82,8 @@ def evaluate(
     Notes
     -----
     Each set of each run is a unit, kept in ``units/`` under a hash of the files that it rests on, the options and
-    the version. A process that is killed loses the units it was at.
+    the version. A process that is killed loses the unit that it was at. Metrics of your own are imported by every
+    process; those of a notebook or of the running script keep the work in one.
 
     Examples
     --------
@@ -103,11 +106,12 @@ def evaluate(
     pairs, specs = _chosen(study, models, sets), _specs(metrics)
     say = progress or (lambda _line: None)
     hashes, failures = _digests(study, {run.folder: run for run, _ in pairs}.values())
+    modules = {name: digest(Path(path)) for name, path in own_modules(specs).items() if path}
     jobs, places = [], []
     for run, saved in pairs:
         for mode in modes if saved.role == "foreign" else ("",):
             try:
-                job = _job(study, run, saved, mode, names, specs, level, nan_policy, hashes)
+                job = _job(study, run, saved, mode, names, specs, level, nan_policy, hashes, modules)
             except (UnmetNeed, OSError, ValueError) as why:
                 failures.append(Failure(f"{run.folder}/{saved.name}", str(why)))
                 continue
@@ -170,7 +174,7 @@ def _digests(study: Study, runs: Iterable[Run]) -> tuple[dict[Path, str], list[F
 
 def _job(
     study: Study, run: Run, saved: SavedSet, mode: str, names: list[str] | None, specs: tuple[str, ...],
-    level: float | None, nan_policy: str, hashes: dict[Path, str],
+    level: float | None, nan_policy: str, hashes: dict[Path, str], modules: dict[str, str],
 ) -> Job:  # fmt: skip
     folder = study.path / run.folder
     own = folder / f"{saved.name}.npz"
@@ -181,10 +185,12 @@ def _job(
     missing = next((file for file in files if file not in hashes), None)
     if missing is not None:
         raise ValueError(f"needs {missing.name}, which is not there")
-    about = {
+    about: dict[str, Any] = {
         "scores": list(chosen), "metrics": list(specs), "level": level, "mode": mode, "nan_policy": nan_policy,
         "role": saved.role, "n": saved.n,
     }  # fmt: skip
+    if modules:
+        about["own"] = modules
     key = key_of({file.stem: hashes[file] for file in files}, about)
     size = sum(file.stat().st_size for file in files)
     cost = saved.n * len(chosen) * len(specs) + _PER_BYTE * size

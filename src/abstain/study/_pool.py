@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from abstain.study._own import Modules, load, own_modules
 from abstain.study._units import Job, work
 
 #: Told of each finished job, and why it failed, if it did.
@@ -31,18 +32,21 @@ def attempt(job: Job) -> str | None:
 
 
 def run_all(jobs: Iterable[Job], workers: int, done: Done) -> None:
-    """Compute all units, in this process or in several."""
+    """Compute all units, in this process or in several; metrics that a worker cannot import keep them in this one."""
     waiting: SimpleQueue[Job] = SimpleQueue()
+    specs: set[str] = set()
     for job in jobs:
         waiting.put(job)
-    if workers <= 1:
+        specs.update(job.metrics)
+    modules = own_modules(specs)
+    if workers <= 1 or not all(modules.values()):
         while not waiting.empty():
             job = waiting.get()
             done(job, attempt(job))
         return
     lock, started, stopped = threading.Lock(), list[Any](), threading.Event()
     threads = [
-        threading.Thread(target=_feed, args=(waiting, done, lock, started, stopped), daemon=True)
+        threading.Thread(target=_feed, args=(waiting, modules, done, lock, started, stopped), daemon=True)
         for _ in range(workers)
     ]
     for thread in threads:
@@ -58,7 +62,9 @@ def run_all(jobs: Iterable[Job], workers: int, done: Done) -> None:
                 process.wait()
 
 
-def _feed(waiting: SimpleQueue[Job], done: Done, lock: Any, started: list[Any], stopped: threading.Event) -> None:
+def _feed(
+    waiting: SimpleQueue[Job], modules: Modules, done: Done, lock: Any, started: list[Any], stopped: threading.Event
+) -> None:
     process = None
     while not stopped.is_set():
         try:
@@ -66,7 +72,7 @@ def _feed(waiting: SimpleQueue[Job], done: Done, lock: Any, started: list[Any], 
         except Empty:
             break
         if process is None:
-            process = _start()
+            process = _start(modules)
             started.append(process)
         why = _ask(process, job)
         if process.poll() is not None:
@@ -81,12 +87,12 @@ def _feed(waiting: SimpleQueue[Job], done: Done, lock: Any, started: list[Any], 
         process.stdout.close()
 
 
-def _start() -> Any:
+def _start(modules: Modules) -> Any:
     """Start a worker; libraries that would use several threads get one, because there are several workers."""
     single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return subprocess.Popen(
-        [sys.executable, "-m", "abstain.study._pool"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        env={**os.environ, **single},
+        [sys.executable, "-m", "abstain.study._pool", json.dumps(modules)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **single},
     )  # fmt: skip
 
 
@@ -112,6 +118,7 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us is told, and ends us
     answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
+    load(json.loads(sys.argv[1]))
     for line in sys.stdin:
         print(json.dumps(attempt(Job.of_line(line))), file=answers, flush=True)
 
