@@ -47,10 +47,14 @@ def page(names: list[str]) -> str:
     """Return the page of the gallery."""
     parts = ["Figures", "=======", ""]
     parts += [f"{len(names)} figures. {ABOUT}", ""]
+    family = ""
     for name in names:
         plot = plots.get(name)
+        if plot.family != family:
+            family = plot.family
+            parts += [plots.FAMILIES[family], "-" * len(plots.FAMILIES[family]), ""]
         code = "\n".join(f"   {line}".rstrip() for line in example(plot).splitlines())
-        parts += [f".. _plot-{name}:", "", plot.title, "-" * len(plot.title), "", plot.shows, ""]
+        parts += [f".. _plot-{name}:", "", plot.title, "~" * len(plot.title), "", plot.shows, ""]
         parts += [f".. image:: {name}.png", f"   :alt: {plot.shows}", ""]
         parts += [".. code-block:: python", "", code, ""]
         taken = ", ".join(f"``{each}``" for each in plot.takes)

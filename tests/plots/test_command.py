@@ -44,6 +44,21 @@ def test_evaluate_draws_what_it_is_asked_for(file: Path, capsys: pytest.CaptureF
     assert (out / "library.png").read_bytes() == (out / "curve.png").read_bytes()
 
 
+def test_every_figure_of_an_evaluation_is_drawn_from_a_plain_file(file: Path) -> None:
+    """Two scores, two metrics and a group column are enough for all of them."""
+    outputs = abstain.Outputs(
+        loss=(ROWS.labels != ROWS.predictions).astype(float), confidence=ROWS.confidence,
+        scores={"other": ROWS.confidence**2 / 2 + 0.1}, groups={"half": np.arange(ROWS.n) % 2},
+    )  # fmt: skip
+    both = file.parent / "two.npz"
+    abstain.write_outputs(outputs, both)
+    names = abstain.plots.names("evaluation")
+    pictures = [word for name in names for word in ("--plot", f"{name}={file.parent / name}.png")]
+    asked = ["evaluate", str(both), "--scores", "confidence,other", "--metrics", "aurc,augrc", "--groups", "half"]
+    assert run([*asked, *pictures]) == 0
+    assert {f"{name}.png" for name in names} <= {path.name for path in file.parent.iterdir()}
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -62,14 +62,23 @@ def say_written(paths: list[Path], note: str = "") -> None:
         click.echo(f"wrote {path}{note}", err=True)
 
 
+#: The command whose result a figure is drawn from.
+COMMANDS = {"evaluation": "evaluate", "comparison": "compare", "threshold": "threshold", "monitoring": "monitor",
+            "joint": "joint", "ranking": "study figures", "study": "study figures"}  # fmt: skip
+
+
 @command.command("plots", epilog=example_lines("abstain plots", "abstain plots --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def plots_command(as_json: bool) -> None:
-    """List all figures and what they are drawn from; with --json also what each shows, needs, and its source."""
+    """List all figures and the commands that draw them; with --json also what each shows, needs, and its source.
+
+    A figure without a command is drawn from Python only.
+    """
     from abstain import plots
 
-    entries = [plots.get(name) for name in plots.names()]
-    rows: list[tuple[str, ...]] = [
-        (each.name, ", ".join(each.takes), each.title, each.shows, each.needs, each.source) for each in entries
-    ]
-    show_list(("name", "drawn from", "title", "shows", "needs", "source"), rows, as_json=as_json, shown=3)
+    rows: list[tuple[str, ...]] = []
+    for each in map(plots.get, plots.names()):
+        commands = dict.fromkeys(COMMANDS[name] for name in each.takes if name in COMMANDS)
+        rows.append((each.name, each.title, ", ".join(commands) or "-", ", ".join(each.takes), each.shows, each.needs,
+                     each.source))  # fmt: skip
+    show_list(("name", "title", "command", "drawn from", "shows", "needs", "source"), rows, as_json=as_json, shown=3)

@@ -18,6 +18,7 @@ from abstain.plots._monitoring import MonitoringDisplay
 from abstain.plots._rank_flow import RankFlowDisplay
 from abstain.plots._rank_weights import RankWeightsDisplay
 from abstain.plots._rankings import RankingsDisplay
+from abstain.plots._registry import FAMILIES as FAMILIES  # for the gallery
 from abstain.plots._registry import Plot, get, names
 from abstain.plots._reliability import ReliabilityDisplay
 from abstain.plots._risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay  # public at the top of the package

@@ -15,7 +15,8 @@ from abstain.plots._style import colour, entry, mark, tidy
 
 @declare(
     "agreement",
-    title="Two definitions against each other",
+    family="several",
+    title="Two definitions of one number",
     shows="One number by two definitions, a point per model or score; equal ones lie on the diagonal.",
     source="Zhou et al. 2025, Figs. S6 and S7",
     needs="an evaluation with two metrics on one scale",

@@ -17,6 +17,7 @@ from abstain.plots._style import RIGHT, WRONG, colour, entry, tidy
 
 @declare(
     "augrc_geometry",
+    family="metric",
     title="Geometry of AUGRC",
     shows="AUGRC as the triangle of a perfect ranking plus the part of the parallelogram below the curve.",
     source="Traub et al. 2024, Fig. 5a",

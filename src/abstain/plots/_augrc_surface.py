@@ -18,6 +18,7 @@ from abstain.plots._style import SEQUENTIAL, WRONG, entry
 
 @declare(
     "augrc_surface",
+    family="metric",
     title="AUGRC over accuracy and ranking",
     shows="AUGRC as levels over accuracy and AUROC of failures, arrows along its negative gradient, models as points.",
     source="Traub et al. 2024, Fig. 5b",

@@ -39,6 +39,7 @@ class Failures:
 
 @declare(
     "confident_failures",
+    family="one",
     title="Most confident failures",
     shows="Both risk curves of scores or models with the surest failures of each, and these as images.",
     source="Traub et al. 2024, Fig. 4",

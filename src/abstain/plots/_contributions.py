@@ -22,6 +22,7 @@ METRICS = ("aurc", "augrc")
 
 @declare(
     "contributions",
+    family="metric",
     title="Contributions of failures",
     shows="What a failure adds to AURC and AUGRC by its place, and which share of each the surest failures make up.",
     source="Traub et al. 2024, Fig. 2a",

@@ -21,6 +21,7 @@ LINES = (("selective_accuracy", "selective accuracy", "-"), ("cwsa", "CWSA", "--
 
 @declare(
     "cwsa_sweep",
+    family="threshold",
     title="CWSA over thresholds",
     shows="Selective accuracy, CWSA, CWSA+ and coverage of each model over the threshold of its confidence.",
     source="Shahnazari et al. 2025, Figs. 1 to 6",

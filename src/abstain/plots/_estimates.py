@@ -33,6 +33,7 @@ ESTIMATORS: dict[str, Estimator] = {
 
 @declare(
     "estimates",
+    family="metric",
     title="Estimates over the sample size",
     shows="Mean, bias and errors of AURC estimators in random batches of n rows, beside the value of all rows.",
     source="Zhou et al. 2025, Figs. 3 to 5, S9 to S25",
@@ -144,6 +145,7 @@ class EstimatesDisplay(Display):
 
 @declare(
     "estimates_by_score",
+    family="metric",
     title="Estimates by score",
     shows="Mean and deviation of AURC estimators in batches of one size, score by score, relative to all rows.",
     source="Zhou et al. 2025, Figs. 6, S26 to S28",

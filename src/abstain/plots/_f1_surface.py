@@ -14,6 +14,7 @@ from abstain.plots._style import SEQUENTIAL, WRONG
 
 @declare(
     "f1_surface",
+    family="joint",
     title="F1 over both thresholds",
     shows="F1 of accepting at two thresholds, with the best pair and the best single thresholds.",
     source="From Misclassifications to Outliers, Fig. 1b",

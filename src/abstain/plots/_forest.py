@@ -14,6 +14,7 @@ from abstain.plots._style import colour, shown, spread, tidy
 
 @declare(
     "forest",
+    family="several",
     title="Forest plot of a comparison",
     shows="Estimates with intervals, best on top; scores that share a letter do not differ significantly.",
     source="common for paired comparisons",

@@ -16,6 +16,7 @@ from abstain.plots._style import colour, dashes, entry, legend, tidy
 
 @declare(
     "frontier",
+    family="joint",
     title="Frontier of two thresholds",
     shows="Coverage and risk of pairs of thresholds as a cloud, and the least risk at each coverage below it.",
     source="From Misclassifications to Outliers, Fig. 2",

@@ -42,6 +42,7 @@ class GroupRow:
 
 @declare(
     "groups",
+    family="one",
     title="Groups at one threshold",
     shows="Risk and coverage of every group at the common threshold, worst first, with pointwise intervals.",
     source="common; Jones et al. 2021 show that selection can widen gaps between groups",

@@ -18,6 +18,7 @@ from abstain.study import StudyResults
 
 @declare(
     "metric_bars",
+    family="several",
     title="Metrics side by side",
     shows="Models or scores by several metrics, one panel each, in the order of the first one, with intervals.",
     source="From Misclassifications to Outliers, Fig. 1a; ranking by AUMCC: Shahnazari et al. 2025, Section 4.3",

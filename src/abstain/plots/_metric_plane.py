@@ -49,7 +49,8 @@ class Axis:
 
 @declare(
     "metric_plane",
-    title="Models in the plane of two metrics",
+    family="several",
+    title="Models in two metrics",
     shows="Each model at its values of two metrics; lines join pairs of which each metric prefers another one.",
     source="ours; the disagreement that Traub et al. 2024, Fig. 3, shows as flows",
     needs="an evaluation, ranking study or study with two metrics",

@@ -18,6 +18,7 @@ NAMES = 8
 
 @declare(
     "monitoring",
+    family="threshold",
     title="Monitoring over time",
     shows="Risk of what was answered in each period, the evidence against the promise, and the detectors of change.",
     source="ours",

@@ -17,6 +17,7 @@ FLOW = 2.2
 
 @declare(
     "rank_flow",
+    family="several",
     title="Flow between two rankings",
     shows="How the order of scores changes from one metric to another, and which are significantly better than which.",
     source="Traub et al. 2024, Fig. 3; with paired tests in place of Wilcoxon's over resamples",

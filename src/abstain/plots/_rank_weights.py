@@ -18,6 +18,7 @@ DASHES = ("-", "--", "-.")
 
 @declare(
     "rank_weights",
+    family="metric",
     title="Bias and error of rank weights",
     shows="Bias of the estimators' weights over the population rank, for several n, and their mean squared error.",
     source="Zhou et al. 2025, Figs. 1, 2 and S8",

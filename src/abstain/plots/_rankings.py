@@ -21,6 +21,7 @@ MOST = 60
 
 @declare(
     "rankings",
+    family="metric",
     title="Rankings and their curves",
     shows="Short rankings row by row with their failures, the metrics of each, and both curves.",
     source="Traub et al. 2024, Figs. 2b to 2f (a reconstruction with the same failures, accuracy and AUROC)",

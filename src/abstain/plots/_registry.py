@@ -20,6 +20,8 @@ class Plot:
     ----------
     name : str
         As the command line has it: ``--plot reliability=out.png``.
+    family : str
+        Key of :data:`FAMILIES`.
     title, shows : str
         A heading, and one sentence.
     source : str
@@ -38,6 +40,7 @@ class Plot:
     """
 
     name: str
+    family: str
     title: str
     shows: str
     source: str
@@ -80,13 +83,21 @@ class Plot:
 
 
 PLOTS: Registry[Plot] = Registry("plot")
+#: What figures are about, in the order in which they are listed.
+FAMILIES = {
+    "one": "One model or score",
+    "several": "Models and scores against each other",
+    "threshold": "Thresholds",
+    "joint": "Failures and foreign data",
+    "metric": "What metrics are made of",
+}
 
 
-def declare(name: str, *, title: str, shows: str, source: str, needs: str) -> Callable[[D], D]:
+def declare(name: str, *, family: str, title: str, shows: str, source: str, needs: str) -> Callable[[D], D]:
     """Register a display as the figure of this name."""
 
     def register(display: D) -> D:
-        PLOTS.register(Plot(name, title, shows, source, needs, display))
+        PLOTS.register(Plot(name, family, title, shows, source, needs, display))
         return display
 
     return register
@@ -119,7 +130,7 @@ def get(name: str) -> Plot:
 
 
 def names(takes: str | None = None) -> list[str]:
-    """Return the names of all figures, or of those that are drawn from one kind of result.
+    """Return the names of all figures, family by family, or of those that are drawn from one kind of result.
 
     Parameters
     ----------
@@ -136,4 +147,6 @@ def names(takes: str | None = None) -> list[str]:
     >>> "forest" in abstain.plots.names("comparison")
     True
     """
-    return [plot.name for plot in PLOTS if takes is None or takes in plot.takes]
+    families = list(FAMILIES)
+    ordered = sorted(PLOTS, key=lambda plot: families.index(plot.family))
+    return [plot.name for plot in ordered if takes is None or takes in plot.takes]

@@ -34,6 +34,7 @@ class Reliability:
 
 @declare(
     "reliability",
+    family="one",
     title="Reliability diagram",
     shows="Accuracy over confidence in bins, with exact intervals; a calibrated score lies on the diagonal.",
     source="DeGroot & Fienberg 1983; Guo et al. 2017, Fig. 1",

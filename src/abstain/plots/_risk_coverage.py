@@ -35,6 +35,7 @@ Chosen = EmpiricalThreshold | CertifiedThreshold
 
 @declare(
     "risk_coverage",
+    family="one",
     title="Risk-coverage curve",
     shows="Risk of what is answered over the share that is answered, with bands, beside the oracle and a random score.",
     source="El-Yaniv & Wiener 2010; generalized risk: Traub et al. 2024, Figs. 2e, 2f, 4a",

@@ -23,6 +23,7 @@ Part = tuple[FloatArray, FloatArray]
 
 @declare(
     "score_histogram",
+    family="one",
     title="Score histogram by outcome",
     shows="How right answers, wrong answers and foreign inputs are spread over a score; a good score separates them.",
     source="common; Hendrycks & Gimpel 2017",

@@ -24,6 +24,7 @@ CROWDED = 0.95
 
 @declare(
     "trade_off",
+    family="threshold",
     title="Trade-off of a threshold",
     shows="Coverage, risk with its band, and per 1,000 rows the errors let through and the rows sent away.",
     source="common; Geifman & El-Yaniv 2017 choose on such a curve",
