@@ -67,6 +67,8 @@ class EstimatesDisplay(Display):
             one_of(quantity, get_args(Quantity), "quantities")
         self.sizes, self.population, self.quantities = list(sizes), float(population), list(quantities)
         self.estimates = {name: [np.asarray(each, float) for each in draws] for name, draws in estimates.items()}
+        if not self.population > 0.0:
+            raise ValueError(f"population is {population}, and errors are relative to it: no row is wrong")
         wrong = next((name for name, draws in self.estimates.items() if len(draws) != len(self.sizes)), None)
         if wrong is not None or not self.estimates:
             raise ValueError(f"estimates[{wrong!r}] must have an array for each of the {len(self.sizes)} sizes")
@@ -99,7 +101,7 @@ class EstimatesDisplay(Display):
         name = evaluation.scores[0] if score is None else score
         loss, confidence = _rows(chosen(tables_of(evaluation), name)[name])
         draws = generator(rng)
-        kept = [whole(n, "sizes", 2) for n in sizes if n <= loss.size]
+        kept = [whole(n, "sizes", 2) for n in sizes if n <= loss.size] or [loss.size]
         found = [_drawn(loss, confidence, n, whole(n_draws, "n_draws"), draws) for n in kept]
         by_name = {each: [part[each] for part in found] for each in ESTIMATORS}
         return cls(by_name, kept, _population(loss, confidence), **kwargs).plot(ax)
@@ -174,6 +176,8 @@ class EstimatesByScoreDisplay(Display):
     ) -> None:
         if not estimates or set(estimates) != set(population):
             raise ValueError("estimates and population must have the same scores, and at least one")
+        if not all(value > 0.0 for value in population.values()):
+            raise ValueError("population holds 0, and estimates are relative to it: no row is wrong")
         self.n, self.population = n, dict(population)
         self.estimates = {
             score: {name: np.asarray(each, float) for name, each in found.items()} for score, found in estimates.items()
@@ -256,6 +260,8 @@ def _drawn(
     loss: FloatArray, confidence: FloatArray, n: int, n_draws: int, rng: np.random.Generator
 ) -> dict[str, FloatArray]:
     """Return the estimates from random batches without repeated rows."""
+    if n > loss.size:
+        raise ValueError(f"n={n} rows cannot be drawn from {loss.size}; give a smaller n")
     found: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
     for _ in range(n_draws):
         rows = rng.choice(loss.size, n, replace=False)
