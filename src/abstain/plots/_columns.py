@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from abstain._checks import UnmetNeed
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
+from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import Evaluation
+from abstain.inference import RiskBand, risk_band
+
+#: More points than this are not told apart in a picture.
+POINTS = 2000
+#: More rows than this get bands from influence functions, which for so many are the exact ones in a tenth of the time.
+MANY = 50_000
 
 
 def tables_of(evaluation: Evaluation, group: str | None = None) -> dict[str, TieBlocks]:
@@ -55,3 +62,20 @@ def chosen(found: dict[str, Any], names: Any) -> dict[str, Any]:
 
         raise KeyError(f"no score {unknown!r} here; {closest(unknown, found)}")
     return {name: found[name] for name in names}
+
+
+def band_of(curve: RiskCoverageCurve, level: float, risk: Literal["selective", "generalized"]) -> RiskBand | None:
+    """Return the pointwise band of a curve of independent rows, or None where the rows are not known any more."""
+    rows = rows_of(curve.blocks)
+    if rows is None or len(rows[0]) < 2:
+        return None
+    exact = curve.blocks.binary and len(rows[0]) <= MANY
+    return risk_band(*rows, level=level, risk=risk, method="clopper-pearson" if exact else "influence")
+
+
+def thinned(coverage: FloatArray) -> Any:
+    """Return the places of the points to draw: all, or an even choice with more at the low end."""
+    if len(coverage) <= POINTS:
+        return slice(None)
+    targets = np.union1d(np.linspace(0.0, 1.0, POINTS // 2), np.geomspace(coverage[0], 1.0, POINTS // 2))
+    return np.unique(np.minimum(np.searchsorted(coverage, targets), len(coverage) - 1))

@@ -11,8 +11,8 @@ from abstain._checks import one_of
 from abstain._typing import ArrayLike, FloatArray
 from abstain.curve import RiskCoverageCurve, risk_coverage_curve
 from abstain.evaluation import Evaluation
-from abstain.inference import RiskBand, risk_band
-from abstain.plots._columns import independent, rows_of
+from abstain.inference import RiskBand
+from abstain.plots._columns import band_of, independent, thinned
 from abstain.plots._display import Display
 from abstain.plots._registry import declare
 from abstain.plots._style import colour, dashes, entry, legend, tidy
@@ -20,15 +20,10 @@ from abstain.thresholds import CertifiedThreshold, EmpiricalThreshold
 
 Kind = Literal["selective", "generalized", "both"]
 
-#: More points than this are not told apart in a picture.
-POINTS = 2000
 #: The vertical axis is made for coverages above: below, few rows may fill the picture without saying anything.
 FIRST = 0.02
 #: Bands of more curves than this hide each other.
 BANDS = 3
-#: More rows than this get bands from influence functions, which for so many are the exact ones in a tenth of the time.
-MANY = 50_000
-
 RISKS: tuple[Literal["selective", "generalized"], ...] = ("selective", "generalized")
 Chosen = EmpiricalThreshold | CertifiedThreshold
 
@@ -319,20 +314,12 @@ class RiskCoverageDisplay(Display):
 
 def _bands(curves: Mapping[str, RiskCoverageCurve], level: float) -> dict[Any, RiskBand]:
     """Return pointwise bands of both risks of each curve whose rows are still known."""
-    found: dict[Any, RiskBand] = {}
-    for name, curve in curves.items():
-        rows = rows_of(curve.blocks)
-        if rows is None or len(rows[0]) < 2:
-            continue
-        plain = curve.blocks.binary and len(rows[0]) <= MANY
-        method: Any = "clopper-pearson" if plain else "influence"
-        for kind in RISKS:
-            found[name, kind] = risk_band(*rows, level=level, risk=kind, method=method)
-    return found
+    found = {(name, kind): band_of(curve, level, kind) for name, curve in curves.items() for kind in RISKS}
+    return {key: band for key, band in found.items() if band is not None}
 
 
 def _draw_band(ax: Any, band: RiskBand, shade: Any) -> None:
-    kept = _thinned(band.coverage)
+    kept = thinned(band.coverage)
     ax.fill_between(
         band.coverage[kept], band.low[kept], band.high[kept], color=shade, alpha=0.18, linewidth=0.0,
         label=f"{100.0 * band.level:g} % {band.kind}",
@@ -375,19 +362,11 @@ def _points(curve: RiskCoverageCurve, kind: Kind) -> tuple[FloatArray, FloatArra
     """The attainable points, thinned evenly over coverage (and finely at its low end) if there are many."""
     risk = curve.selective_risk if kind == "selective" else curve.generalized_risk
     coverage = curve.coverage
-    kept = _thinned(coverage)
+    kept = thinned(coverage)
     coverage, risk = coverage[kept], risk[kept]
     if kind == "generalized":
         return np.append(0.0, coverage), np.append(0.0, risk)
     return coverage, risk
-
-
-def _thinned(coverage: FloatArray) -> Any:
-    """Places of the points to draw: all, or an even choice with more at the low end."""
-    if len(coverage) <= POINTS:
-        return slice(None)
-    targets = np.union1d(np.linspace(0.0, 1.0, POINTS // 2), np.geomspace(coverage[0], 1.0, POINTS // 2))
-    return np.unique(np.minimum(np.searchsorted(coverage, targets), len(coverage) - 1))
 
 
 def _references(curve: RiskCoverageCurve, kind: Kind) -> list[tuple[FloatArray, FloatArray, str, str]]:

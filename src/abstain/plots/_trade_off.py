@@ -9,11 +9,10 @@ import numpy as np
 from abstain._typing import ArrayLike
 from abstain.curve import RiskCoverageCurve, risk_coverage_curve
 from abstain.evaluation import Evaluation
-from abstain.inference import RiskBand, risk_band
-from abstain.plots._columns import independent, rows_of, tables_of
+from abstain.inference import RiskBand
+from abstain.plots._columns import band_of, independent, tables_of, thinned
 from abstain.plots._display import Display
 from abstain.plots._registry import declare
-from abstain.plots._risk_coverage import MANY, _thinned
 from abstain.plots._style import RIGHT, WRONG, entry, tidy
 from abstain.thresholds import CertifiedThreshold
 
@@ -81,7 +80,7 @@ class TradeOffDisplay(Display):
         plain = threshold.calibration.get("n_clusters") is None
         limit = threshold.risk_limit if isinstance(threshold, CertifiedThreshold) else threshold.objective.get("risk")
         marked = threshold.threshold if threshold.attainable else None
-        band = _band(curve, threshold.level) if plain else None
+        band = band_of(curve, threshold.level, "selective") if plain else None
         return cls(curve, band=band, threshold=marked, limit=limit, name=name).plot(ax)
 
     @classmethod
@@ -102,7 +101,9 @@ class TradeOffDisplay(Display):
         name = evaluation.scores[0] if score is None else score
         curve = RiskCoverageCurve(tables_of(evaluation)[name])
         level = evaluation.provenance.get("level") or 0.95
-        return cls(curve, band=_band(curve, level) if independent(evaluation) else None, name=name).plot(ax)
+        return cls(curve, band=band_of(curve, level, "selective") if independent(evaluation) else None, name=name).plot(
+            ax
+        )
 
     def plot(self, ax: Any = None) -> TradeOffDisplay:
         """Draw.
@@ -131,7 +132,7 @@ class TradeOffDisplay(Display):
     def _kept(self) -> Any:
         finite = np.isfinite(self.curve.threshold)
         kept = np.zeros(len(self.curve), dtype=bool)
-        kept[_thinned(self.curve.coverage)] = True
+        kept[thinned(self.curve.coverage)] = True
         return kept & finite
 
     def _scale(self, ax: Any) -> None:
@@ -176,11 +177,3 @@ class TradeOffDisplay(Display):
                             ha="right", color=shade)  # fmt: skip
         ax.set_yscale("symlog", linthresh=1.0)
         ax.set(ylabel=f"Per {PER:,} rows", ylim=(0.0, 1.6 * PER))
-
-
-def _band(curve: RiskCoverageCurve, level: float) -> RiskBand | None:
-    rows = rows_of(curve.blocks)
-    if rows is None or len(rows[0]) < 2:
-        return None
-    plain = curve.blocks.binary and len(rows[0]) <= MANY
-    return risk_band(*rows, level=level, method="clopper-pearson" if plain else "influence")
