@@ -147,3 +147,17 @@ def test_identifiers_and_clusters_match_whether_text_or_numbers(models, capsys):
     assert (
         json.loads(capsys.readouterr().out)["differences"][0]["difference"] == expected["differences"][0]["difference"]
     )
+
+
+def test_not_worse_by_a_margin(models, capsys):
+    """The first is not worse than the second by the margin: 0; not shown: 1; too few errors, or half an option: 2."""
+    two = ["compare", str(models[1]), "--scores", "msp,neg_entropy"]
+    assert run([*two, "--margin", "0.05"]) == 0
+    assert "msp is not worse than neg_entropy by 0.05 or more in AUGRC" in capsys.readouterr().out
+    assert run([*two, "--margin", "1e-7", "--equivalent", "--json", "-"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["claim"], found["shown"], found["new"]) == ("equivalent", False, "msp")
+    assert run([*two, "--equivalent"]) == 2
+    assert "give --margin" in capsys.readouterr().err
+    assert run(["compare", str(models[0]), "--scores", "msp,neg_entropy", "--margin", "0.05"]) == 2
+    assert "errors (or successes, if fewer) are too few" in capsys.readouterr().err

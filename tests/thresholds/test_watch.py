@@ -285,6 +285,30 @@ def test_times_of_labels_put_rows_in_order() -> None:
         watch.update([0.0], [0.9], time=[np.datetime64("2026-01-01")])
 
 
+def test_clusters_are_as_old_as_their_first_row() -> None:
+    """Wrong clusters have one row and right ones twelve: in the order of first rows no promise is called broken."""
+    rng, broken = np.random.default_rng(10), 0
+    score = rng.random(3000)
+    found = abstain.choose_threshold(np.zeros(3000), score, risk=0.05, delta=0.05, clusters=np.arange(3000) // 10)
+    policy = found.policy(score="s")
+    for _ in range(10):
+        wrong = rng.random(1200) < 0.04
+        size = np.where(wrong, 1, 12)
+        unit = np.repeat(np.arange(1200), size)
+        begun = np.sort(rng.random(1200) * 100)
+        step = np.arange(len(unit)) - np.repeat(np.cumsum(size) - size, size)
+        when = begun[unit] + 3.0 * step
+        mixed = np.argsort(when, kind="stable")
+        rows_ = {"clusters": unit[mixed], "time": when[mixed]}
+        high = np.full(len(unit), 2.0) + 1e-6 * rng.random(len(unit))
+        seen = monitor(policy, wrong[rows_["clusters"]] * 1.0, high, maturity=40.0, as_of=140.0, **rows_)
+        assert seen.waiting == 0
+        broken += bool(seen.promise_broken)
+    assert broken == 0
+    with pytest.raises(ValueError, match="clusters with time= need maturity="):
+        monitor(policy, wrong[rows_["clusters"]] * 1.0, high, **rows_)
+
+
 # ---------------------------------------------------------------------- changes, nulls, the table
 
 

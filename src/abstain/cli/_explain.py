@@ -51,8 +51,8 @@ WORDS = {
     "letters": "Scores that share a letter do not differ significantly.",
     "adjusted p": "The p-value of a pair, corrected for the number of pairs.",
     "rank": "1 is the best; scores whose numbers print alike share one.",
-    "mean rank|first|95 % of ranks": "Over resamples of the rows: the mean of the ranks, where most of them "
-    "lie, and how often it was the best.",
+    "95 % set": "Ranks that the paired tests leave; all true ranks lie in their sets at once at that level.",
+    "resampled|first": "Over resamples of the rows: where most of the ranks lie, and how often it was the best.",
 }
 
 _NUMBERS = re.compile(r"\s*-?\d+(\.\d+)?\s*%?")

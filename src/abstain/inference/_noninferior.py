@@ -10,7 +10,9 @@ rarely: 8.1 and 1.1 % at the margin at a nominal 5 % with ten errors. Hall's tra
           k = \frac{\sum_i t_i^3}{(\sum_i t_i^2)^{3/2}},
 
 with the terms t of the paired difference, takes this out to the next order. It rises with T, so it can be solved for a
-limit of the difference. Below 40 errors a warning remains, below 20 the test is refused.
+limit of the difference. T has the degrees of freedom of the spread of its terms, which are few where few errors decide:
+with n - 1 of them AURC was false in 8.8 % of samples with 40 errors. Below 40 errors a warning remains, below 20 the
+test is refused.
 
 Sources: Hall (1992), JRSS B 54; equivalence as two one-sided tests: Schuirmann (1987).
 """
@@ -32,6 +34,7 @@ from abstain.inference._estimates import by_influence, route_of
 from abstain.inference._paired import p_of
 from abstain.inference._panel import Losses, Panel, Scores, panel
 from abstain.inference._runs import of_pair
+from abstain.inference._spread import degrees_of_freedom
 from abstain.metrics import Metric
 
 #: Errors (or successes, if fewer) below which the test warns, and is refused.
@@ -190,7 +193,8 @@ def non_inferiority(
     terms = sign * (estimates.terms[0].mean(axis=0) - estimates.terms[1].mean(axis=0))
     (one, other), (first, second) = estimates.values, estimates.terms
     together = columns.runs_are_paired(paired_runs)
-    parts = of_pair((one, other), (first, second), min(estimates.df), together)
+    most_df = min(*estimates.df, degrees_of_freedom(terms))
+    parts = of_pair((one, other), (first, second), most_df, together)
     difference = sign * float(estimates.means[0] - estimates.means[1])
     error = float(np.sqrt(parts.total))
     skew = float(np.sum(terms**3)) / error**3 if error > 0.0 else 0.0

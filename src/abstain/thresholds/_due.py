@@ -47,7 +47,7 @@ class Due:
     ) -> tuple[IntArray, FloatArray | None, int]:
         """Return the rows to watch in order, the times of all rows, and how many were watched before.
 
-        A cluster is as old as its latest row.
+        A cluster is as old as its first row; by its last one short clusters would come first.
         """
         if self.maturity is not None and time is None:
             raise ValueError("maturity= needs to know when each row was predicted; give time=")
@@ -60,10 +60,15 @@ class Due:
             return np.arange(len(loss)), None, 0
         when = self._times(time, "time")
         same_length(loss=loss, time=when)
+        if unit is not None and self.maturity is None:
+            raise ValueError(
+                "clusters with time= need maturity=, the age at which a cluster is complete and labelled: as they are "
+                "complete short ones come first, and if these have other losses that looks like a change"
+            )
         if unit is not None and len(unit):
-            latest = np.full(int(unit.max()) + 1, -np.inf)
-            np.maximum.at(latest, unit, when)
-            when = latest[unit]
+            first = np.full(int(unit.max()) + 1, np.inf)
+            np.minimum.at(first, unit, when)
+            when = first[unit]
         rows = np.argsort(when, kind="stable")
         if self.maturity is None:
             if len(rows) and self.last is not None and when[rows[0]] < self.last:
@@ -75,7 +80,6 @@ class Due:
             self.last = float(when[rows[-1]]) if len(rows) else self.last
             return rows, when, 0
         due, when, before = self._mature(rows, when, as_of, loss, accepted)
-        self.waiting = self.waiting if unit is None else 0  # a cluster that gets more rows is younger again
         return due, when, before
 
     def _mature(

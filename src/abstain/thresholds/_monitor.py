@@ -56,8 +56,8 @@ def monitor(
         Needed for a policy with one threshold per group; each of its promises is then tested.
     clusters : array-like of shape (n_samples,), optional
         What rows depend on each other, all rows of each; needed for a promise about clusters. Each cluster with an
-        accepted row is then one observation, its mean accepted loss, in the order in which clusters were complete:
-        hold back those that may get more rows, else what was seen changes afterwards.
+        accepted row is then one observation, its mean accepted loss, in the order of their first rows. Give clusters
+        when they are so old that all of their age are complete; who is given when may not depend on how long they last.
     time : array-like of shape (n_samples,), optional
         Dates or numbers: when each label came, and rows are watched in that order; with ``maturity`` when each row was
         predicted.

@@ -115,15 +115,18 @@ def _number(value: float | None) -> float:
 
 
 def units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple[IntArray, FloatArray]:
-    """Return accepted rows and their losses; of clusters, as they were complete, the last one and the mean loss."""
+    """Return accepted rows and their losses; of clusters, in the order of their first rows, the last one and the mean.
+
+    By their last rows short clusters would come first, and if these have other losses that looks like a change.
+    """
     kept = np.flatnonzero(accepted)
     if unit is None or not kept.size:
         return kept, loss[kept]
-    complete = np.zeros(int(unit.max()) + 1, dtype=np.int64)
-    complete[unit] = np.arange(len(unit))  # of rows of one cluster the last is written last
+    begun = np.zeros(int(unit.max()) + 1, dtype=np.int64)
+    begun[unit[::-1]] = np.arange(len(unit))[::-1]  # of rows of one cluster the first is written last
     found, mine = np.unique(unit[kept], return_inverse=True)
     means = np.bincount(mine, loss[kept]) / np.bincount(mine)
     last = np.zeros(len(found), dtype=np.int64)
     last[mine] = kept
-    order = np.argsort(complete[found])
+    order = np.argsort(begun[found])
     return last[order], means[order]
