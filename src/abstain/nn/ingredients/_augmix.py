@@ -9,7 +9,7 @@ from torch import Tensor
 
 from abstain._checks import generator, whole
 from abstain.nn._confidence import at_least_float32
-from abstain.nn.ingredients._operations import ALL_OPERATIONS, OPERATIONS, random_operations
+from abstain.nn.ingredients._operations import ALL_OPERATIONS, OPERATIONS, Drawn
 from abstain.nn.ingredients._terms import Part, Seed, check_pictures, check_positive, cross_entropy
 
 
@@ -111,7 +111,7 @@ class AugMix:
         chains = x.repeat(self.width, 1, 1, 1)  # all chains side by side
         names = ALL_OPERATIONS if self.all_operations else OPERATIONS
         for done in range(int(left.max())):
-            chains = random_operations(chains, self.severity, names, source, left > done)
+            chains = Drawn.at_random(len(chains), self.severity, names, source).apply(chains, left > done)
         sums = (weights.T[:, :, None, None, None] * chains.reshape(self.width, *x.shape)).sum(dim=0)
         share = share[:, None, None, None]
         return (1.0 - share) * x + share * sums

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,32 +17,38 @@ OPERATIONS = ("autocontrast", "equalize", "posterize", "solarize", *GEOMETRIC)
 ALL_OPERATIONS = (*OPERATIONS, "color", "contrast", "brightness", "sharpness")
 
 
-def random_operations(
-    x: Tensor, severity: float, operations: tuple[str, ...], rng: np.random.Generator, active: Tensor | None = None
-) -> Tensor:
-    """Apply one random operation to each picture, at a level uniform in [.1, severity] tenths of its largest.
+class Drawn(NamedTuple):
+    """Which operation each picture gets, how strong (in [0, 1] of its largest) and to which side."""
 
-    ``active`` (n,) leaves pictures as they are where it is False.
-    """
-    n = len(x)
-    which = rng.integers(len(operations), size=n)
-    level = rng.uniform(0.1, severity, size=n) / 10.0
-    sign = np.where(rng.random(n) < 0.5, -1.0, 1.0)
-    chosen = np.ones(n, dtype=bool) if active is None else active.cpu().numpy()
-    result = x.clone()
-    moved = chosen & np.isin(which, [operations.index(name) for name in GEOMETRIC])
-    if moved.any():
-        rows = torch.as_tensor(np.flatnonzero(moved), device=x.device)
-        names = [operations[index] for index in which[moved]]
-        result[rows] = _move(x[rows], names, level[moved] * sign[moved])
-    for index, name in enumerate(operations):
-        rows_of_it = np.flatnonzero(chosen & (which == index))
-        if name in GEOMETRIC or not len(rows_of_it):
-            continue
-        rows = torch.as_tensor(rows_of_it, device=x.device)
-        strength = torch.as_tensor(level[rows_of_it], device=x.device, dtype=x.dtype)
-        result[rows] = _POINTWISE[name](x[rows], strength[:, None, None, None])
-    return result
+    which: np.ndarray
+    level: np.ndarray
+    sign: np.ndarray
+    operations: tuple[str, ...]
+
+    @classmethod
+    def at_random(cls, n: int, severity: float, operations: tuple[str, ...], rng: np.random.Generator) -> Drawn:
+        """Draw one operation for each of n pictures, at a level uniform in [.1, severity] tenths of its largest."""
+        which = rng.integers(len(operations), size=n)
+        level = rng.uniform(0.1, severity, size=n) / 10.0
+        return cls(which, level, np.where(rng.random(n) < 0.5, -1.0, 1.0), operations)
+
+    def apply(self, x: Tensor, active: Tensor | None = None) -> Tensor:
+        """Return the changed pictures; ``active`` (n,) leaves them as they are where it is False."""
+        chosen = np.ones(len(x), dtype=bool) if active is None else active.cpu().numpy()
+        result = x.clone()
+        moved = chosen & np.isin(self.which, [k for k, name in enumerate(self.operations) if name in GEOMETRIC])
+        if moved.any():
+            rows = torch.as_tensor(np.flatnonzero(moved), device=x.device)
+            names = [self.operations[index] for index in self.which[moved]]
+            result[rows] = _move(x[rows], names, self.level[moved] * self.sign[moved])
+        for index, name in enumerate(self.operations):
+            rows_of_it = np.flatnonzero(chosen & (self.which == index))
+            if name in GEOMETRIC or not len(rows_of_it):
+                continue
+            rows = torch.as_tensor(rows_of_it, device=x.device)
+            strength = torch.as_tensor(self.level[rows_of_it], device=x.device, dtype=x.dtype)
+            result[rows] = _POINTWISE[name](x[rows], strength[:, None, None, None])
+        return result
 
 
 def apply_operation(x: Tensor, name: str, level: float, sign: float = 1.0) -> Tensor:

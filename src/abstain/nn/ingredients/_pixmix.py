@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from abstain._checks import generator, whole
 from abstain.nn.ingredients._mixing_set import mixing_set
-from abstain.nn.ingredients._operations import ALL_OPERATIONS, random_operations
+from abstain.nn.ingredients._operations import ALL_OPERATIONS, Drawn
 from abstain.nn.ingredients._terms import Part, Seed, check_pictures, check_positive, cross_entropy
 
 
@@ -96,18 +97,26 @@ class PixMix:
         source, n = generator(rng), len(x)
         rounds = self.rounds(n, source)
         most = int(rounds.max(initial=0))
-        # the start and every round's own augmentation are operations on the picture itself: all at once
-        changed = random_operations(x.repeat(most + 1, 1, 1, 1), self.severity, ALL_OPERATIONS, source)
-        changed = changed.reshape(most + 1, *x.shape)
-        result = torch.where(_chance(n, source, x), changed[0], x)
-        for done in range(most):
-            others = self._others(x, source)
-            partner = torch.where(_chance(n, source, x), changed[done + 1], others)
-            a, b = (_column(each, x) for each in _shares(self.beta, n, source))
-            added, multiplied = mix_add(result, partner, a, b), mix_multiply(result, partner, a, b)
-            mixed = torch.where(_chance(n, source, x), added, multiplied).clamp(0.0, 1.0)
-            result = torch.where(_column(rounds, x) > done, mixed, result)
+        own = Drawn.at_random(n * (most + 1), self.severity, ALL_OPERATIONS, source)
+        start, steps = _chance(n, source, x), [self._round(x, source) for _ in range(most)]
+        # the start and every round's own augmentation are operations on the picture itself: all that count at once
+        left = torch.as_tensor(rounds, device=x.device)[:, None, None, None]
+        used = torch.cat([start, *(step.own & (left > done) for done, step in enumerate(steps))])
+        changed = own.apply(x.repeat(most + 1, 1, 1, 1), used.flatten()).reshape(most + 1, *x.shape)
+        result = torch.where(start, changed[0], x)
+        for done, step in enumerate(steps):
+            partner = torch.where(step.own, changed[done + 1], step.others)
+            goes = left > done
+            for who, mix in ((goes & step.adds, mix_add), (goes & ~step.adds, mix_multiply)):
+                rows = who.flatten().nonzero().flatten()
+                result[rows] = mix(result[rows], partner[rows], step.a[rows], step.b[rows]).clamp(0.0, 1.0)
         return result
+
+    def _round(self, x: Tensor, rng: np.random.Generator) -> _Round:
+        """Draw what one round needs."""
+        others, own = self._others(x, rng), _chance(len(x), rng, x)
+        a, b = (_column(each, x) for each in _shares(self.beta, len(x), rng))
+        return _Round(others, own, a, b, _chance(len(x), rng, x))
 
     def _others(self, x: Tensor, rng: np.random.Generator) -> Tensor:
         """Draw a picture of the mixing set per sample, and a random crop of each."""
@@ -132,6 +141,16 @@ class PixMix:
     def draw(self, x: Tensor, y: Tensor, rng: Seed = None) -> tuple[Part, ...]:
         """Return the mixed pictures with their own labels."""
         return (Part(self.mixed(x, rng), lambda logits: cross_entropy(logits, y)),)
+
+
+class _Round(NamedTuple):
+    """Draws of one round: pictures of the mixing set, whose turn is the picture itself, shares, and who adds."""
+
+    others: Tensor
+    own: Tensor
+    a: Tensor
+    b: Tensor
+    adds: Tensor
 
 
 def _column(values: np.ndarray, x: Tensor) -> Tensor:
