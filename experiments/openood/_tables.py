@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,10 +22,14 @@ MEASURES = (
     Measure("AUGRC", "augrc", scale=1e3),
     Measure("coverage at 5 % risk, %", "coverage_at_risk(risk=0.05)", scale=100.0),
 )
-SHIFTED = (
-    ("errors, %", "corruption errors", 100.0), ("AURC", "corruption aurc", 1e3), ("AUGRC", "corruption augrc", 1e3),
-    ("coverage at 5 % risk, %", "corruption coverage", 100.0),
-)  # fmt: skip
+
+
+def labelled(part: str) -> tuple[tuple[str, str, float], ...]:
+    """Return the columns of a table of labelled data: ``test``, or the mean over levels of ``corruption``."""
+    return (
+        ("errors, %", f"{part} errors", 100.0), ("AURC", f"{part} aurc", 1e3), ("AUGRC", f"{part} augrc", 1e3),
+        ("coverage at 5 % risk, %", f"{part} coverage", 100.0),
+    )  # fmt: skip
 
 
 def beside(score: str) -> tuple[tuple[str, str, float], ...]:
@@ -52,13 +57,19 @@ def tables(output: Path, jobs: Sequence[Job]) -> str:
         parts.append(f"**{name}: test set** (intervals: test set, and training where there are several seeds)\n")
         parts.append(table(output / name, "ce", models, "test", MEASURES))
         parts.append(f"\n**{name}: corruptions**, a metric per level, then the mean of the five\n")
-        parts.append(by_seeds(here, models, SHIFTED))
+        parts.append(by_seeds(here, models, labelled("corruption")))
         for score in ("msp", "knn"):
             with_it = " and msp" if score != "msp" else ""
             parts.append(f"\n**{name}: beside foreign data**, {score}; DS: {score}{with_it}\n")
             parts.append(by_seeds(here, models, beside(score)))
         parts.append("")
     return "\n".join(parts)
+
+
+def read(file: Path) -> list[dict[str, object]]:
+    """Read the numbers that :func:`tables` wrote."""
+    with file.open(encoding="utf-8", newline="") as stream:
+        return [{**row, "value": float(row["value"])} for row in csv.DictReader(stream)]
 
 
 def by_seeds(

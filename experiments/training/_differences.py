@@ -102,7 +102,7 @@ def cell(row: Mapping[str, Any] | None, scale: float, digits: int, base: bool) -
     if base or math.isnan(row["difference"]):
         return text
     low, high, middle = (row[name] * scale for name in ("low", "high", "difference"))
-    mark = "" if low <= 0.0 <= high else "**"
+    mark = "" if low <= 0.0 <= high or row["n"] == 1 else "**"  # of one seed, training is not known
     interval = f"{low:+.{digits}f} to {high:+.{digits}f}" if row["n"] > 1 else "one seed"
     return f"{text} ({mark}{middle:+.{digits}f}{mark}; {interval})"
 

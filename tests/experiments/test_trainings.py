@@ -27,7 +27,7 @@ from experiments.fd_shifts._rows import STUDY as FD_SHIFTS  # noqa: E402
 from experiments.fd_shifts._tables import SCORES  # noqa: E402
 from experiments.openood._numbers import alone  # noqa: E402
 from experiments.openood._rows import STUDY as OPENOOD  # noqa: E402
-from experiments.openood._tables import welch  # noqa: E402
+from experiments.openood._tables import beside, by_seeds, labelled, read, welch  # noqa: E402
 from experiments.training._differences import Measure, compared  # noqa: E402
 from experiments.training._jobs import SIZES, Setting  # noqa: E402
 from experiments.training._main import main  # noqa: E402
@@ -200,3 +200,12 @@ def test_the_ladder_goes_down_one_step_at_a_time():
         one, two = (settings(asdict(train.recipe(name))) for name in (before, after))
         assert {key for key in one if one[key] != two[key]} - words <= steps[after]
         assert one != two
+
+
+def test_the_page_shows_the_numbers_that_are_kept():
+    """Every table of the page is made from the committed numbers."""
+    rows = read(ROOT / "experiments/openood/results/fashion_small.csv")
+    page = (ROOT / "docs/nn/does-training-help.md").read_text(encoding="utf-8")
+    models = list(dict.fromkeys(job.model for job in OPENOOD.jobs("cpu") if job.setting.name == "fashion_small"))
+    for columns in (labelled("test"), labelled("corruption"), beside("msp"), beside("knn")):
+        assert by_seeds(rows, models, columns) in page
