@@ -5,6 +5,7 @@ from abstain.study._evaluate import evaluate
 from abstain.study._folder import add_run, read_study
 from abstain.study._grid import Grid, Head, rank_changes, sweep
 from abstain.study._joint import protocol
+from abstain.study._levels import levels
 from abstain.study._manifest import Run, SavedSet, Study
 from abstain.study._new_class import join_new_class
 from abstain.study._passes import OverPasses, over_passes
@@ -29,6 +30,7 @@ __all__ = [
     "evaluate",
     "init_study",
     "join_new_class",
+    "levels",
     "over_passes",
     "protocol",
     "rank",
