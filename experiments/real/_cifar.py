@@ -8,7 +8,14 @@ import numpy as np
 
 import abstain
 from abstain import joint
-from abstain.plots import Axis, ConfidentFailuresDisplay, FrontierDisplay, MetricBarsDisplay
+from abstain.plots import (
+    Axis,
+    ConfidentFailuresDisplay,
+    CWSASweepDisplay,
+    EstimatesDisplay,
+    FrontierDisplay,
+    MetricBarsDisplay,
+)
 from experiments.real._page import PAGES, image, load, outputs_folder, page, percent, plain, save, table
 
 RISK, DELTA, SURE = 0.05, 0.05, 20
@@ -243,6 +250,13 @@ def write() -> str:
          f"{row['null_mean']:+.4f} ± {row['null_sd']:.4f}"]
         for name, of in results["ood"].items() for detector, each in of.items() for key, row in each["metrics"].items()
     ]  # fmt: skip
+    papers = [
+        "## Figures of the papers on these networks", "",
+        *image("cifar-cwsa.png", "CWSA, CWSA+, selective accuracy and coverage over the threshold"), "",
+        "The CNN of the CWSA paper (its Fig. 2) beside VGG-16. CWSA here divides by the accepted rows, as defined.", "",
+        *image("cifar-estimates.png", "AURC estimators over the sample size on CIFAR-100"), "",
+        "Estimates of AURC in random batches of DenseNet-BC-100 on CIFAR-100 (as Figs. 3 to 5 of Zhou et al. 2025).",
+    ]  # fmt: skip
     foreigners = [
         "## Foreign data", "",
         "ID and OOD rows together, MSP alone and with a second score; the last column is the gain of the same "
@@ -251,7 +265,7 @@ def write() -> str:
         *image("cifar-frontier.png", "Frontier of MSP and GEN on Fashion-MNIST against MNIST"),
     ]  # fmt: skip
     return page("cifar", "CIFAR models: scores, shifts and label noise", sentences(results),
-                [[*about, *table(head, rows)], pictures, scores, shifts, foreigners])  # fmt: skip
+                [[*about, *table(head, rows)], pictures, scores, shifts, foreigners, papers])  # fmt: skip
 
 
 def _thousandths(found: Any) -> str:
@@ -273,6 +287,17 @@ def figures() -> None:
         PAGES / "cifar-frontier.png", dpi=110
     )
     failures(("densenet_bc_l190_k40", "vgg16"))
+    found = models("cifar10")
+    both = {name: confident(found[name]) for name in ("cwsa_cnn", "vgg16")}
+    CWSASweepDisplay.from_evaluation(abstain.evaluate(both, metrics="augrc")).save(PAGES / "cifar-cwsa.png", dpi=110)
+    large = abstain.evaluate(confident(models("cifar100")["densenet_bc_100"]), metrics="aurc")
+    EstimatesDisplay.from_evaluation(large, n_draws=200).save(PAGES / "cifar-estimates.png", dpi=110)
+
+
+def confident(outputs: Any) -> Any:
+    """Return outputs with the top class and its probability only."""
+    score = outputs.confidence if outputs.confidence is not None else abstain.scores.compute("msp", outputs)
+    return abstain.Outputs(loss=outputs.loss_per_sample(), confidence=score)
 
 
 def failures(names: tuple[str, str]) -> None:
