@@ -287,8 +287,8 @@ def figures() -> None:
         PAGES / "cifar-frontier.png", dpi=110
     )
     failures(("densenet_bc_l190_k40", "vgg16"))
-    found = models("cifar10")
-    both = {name: confident(found[name]) for name in ("cwsa_cnn", "vgg16")}
+    networks = models("cifar10")
+    both = {name: confident(networks[name]) for name in ("cwsa_cnn", "vgg16")}
     CWSASweepDisplay.from_evaluation(abstain.evaluate(both, metrics="augrc")).save(PAGES / "cifar-cwsa.png", dpi=110)
     large = abstain.evaluate(confident(models("cifar100")["densenet_bc_100"]), metrics="aurc")
     EstimatesDisplay.from_evaluation(large, n_draws=200).save(PAGES / "cifar-estimates.png", dpi=110)
