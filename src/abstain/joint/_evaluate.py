@@ -178,7 +178,7 @@ class JointEvaluation(Result):
 
     @cached_property
     def null_gain(self) -> Mapping[str, _null.NullGain]:
-        """Per DS metric, its gain over the confidence alone beside that of a permuted second score."""
+        """Per DS metric, its gain over the confidence alone beside that of a useless one: see :func:`null_gain`."""
         return _null.of_all(self.problem, self.n_permutations, np.random.default_rng(self.seed))
 
     @cached_property
