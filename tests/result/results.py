@@ -94,6 +94,9 @@ def _zone() -> Any:
 RESULTS: dict[str, Callable[[], Any]] = {
     "Audit": lambda: _later("audit"),
     "CertifiedThreshold": lambda: _certified(risk=0.05),
+    "ChosenPair": lambda: abstain.thresholds.choose_pair(
+        LOSS, SCORES["good"], SCORES["plain"], risk=0.3, delta=0.1, is_ood=np.arange(N) % 5 == 0, prevalence=0.1, rng=0
+    ),
     "Comparison": lambda: abstain.compare(LOSS, SCORES),
     "EmpiricalThreshold": lambda: abstain.choose_threshold(LOSS, SCORES["good"], coverage=0.5),
     "Evaluation": _evaluation,

@@ -32,7 +32,7 @@ def _labelled(
         matrix = getattr(outputs, next(iter(inputs))) if inputs else None
         score = policy.confidence(matrix) if inputs else outputs.confidence
         if second is not None:
-            other = (outputs.scores or {})[second["score"]] if extra else policy.second_confidence(matrix)
+            other = (outputs.scores or {})[second["score"]] if extra else policy.of_second().confidence(matrix)
             policy, score = policy.as_one(score, other)
     groups = None if not by else (outputs.groups or {})[names[0]]
     return policy, outputs, {"confidence": score, "groups": groups, "clusters": outputs.clusters}

@@ -141,7 +141,7 @@ def _arrays(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) 
         score = policy.confidence(matrix)
         other = second
         if policy.second is not None and second is None and policy.second["inputs"] == inputs:
-            other = policy.second_confidence(matrix)
+            other = policy.of_second().confidence(matrix)
     if policy.second is not None and other is None:
         raise TypeError(f"this policy has a second score, {policy.second['score']!r}; give second=, or rows by column")
     other = None if policy.second is None else _vector(other, "second")

@@ -175,12 +175,16 @@ class Policy:
         kind: Any = next(iter(self.inputs))
         return compute(self.score, kind, matrix, self.temperature)
 
-    def second_confidence(self, matrix: ArrayLike) -> FloatArray:
-        """Return the second score of rows of logits or probabilities."""
-        if self.second is None or self.second["inputs"] is None:
-            raise ValueError("this policy computes no second score")
-        kind: Any = next(iter(self.second["inputs"]))
-        return compute(self.second["score"], kind, matrix, self.second["temperature"])
+    def of_second(self) -> Policy:
+        """Return the policy of the second score alone, which promises nothing."""
+        if self.second is None:
+            raise TypeError("this policy has one score")
+        name: str = self.second["score"]
+        reading = {"uncertainty": name} if self.second["uncertainty"] else {}
+        return Policy(
+            name, self.second["inputs"], self.second["temperature"], None, {"": self.second["threshold"]}, {}, None, {},
+            reading, self.classes,
+        )  # fmt: skip
 
     def as_one(self, confidence: ArrayLike, second: ArrayLike) -> tuple[Policy, FloatArray]:
         """Return a policy of one score that decides as this one: the first score, -inf where the second is too low.

@@ -12,6 +12,7 @@ from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._monitor import monitor
 from abstain.thresholds._monitoring import Monitoring
 from abstain.thresholds._order import DependentRowsWarning, SortedRowsWarning
+from abstain.thresholds._pair import ChosenPair, choose_pair
 from abstain.thresholds._period import Period
 from abstain.thresholds._plan import CertificatePlan, plan_certificate
 from abstain.thresholds._report import Audit, audit
@@ -24,7 +25,9 @@ from abstain.thresholds._watch import Watch, load_watch
 __all__ = [
     "CertificatePlan",
     "ChosenAmong",
+    "ChosenPair",
     "choose_among",
+    "choose_pair",
     "conditional_threshold",
     "plan_certificate",
     "remember_selection",

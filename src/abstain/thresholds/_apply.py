@@ -13,10 +13,9 @@ from abstain._extras import need
 from abstain._files import write_file
 from abstain.outputs import Scan, declined, scan, spoken
 from abstain.policy import TRUTH, Policy, group_name
+from abstain.thresholds._moved import moved, usual
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
-#: Rows below which it is no news that most scores lie where few did at calibration.
-_FEWEST = 20
 
 
 @dataclass(frozen=True)
@@ -113,6 +112,8 @@ class _Rows:
         self.said: dict[str, float] = {}
         #: whether the score could not be computed from what the classes hold
         self.no_score = False
+        #: the same rows with the second score of the policy, as if that were the only one
+        self.second = None if policy.second is None else _Rows(rows, name, policy.of_second(), column)
 
     def decide(self, out: str, kind: str) -> Applied:
         """Write the rows with their decisions, and count them."""
@@ -132,7 +133,7 @@ class _Rows:
                 written = original.lazy().with_columns(written.select(self.column).collect().to_series())
             _write(written, out, kind, self.rows.separator)
             # a second pass: one pass for both holds more of the file in memory, and takes as long
-            low, high = _usual(self.policy)
+            low, high = usual(self.policy)
             each = {
                 "accepted": decided, "unscored": (score.is_null() | score.is_nan()) & ~refused, "refused": refused,
                 "below": (score < low) & ~refused, "above": (score > high) & score.is_not_nan() & ~refused,
@@ -142,10 +143,11 @@ class _Rows:
             n, accepted, unscored, n_refused, below, above, strange = map(
                 int, counts.collect(engine="streaming").row(0)
             )
-            notes = (*_not_told(self.policy, schema), *_moved(n - unscored - n_refused, below, above, low, high))
+            notes = (*_not_told(self.policy, schema), *moved(n - unscored - n_refused, below, above, low, high))
             return Applied(n, accepted, unscored, n_refused, strange, notes)
         except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
-            cause = self._unusable(pl) if self.no_score else None
+            parts = [each for each in (self, self.second) if each is not None and each.no_score]
+            cause = parts[0]._unusable(pl) if parts else None
             if cause is None and not isinstance(error, pl.exceptions.PolarsError):
                 raise
             if isinstance(error, pl.exceptions.InvalidOperationError):
@@ -213,25 +215,8 @@ def _write(frame: Any, out: str, kind: str, separator: str) -> None:
 def _wanted(policy: Policy) -> list[str]:
     """Return the columns that decide."""
     scored = [policy.score] if policy.inputs is None else next(iter(policy.inputs.values()))
-    return [*scored, *(policy.said_declined() or ())[1:], *([] if policy.group is None else [policy.group])]
-
-
-def _usual(policy: Policy) -> tuple[float, float]:
-    """Return between which scores about eight in ten calibration rows lie; infinite where that was not kept."""
-    each = policy.calibration.get("groups", {"": policy.calibration})
-    edges = [edge for one in each.values() for edge, _ in one.get("bins", [])]
-    return (min(edges), max(edges)) if edges else (-np.inf, np.inf)
-
-
-def _moved(n: int, below: int, above: int, low: float, high: float) -> list[str]:
-    """Say if most scores lie where at most one in ten of the calibration rows did."""
-    for count, where, edge in ((below, "below", low), (above, "above", high)):
-        if count > n / 2 and n >= _FEWEST:
-            return [
-                f"{count} of {n} scores are {where} {edge:.6g}, where at most one in ten calibration rows was: is the "
-                "score on the scale that it had at calibration (per cent or fractions, temperature, sign)?"
-            ]
-    return []
+    other = [] if policy.second is None else _wanted(policy.of_second())
+    return [*scored, *other, *(policy.said_declined() or ())[1:], *([] if policy.group is None else [policy.group])]
 
 
 def _not_told(policy: Policy, schema: Any) -> list[str]:
@@ -275,6 +260,9 @@ def _columns(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any, Any]:
     else:
         score = _computed(pl, rows, schema)
     score = -score if "uncertainty" in policy.reading else score
+    if rows.second is not None:  # -inf where the second score is too low, nothing where it is missing
+        other, _, reached = _columns(pl, rows.second, schema)
+        score = pl.when(reached).then(score).when(other.is_not_null() & other.is_not_nan()).then(float("-inf"))
     refused = _refused(pl, rows, schema)
     limit: Any = pl.lit(policy.thresholds.get(""), dtype=pl.Float64)
     if policy.group is not None:

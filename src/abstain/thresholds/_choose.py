@@ -246,7 +246,7 @@ def _one(
     point, kind = _point(sample, curve, objective), next(iter(objective))
     attained = not np.isnan(point.threshold)
     return EmpiricalThreshold(
-        **_shared(sample, point.threshold if attained else np.inf, level), procedure=f"empirical/{kind}",
+        **shared(sample, point.threshold if attained else np.inf, level), procedure=f"empirical/{kind}",
         objective=objective, reason=None if attained else point.reason, best=None if attained else nearest(curve, kind),
     )  # fmt: skip
 
@@ -283,17 +283,17 @@ def _certified(sample: Sample, objective: dict[str, Any], level: float, options:
         found = search(sample, risk, delta, **options)
     else:
         found = _of_clusters(sample, risk, delta, largest, options)
-    shared = _shared(sample, found.threshold, level)
+    parts = shared(sample, found.threshold, level)
     answer: dict[str, Any] = {}
     if sample.cluster is not None:
         accepted = sample.score >= found.threshold
         means = cluster_means(sample.loss, accepted, sample.cluster)
-        shared |= {"risk": float(means.mean()) if means.size else np.nan, "risk_interval": mean_interval(means, level)}
+        parts |= {"risk": float(means.mean()) if means.size else np.nan, "risk_interval": mean_interval(means, level)}
     elif found.reason is not None and sample.weight is None:
         needed = rows_needed(sample, risk, delta) if found.bound == "binomial" else None
         answer = {"attained": attained(sample, delta, largest), "rows_needed": needed}
     return CertifiedThreshold(
-        **shared, procedure=found.procedure, objective=objective, reason=found.reason, best=None, risk_limit=risk,
+        **parts, procedure=found.procedure, objective=objective, reason=found.reason, best=None, risk_limit=risk,
         delta=delta, max_loss=largest, bound=found.bound, **answer,
         statement=statement(risk, delta, weighted=sample.weight is not None, clustered=sample.cluster is not None),
     )  # fmt: skip
@@ -312,7 +312,8 @@ def _of_clusters(sample: Sample, risk: float, delta: float, largest: float, opti
     return search_clusters(sample, sample.cluster, risk, delta, largest, fixed)
 
 
-def _shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
+def shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
+    """Return what every threshold says of itself."""
     accepted: FloatArray = (sample.score >= threshold).astype(np.float64)
     weight = np.ones(sample.n) if sample.weight is None else sample.weight
     mass, n_accepted = float(weight @ accepted), int(accepted.sum())

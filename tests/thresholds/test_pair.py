@@ -1,0 +1,171 @@
+"""Two scores: chosen, certified, deployed and watched together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain
+from abstain.thresholds import apply_policy, audit, choose_pair
+from tests.tiers import repeated
+
+N = 6000
+
+
+def rows(seed: int, n: int = N, share: float = 0.15) -> tuple[Any, Any, Any, Any]:
+    """Return loss, confidence, OOD score and which rows are OOD: these are confident, and told by the second score."""
+    rng = np.random.default_rng(seed)
+    ood = rng.random(n) < share
+    confidence = np.where(ood, rng.beta(4, 2, n), rng.beta(5, 1.2, n))
+    loss = np.where(ood, True, rng.random(n) > 0.5 + 0.5 * confidence)
+    return loss.astype(float), confidence, rng.normal(2.5 * ~ood, 1.0), ood
+
+
+def pair(seed: int = 0, **options: Any) -> Any:
+    """Return a pair that was chosen on such rows."""
+    loss, confidence, second, ood = rows(seed)
+    if "prevalence" in options:
+        options["is_ood"] = ood
+    return choose_pair(loss, confidence, second, risk=0.1, delta=0.1, rng=0, **options)
+
+
+def test_two_scores_accept_more_than_either() -> None:
+    """At the same promise, where each sees errors that the other does not."""
+    loss, confidence, second, _ = rows(0)
+    alone = [abstain.choose_threshold(loss, score, risk=0.1, delta=0.1).coverage for score in (confidence, second)]
+    found = pair()
+    new_loss, new_confidence, new_second, _ = rows(1, 100_000)
+    accepted = found.accept(new_confidence, new_second)
+    assert accepted.mean() > max(alone) + 0.1
+    assert new_loss[accepted].mean() <= 0.1
+
+
+@pytest.mark.parametrize("options", [{}, {"prevalence": 0.05}, {"second_threshold": 1.0}])
+def test_the_promise_names_its_population(options: dict[str, Any]) -> None:
+    """Rows as drawn, or ID and OOD rows at a prevalence; a threshold fixed before leaves all rows to certify."""
+    found = pair(**options)
+    words = found.guarantee()["statement"]
+    assert words.startswith(
+        "with probability at least 0.9 over the draw of the calibration rows, the mean loss of what"
+    )
+    assert ("of ID rows and OOD rows at a prevalence of 0.05" in words) == ("prevalence" in options)
+    assert (found.n_chose == 0) == ("second_threshold" in options)
+    loss, confidence, second, ood = rows(3, 200_000)
+    accepted = found.accept(confidence, second)
+    weight = np.where(ood, 0.05 / ood.mean(), 0.95 / (~ood).mean()) if "prevalence" in options else np.ones(len(loss))
+    assert np.average(loss[accepted], weights=weight[accepted]) <= 0.1
+    drawn = choose_pair(*rows(0)[:3], risk=0.1, delta=0.1, is_ood=rows(0)[3], rng=0)
+    assert "of ID and OOD rows as they were drawn (15.6 % OOD)" in drawn.guarantee()["statement"]
+
+
+def test_every_form_of_the_policy_decides_alike(tmp_path: Path) -> None:
+    """Loaded, by rows, by columns, as a Python file, in DuckDB and by apply: missing and low scores included."""
+    found = pair()
+    found.save(tmp_path / "p.json", score="c", second="o")
+    policy = abstain.load_policy(tmp_path / "p.json")
+    assert policy == found.policy(score="c", second="o")
+    _, confidence, second, _ = rows(0)
+    confidence[:3], second[2:5] = np.nan, np.nan
+    second[5] = found.second_threshold
+    frame = pl.DataFrame({"c": confidence, "o": second})
+    many = policy.decide(confidence, second=second)
+    assert np.array_equal(many.accepted, found.accept(confidence, second))
+    assert many.counts["below_second_threshold"] > 0
+    assert many.counts["missing_score"] == 5
+    assert policy.decide(frame).reason.tolist() == many.reason.tolist()
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(policy.to_python(), names)
+    assert [names["decide"](row)[1] for row in frame.to_dicts()] == many.reason.tolist()
+    assert [policy.decide(row).reason for row in frame.to_dicts()] == many.reason.tolist()
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.register("t", frame.to_arrow())
+        got = connection.execute(f"SELECT {policy.to_sql()} FROM t").fetchall()
+    assert [value for (value,) in got] == many.accepted.tolist()
+    frame.write_csv(tmp_path / "new.csv")
+    done = apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv")
+    assert (done.n_accepted, done.n_unscored) == (int(many.accepted.sum()), 5)
+    assert pl.read_csv(tmp_path / "out.csv")["accepted"].to_list() == many.accepted.tolist()
+
+
+def test_a_second_score_of_the_same_classes(tmp_path: Path) -> None:
+    """Both computed from logits: one matrix decides, and so does a file of them."""
+    rng = np.random.default_rng(0)
+    z = 3.0 * rng.standard_normal((3000, 3))
+    first, second = (abstain.policy.compute(name, "logits", z, 1.5) for name in ("msp", "max_logit"))
+    loss = (rng.random(3000) > 0.5 + 0.5 * first).astype(float)
+    found = choose_pair(loss, first, second, risk=0.2, delta=0.1, rng=0)
+    columns = ["z_0", "z_1", "z_2"]
+    policy = found.policy(score="msp", second="max_logit", second_computed=True, logits=columns, temperature=1.5)
+    policy.save(tmp_path / "p.json")
+    expected = found.accept(first, second)
+    assert np.array_equal(abstain.load_policy(tmp_path / "p.json").decide(z).accepted, expected)
+    pl.DataFrame(z, schema=columns).write_parquet(tmp_path / "new.parquet")
+    assert apply_policy(policy, tmp_path / "new.parquet", tmp_path / "out.parquet").n_accepted == expected.sum()
+    with pytest.raises(TypeError, match="second_computed= needs the columns of the classes"):
+        found.policy(score="s", second="o", second_computed=True)
+
+
+def test_a_pair_is_audited_as_one_score() -> None:
+    """What the policy does on new rows is what the pair does."""
+    found = pair()
+    loss, confidence, second, _ = rows(5)
+    policy, score = found.policy(score="c", second="o").as_one(confidence, second)
+    seen = audit(policy, loss, score)
+    accepted = found.accept(confidence, second)
+    assert seen.n_accepted == accepted.sum()
+    assert seen.risk == pytest.approx(loss[accepted].mean())
+    assert seen.keeps_promise
+    with pytest.raises(TypeError, match="this policy has two scores"):
+        found.policy(score="c", second="o").accept(confidence)
+
+
+@pytest.mark.parametrize("known", [False, True])
+@repeated(60, 600)
+def test_pairs_that_break_the_limit_everywhere_are_rarely_certified(known: bool, repetitions: int) -> None:
+    """The risk of every pair is just above the limit, by rows as drawn and by a prevalence that is not the file's."""
+    n, delta, broken = 600, 0.2, 0
+    for seed in range(repetitions):
+        rng = np.random.default_rng([seed, 7])
+        ood = np.arange(n) < (n // 2 if known else 0)
+        wrong = (0.102 - 0.05) / 0.95 if known else 0.102
+        loss = np.where(ood, 1.0, rng.random(n) < wrong)
+        scores = rng.integers(0, 20, (2, n)) / 20.0
+        more: dict[str, Any] = {"is_ood": ood, "prevalence": 0.05} if known else {}
+        broken += choose_pair(loss, *scores, risk=0.1, delta=delta, rng=seed, **more).attainable
+    assert broken <= delta * repetitions + 2.6 * np.sqrt(repetitions * delta * (1 - delta))
+
+
+def test_what_is_refused() -> None:
+    """A prevalence without rows of both kinds, out of range, per cent; columns of different lengths."""
+    loss, confidence, second, ood = rows(0, 200)
+    good: dict[str, Any] = {"risk": 0.1, "delta": 0.1}
+    for error, message, options in [
+        (TypeError, "prevalence= needs is_ood=", {"prevalence": 0.1}),
+        (ValueError, "prevalence", {"prevalence": 5, "is_ood": ood}),
+        (ValueError, "rows of both kinds", {"prevalence": 0.1, "is_ood": np.zeros(200)}),
+        (ValueError, "truth values", {"is_ood": np.arange(200)}), (ValueError, "lengths differ", {"is_ood": ood[:9]}),
+        (ValueError, "below the largest", {"prevalence": 0.1, "is_ood": ood, "risk": 1.0}),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            choose_pair(loss, confidence, second, **(good | options))
+    with pytest.raises(ValueError, match="max_loss"):
+        choose_pair(0.5 * loss, confidence, second, prevalence=0.1, is_ood=ood, **good)
+
+
+def test_few_rows_certify_nothing_and_say_so() -> None:
+    """The pair rejects every row, as a policy too."""
+    loss, confidence, second, ood = rows(0, 30)
+    for more in ({}, {"is_ood": ood, "prevalence": 0.1}):
+        found = choose_pair(loss, confidence, second, risk=0.01, delta=0.05, rng=0, **more)
+        assert not found.attainable
+        assert found.guarantee() is None
+        assert "not attainable" in str(found)
+        assert not found.accept(confidence, second).any()
+        assert json.loads(found.to_json())["found"]["threshold"] == "inf"
