@@ -88,3 +88,51 @@ def test_capacity_as_cases(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     for text in ("many", "1/2/3"):
         assert run([*common, text]) == 2
         assert "--capacity takes a share, or cases of all cases as in 500/2500" in capsys.readouterr().err
+
+
+def test_two_scores_on_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Chosen on ID and OOD rows, applied, exported, audited and monitored: the same rows are accepted."""
+    for name, seed in (("cal", 0), ("later", 1)):
+        rng = np.random.default_rng(seed)
+        ood = rng.random(5000) < 0.125
+        sure = np.where(ood, rng.beta(4, 2, 5000), rng.beta(5, 1.2, 5000))
+        error = rng.random(5000) > 0.5 + 0.5 * sure
+        columns = {"error": (error | ood).astype(float), "confidence": sure, "known": rng.normal(2.5 * ~ood, 1.0)}
+        pl.DataFrame(columns | ({"is_ood": ood} if name == "cal" else {})).write_csv(f"{name}.csv")
+    goal = ["--risk", "0.1", "--delta", "0.1", "--second", "known", "-o", "p.json"]
+    assert run(["threshold", "cal.csv", *goal]) == 0
+    assert "of ID and OOD rows as they were drawn" in " ".join(capsys.readouterr().out.split())
+    assert run(["threshold", "cal.csv", *goal, "--prevalence", "0.1"]) == 0
+    assert "ID rows and OOD rows at a prevalence of 0.1" in " ".join(capsys.readouterr().out.split())
+    assert run(["apply", "p.json", "later.csv", "-o", "out.csv"]) == 0
+    said = capsys.readouterr()
+    assert "and 'known' >=" in said.err
+    accepted = pl.read_csv("out.csv")["accepted"]
+    assert f"{accepted.sum()} accepted" in said.out
+    assert run(["export", "p.json", "-o", "decide.py"]) == 0
+    names: dict[str, object] = {"__name__": "decide"}
+    exec(Path("decide.py").read_text(), names)
+    decide: object = names["decide"]
+    assert [decide(row)[0] for row in pl.read_csv("later.csv").to_dicts()] == accepted.to_list()  # type: ignore[operator]
+    for command in ("audit", "monitor"):
+        assert run([command, "p.json", "later.csv"]) == 0
+        assert f"{accepted.sum()}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--coverage", "0.5", "--second", "z_0"], "--second needs --risk and --delta"),
+        (["--risk", "0.2", "--delta", "0.1", "--prevalence", "0.1"], "--prevalence belongs to --second"),
+        (["--risk", "0.2", "--delta", "0.1", "--second", "z_0", "--prevalence", "0.1"], "--prevalence needs OOD rows"),
+        (["--risk", "0.2", "--delta", "0.1", "--second", "z_0", "--groups", "site"], "exclude each other"),
+        (["--risk", "0.2", "--delta", "0.1", "--second", "nothing"], "nothing"),
+    ],
+)
+def test_wrong_use_of_two_scores(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    """Exit code 2, and nothing is written."""
+    assert run(["threshold", "val.csv", "--logits", "z_*", *options, "-o", "p.json"]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("p.json").exists()

@@ -1,7 +1,8 @@
-"""``abstain audit`` and ``abstain export``: what a policy does on labelled rows, and what it is elsewhere."""
+"""``abstain apply``, ``audit`` and ``export``: use a policy, see what it does, take it elsewhere."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,10 @@ import click
 
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
-from abstain.cli._input import about, read
+from abstain.cli._input import about, read, understood
+from abstain.cli._monitor import as_calibrated, model_option, one_score, second_column
 from abstain.cli._show import check_destinations
-from abstain.cli._thresholds import _print, as_calibrated, model_option, noted
+from abstain.cli._thresholds import show_found
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
@@ -25,17 +27,41 @@ def _labelled(
     policy: Policy, file: Path, columns: dict[str, Any], by: list[str]
 ) -> tuple[Policy, Outputs, dict[str, Any]]:
     """Return labelled rows, read as the calibration rows were, and the policy with one score in the place of two."""
-    inputs, second = dict(policy.inputs or {}), policy.second
-    extra = [second["score"]] if second is not None and second["inputs"] is None else []
-    outputs, _, names = read(file, extra, by, **as_calibrated(columns, policy))
-    with about(file), noted():
-        matrix = getattr(outputs, next(iter(inputs))) if inputs else None
-        score = policy.confidence(matrix) if inputs else outputs.confidence
-        if second is not None:
-            other = (outputs.scores or {})[second["score"]] if extra else policy.of_second().confidence(matrix)
-            policy, score = policy.as_one(score, other)
+    outputs, _, names = read(file, second_column(policy), by, **as_calibrated(columns, policy))
+    with about(file):
+        score = one_score(outputs, policy)
     groups = None if not by else (outputs.groups or {})[names[0]]
-    return policy, outputs, {"confidence": score, "groups": groups, "clusters": outputs.clusters}
+    return replace(policy, second=None), outputs, {"confidence": score, "groups": groups, "clusters": outputs.clusters}
+
+
+@command.command("apply", epilog=example_lines("abstain apply policy.json new.parquet -o decided.parquet"))
+@click.argument("policy", type=Path)
+@click.argument("file", type=Path)
+@click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv, .tsv, .parquet or .jsonl.")
+@click.option("--column", default="accepted", show_default=True, help="Name of the new column.")
+@model_option
+@click.option("--edited", is_flag=True, help="Use a policy that was edited by hand; its guarantee is dropped.")
+def apply_command(policy: Path, file: Path, output: Path, column: str, edited: bool, model: str | None) -> None:
+    """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size."""
+    from abstain import load_policy
+    from abstain.thresholds import apply_policy
+
+    known = load_policy(policy, edited=edited, model=model)
+    done = apply_policy(known, file, output, column=column)
+    share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
+    refused = f", {done.n_declined} declined by the model itself" if known.said_declined() is not None else ""
+    strange = "" if known.group is None else f", {done.n_unknown_group} of no group that has a threshold"
+    counts = f"{done.n} rows: {done.n_accepted} accepted{share}{refused}, {done.n_unscored} without a score{strange}"
+    click.echo(counts)
+    promise = "nothing is promised" if known.guarantee is None else f"promise: {known.guarantee['statement']}"
+    score = f"minus {known.score!r}" if "uncertainty" in known.reading else repr(known.score)
+    group = known.group
+    by = f" reaches the threshold of its {group!r}" if group is not None else f" >= {known.thresholds['']!r}"
+    if known.second is not None:
+        by += f" and {'minus ' * known.second['uncertainty']}{known.second['score']!r} >= {known.second['threshold']!r}"
+    understood.append(f"{policy}: a row is accepted if {score}{by}; {promise}")
+    understood.extend(f"{file}: {note}" for note in done.notes)
+    click.echo(f"wrote {output}", err=True)
 
 
 @command.command("audit", epilog=example_lines("abstain audit policy.json test.parquet --by site"))
@@ -62,7 +88,7 @@ def audit_command(
     known, outputs, rows = _labelled(known, file, columns, names)
     with about(file):
         seen = audit(known, outputs.loss_per_sample(), level=level, **rows)
-    _print(seen, as_json)
+    show_found(seen, as_json)
     if seen.keeps_promise is False:
         context.exit(1)
 

@@ -20,6 +20,7 @@ from abstain.cli import (  # noqa: F401  (they add their commands)
     _input,
     _joint,
     _labels,
+    _monitor,
     _plots,
     _policy,
     _study,

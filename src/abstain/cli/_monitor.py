@@ -1,0 +1,173 @@
+"""``abstain monitor``: whether newly labelled rows still support the promise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abstain.cli._columns import ANSWERS, ROWS, reads
+from abstain.cli._group import command, example_lines
+from abstain.cli._input import about, read
+from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
+from abstain.cli._show import check_destinations
+from abstain.cli._thresholds import noted, show_found
+
+if TYPE_CHECKING:
+    from abstain.outputs import Outputs
+    from abstain.policy import Policy
+
+#: Columns of which one says what is right.
+_VERDICTS = ("loss", "correct", "quality")
+#: Option of every command that uses a policy.
+model_option = click.option("--model", help="Refuse a policy that was not made for this model.")
+
+
+def as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
+    """Return how to read a file that is monitored: as options say, and else as the calibration file was read."""
+    inputs, reading = dict(policy.inputs or {}), dict(policy.reading)
+    told = {name for name, value in columns.items() if value is not None}
+    if told & {"loss", "correct", "quality"}:
+        part, name = policy.said_declined() or ("", "")
+        if part in ("correct", "predictions") and not told & {"abstained", "correct"}:
+            raise click.UsageError(
+                f"the promise is about what the model itself answers, which {name!r} said at calibration; give "
+                + (f"--correct {name}, or " if part == "correct" else "")
+                + "--abstained with the column that says so"
+            )
+        reading = {name: value for name, value in reading.items() if name not in (*_VERDICTS, "labels", "predictions")}
+    elif told & {"labels", "predictions"}:
+        reading = {name: value for name, value in reading.items() if name not in _VERDICTS}
+    if columns["positive_probability"] in inputs.get("probabilities", ()):
+        columns["positive_probability"] = None  # the policy has it
+    column = None if inputs else "uncertainty" if "uncertainty" in reading else "confidence"
+    scored = {"logits": inputs.get("logits"), "probabilities": inputs.get("probabilities")}
+    return (
+        columns
+        | {name: reading[name] for name in reading.keys() - told}
+        | scored
+        | ({} if column is None else {column: policy.score})
+    )
+
+
+@command.command(
+    "monitor",
+    epilog=example_lines(
+        "abstain monitor policy.json audited.parquet --loss err",
+        "abstain monitor policy.json this_week.csv --loss err --state watch.json",
+        "abstain monitor policy.json recent.csv --loss err --state watch.json --time predicted --maturity 30",
+    ),
+)
+@click.argument("policy", type=Path)
+@click.argument("file", type=Path, required=False)
+@reads("labels", "features", *ROWS, *ANSWERS, "clusters")
+@click.option("--state", type=Path, help="What was watched so far: read, and written again with FILE, the new rows.")
+@click.option("--time", help="Column of dates or numbers: when labels came; with --maturity when rows were predicted.")
+@click.option("--maturity", type=float, help="Days until all labels of a row's age are in; younger rows wait.")
+@click.option("--as-of", help="The present, for --maturity.  [default: the latest time]")
+@click.option("--unlabelled", type=click.Choice(["refuse", "error"]), help="Accepted rows without a label.")
+@click.option("--period", type=float, help="Days of a line of the table, where --time is given.  [default: 7]")
+@click.option("--run-length", type=float, help="Accepted rows between false signals of a change.  [default: 10000]")
+@click.option("--since-first", is_flag=True, help="Test the mean risk since the first row, not the risk at every row.")
+@click.option("--again", is_flag=True, help="Take rows that look as if they had been sent before.")
+@click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage cannot be told.")
+@click.option("--max-loss", type=float, help="Largest possible loss; default that of the promise.")
+@click.option("--delta", type=float, help="False-alarm probability; default that of the promise.")
+@model_option
+@plot_option("monitoring", "monitoring")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def monitor_command(
+    context: click.Context, /, policy: Path, file: Path | None, columns: dict[str, Any], state: Path | None,
+    time: str | None, as_of: str | None, again: bool, as_json: bool, plots: Wanted, model: str | None,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
+
+    FILE holds all labelled rows since the deployment, in the order in which their labels came; with --state only the
+    new ones. The test may be repeated every day. Without FILE what was watched so far is shown.
+    """
+    from abstain import load_policy
+    from abstain.thresholds import Watch, load_watch
+
+    check_destinations(plot_targets(plots), [policy, *([] if file is None else [file])])
+    whole = load_policy(policy, model=model)
+    known = replace(whole, second=None)  # two scores are watched as one
+    given = {name: value for name, value in options.items() if value not in (None, False)}
+    if state is not None and state.exists():
+        if given:
+            names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise click.UsageError(
+                f"{state} keeps the options that it was begun with; leave {names} out, or begin another state"
+            )
+        watch = load_watch(state, known)
+    elif file is None:
+        raise click.UsageError("give FILE, the labelled rows, or --state with what was watched so far")
+    else:
+        watch = Watch(known, **given)
+    if state is not None and file is not None:
+        check_destinations({"state": state}, [file, policy])
+    if file is None:
+        seen = watch.result()
+    else:
+        unlabelled = watch.clock.maturity is not None or "unlabelled" in given
+        rows = _monitored(file, whole, columns, time, unlabelled)
+        with about(file):
+            seen = watch.update(**rows, as_of=_present(as_of), again=again)
+    if state is not None and file is not None:
+        watch.save(state)
+    say_written(draw(plots, "monitoring", seen, known))
+    show_found(seen, as_json)
+    if seen.promise_broken:
+        context.exit(1)
+
+
+def second_column(policy: Policy) -> list[str]:
+    """Return the column of a second score, if there is one."""
+    return [policy.second["score"]] if policy.second is not None and policy.second["inputs"] is None else []
+
+
+def one_score(outputs: Outputs, policy: Policy) -> Any:
+    """Return the score of a policy; of two the first, -inf where the second one is too low."""
+    inputs, second = dict(policy.inputs or {}), policy.second
+    matrix = getattr(outputs, next(iter(inputs))) if inputs else None
+    with noted():
+        score = policy.confidence(matrix) if inputs else outputs.confidence
+        if second is None:
+            return score
+        other = (outputs.scores or {})[second["score"]] if second["inputs"] is None else None
+        return policy.as_one(score, policy.of_second().confidence(matrix) if other is None else other)[1]
+
+
+def _monitored(
+    file: Path, policy: Policy, columns: dict[str, Any], time: str | None, unlabelled: bool
+) -> dict[str, Any]:
+    """Return the columns of rows to watch; rows without a label have none of a loss."""
+    from abstain.outputs import read_pool
+
+    columns, extra = as_calibrated(columns, policy), second_column(policy)
+    by = [name for name in (policy.group, time) if name is not None]
+    if unlabelled:
+        outputs, loss = read_pool(file, groups=by, scores=extra, **columns)
+        names = by
+    else:
+        outputs, _, names = read(file, extra, by, **columns)
+        loss = outputs.loss_per_sample()
+    found = dict(zip(by, names, strict=True))
+    with about(file):
+        score = one_score(outputs, policy)
+    return {
+        "loss": loss, "confidence": score, "clusters": outputs.clusters,
+        "groups": (outputs.groups or {})[found[policy.group]] if policy.group else None,
+        "time": (outputs.groups or {})[found[time]] if time else None,
+    }  # fmt: skip
+
+
+def _present(as_of: str | None) -> Any:
+    """Return a number, or the text of a date."""
+    try:
+        return None if as_of is None else float(as_of)
+    except ValueError:
+        return as_of
