@@ -18,7 +18,7 @@ from abstain.thresholds import choose_pair
 
 RISK, DELTA = 0.1, 0.1
 #: Rows in which the risk of a pair is counted.
-MANY = 200_000
+MANY = 100_000
 Rows = tuple[Any, Any, Any, Any]
 
 

@@ -33,8 +33,6 @@ def formula(score: str, kind: str, temperature: float | None, rows: FloatArray) 
     """Return a score of rows of finite class values, as ``_plain.formula`` does."""
     if kind == "probabilities":
         rows = probabilities(rows, "probabilities", np, None)
-    else:
-        _no_probabilities(rows)
     found = np.empty(len(rows))
     piece = max(1, _PIECE // rows.shape[1])
     for start in range(0, len(rows), piece):
@@ -66,8 +64,12 @@ def _total(values: FloatArray, top: FloatArray) -> Any:
     return total
 
 
-def _no_probabilities(rows: FloatArray) -> None:
+def no_probabilities(rows: FloatArray) -> None:
+    """Refuse what are probabilities in the place of logits."""
+    rows = rows[np.isfinite(rows).all(axis=1)]
     n, width = rows.shape
+    if not n:
+        return
     few = rows[:2]  # of most logits the first row tells
     if n + width <= 3 or few.min() < 0.0 or few.max() > 1.0 or rows.min() < 0.0 or rows.max() > 1.0:
         return

@@ -11,7 +11,7 @@ import numpy as np
 from abstain._checks import closest, same_length, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.policy import _plain
-from abstain.policy._arrays import reasons
+from abstain.policy._arrays import no_probabilities, reasons
 from abstain.policy._decisions import Decision, Decisions
 from abstain.policy._groups import limits_of
 from abstain.policy._inputs import compute
@@ -98,6 +98,8 @@ def _frame(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
         matrix = (
             _listed(each[0]) if lists else np.column_stack([np.asarray(values, dtype=np.float64) for values in each])
         )
+        if kind == "logits":
+            no_probabilities(np.asarray(matrix, dtype=np.float64))
         return compute(part["score"], kind, matrix, part["temperature"])
 
     score = scores(policy._part())
@@ -138,6 +140,8 @@ def _arrays(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) 
     else:
         ((_, names),) = inputs.items()
         matrix, many = _matrix(policy, array, names)
+        if "logits" in inputs:
+            no_probabilities(np.asarray(matrix, dtype=np.float64))
         score = policy.confidence(matrix)
         other = second
         if policy.second is not None and second is None and policy.second["inputs"] == inputs:

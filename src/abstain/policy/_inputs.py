@@ -69,7 +69,7 @@ def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None
     Raises
     ------
     ValueError
-        What are no probabilities, or probabilities in the place of logits; an unknown score.
+        What are no probabilities; an unknown score.
 
     Examples
     --------
