@@ -25,7 +25,11 @@ X, Y = make_classification(2000, n_informative=4, flip_y=0.1, random_state=0)
 
 
 @parametrize_with_checks(
-    [SelectiveClassifier(), SelectiveClassifier(calibration="cv", cv=2), SelectiveClassifier(per_class=True)]
+    [
+        SelectiveClassifier(coverage=0.8),
+        SelectiveClassifier(coverage=0.8, calibration="cv", cv=2),
+        SelectiveClassifier(coverage=0.8, per_class=True),
+    ]
 )
 def test_scikit_learn_accepts_it(estimator: SelectiveClassifier, check) -> None:  # type: ignore[no-untyped-def]
     """Every check that scikit-learn has for classifiers."""
@@ -110,12 +114,12 @@ def test_pipelines_and_searches() -> None:
 def test_metadata_reaches_the_classifier() -> None:
     """Weights are split with the rows, with and without routing."""
     weight = np.where(Y == 1, 10.0, 1.0)
-    plain = SelectiveClassifier().fit(X, Y)
-    weighted = SelectiveClassifier().fit(X, Y, sample_weight=weight)
+    plain = SelectiveClassifier(coverage=0.8).fit(X, Y)
+    weighted = SelectiveClassifier(coverage=0.8).fit(X, Y, sample_weight=weight)
     assert weighted.predict(X).mean() > plain.predict(X).mean()
     with config_context(enable_metadata_routing=True):
         inner = LogisticRegression().set_fit_request(sample_weight=True)
-        routed = SelectiveClassifier(inner).fit(X, Y, sample_weight=weight)
+        routed = SelectiveClassifier(inner, coverage=0.8).fit(X, Y, sample_weight=weight)
     np.testing.assert_array_equal(routed.predict(X), weighted.predict(X))
 
 
@@ -156,8 +160,8 @@ def test_a_search_with_a_scorer_can_be_pickled() -> None:
     [
         (lambda: selective_scorer("nll"), ValueError, "nll is no metric of a reject option"),
         (lambda: selective_scorer("augrc")(KMeans(2, n_init=1).fit(X), X, Y), TypeError, "KMeans has no predict_proba"),
-        (lambda: SelectiveClassifier(LinearSVC(), confidence_score=len).fit(X, Y), TypeError, "LinearSVC has no"),
-        (lambda: SelectiveClassifier(calibration=None).fit(X, Y), ValueError, "calibration must lie inside"),
+        (lambda: SelectiveClassifier(LinearSVC(), coverage=0.8, confidence_score=len).fit(X, Y), TypeError, "LinearS"),
+        (lambda: SelectiveClassifier(coverage=0.8, calibration=None).fit(X, Y), ValueError, "calibration must lie"),
         (lambda: confusion_matrix_with_reject([0, 1], [1, 1], [0.3, 0.9]), ValueError, r"accept\[0\] = .*0.3"),
         (lambda: confusion_matrix_with_reject([0, 1], [1, 1], ["yes", "no"]), ValueError, r"accept\[0\] = .*yes"),
         (lambda: confusion_matrix_with_reject([0], [0], [True], sample_weight=[-1]), ValueError, "sample_weight"),
@@ -185,7 +189,7 @@ def test_the_confusion_matrix_counts_every_row_once() -> None:
 def test_a_wrong_share_is_refused(share: object) -> None:
     """The message names the argument and the remedy."""
     with pytest.raises(ValueError, match=r"calibration must lie inside"):
-        SelectiveClassifier(calibration=share).fit(X, Y)
+        SelectiveClassifier(coverage=0.8, calibration=share).fit(X, Y)
 
 
 def test_a_threshold_per_class() -> None:
@@ -217,3 +221,64 @@ def test_rejecting_everything_is_said() -> None:
     assert not found.accept(X).any()
     with pytest.warns(UserWarning, match="all rows predicted as 0, 1 are rejected"):
         SelectiveClassifier(risk=0.05, delta=0.05, per_class=True).fit(X[:100], Y[:100])
+
+
+def test_no_objective_is_guessed() -> None:
+    """Nothing is chosen for want of a word."""
+    with pytest.raises(TypeError, match="no objective: give one of risk, coverage, capacity, cost, metric"):
+        SelectiveClassifier().fit(X, Y)
+
+
+def test_a_fitted_model_is_not_fitted_again_in_silence() -> None:
+    """With prefit it is taken as it is, and all rows calibrate; without, a warning names the way."""
+    inner = LogisticRegression().fit(X[:500], Y[:500])
+    weights = inner.coef_.copy()
+    found = SelectiveClassifier(inner, coverage=0.6, prefit=True).fit(X[500:], Y[500:])
+    assert found.estimator_ is inner
+    assert np.array_equal(inner.coef_, weights)
+    assert found.n_calibration_ == len(Y) - 500
+    for calibration in (0.25, "cv"):
+        with pytest.warns(UserWarning, match="LogisticRegression is fitted already and is fitted again here; prefit"):
+            SelectiveClassifier(inner, coverage=0.6, calibration=calibration).fit(X, Y)
+    with pytest.raises(Exception, match="not fitted"):
+        SelectiveClassifier(LogisticRegression(), coverage=0.6, prefit=True).fit(X, Y)
+    with pytest.raises(TypeError, match="takes no sample_weight"):
+        SelectiveClassifier(inner, coverage=0.6, prefit=True).fit(X, Y, sample_weight=np.ones(len(Y)))
+
+
+@pytest.mark.parametrize("calibration", [0.25, "cv"])
+def test_a_threshold_for_each_group(calibration: object) -> None:
+    """Groups are split with the rows; new rows need theirs, and unknown ones are rejected."""
+    site = np.where(np.arange(len(Y)) % 3 == 0, "a", "b")
+    found = SelectiveClassifier(coverage=0.5, calibration=calibration, reject_value=-1).fit(X, Y, groups=site)
+    assert set(found.threshold_.groups) == {"a", "b"}
+    accepted = found.accept(X, site)
+    for name, one in found.threshold_.groups.items():
+        mine = site == name
+        assert np.array_equal(accepted[mine], found.confidence(X)[mine] >= one.threshold)
+    assert ((found.predict(X, site) == -1) == ~accepted).all()
+    assert not found.accept(X[:5], ["c"] * 5).any()
+    policy = found.policy(score="conf", group="site", model="7")
+    assert np.array_equal(policy.decide(found.confidence(X), site).accepted, accepted)
+    assert policy.about["model"] == "7"
+    with pytest.raises(TypeError, match="give groups="):
+        found.predict(X)
+    with pytest.raises(TypeError, match="name its column with group="):
+        found.policy(score="conf")
+    with pytest.raises(TypeError, match="give one of them"):
+        SelectiveClassifier(coverage=0.5, per_class=True).fit(X, Y, groups=site)
+
+
+def test_groups_are_routed() -> None:
+    """Through a search with routing: the groups stay here, the weights go to the classifier."""
+    from sklearn.model_selection import GridSearchCV
+
+    site = np.where(np.arange(len(Y)) % 3 == 0, "a", "b")
+    with config_context(enable_metadata_routing=True):
+        inner = LogisticRegression().set_fit_request(sample_weight=True)
+        model = (
+            SelectiveClassifier(inner, coverage=0.5).set_fit_request(groups=True).set_score_request(sample_weight=False)
+        )
+        search = GridSearchCV(model, {"coverage": [0.4, 0.6]}, cv=2)
+        search.fit(X, Y, groups=site, sample_weight=np.ones(len(Y)))
+        assert set(search.best_estimator_.threshold_.groups) == {"a", "b"}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing, assert_all_finite, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -59,9 +60,12 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     Parameters
     ----------
     estimator : classifier, optional
-        Default: logistic regression. A ``FrozenEstimator`` is not fitted again; all rows then calibrate.
+        Default: logistic regression. It is fitted, unless ``prefit``.
     risk, delta, coverage, capacity, cost, metric
-        The objective, as in :func:`abstain.choose_threshold`; default coverage 0.8.
+        The objective, as in :func:`abstain.choose_threshold`: one must be given.
+    prefit : bool
+        Whether the classifier is fitted already, and is taken as it is; all rows then calibrate, none that it was fit
+        on. A ``FrozenEstimator`` is always taken so.
     per_class : bool
         A threshold for each predicted class; with ``delta`` all promises hold together. A class that does not attain
         the objective, or was never predicted on the calibration rows, is always rejected.
@@ -76,7 +80,18 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         The label that ``predict`` returns for a rejected row; None: the label all the same, see :meth:`accept`. With a
         value, ``score`` counts rejected rows as wrong.
     random_state : int
-        Of the split and the certificate.
+        Of the split.
+
+    Notes
+    -----
+    ``fit(X, y, groups=...)`` chooses a threshold for each group of rows, such as sites; ``predict``, ``accept`` and
+    ``score`` then need the groups, and reject those that were not calibrated. With metadata routing request them:
+    ``.set_fit_request(groups=True).set_predict_request(groups=True)``.
+
+    Warns
+    -----
+    UserWarning
+        The classifier that is given is fitted already, and would be fitted again; an objective that is not attainable.
 
     Attributes
     ----------
@@ -101,7 +116,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         self, estimator: Any = None, *, risk: float | None = None, delta: float | None = None,
         coverage: float | None = None, capacity: Any = None, cost: Any = None, metric: str | None = None,
         per_class: bool = False, confidence_score: Any = "msp", calibration: float | str = 0.25, cv: int = 5,
-        reject_value: Any = None, random_state: int = 0,
+        prefit: bool = False, reject_value: Any = None, random_state: int = 0,
     ) -> None:  # fmt: skip
         self.estimator = estimator
         self.risk = risk
@@ -114,6 +129,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         self.confidence_score = confidence_score
         self.calibration = calibration
         self.cv = cv
+        self.prefit = prefit
         self.reject_value = reject_value
         self.random_state = random_state
 
@@ -127,9 +143,10 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return LogisticRegression()
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Route what ``fit`` is given to the classifier."""
+        """Route what ``fit`` is given to the classifier, but for the groups, which stay here if they are requested."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=type(self).__name__).add(estimator=self._unfitted(), method_mapping=mapping)
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        return router.add(estimator=self._unfitted(), method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags
@@ -139,13 +156,15 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         tags.classifier_tags.multi_class = inner.classifier_tags is None or inner.classifier_tags.multi_class
         return tags
 
-    def fit(self, X: Any, y: ArrayLike, **params: Any) -> SelectiveClassifier:
+    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None, **params: Any) -> SelectiveClassifier:
         """Fit the classifier, and choose the threshold on rows that it was not fitted on.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), optional
+            One threshold for each value.
         **params
             Passed to the classifier's ``fit``; columns with one value per sample are split like X.
         """
@@ -153,19 +172,29 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
 
         if np.ndim(self.reject_value):
             raise ValueError(f"reject_value must be one label, got {self.reject_value!r}; or None: labels all the same")
+        objective = self._objective()
+        if groups is not None and self.per_class:
+            raise TypeError("groups= and per_class=True both ask for a threshold each; give one of them")
         X, y = indexable(X, y)
         y = column_or_1d(np.asarray(y), warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         inner = self._unfitted()
         fit_params = self._routed(params)
-        if isinstance(inner, FrozenEstimator):
+        if self.prefit or isinstance(inner, FrozenEstimator):
+            if fit_params:
+                raise TypeError(
+                    f"a prefit classifier is not fitted, so it takes no {', '.join(fit_params)}; leave it out"
+                )
+            check_is_fitted(inner)
             self.estimator_, rows = inner, np.arange(len(y))
             confidence, predicted = confidence_of(inner, X, self.confidence_score), inner.predict(X)
         elif self.calibration == "cv":
+            _warn_if_fitted(self.estimator)
             confidence, predicted, rows = self._cross_fitted(inner, X, y, fit_params)
             self.estimator_ = clone(inner).fit(X, y, **fit_params)
         else:
+            _warn_if_fitted(self.estimator)
             train, rows = self._split(y)
             part = _check_method_params(X, fit_params, indices=train)
             self.estimator_ = clone(inner).fit(_safe_indexing(X, train), y[train], **part)
@@ -178,13 +207,16 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
                 setattr(self, name, getattr(self.estimator_, name))
         self.n_calibration_ = len(rows)
         loss = (np.asarray(predicted) != y[rows]).astype(np.float64)
-        groups = np.asarray(predicted) if self.per_class else None
-        self.threshold_ = choose_threshold(loss, confidence, groups=groups, **self._objective())
+        split_by = np.asarray(predicted) if self.per_class else groups
+        if groups is not None:
+            split_by = _safe_indexing(groups, rows)
+        self.threshold_ = choose_threshold(loss, confidence, groups=split_by, **objective)
         found: Any = self.threshold_
-        each = found.groups if self.per_class else {"": found}
+        each = found.groups if split_by is not None else {"": found}
         failed = {name: one.reason for name, one in each.items() if not one.attainable}
         if failed:
-            which = f"rows predicted as {', '.join(failed)}" if self.per_class else "rows"
+            where = "rows predicted as" if self.per_class else "rows of"
+            which = f"{where} {', '.join(failed)}" if split_by is not None else "rows"
             reason = next(iter(failed.values()))
             warnings.warn(f"all {which} are rejected, the objective is not attainable: {reason}", stacklevel=2)
         return self
@@ -199,7 +231,9 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     def _objective(self) -> dict[str, Any]:
         names = ("risk", "delta", "coverage", "capacity", "cost", "metric")
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
-        return given or {"coverage": 0.8}
+        if not given:
+            raise TypeError(f"no objective: give one of {', '.join(name for name in names if name != 'delta')}")
+        return given
 
     def _split(self, y: Any) -> tuple[Any, Any]:
         from sklearn.model_selection import train_test_split
@@ -238,13 +272,13 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
 
     # ------------------------------------------------------------------ decide
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, groups: ArrayLike | None = None) -> Any:
         """Return a label for every row; ``reject_value`` takes the place of rejected ones if it is given."""
         check_is_fitted(self, "threshold_")
         labels = np.asarray(self.estimator_.predict(X))
         if self.reject_value is None:
             return labels
-        accepted = self.accept(X)
+        accepted = self.accept(X, groups)
         kind = (
             np.result_type(labels, np.asarray(self.reject_value)) if _same_kind(labels, self.reject_value) else object
         )
@@ -257,14 +291,16 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         check_is_fitted(self, "threshold_")
         return confidence_of(self.estimator_, X, self.confidence_score)
 
-    def accept(self, X: Any) -> BoolArray:
-        """Return the mask of the rows that the classifier stands by."""
+    def accept(self, X: Any, groups: ArrayLike | None = None) -> BoolArray:
+        """Return the mask of the rows that the classifier stands by; with groups in ``fit`` they are needed here."""
         confidence = self.confidence(X)
         if isinstance(self.threshold_, GroupThresholds):
-            return self.threshold_.accept(confidence, self.estimator_.predict(X))
+            if groups is None and not self.per_class:
+                raise TypeError("there is a threshold for each group; give groups=")
+            return self.threshold_.accept(confidence, self.estimator_.predict(X) if self.per_class else groups)
         return self.threshold_.accept(confidence)
 
-    def policy(self, *, score: str, predicted: str | None = None) -> Policy:
+    def policy(self, *, score: str, predicted: str | None = None, group: str | None = None, **options: Any) -> Policy:
         """Return the policy for other programs.
 
         Parameters
@@ -273,13 +309,21 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
             Column of the confidence in their files.
         predicted : str, optional
             Column of the predicted class, with ``per_class``.
+        group : str, optional
+            Column of the groups, if ``fit`` was given some.
+        **options
+            Model, author and note, as in :meth:`abstain.EmpiricalThreshold.policy`.
         """
         check_is_fitted(self, "threshold_")
         if not isinstance(self.threshold_, GroupThresholds):
-            return self.threshold_.policy(score=score)
-        if predicted is None:
-            raise TypeError("there is a threshold per class; name the column of the predicted class with predicted=")
-        return self.threshold_.policy(score=score, group=predicted)
+            return self.threshold_.policy(score=score, **options)
+        column = predicted if self.per_class else group
+        if column is None:
+            what = "class; name the column of the predicted class with predicted="
+            raise TypeError(
+                f"there is a threshold per {what if self.per_class else 'group; name its column with group='}"
+            )
+        return self.threshold_.policy(score=score, group=column, **options)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
@@ -298,6 +342,21 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         """Return the logarithms of the class probabilities."""
         check_is_fitted(self, "threshold_")
         return self.estimator_.predict_log_proba(X)
+
+
+def _warn_if_fitted(estimator: Any) -> None:
+    """Warn of a second fit, which somebody who saved a model hardly wants."""
+    if estimator is None:
+        return
+    try:
+        check_is_fitted(estimator)
+    except (NotFittedError, TypeError):
+        return
+    warnings.warn(
+        f"{type(estimator).__name__} is fitted already and is fitted again here; prefit=True takes it as it is",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _same_kind(labels: Any, value: Any) -> bool:
