@@ -58,7 +58,6 @@ class RiskCoverageDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> import abstain
     >>> display = abstain.RiskCoverageDisplay.from_predictions([0, 1, 1], [0, 1, 0], [0.9, 0.8, 0.6])
     >>> display.line_[0].get_label()
@@ -224,7 +223,6 @@ class RiskCoverageDisplay(Display):
 
         Examples
         --------
-        >>> import matplotlib; matplotlib.use("Agg")
         >>> import abstain
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.naive_bayes import GaussianNB
