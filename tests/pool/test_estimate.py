@@ -276,3 +276,16 @@ def test_intervals_cover_where_errors_or_right_answers_are_rare(rate: float, met
             assert entry.low <= entry.value <= entry.high
     assert len(covered) > 40
     assert np.mean(covered) >= 0.9
+
+
+def test_the_population_may_have_either_side_of_a_tie() -> None:
+    """Where the coverage ends a wide tie, the interval for the population holds the risks of both of its sides."""
+    score = np.repeat([1.0, 0.0], [405, 95])
+    loss = np.append(np.arange(405) % 10 == 0, np.arange(95) % 2 == 0).astype(float)
+    plan = abstain.plan_labels(score, n=400, seed=0)
+    wide, pool = (
+        evaluated(plan, "selective_risk(coverage=0.8)", loss, score, target=target).measurements[0]
+        for target in ("population", "pool")
+    )
+    assert pool.high < 0.17
+    assert wide.low < 0.1 < 0.176 < wide.high

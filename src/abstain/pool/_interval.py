@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import Undefined
-from abstain._quantiles import gamma_quantile, t_quantile
+from abstain._quantiles import gamma_quantile, normal_quantile, t_quantile
 from abstain._typing import FloatArray
 from abstain.inference import OneMore, gradient, limited, worse_ends
-from abstain.metrics import Metric, Relative
+from abstain.metrics import Metric, Relative, parse
 from abstain.pool import _weights
 from abstain.pool._estimate import Sample
 
@@ -63,7 +63,10 @@ def estimate(metric: Metric, sample: Sample, level: float | None, target: str) -
     extreme = _extreme(metric, sample)
     if not math.isnan(extreme):
         low, high = min(low, extreme), max(high, extreme)
-    if target == "pool":
+    if target == "population":
+        for other in _beside(metric, sample, level):
+            low, high = min(low, other.low), max(high, other.high)
+    else:
         least, most = _bounds(metric, sample, per_loss)
         low, high = max(low, least), min(high, most)
     low, high = min(low, value), max(high, value)
@@ -125,6 +128,24 @@ def _possible(metric: Metric, sample: Sample, per_loss: FloatArray, value: float
     """Return an estimate that no labelling of the pool could give as the nearest one that some could."""
     least, most = _bounds(metric, sample, per_loss)
     return min(max(value, least), most)
+
+
+def _beside(metric: Metric, sample: Sample, level: float) -> list[Found]:
+    """Return the metric at coverages that the population may have where the pool has this one, if it ends in a tie.
+
+    The share of a tied score in the population is known up to the error of the pool; inside a tie no derivative tells.
+    """
+    coverage, pool = metric.settings.get("coverage"), sample.pool
+    if coverage is None or not 0.0 < coverage < 1.0:
+        return []
+    ends = pool.blocks.cumulative_weight / pool.n
+    reach = normal_quantile(0.75 + 0.25 * level) * math.sqrt(coverage * (1.0 - coverage) / pool.n)
+    near = np.abs(np.append(0.0, ends) - coverage) <= reach
+    if not np.any(pool.blocks.weight[near[1:] | near[:-1]] > 1.0):
+        return []
+    others = [parse(f"{metric.name}(coverage={min(max(c, 1.0 / pool.n), 1.0)!r})")
+              for c in (coverage - reach, coverage + reach)]  # fmt: skip
+    return [found for each in others if (found := estimate(each, sample, level, "pool")).low == found.low]
 
 
 def _extreme(metric: Metric, sample: Sample) -> float:

@@ -55,7 +55,7 @@ def extended(plan: LabelPlan, loss: Any, n: int | None, seed: int | None) -> Lab
         if np.all(better[square > 0.0] > 0.0) and _stage(square, better) <= GAIN * _stage(square, probability[left]):
             probability[left], even = better, False
     known = seed_of(seed)
-    rows = drawn(pool, probability, left, n, known, even=even)
+    rows = drawn(pool, probability, left, n, known, even=even, stage=plan.n_stages)
     stage = plan.stage.copy()
     stage[rows] = plan.n_stages + 1
     together = np.where(plan.stage > 0, 1.0, probability)
@@ -196,8 +196,11 @@ def _stage(square: FloatArray, probability: FloatArray) -> float:
     return float(np.sum(square[square > 0.0] * (1.0 / probability[square > 0.0] - 1.0)))
 
 
-def drawn(pool: Pool, probability: FloatArray, among: IntArray, n: int, seed: int, *, even: bool) -> IntArray:
-    rng = np.random.default_rng(seed)
+def drawn(
+    pool: Pool, probability: FloatArray, among: IntArray, n: int, seed: int, *, even: bool, stage: int = 0
+) -> IntArray:
+    """Return rows drawn with these probabilities; the same seed draws independently in every stage."""
+    rng = np.random.default_rng([seed, stage] if stage else seed)
     if even:
         return _design.uniform(among, n, rng)
     return _design.spread(np.argsort(pool.block, kind="stable"), probability, rng)
