@@ -177,4 +177,4 @@ def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
     after = os.times()  # processor time of the command: a busy machine is not a slow command
     assert after.children_user - before.children_user + after.children_system - before.children_system < 20
     assert done.stdout.startswith("1000000 samples")
-    assert (tmp_path / "r.report.png").stat().st_size < 200_000
+    assert (tmp_path / "r.report.png").stat().st_size < 500_000  # as of ten thousand rows

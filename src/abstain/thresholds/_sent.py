@@ -20,8 +20,9 @@ Hashes = npt.NDArray[np.uint64]
 
 #: Hashes that are kept of a set, and the fewest of another set that say anything.
 KEPT, FEWEST = 256, 8
-#: Rows that tie so often are not told apart: different ones of all, at least.
-DISTINCT = 0.5
+#: Rows that tie more often are not told apart: with so many different ones of all, other rows on the same grid of
+#: rounded scores would share less than the part that a warning takes (1 - exp(-0.2)).
+DISTINCT = 0.9
 #: A sequence is known again if at most one in so many random orders of its rows is the same.
 ORDERS = 1e9
 
