@@ -98,6 +98,9 @@ def test_what_has_no_exact_form_is_refused() -> None:
             policy.to_sql()
     words = fitted(np.linspace(0, 1, 50)).policy(score="s", reading={"predictions": "answer", "abstained": "idk"})
     assert words.to_python()
+    with pytest.raises(ValueError, match="PostgreSQL rounds no doubles"):
+        make("positive")[0].to_sql("postgres")
+    assert make("msp_probabilities")[0].to_sql("postgres")
     with pytest.raises(ValueError, match="dialect='oracle' is not known"):
         words.to_sql("oracle")
 

@@ -79,6 +79,10 @@ class _Part:
                 f"the score {part['score']!r} of {', '.join(inputs)} has no SQL that gives the same to the last digit; "
                 "SQL is for a column of scores, and for msp or softmax_margin of probabilities: write it as a column"
             )
+        if len(self.columns) == 1 and dialect == "postgres":
+            raise ValueError(
+                "PostgreSQL rounds no doubles to decimals, as one probability of two classes needs; write both"
+            )
         if len(self.columns) == 1 and classes not in (None, 2):
             raise ValueError(
                 f"column {self.columns[0]!r} holds lists of {classes} numbers; write a column per class for SQL"
