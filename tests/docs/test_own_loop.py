@@ -15,7 +15,8 @@ with warnings.catch_warnings():
     pytest.importorskip("lightning")
 
 PAGE = (ROOT / "docs/nn/own-loop.md").read_text(encoding="utf-8")
-PARTS = dict(zip(("start", "plain", "lightning"), re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL), strict=True))
+FOUND = re.findall(r"```{code-block} python\n(.*?)```", PAGE, re.DOTALL)
+PARTS = dict(zip(("start", "plain", "lightning"), FOUND, strict=True))
 
 
 @pytest.mark.filterwarnings("ignore")
