@@ -50,7 +50,7 @@ def test_audit_says_what_a_policy_does(folder: Path, capsys: pytest.CaptureFixtu
     """By group if asked; exit code 1 where the promise is refuted, else 0."""
     assert run(THRESHOLD) == 0
     capsys.readouterr()
-    assert run(["audit", "p.json", "test.csv", "--by", "site"]) == 0
+    assert run(["audit", "p.json", "test.csv", "--groups", "site"]) == 0
     shown = capsys.readouterr().out
     assert "promise: " in shown
     assert "\na " in shown

@@ -64,12 +64,12 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
     click.echo(f"wrote {output}", err=True)
 
 
-@command.command("audit", epilog=example_lines("abstain audit policy.json test.parquet --by site"))
+@command.command("audit", epilog=example_lines("abstain audit policy.json test.parquet --groups site"))
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path)
 @reads("labels", "features", *ROWS, *ANSWERS, "clusters")
 @model_option
-@click.option("--by", help="Column to look at the rows by; default: the groups of the policy.")
+@click.option("--groups", "by", help="Column to look at the rows by; default: the groups of the policy.")
 @click.option("--level", default=0.95, show_default=True, help="Of each interval by itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
@@ -83,7 +83,7 @@ def audit_command(
 
     known = load_policy(policy, model=model)
     if known.group is not None and by not in (None, known.group):
-        raise click.UsageError(f"the policy has a threshold for each {known.group!r}; leave --by out")
+        raise click.UsageError(f"the policy has a threshold for each {known.group!r}; leave --groups out")
     names = [name for name in (known.group or by,) if name]
     known, outputs, rows = _labelled(known, file, columns, names)
     with about(file):
