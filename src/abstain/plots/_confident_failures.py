@@ -50,9 +50,9 @@ class ConfidentFailuresDisplay(Display):
 
     Parameters
     ----------
-    losses : mapping of name to array-like of shape (n_samples,)
+    loss : mapping of name to array-like of shape (n_samples,)
         0/1 losses.
-    confidences : mapping of name to array-like of shape (n_samples,)
+    confidence : mapping of name to array-like of shape (n_samples,)
     k : int
         Failures per name.
     images : array of shape (n_samples, height, width[, 3]), or a function of a row, optional
@@ -84,21 +84,21 @@ class ConfidentFailuresDisplay(Display):
 
     def __init__(
         self,
-        losses: Mapping[str, ArrayLike],
-        confidences: Mapping[str, ArrayLike],
+        loss: Mapping[str, ArrayLike],
+        confidence: Mapping[str, ArrayLike],
         *,
         k: int = 6,
         images: Any = None,
         captions: Sequence[str] | Callable[[str, int], str] | None = None,
     ) -> None:
-        if not losses or set(losses) != set(confidences):
-            raise ValueError("losses and confidences must have the same names, and at least one")
+        if not loss or set(loss) != set(confidence):
+            raise ValueError("loss and confidence must have the same names, and at least one")
         self.k = whole(k, "k")
         self.images, self.captions = images, captions
-        self.curves = {name: risk_coverage_curve(losses[name], confidences[name]) for name in losses}
+        self.curves = {name: risk_coverage_curve(loss[name], confidence[name]) for name in loss}
         if not all(curve.blocks.binary for curve in self.curves.values()):
-            raise ValueError("losses must hold 0 and 1 only: a graded loss has no failures")
-        self.failures = {name: self._surest(name, losses[name], confidences[name]) for name in losses}
+            raise ValueError("loss must hold 0 and 1 only: a graded loss has no failures")
+        self.failures = {name: self._surest(name, loss[name], confidence[name]) for name in loss}
 
     @classmethod
     def from_evaluation(

@@ -32,7 +32,7 @@ class RankingsDisplay(Display):
 
     Parameters
     ----------
-    losses : mapping of name to array-like of shape (n_samples,)
+    loss : mapping of name to array-like of shape (n_samples,)
         0/1 losses in the order of the confidence, surest first.
     metrics : sequence of str
         Printed for each, times 1000 where they are areas of risk.
@@ -46,18 +46,18 @@ class RankingsDisplay(Display):
     """
 
     def __init__(
-        self, losses: Mapping[str, ArrayLike], *, metrics: Sequence[str] = ("accuracy", "auroc_f", "aurc", "augrc")
+        self, loss: Mapping[str, ArrayLike], *, metrics: Sequence[str] = ("accuracy", "auroc_f", "aurc", "augrc")
     ) -> None:
-        if not losses:
-            raise ValueError("losses is empty; give at least one ranking")
+        if not loss:
+            raise ValueError("loss is empty; give at least one ranking")
         self.curves: dict[str, RiskCoverageCurve] = {}
-        self.losses = {name: np.asarray(each, dtype=np.float64) for name, each in losses.items()}
-        for name, loss in self.losses.items():
-            if not 0 < loss.size <= MOST:
-                raise ValueError(f"losses[{name!r}] has {loss.size} rows; up to {MOST} can be seen one by one")
-            self.curves[name] = risk_coverage_curve(loss, -np.arange(loss.size))
+        self.losses = {name: np.asarray(each, dtype=np.float64) for name, each in loss.items()}
+        for name, column in self.losses.items():
+            if not 0 < column.size <= MOST:
+                raise ValueError(f"loss[{name!r}] has {column.size} rows; up to {MOST} can be seen one by one")
+            self.curves[name] = risk_coverage_curve(column, -np.arange(column.size))
             if not self.curves[name].blocks.binary:
-                raise ValueError(f"losses[{name!r}] must hold 0 and 1 only")
+                raise ValueError(f"loss[{name!r}] must hold 0 and 1 only")
         self.metrics = list(metrics)
 
     def plot(self, ax: Any = None) -> RankingsDisplay:
