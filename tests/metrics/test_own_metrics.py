@@ -36,8 +36,9 @@ for inside, instead in (
 
 def run(code: str, folder: Path, **environment: str) -> Any:
     """Run code in a fresh interpreter and return what it prints last as JSON."""
+    warnings = ["-W", "error", "-W", "ignore::DeprecationWarning"]  # as in the suite: other libraries' own
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=folder, env=os.environ | environment, check=False,
+        [sys.executable, *warnings, "-c", code], cwd=folder, env=os.environ | environment, check=False,
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

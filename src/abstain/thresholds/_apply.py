@@ -130,7 +130,8 @@ class _Rows:
             score, refused, decided = _columns(pl, self, schema)
             written, original = frame.with_columns(decided.alias(self.column)).drop(self.inner), self.rows.original
             if original is not None and kind in (".parquet", ".jsonl"):  # objects and lists as they were
-                written = original.lazy().with_columns(written.select(self.column).collect().to_series())
+                # in one chunk: polars before 1.38 does not write objects that lie in several
+                written = original.with_columns(written.select(self.column).collect().to_series()).rechunk().lazy()
             _write(written, out, kind, self.rows.separator)
             # a second pass: one pass for both holds more of the file in memory, and takes as long
             low, high = usual(self.policy)
