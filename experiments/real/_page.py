@@ -67,12 +67,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def page(name: str, title: str, sentences: Sequence[str], parts: Iterable[Sequence[str]]) -> str:
     """Return the page of a study: what was found, in three sentences; then tables, figures, and how to repeat it."""
-    lines = [f"# {title}", "", "## What was found", ""]
+    command = f"python -m experiments.real {name} --data FOLDER"
+    lines = [f"# {title}", "", f"All numbers are printed by `{command}`.", "", "## What was found", ""]
     for number, sentence in enumerate(sentences, start=1):
         lines += [f"{number}. {sentence}"]
     for part in parts:
         lines += ["", *part]
-    lines += ["", "## Repeat it", "", "```sh", f"python -m experiments.real {name} --data FOLDER", "```", ""]
+    lines += ["", "## Repeat it", "", "```sh", command, "```", ""]
     lines += [
         f"`FOLDER/outputs/` holds the files named above; results are kept in "
         f"`experiments/real/results/{name}.json`, and",

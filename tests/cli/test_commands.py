@@ -306,22 +306,25 @@ def test_version(abstain_: Run) -> None:
     assert abstain_("--version").out == f"abstain {abstain.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "threshold", "monitor"])
 def test_probabilities_given_as_logits_are_noted(abstain_: Run, files: Files, command: str) -> None:
     """One line on stderr in the words of the command; the output itself stays clean."""
-    options = ["--scores", "msp,max_logit"] if command == "compare" else []
-    done = abstain_(command, "preds.csv", "--logits", "p_*", "--json", "-", *options)
+    threshold = ["threshold", "preds.csv", "--logits", "p_*", "--score", "msp", "--coverage", "0.5", "--json"]
+    arguments = {
+        "evaluate": ["evaluate", "preds.csv", "--logits", "p_*", "--json", "-"],
+        "compare": ["compare", "preds.csv", "--logits", "p_*", "--scores", "msp,max_logit", "--json", "-"],
+        "threshold": threshold,
+        "monitor": ["monitor", "policy.json", "other.csv", "--json"],
+    }
+    if command == "monitor":
+        import polars
+
+        abstain_(*threshold, "-o", "policy.json")
+        polars.read_csv(files["csv"]).head(90).write_csv("other.csv")
+    done = abstain_(*arguments[command])
     assert done.code == 0
     assert done.json
     assert done.err.count("logits look like probabilities") == 1
-    assert done.err.startswith("note: preds.csv: logits look like probabilities")
-    assert "--probabilities" in done.err
-
-
-def test_a_policy_on_probabilities_given_as_logits_is_refused(abstain_: Run, files: Files, tmp_path: Path) -> None:
-    """It would decide by a softmax of a softmax; the note before it says which option is meant."""
-    options = ("--logits", "p_*", "--score", "msp", "--coverage", "0.5", "-o", tmp_path / "policy.json")
-    done = abstain_("threshold", "preds.csv", *options)
-    assert (done.code, done.out, (tmp_path / "policy.json").exists()) == (2, "", False)
-    assert "these are probabilities, not logits" in done.err
+    file = "other.csv" if command == "monitor" else "preds.csv"
+    assert done.err.startswith(f"note: {file}: logits look like probabilities")
     assert "--probabilities" in done.err

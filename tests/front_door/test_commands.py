@@ -74,7 +74,7 @@ def test_one_command_from_a_log_to_a_policy(folder: Path, name: str, capsys: pyt
     """A certified "answer if"; no risk is promised below the errors there are, so the limit is generous."""
     arguments = ["threshold", str(FIXTURES / name), "--risk", "0.95", "--delta", "0.1", "-o", "policy.json"]
     assert run(arguments) == 0, capsys.readouterr().err
-    policy = abstain.thresholds.load_policy(folder / "policy.json")
+    policy = abstain.load_policy(folder / "policy.json")
     assert policy.score == "confidence"
     assert policy.guarantee is not None
 

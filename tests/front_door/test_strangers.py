@@ -166,13 +166,14 @@ def test_classes_that_differ_by_case_alone() -> None:
 
 
 def test_notes_of_a_plan_speak_of_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is an argument in Python is an option on the command line."""
+    """They are said so that they hold for arguments and for options alike."""
     rng = np.random.default_rng(0)
     pl.DataFrame({"confidence": rng.random(200)}).write_csv("pool.csv")
     assert run(["plan", "pool.csv", "--labels", "50", "--design", "adaptive", "-o", "p.csv"]) == 0
     said = " ".join("".join(capsys.readouterr()).split())
-    assert "give --error-rate if it is known" in said
-    assert "'abstain plan --extend' places them" in said
+    assert "state the error rate if it is known" in said
+    assert "extend the plan once these rows have their losses" in said
+    assert not {"error_rate", "extend("} & set(said.split())
 
 
 def test_passes_alone_name_the_score_that_works() -> None:

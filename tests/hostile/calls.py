@@ -18,6 +18,8 @@ SCORE = np.round(_RNG.random(N), 2)
 LOSS = (_RNG.random(N) > SCORE) * 1.0
 OTHER = _RNG.random(N)
 LABELS = np.arange(N) % 3
+SITE = np.array(["a", "b"] * (N // 2))
+ERRORS = np.arange(N) % 2 * 1.0  # enough of both for a claim at a margin
 MATRIX = _RNG.dirichlet(np.ones(3), N)
 OUTPUTS = abstain.Outputs(labels=LABELS, probabilities=MATRIX)
 POLICY = abstain.choose_threshold(LOSS, SCORE, coverage=0.5).policy(score="msp")
@@ -78,6 +80,11 @@ OWN: dict[str, dict[str, Any]] = {
     "abstain.thresholds.choose_among": {"risk": 0.6},
     "abstain.thresholds.conditional_threshold": {"risk": 0.6},
     "abstain.thresholds.audit": {"threshold": POLICY},
+    "abstain.thresholds.choose_pair": {"second": OTHER, "risk": 0.6},
+    "abstain.inference.compare_groups": {"groups": SITE, "metric": "risk", "n_resamples": 20},
+    "abstain.inference.non_inferiority": {"loss": ERRORS, "margin": 0.1},
+    "abstain.policy.compute": {"kind": "probabilities", "matrix": MATRIX},
+    "abstain.gate": {"evaluation": abstain.evaluate(OUTPUTS, "msp"), "conditions": "augrc<=0.5"},
     "abstain.thresholds.monitor": {"delta": None},
 }
 

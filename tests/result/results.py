@@ -106,11 +106,15 @@ RESULTS: dict[str, Callable[[], Any]] = {
         against=abstain.evaluate(loss=LOSS, confidence=SCORES["plain"]),
         margin=0.01,
     ),
+    "GroupComparison": lambda: abstain.inference.compare_groups(LOSS, SCORES["good"], SITE, n_resamples=50),
     "Grid": lambda: _study_results().grid("augrc"),
     "GroupThresholds": lambda: _certified(risk=0.05, groups=np.tile(["a", "b", "c_&"], 667)[:2000]),
     "LabelPlan": _plan,
     "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),
     "Monitoring": lambda: _later("monitor"),
+    "NonInferiority": lambda: abstain.inference.non_inferiority(
+        LOSS, {name: SCORES[name] for name in ("good", "plain")}, margin=0.1
+    ),
     "OverPasses": lambda: abstain.study.over_passes(
         abstain.Outputs(labels=LOSS.astype(int), passes=RNG.dirichlet([1, 1], size=(3, N))), "augrc"
     ),

@@ -177,7 +177,13 @@ def gate(
     (['pass', 'unclear', 'fail'], False)
     """
     one_of(unclear, ("fail", "pass"), "unclear")
-    texts = [conditions] if isinstance(conditions, str) else list(conditions)
+    if not isinstance(evaluation, Evaluation):
+        raise TypeError(f"evaluation must be what abstain.evaluate returns, got {type(evaluation).__name__}")
+    try:
+        texts = [conditions] if isinstance(conditions, str) else list(conditions)
+    except TypeError:
+        message = f"conditions must be texts such as 'augrc<=0.06', got {type(conditions).__name__}"
+        raise TypeError(message) from None
     read = [_read(text, against is not None) for text in texts]
     if (against is None) != (margin is None):
         raise TypeError("against= and margin= belong together: how much worse than that model may this one be?")
@@ -209,7 +215,10 @@ def _read(text: str, alone: bool) -> tuple[str, str, float]:
         raise TypeError(f"a condition must be text such as 'augrc<=0.06', got {text!r}")
     place = next((k for k, sign in enumerate(text) if sign in "<>"), len(text))
     name, rest = text[:place].strip(), text[place:]
-    metric = metrics.parse(name)
+    try:
+        metric = metrics.parse(name)
+    except ValueError as error:
+        raise ValueError(f"condition {text!r}: {error}") from None
     if not rest:
         if not alone:
             raise ValueError(f"gate {text!r} has no limit; write '{text}<=0.06', or give the model to compare with")

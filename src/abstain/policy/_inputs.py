@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import positive
+from abstain._checks import one_of, positive
 from abstain._classes import both
 from abstain._classes import probabilities as checked_probabilities
 from abstain._typing import ArrayLike, FloatArray
@@ -68,8 +68,8 @@ def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None
 
     Raises
     ------
-    ValueError
-        What are no probabilities; an unknown score.
+    ValueError, TypeError
+        What are no probabilities, or no numbers; an unknown score or kind.
 
     Examples
     --------
@@ -77,9 +77,18 @@ def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None
     >>> abstain.policy.compute("softmax_margin", "probabilities", [[0.75, 0.25], [0.5, 0.5]])
     array([0.5, 0. ])
     """
-    values = np.asarray(matrix, dtype=np.float64)
+    if not isinstance(score, str):
+        raise TypeError(f"score must be the name of a score, got one of type {type(score).__name__}")
+    one_of(kind, OWN, "kind")
+    temperature = None if temperature is None else positive(temperature, "temperature", "1 changes nothing")
+    try:
+        values = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"matrix must hold {kind}, numbers with a row per sample, got {type(matrix).__name__}"
+        ) from None
     if values.ndim != 2 or not values.shape[1]:
-        raise ValueError(f"{kind} must have shape (n_samples, n_classes), got {values.shape}")
+        raise ValueError(f"matrix: {kind} must have shape (n_samples, n_classes), got {values.shape}")
     if kind == "probabilities" and values.shape[1] == 1:  # that of the second of two classes
         values = both(values[:, 0])
     whole = np.isfinite(values).all(axis=1)
