@@ -46,7 +46,7 @@ def test_a_figure_says_what_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_data_give_equal_bytes(name: str, tmp_path: Path) -> None:
-    """Whatever the settings of the caller, which stay; PDF is tried with one figure."""
+    """Whatever the settings of the caller, which stay, and what was saved before; PDF is tried with one figure."""
     import matplotlib as mpl
 
     one, other = drawn(name), dict[str, Any]()
@@ -60,6 +60,8 @@ def test_equal_data_give_equal_bytes(name: str, tmp_path: Path) -> None:
     for kind in kinds:
         one.save(tmp_path / f"a.{kind}", dpi=40)
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes(), kind
+    one.save(tmp_path / "again.png", dpi=40)
+    assert (tmp_path / "again.png").read_bytes() == (tmp_path / "a.png").read_bytes()
 
 
 @pytest.mark.parametrize("name", NAMES)

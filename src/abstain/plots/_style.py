@@ -66,7 +66,16 @@ def layout() -> Any:
     from matplotlib.transforms import Bbox
 
     class Steady(ConstrainedLayoutEngine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first: dict[Any, tuple[Any, Any]] = {}
+
         def execute(self, fig: Any) -> Any:
+            for ax in fig.axes:  # from where they were first: what was saved before must not show
+                places = ax.get_position(original=True).frozen(), ax.get_position().frozen()
+                original, active = self.first.setdefault(ax, places)
+                ax._set_position(original, which="original")
+                ax._set_position(active, which="active")
             found = super().execute(fig)
             for ax in fig.axes:
                 place = ax.get_position(original=True).bounds
