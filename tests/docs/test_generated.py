@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from html.parser import HTMLParser
@@ -96,13 +97,20 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the documentation, built with warnings as errors; ``make docs`` does it in the real, slow theme."""
     for needed in ("sphinx", "furo", "numpydoc", "myst_parser"):
         pytest.importorskip(needed)
+    import fcntl
     import subprocess
 
-    out = tmp_path_factory.mktemp("html")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-D", "html_theme=basic"]
-    command += ["-d", f"{out}.trees", str(ROOT / "docs"), str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base  # one build for all workers
+    out = shared / "html"
+    with (shared / "html.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "html.built").exists():
+            command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-D", "html_theme=basic"]
+            command += ["-d", f"{out}.trees", str(ROOT / "docs"), str(out)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+            assert done.returncode == 0, done.stderr
+            (shared / "html.built").touch()
     return out
 
 
