@@ -5,6 +5,7 @@
 #   make slow    long simulations, and five times as many examples; make minimum: the suite on the oldest versions
 #   make docs    the documentation, in docs/_build/html
 #   make bench   speed, side by side with peers
+#   make peers   the tables of the README: abstain beside other packages, where these are installed
 #   make claims  every claim of the papers, checked again; DATA=FOLDER: also on saved outputs
 #   make dist    wheel and sdist, checked, installed alone and run (nothing is published)
 #   make clean   remove everything that these targets made
@@ -21,10 +22,10 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest slow minimum docs bench claims dist clean
+.PHONY: help demo test lint types doctest pytest slow minimum docs bench peers claims dist clean
 
 help:
-	@sed -n '1,13s/^# \{0,1\}//p' Makefile
+	@sed -n '1,14s/^# \{0,1\}//p' Makefile
 
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
@@ -56,6 +57,10 @@ docs: .venv/installed-dev
 
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/speed.py
+
+peers: .venv/installed-dev
+	$(BIN)/python benchmarks/tied_rows.py
+	$(BIN)/python benchmarks/certificates.py --only field
 
 claims: .venv/installed-dev
 	$(BIN)/python -m experiments.claims --slow $(if $(DATA),--data $(DATA))

@@ -1,4 +1,4 @@
-"""Make the picture and the printed table of the README anew: run the demo and copy what it makes.
+"""Make the pictures of the README and the quickstart anew, and the table that the demo prints there.
 
 Run it as ``python docs/make_assets.py`` in the environment that abstain is installed in.
 """
@@ -30,22 +30,34 @@ def small(source: Path, target: Path) -> None:
         raise SystemExit(f"{target} has {target.stat().st_size} bytes; the limit is {LIMIT}")
 
 
+def promise(path: Path) -> None:
+    """Draw the README's picture: the curve of its example, the band and the certified threshold."""
+    import abstain
+
+    outputs = abstain.datasets.load("llama3_70b_mmlu")
+    loss, confidence = outputs.loss_per_sample(), outputs.confidence
+    found = abstain.choose_threshold(loss, confidence, risk=0.10, delta=0.05)
+    abstain.RiskCoverageDisplay.from_threshold(found, loss, confidence).save(path, dpi=110)
+
+
 def main() -> None:
-    """Run ``abstain demo`` in a temporary folder; write docs/assets and the table in README.md."""
+    """Run ``abstain demo`` in a temporary folder; write docs/assets and the table in docs/quickstart.md."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "abstain", "demo", "--output", "demo-output"]
         done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
         assets = ROOT / "docs" / "assets"
         assets.mkdir(exist_ok=True)
         small(Path(folder) / "demo-output" / "risk-coverage.png", assets / "risk-coverage.png")
+        promise(Path(folder) / "promise.png")
+        small(Path(folder) / "promise.png", assets / "promise.png")
     printed = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip()
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
+    page = ROOT / "docs" / "quickstart.md"
+    text = page.read_text(encoding="utf-8")
     block = f"{START}\n```text\n{printed}\n```\n{END}"
     text, found = re.subn(f"{START}.*?{END}", lambda _: block, text, flags=re.DOTALL)
     if not found:
-        raise SystemExit(f"README.md has no place for the table: {START} ... {END}")
-    readme.write_text(text, encoding="utf-8")
+        raise SystemExit(f"{page} has no place for the table: {START} ... {END}")
+    page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

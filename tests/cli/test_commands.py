@@ -271,6 +271,9 @@ def test_demo(abstain_: Run, tmp_path: Path) -> None:
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     for name in ("msp", "max_logit"):
         assert number(abstain.augrc(outputs.loss, outputs.scores[name])) in done.out
+    assert "open new/demo/report.html in a browser" in done.err
+    for line in (each.strip() for each in done.err.splitlines() if each.startswith("  abstain ")):
+        assert abstain_(line.split()[1], "--help").code == 0
     written = sorted(path.name for path in (tmp_path / "new" / "demo").iterdir())
     assert written == ["report.html", "result.csv", "result.json", "risk-coverage.png"]
     assert title in (tmp_path / "new" / "demo" / "report.html").read_text("utf-8")

@@ -167,6 +167,12 @@ def demo_command(output: Path, metrics: str) -> None:
         "6,000 multiple-choice questions; data: github.com/bplaut/llm-calibration-and-correctness-prediction, MIT\n"
     )
     show(result, title=title, plots=plots, **destinations)
+    click.echo(
+        f"\nopen {destinations['report_path']} in a browser; then, with a file of your own predictions:\n"
+        "  abstain evaluate FILE --report page.html\n"
+        "  abstain threshold FILE --risk 0.05 --delta 0.05 -o policy.json",
+        err=True,
+    )
 
 
 @command.command("metrics", epilog=example_lines("abstain metrics", "abstain metrics --json"))
