@@ -59,12 +59,61 @@ def test_digits_are_what_the_script_makes(tmp_path):
     np.testing.assert_allclose(made[:, 2], outputs.confidence, atol=2e-6)
 
 
+def test_votes_of_thirty_networks():
+    """Both sets are complete and in order; the second one is harder; a share is a whole number of votes."""
+    outputs = datasets.load("cifar10_votes")
+    new = outputs.groups["set"] == "CIFAR-10.1"
+    assert new.tolist() == [False] * 10_000 + [True] * 2000
+    assert (outputs.loss[~new].sum(), outputs.loss[new].sum()) == (300, 164)
+    assert np.array_equal(np.round(30 * outputs.confidence) / 30, outputs.confidence)
+
+
+def test_six_models_of_imagenet():
+    """The same images: errors go together; accuracies are those of the complete set within sampling error."""
+    whole = {"efficientnet_b3a": 0.81874, "resnext50": 0.79762, "resnext101": 0.79312, "resnet101": 0.77374,
+             "mobilenetv3": 0.75768, "resnet34": 0.75112}  # fmt: skip
+    losses = [datasets.load(f"imagenet_{name}").loss for name in whole]
+    for loss, accuracy in zip(losses, whole.values(), strict=True):
+        assert abs(1.0 - loss.mean() - accuracy) < 3.0 * np.sqrt(accuracy * (1.0 - accuracy) / 2000)
+    assert np.corrcoef(losses)[np.triu_indices(6, 1)].min() > 0.5
+
+
+def test_a_set_and_a_foreign_one():
+    """Both scores tell MNIST from Fashion-MNIST; the foreign rows have no label."""
+    known, foreign = datasets.load("fashion_mnist_id"), datasets.load("fashion_mnist_ood")
+    assert (known.n, foreign.n, known.loss.sum()) == (1000, 1000, 43)
+    assert foreign.loss is None
+    for score in ("msp", "gen"):
+        assert (known.scores[score][:, None] > foreign.scores[score]).mean() > 0.9
+
+
+def test_extracts_are_what_the_script_makes(tmp_path):
+    """The script in ``benchmarks`` makes the bundled extracts again from the complete sets."""
+    import os
+    from importlib.util import module_from_spec, spec_from_file_location
+    from pathlib import Path
+
+    folder = Path(os.environ.get("ABSTAIN_DATA", "nowhere"))
+    if not (folder / "outputs" / "imagenet_val_msp.npz").is_file():
+        pytest.skip("the complete sets are not here (ABSTAIN_DATA)")
+    spec = spec_from_file_location("make_bundled", Path(__file__).parents[2] / "benchmarks/make_bundled.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.TARGET = tmp_path
+    module.main(folder)
+    for made in tmp_path.iterdir():
+        with np.load(made) as one, np.load(files("abstain.datasets").joinpath("data", made.name)) as other:
+            assert one.files == other.files
+            assert all(np.array_equal(one[name], other[name]) for name in one.files), made.name
+
+
 def test_names_and_messages():
     """Every listed name loads, and a wrong one gets the nearest."""
-    assert datasets.names() == ["cifar10_vgg16", "digits_logreg", "llama3_70b_mmlu"]
+    assert len(datasets.names()) == 12
+    assert {"cifar10_vgg16", "digits_logreg", "llama3_70b_mmlu"} < set(datasets.names())
     for name in datasets.names():
         assert datasets.load(name).n > 0
-    with pytest.raises(ValueError, match="name='cifar10' is not known; did you mean 'cifar10_vgg16'"):
+    with pytest.raises(ValueError, match="name='cifar10' is not known; did you mean 'cifar10_votes'"):
         datasets.load("cifar10")
 
 
@@ -77,8 +126,9 @@ def test_bundled_files_are_small_and_explained():
     assert all(name in readme for name in sizes if name != "README.md")
     assert "ee81c34" in readme
     assert "c176fdd" in readme
-    assert readme.count("MIT License") == 2
-    assert "2024 Ben Plaut" in readme
+    for holder in ("2019 Ananya Kumar", "2024 Ben Plaut", "2018 modestyachts", "2020 M.I. Hollemans"):
+        assert f"Copyright (c) {holder}" in readme
+    assert "Permission is hereby granted" in readme
     assert "CC BY 4.0" in readme
 
 
@@ -89,7 +139,7 @@ def test_loading_needs_numpy_only():
         "from abstain import datasets; print(*[datasets.load(name).n for name in datasets.names()])"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed == "10000 899 6000\n"
+    assert sum(map(int, printed.split())) == 10000 + 12000 + 899 + 1000 + 1000 + 6 * 2000 + 6000
 
 
 # ---------------------------------------------------------------------- synthetic models

@@ -26,6 +26,15 @@ def source(name: str) -> str:
     return "".join(each.source for each in doctest.DocTestParser().get_examples(text))
 
 
+#: Figures whose example needs no data set, with the reason.
+NO_DATA = {
+    "rank_weights": "the weights are a formula of the rank",
+    "rankings": "the failures that the paper prints for its three scores (Fig. 2)",
+}
+#: Words of code that makes data up.
+MADE_UP = ("synthetic", "rng", "random.", "normal(", "uniform(", "linspace(", "make_")
+
+
 @cache
 def drawn(name: str) -> Any:
     """Return the display that the example of a figure makes."""
@@ -42,6 +51,14 @@ def test_a_figure_says_what_it_is(name: str) -> None:
     assert all((plot.title, plot.source, plot.needs))
     assert plot.display.__name__ in plots.__all__ or plot.display is abstain.RiskCoverageDisplay
     assert issubclass(plot.display, plots.Display)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_gallery_draws_real_data(name: str) -> None:
+    """Bundled outputs of real models, or a public set; nothing that the example makes up."""
+    text = source(name)
+    assert not [word for word in MADE_UP if word in text]
+    assert ("datasets.load(" in text or "load_digits()" in text) == (name not in NO_DATA)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -37,10 +37,10 @@ class AUGRCSurfaceDisplay(Display):
     Examples
     --------
     >>> import abstain
-    >>> kinds = ["calibrated", "overconfident", "random"]
-    >>> models = {kind: abstain.datasets.synthetic(kind, 4000) for kind in kinds}
+    >>> sets = ["cifar10_vgg16", "imagenet_resnet101", "llama3_70b_mmlu"]
+    >>> models = {name: abstain.datasets.load(name) for name in sets}
     >>> evaluation = abstain.evaluate(models, metrics="augrc", level=None)
-    >>> display = abstain.plots.AUGRCSurfaceDisplay.from_evaluation(evaluation, accuracy=(0.3, 1.0))
+    >>> display = abstain.plots.AUGRCSurfaceDisplay.from_evaluation(evaluation, accuracy=(0.6, 1.0))
     """
 
     def __init__(

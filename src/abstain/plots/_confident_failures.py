@@ -18,6 +18,9 @@ from abstain.plots._registry import declare
 from abstain.plots._risk_coverage import RiskCoverageDisplay
 from abstain.plots._style import colour, entry, mark, shown
 
+#: Height of a row of images and of captions alone, in inches.
+PICTURE, WORDS = 1.35, 0.85
+
 
 @dataclass(frozen=True, eq=False)
 class Failures:
@@ -41,7 +44,7 @@ class Failures:
     "confident_failures",
     family="one",
     title="Most confident failures",
-    shows="Both risk curves of scores or models with the surest failures of each, and these as images.",
+    shows="Both risk curves of scores or models with the surest failures of each, and these as images or text.",
     source="Traub et al. 2024, Fig. 4",
     needs="0/1 loss, confidence; images or captions of the rows if they shall be shown",
 )
@@ -58,7 +61,7 @@ class ConfidentFailuresDisplay(Display):
     images : array of shape (n_samples, height, width[, 3]), or a function of a row, optional
         Shown below the curves.
     captions : sequence of str, or a function of (name, row), optional
-        Below the images.
+        Below the images; without images, in their place.
 
     Attributes
     ----------
@@ -67,18 +70,18 @@ class ConfidentFailuresDisplay(Display):
 
     Examples
     --------
-    >>> import numpy as np, abstain
+    >>> import abstain
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.model_selection import train_test_split
-    >>> outputs = abstain.datasets.load("digits_logreg")
-    >>> digits = load_digits()
-    >>> _, images = train_test_split(digits.images, test_size=0.5, random_state=0, stratify=digits.target)
-    >>> loss, noise = outputs.loss_per_sample(), np.random.default_rng(0).normal(size=outputs.n)
-    >>> said = [f"{a}, said {b}" for a, b in zip(outputs.labels, outputs.predictions, strict=True)]
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> digits, logreg = load_digits(), abstain.datasets.load("digits_logreg")
+    >>> train, test = train_test_split(range(1797), test_size=0.5, random_state=0, stratify=digits.target)
+    >>> neighbours = KNeighborsClassifier(20).fit(digits.data[train], digits.target[train])
+    >>> probabilities = neighbours.predict_proba(digits.data[test])
     >>> display = abstain.plots.ConfidentFailuresDisplay(
-    ...     {"largest probability": loss, "with noise": loss},
-    ...     {"largest probability": outputs.confidence, "with noise": outputs.confidence + 0.1 * noise},
-    ...     images=images, captions=said,
+    ...     {"logistic regression": logreg.error, "20 neighbours": probabilities.argmax(1) != digits.target[test]},
+    ...     {"logistic regression": logreg.confidence, "20 neighbours": probabilities.max(1)},
+    ...     images=digits.images[test], captions=[f"a {label}" for label in logreg.labels],
     ... ).plot()
     """
 
@@ -146,15 +149,15 @@ class ConfidentFailuresDisplay(Display):
         Parameters
         ----------
         ax : array of two matplotlib axes, optional
-            For both curves; images are drawn on a figure of its own only.
+            For both curves; images and captions are drawn on a figure of its own only.
 
         Returns
         -------
         ConfidentFailuresDisplay
         """
-        shows = self.images is not None and ax is None
-        rows = len(self.failures) if shows else 0
-        with self._canvas(ax, (9.2, 3.7 + 1.35 * rows), 2, below=(rows, self.k)) as axes:
+        shows = ax is None and not (self.images is None and self.captions is None)
+        rows, tall = len(self.failures) if shows else 0, PICTURE if self.images is not None else WORDS
+        with self._canvas(ax, (9.2, 3.7 + tall * rows), 2, below=(rows, self.k), tall=tall) as axes:
             left, right = np.ravel(axes)
             inner = RiskCoverageDisplay(self.curves)
             inner.plot(left, kind="selective", plot_references=False)
@@ -181,9 +184,13 @@ class ConfidentFailuresDisplay(Display):
                     ax.set_visible(False)
                     continue
                 row = int(found.rows[place])
-                picture = self.images(row) if callable(self.images) else self.images[row]
-                ax.imshow(picture, cmap="gray", interpolation="nearest")
-                ax.set_xlabel(_lines(self._caption(name, row)), fontsize="small")
+                caption = _lines(self._caption(name, row))
+                if self.images is None:
+                    ax.text(0.5, 0.5, caption, ha="center", va="center", fontsize="small", transform=ax.transAxes)
+                else:
+                    picture = self.images(row) if callable(self.images) else self.images[row]
+                    ax.imshow(picture, cmap="gray", interpolation="nearest")
+                    ax.set_xlabel(caption, fontsize="small")
                 if place == 0:
                     ax.set_ylabel(entry(name), fontsize="small")
 

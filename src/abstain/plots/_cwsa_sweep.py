@@ -38,8 +38,8 @@ class CWSASweepDisplay(Display):
     Examples
     --------
     >>> import abstain
-    >>> kinds = ["calibrated", "overconfident", "underconfident", "random"]
-    >>> models = {kind: abstain.datasets.synthetic(kind, 1000) for kind in kinds}
+    >>> names = ["resnet34", "efficientnet_b3a", "resnet101", "resnext101"]
+    >>> models = {name: abstain.datasets.load(f"imagenet_{name}") for name in names}
     >>> evaluation = abstain.evaluate(models, metrics="augrc")
     >>> display = abstain.plots.CWSASweepDisplay.from_evaluation(evaluation)
     """

@@ -72,11 +72,13 @@ class Display:
 
     @contextmanager
     def _canvas(
-        self, ax: Any, size: tuple[float, float], count: int = 1, *, below: tuple[int, int] = (0, 0), **options: Any
-    ) -> Iterator[Any]:
+        self, ax: Any, size: tuple[float, float], count: int = 1, *, below: tuple[int, int] = (0, 0),
+        tall: float = 0.0, **options: Any,
+    ) -> Iterator[Any]:  # fmt: skip
         """Give the axes that were given, or new ones in a row (``count`` of them), and keep them and their figure.
 
-        ``below``: rows and columns of small axes under those of a new figure, which are the last of its axes.
+        ``below``: rows and columns of small axes under those of a new figure, which are the last of its axes; each row
+        is ``tall`` inches.
         """
         self._own = ax is None
         if ax is None:
@@ -89,7 +91,7 @@ class Display:
 
                 figure: Any = Figure(figsize=size, layout=layout())
                 if below[0]:
-                    parts = figure.add_gridspec(2, 1, height_ratios=[size[1] / 1.35 - below[0], below[0]])
+                    parts = figure.add_gridspec(2, 1, height_ratios=[size[1] - tall * below[0], tall * below[0]])
                     ax = np.array([figure.add_subplot(cell) for cell in parts[0].subgridspec(1, count)])
                     for cell in parts[1].subgridspec(*below):
                         figure.add_subplot(cell)

@@ -34,12 +34,11 @@ class FrontierDisplay(Display):
 
     Examples
     --------
-    >>> import numpy as np, abstain
-    >>> rng = np.random.default_rng(0)
-    >>> wrong = rng.random(1000) < 0.2
-    >>> inside = {name: rng.normal(2.0 - wrong) for name in ("id_confidence", "id_detector")}
-    >>> outside = {name: rng.normal(size=1000) for name in ("ood_confidence", "ood_detector")}
-    >>> result = abstain.joint.evaluate(wrong, **inside, **outside)
+    >>> import abstain
+    >>> known, foreign = (abstain.datasets.load(f"fashion_mnist_{part}") for part in ("id", "ood"))
+    >>> inside = {"id_confidence": known.scores["msp"], "id_detector": known.scores["gen"]}
+    >>> outside = {"ood_confidence": foreign.scores["msp"], "ood_detector": foreign.scores["gen"]}
+    >>> result = abstain.joint.evaluate(known.loss, **inside, **outside)
     >>> display = abstain.plots.FrontierDisplay.from_joint(result)
     """
 

@@ -36,8 +36,8 @@ class MetricBarsDisplay(Display):
     Examples
     --------
     >>> import abstain
-    >>> kinds = ["calibrated", "overconfident", "underconfident", "random", "perfect"]
-    >>> models = {kind: abstain.datasets.synthetic(kind, 2000) for kind in kinds}
+    >>> six = [name for name in abstain.datasets.names() if name.startswith("imagenet_")]
+    >>> models = {name[9:]: abstain.datasets.load(name) for name in six}
     >>> evaluation = abstain.evaluate(models, metrics=["aumcc", "aumcc(method=grid)", "augrc"], n_resamples=100)
     >>> display = abstain.plots.MetricBarsDisplay.from_evaluation(evaluation)
     """

@@ -36,13 +36,11 @@ class MonitoringDisplay(Display):
     Examples
     --------
     >>> import numpy as np, abstain
-    >>> rng = np.random.default_rng(0)
-    >>> score = rng.random(4000)
-    >>> wrong = rng.random(4000) > score ** 0.1
-    >>> policy = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05).policy(score="msp")
-    >>> week, score = np.repeat(np.arange(12), 200), rng.random(2400)
-    >>> wrong = rng.random(2400) > score ** np.where(week < 7, 0.1, 0.35)
-    >>> seen = abstain.thresholds.monitor(policy, wrong, score, time=7.0 * week)
+    >>> votes = abstain.datasets.load("cifar10_votes")  # CIFAR-10, whose last 2,000 rows are CIFAR-10.1
+    >>> past, stream = votes.select(slice(0, 5000)), votes.select(slice(5000, None))
+    >>> policy = abstain.choose_threshold(past.loss, past.confidence, risk=0.02, delta=0.05).policy(score="votes")
+    >>> day = np.arange(stream.n) // 70  # as if 70 images came a day
+    >>> seen = abstain.thresholds.monitor(policy, stream.loss, stream.confidence, time=day)
     >>> display = abstain.plots.MonitoringDisplay.from_monitoring(seen, policy)
     """
 

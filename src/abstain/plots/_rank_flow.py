@@ -35,13 +35,8 @@ class RankFlowDisplay(Display):
     Examples
     --------
     >>> import abstain
-    >>> synthetic = abstain.datasets.synthetic
-    >>> models = {
-    ...     f"model {k}": synthetic("calibrated", 4000, k, p_correct=p, wrong=wrong)
-    ...     for k, (p, wrong) in enumerate(
-    ...         [(0.95, (0.8, 1.0)), (0.72, (0.5, 0.7)), (0.90, (0.6, 0.95)), (0.80, (0.5, 0.8)), (0.96, (0.7, 1.0))]
-    ...     )
-    ... }
+    >>> six = [name for name in abstain.datasets.names() if name.startswith("imagenet_")]
+    >>> models = {name[9:]: abstain.datasets.load(name) for name in six}
     >>> losses = {name: outputs.loss_per_sample() for name, outputs in models.items()}
     >>> scores = {name: outputs.confidence for name, outputs in models.items()}
     >>> study = abstain.ranking_study(losses, scores, n_resamples=100)
