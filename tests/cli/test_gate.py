@@ -72,6 +72,43 @@ def test_no_worse_than_the_model_in_use(folder: Path, capsys: pytest.CaptureFixt
     assert gate("same.csv", "--gate", "aurc", "--against", against, "--margin", "0.05", "--gate", "augrc<=0.2") == 0
 
 
+def with_ids(name: str, seed: int, first: int = 0) -> str:
+    """Write a model again with identifiers, in another order; from another first row on."""
+    table = pl.read_csv(f"{name}.csv").with_columns(pl.Series("id", np.arange(N)))
+    table[first:].sample(fraction=1.0, shuffle=True, seed=seed).write_csv(f"{name}_ids.csv")
+    return f"{name}_ids.csv"
+
+
+def test_the_same_rows_are_paired_in_any_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By their identifiers, by the test of not being worse; other rows are taken as independent, which is said."""
+    more = ["--against", with_ids("main", 1), "--margin", "0.002", "--summary", "-"]
+    assert gate(with_ids("same", 2), *more) == 0
+    (line,) = (each for each in capsys.readouterr().out.splitlines() if each.startswith("| augrc"))
+    loss = pl.read_csv("main.csv")["loss"].to_numpy()
+    scores = {name: pl.read_csv(f"{name}.csv")["confidence"].to_numpy() for name in ("same", "main")}
+    shown = abstain.inference.non_inferiority(loss, scores, margin=0.002, level=0.975)
+    assert shown.shown
+    assert f"{shown.high:.3e}" in line
+    assert gate(with_ids("same", 2, first=200), *more) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert "taken as independent" in told
+    assert "not paired: 1800 of 1800 identifiers are in main_ids.csv, which has 2000" in told
+    pl.read_csv("main.csv")[:900].write_csv("part.csv")
+    assert gate("same.csv", "--against", "part.csv", "--margin", "0.05") == 0
+    assert "not paired: same.csv has 2000 rows, part.csv has 900" in " ".join(capsys.readouterr().out.split())
+
+
+def test_few_errors_cannot_show_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two models without an error on the rows are no proof: unclear, whatever the margin."""
+    for name, seed in (("few", 1), ("new", 2)):
+        score = np.random.default_rng(seed).random(300)
+        pl.DataFrame({"loss": [1.0] * 5 + [0.0] * 295, "confidence": score}).write_csv(f"{name}.csv")
+    assert gate("new.csv", "--against", "few.csv", "--margin", "0.5") == 1
+    assert "5 errors (or successes, if fewer) are too few" in " ".join(capsys.readouterr().out.split())
+    assert gate("new.csv", "--against", "few.csv", "--margin", "0.5", "--unclear", "pass") == 0
+    assert gate("bad.csv", "--gate", "selective_risk(coverage=0.3)", "--against", "main.csv", "--margin", "0.4") == 0
+
+
 def test_the_summary_is_markdown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A table with every condition, printed or written; nothing is written where usage is wrong."""
     assert gate("main.csv", "--gate", "augrc<=0.2", "--gate", "augrc<=0.01", "--summary", "s.md") == 1
@@ -113,7 +150,9 @@ def test_a_gate_in_python(folder: Path) -> None:
     scores = {name: pl.read_csv(f"{name}.csv")["confidence"].to_numpy() for name in ("main", "bad")}
     new, main = (abstain.evaluate(loss=wrong, confidence=scores[name], metrics=["augrc"]) for name in ("bad", "main"))
     paired = abstain.compare(wrong, {"new": scores["bad"], "main": scores["main"]}, "augrc")
-    for against in (main, json.loads(main.to_json()), [paired]):
+    both = {"new": scores["bad"], "main": scores["main"]}
+    tested = abstain.inference.non_inferiority(wrong, both, "augrc", margin=0.01, level=0.975)
+    for against in (main, json.loads(main.to_json()), [paired], [tested]):
         found = abstain.gate(new, [], against=against, margin=0.01)
         assert [(each.metric, each.verdict) for each in found.checks] == [("augrc", "fail")]
         assert found.checks[0].low > 0.01
@@ -124,5 +163,7 @@ def test_a_gate_in_python(folder: Path) -> None:
         abstain.gate(abstain.evaluate(outputs, ["main", "bad"]), "augrc<=1")
     with pytest.raises(TypeError, match="belong together"):
         abstain.gate(main, "augrc<=1", margin=0.1)
+    with pytest.raises(ValueError, match=r"has level 0.95; beside this evaluation it needs 0.975"):
+        abstain.gate(new, [], against=[abstain.inference.non_inferiority(wrong, both, margin=0.01)], margin=0.01)
     with pytest.raises(ValueError, match="no condition"):
         abstain.gate(main, [])

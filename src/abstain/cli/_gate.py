@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import abstain
-from abstain.cli._input import about
+from abstain._checks import UnmetNeed
+from abstain.cli._input import about, read
 from abstain.cli._show import print_result
 
 if TYPE_CHECKING:
@@ -57,10 +59,12 @@ def decide(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[s
     if not gate["conditions"] and gate["against"] is None:
         return True
     with about(file):
-        against = None if gate["against"] is None else _against(result, file, columns, gate)
+        against, apart = (None, None) if gate["against"] is None else _against(result, file, columns, gate)
         found = abstain.gate(
             result, list(gate["conditions"]), against=against, margin=gate["margin"], unclear=gate["unclear"]
         )
+    if apart is not None:
+        found = replace(found, remarks=(*found.remarks, f"not paired: {apart}"))
     if gate["summary"] is not None and str(gate["summary"]) != "-":
         found.to_markdown(gate["summary"])
     click.echo()
@@ -71,26 +75,59 @@ def decide(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[s
     return found.passed
 
 
-def _against(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[str, Any]) -> Any:
-    """Return the evaluation of the other model, or comparisons with it where its outputs are given."""
+def _against(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[str, Any]) -> tuple[Any, str | None]:
+    """Return what the other model is held by, and why it is not paired: tests if its outputs are of the same rows."""
     from abstain.cli._compare import models_of
     from abstain.evaluation import metrics_of
 
-    other = gate["against"]
+    other, names = gate["against"], metrics_of(gate["conditions"], True)[1]
     saved = _saved(other)
     if saved is not None:
-        return saved
+        return saved, f"{other} holds no rows"
     level = result.provenance["level"]
+    apart = _apart(file, other, columns)
+    if apart is not None:
+        outputs, _, _ = read(other, [], [], say=False, **columns)
+        with about(other):
+            return abstain.evaluate(outputs, list(result.scores), names, level=level), apart
     losses, scores, first = models_of((file, other), result.scores, columns)
     called = dict(zip(scores, ("new", "main"), strict=True))
-    return [
-        abstain.compare(
-            {called[name]: loss for name, loss in losses.items()},
-            {called[name]: score for name, score in scores.items()},
-            metric, level=level or 0.95, sample_weight=first.sample_weight, clusters=first.clusters,
+    losses, scores = ({called[name]: column for name, column in each.items()} for each in (losses, scores))
+    rows = {"sample_weight": first.sample_weight, "clusters": first.clusters}
+    return [_test(losses, scores, name, gate["margin"], level or 0.95, rows) for name in names], None
+
+
+def _test(
+    losses: dict[str, Any], scores: dict[str, Any], metric: str, margin: float, level: float, rows: dict[str, Any]
+) -> Any:
+    """Return the test of a metric on the same rows: of not being worse by the margin, where there is one for it."""
+    from abstain.evaluation import Untested
+
+    try:
+        return abstain.inference.non_inferiority(
+            losses, scores, metric, margin=margin or 1.0, level=0.5 + 0.5 * level, **rows
         )
-        for metric in metrics_of(gate["conditions"], True)[1]
-    ]  # fmt: skip
+    except UnmetNeed:  # no influence function
+        return abstain.compare(losses, scores, metric, level=level, **rows)
+    except ValueError as error:
+        if "too few" not in str(error):
+            raise
+        return Untested(abstain.metrics.parse(metric).spec, str(error).split(" to show")[0])
+
+
+def _apart(file: Path, other: Path, columns: dict[str, Any]) -> str | None:
+    """Return why two files are not of the same rows; None if they are."""
+    import numpy as np
+
+    ours, theirs = (read(each, [], [], say=False, **columns)[0] for each in (file, other))
+    if ours.ids is not None and theirs.ids is not None:
+        a, b = (np.unique(np.asarray(each.ids).astype(str)) for each in (ours, theirs))
+        if np.array_equal(a, b):
+            return None
+        return f"{len(np.intersect1d(a, b))} of {len(a)} identifiers are in {other}, which has {len(b)}"
+    if ours.n != theirs.n:
+        return f"{file} has {ours.n} rows, {other} has {theirs.n}"
+    return None
 
 
 def _saved(path: Path) -> dict[str, Any] | None:

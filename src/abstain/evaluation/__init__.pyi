@@ -6,6 +6,7 @@ from abstain.evaluation._evaluate import DEFAULT_METRICS as DEFAULT_METRICS
 from abstain.evaluation._evaluate import evaluate as evaluate
 from abstain.evaluation._gate import Check as Check
 from abstain.evaluation._gate import Gate as Gate
+from abstain.evaluation._gate import Untested as Untested
 from abstain.evaluation._gate import gate as gate
 from abstain.evaluation._gate import metrics_of as metrics_of
 from abstain.evaluation._planned import explained as explained

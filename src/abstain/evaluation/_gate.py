@@ -12,6 +12,7 @@ from abstain._checks import closest, not_negative, one_of
 from abstain._result import Column, Estimate, Result, Row, Table
 from abstain.evaluation._comparison import Comparison
 from abstain.evaluation._result import Evaluation
+from abstain.inference import NonInferiority
 
 Verdict = Literal["pass", "fail", "unclear"]
 
@@ -125,11 +126,19 @@ class Gate(Result):
         return [vars(each) for each in self.checks]
 
 
+@dataclass(frozen=True)
+class Untested:
+    """A metric that was not tested beside the other model, and why: it is unclear."""
+
+    metric: str
+    reason: str
+
+
 def gate(
     evaluation: Evaluation,
     conditions: str | Sequence[str],
     *,
-    against: Evaluation | Mapping[str, Any] | Iterable[Comparison] | None = None,
+    against: Evaluation | Mapping[str, Any] | Iterable[NonInferiority | Comparison | Untested] | None = None,
     margin: float | None = None,
     unclear: Literal["fail", "pass"] = "fail",
 ) -> Gate:
@@ -142,10 +151,12 @@ def gate(
     conditions : str or sequence of str
         Such as ``"augrc<=0.06"`` or ``"coverage_at_risk(risk=0.05)>=0.5"``; a metric alone, such as ``"aurc"``, is
         held against the other model. The evaluation must hold these metrics.
-    against : Evaluation, dict or comparisons, optional
+    against : Evaluation, dict or tests, optional
         Of the model that is in use: an evaluation, or what :meth:`Evaluation.to_dict` or the file of ``--json`` holds
-        (both taken as independent, by the intervals of both); or one :func:`abstain.compare` per metric of two models
-        that are called ``"new"`` and ``"main"``, which are paired and sharper.
+        (both taken as independent, by the intervals of both); or one
+        :func:`abstain.inference.non_inferiority` per metric on the same samples, the new model first, which is paired
+        and sharper. Its ``level`` is one-sided: 0.975 beside an evaluation at 0.95. For a metric without an influence
+        function :func:`abstain.compare` of two models that are called ``"new"`` and ``"main"``.
     margin : float >= 0, optional
         With ``against``: by how much the metrics that stand alone, else AUGRC, may be worse, in their own unit.
     unclear : {"fail", "pass"}
@@ -282,29 +293,42 @@ def _relative(
     evaluation: Evaluation, names: list[str], against: Any, margin: float, level: float | None
 ) -> tuple[list[Check], tuple[str, ...]]:
     """Return how much worse each metric is than in the other model."""
-    paired: dict[str, Comparison] = {}
+    paired: dict[str, NonInferiority | Comparison | Untested] = {}
     if not isinstance(against, Evaluation | Mapping):
         paired = {each.metric: each for each in against}
         lacking = next((name for name in names if name not in paired), None)
         if lacking is not None:
-            raise ValueError(f"against has no comparison of {lacking}; it has {', '.join(paired) or 'none'}")
+            raise ValueError(f"against has no test of {lacking}; it has {', '.join(paired) or 'none'}")
     checks = []
     for name in names:
-        better = metrics.parse(name).direction
         if paired:
-            known = paired[name].difference("new", "main")
-            if level is not None and paired[name].level != level:
-                raise ValueError(f"the comparison has level {paired[name].level:g}, the evaluation {level:g}; use one")
-            worse = (known.difference, known.low, known.high)
-            worse = worse if better == "lower" else (-worse[0], -worse[2], -worse[1])
-            reason = known.warning
+            worse, reason = _paired(paired[name], name, level)
         else:
-            worse, reason = _independent(evaluation, against, name, better, level)
+            worse, reason = _independent(evaluation, against, name, metrics.parse(name).direction, level)
         verdict, why = _verdict(*worse, margin, level, reason)
-        why = why.replace("limit", "margin")
+        why = why.replace("limit", "margin").replace("not defined: ", "" if paired else "not defined: ")
         checks.append(Check(f"{name}: margin {margin:g}", name, verdict, why, *worse, margin, True))
     how = "the evaluations are taken as independent; its outputs on the same samples give a sharper, paired test"
     return checks, (f"beside the other model: {'paired, sample by sample' if paired else how}",)
+
+
+def _paired(
+    known: NonInferiority | Comparison | Untested, name: str, level: float | None
+) -> tuple[tuple[float, float, float], str | None]:
+    """Return by how much a metric is worse, with limits on the same samples."""
+    if isinstance(known, Untested):
+        return (math.nan, math.nan, math.nan), known.reason
+    one_sided = isinstance(known, NonInferiority)
+    wanted = None if level is None else 0.5 + 0.5 * level if one_sided else level
+    if wanted is not None and not math.isclose(known.level, wanted):
+        raise ValueError(f"the test of {name} has level {known.level:g}; beside this evaluation it needs {wanted:g}")
+    if isinstance(known, NonInferiority):
+        return (known.difference, known.low, known.high), known.warning
+    found = known.difference("new", "main")
+    worse = (found.difference, found.low, found.high)
+    if metrics.parse(name).direction == "higher":
+        worse = (-worse[0], -worse[2], -worse[1])
+    return worse, found.warning
 
 
 def _independent(
