@@ -17,35 +17,35 @@ import abstain
 from abstain.thresholds import choose_pair
 
 RISK, DELTA = 0.1, 0.1
-#: Rows in which the risk of a pair is counted.
-MANY = 100_000
+#: Rows in which the risk of a pair is counted, by their chances of an error: some lie less than 0.001 below the limit.
+MANY = 1_000_000
+#: Chances of an error, or errors drawn from them; confidence; second score; which rows are OOD.
 Rows = tuple[Any, Any, Any, Any]
 
 
 def flat(rng: np.random.Generator, n: int) -> Rows:
     """Scores that say nothing, tied on few levels, at a risk just above the limit."""
-    return rng.random(n) < 1.02 * RISK, rng.integers(0, 30, n) / 30.0, rng.integers(0, 30, n) / 30.0, np.zeros(n, bool)
+    return np.full(n, 1.02 * RISK), rng.integers(0, 30, n) / 30.0, rng.integers(0, 30, n) / 30.0, np.zeros(n, bool)
 
 
 def mixed(rng: np.random.Generator, n: int) -> Rows:
     """An eighth of the rows is OOD: confident, but told by the second score; ID rows have errors of their own."""
     ood = rng.random(n) < 0.125
     confidence = np.where(ood, rng.beta(4, 2, n), rng.beta(5, 1.2, n))
-    loss = np.where(ood, True, rng.random(n) > 0.5 + 0.5 * confidence)
-    return loss, confidence, rng.normal(2.5 * ~ood, 1.0), ood
+    return np.where(ood, 1.0, 0.5 - 0.5 * confidence), confidence, rng.normal(2.5 * ~ood, 1.0), ood
 
 
 def inside(rng: np.random.Generator, n: int) -> Rows:
     """ID rows alone, and a second score that says nothing: the price of asking."""
     confidence = rng.beta(3, 1.2, n)
-    return rng.random(n) > 0.6 + 0.4 * confidence, confidence, rng.random(n), np.zeros(n, bool)
+    return 0.4 - 0.4 * confidence, confidence, rng.random(n), np.zeros(n, bool)
 
 
 def flat_prevalence(rng: np.random.Generator, n: int) -> Rows:
     """Half OOD in the file, a twentieth in the world, where the risk is just above the limit at every pair."""
     ood = np.arange(n) < n // 2
     wrong = (1.02 * RISK - 0.05) / 0.95
-    return np.where(ood, True, rng.random(n) < wrong), rng.integers(0, 30, n) / 30.0, rng.integers(0, 30, n) / 30.0, ood
+    return np.where(ood, 1.0, wrong), rng.integers(0, 30, n) / 30.0, rng.integers(0, 30, n) / 30.0, ood
 
 
 def prevalence(rng: np.random.Generator, n: int) -> Rows:
@@ -53,7 +53,7 @@ def prevalence(rng: np.random.Generator, n: int) -> Rows:
     ood = np.arange(n) < n // 2
     confidence = np.where(ood, rng.beta(4, 2, n), rng.beta(5, 1.2, n))
     second = rng.normal(2.5 * ~ood, 1.0)
-    return np.where(ood, True, rng.random(n) > 0.5 + 0.5 * confidence), confidence, second, ood
+    return np.where(ood, 1.0, 0.5 - 0.5 * confidence), confidence, second, ood
 
 
 #: Name -> rows, and the share of OOD rows in the world if it is not that of the file.
@@ -91,8 +91,10 @@ def study(name: str, n: int, repetitions: int) -> dict[str, float]:
     world = make(np.random.default_rng(99), MANY)
     broken, found = 0, {"pair": 0.0, "confidence": 0.0, "second": 0.0, "best of both": 0.0}
     for seed in range(repetitions):
-        rows = make(np.random.default_rng([seed, n]), n)
-        loss, confidence, second, ood = rows
+        lots = np.random.default_rng([seed, n])
+        chance, confidence, second, ood = make(lots, n)
+        loss = lots.random(n) < chance
+        rows = loss, confidence, second, ood
         more: dict[str, Any] = {} if share is None else {"is_ood": ood, "prevalence": share}
         pair = choose_pair(loss, confidence, second, risk=RISK, delta=DELTA, rng=seed, **more)
         if pair.attainable:

@@ -125,7 +125,10 @@ def test_two_scores_on_the_command_line(folder: Path, capsys: pytest.CaptureFixt
         (["--coverage", "0.5", "--second", "z_0"], "--second needs --risk and --delta"),
         (["--risk", "0.2", "--delta", "0.1", "--prevalence", "0.1"], "--prevalence belongs to --second"),
         (["--risk", "0.2", "--delta", "0.1", "--second", "z_0", "--prevalence", "0.1"], "--prevalence needs OOD rows"),
-        (["--risk", "0.2", "--delta", "0.1", "--second", "z_0", "--groups", "site"], "exclude each other"),
+        (
+            ["--risk", "0.2", "--delta", "0.1", "--second", "z_0", "--groups", "site"],
+            "--groups site is not offered with --second; take a pair in each group, with --where site=VALUE",
+        ),
         (["--risk", "0.2", "--delta", "0.1", "--second", "nothing"], "nothing"),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_threshold_and_a_study_are_drawn(file: Path, tmp_path: Path, capsys: p
     assert run(arguments) == 0
     assert out.stat().st_size > 1000
     assert run([*arguments, "--groups", "half"]) == 2
-    assert "--plot, --second and --groups exclude each other" in capsys.readouterr().err
+    assert "--plot shows one threshold; leave --groups" in capsys.readouterr().err
     study = tmp_path / "study"
     for model in (0, 1, 2):
         abstain.study.add_outputs(

@@ -178,8 +178,13 @@ def threshold_command(
     if len(by) > 1:
         raise click.UsageError("--groups takes one group column here")
     check_destinations({"output": output, **plot_targets(plots)}, [file])
-    if (plots and (by or second)) or (by and second):
-        raise click.UsageError("--plot, --second and --groups exclude each other: give one of them")
+    if by and second:
+        raise click.UsageError(
+            f"--groups {by[0]} is not offered with --second; take a pair in each group, with --where {by[0]}=VALUE and "
+            "--delta divided by the number of groups, or leave --second out"
+        )
+    if plots and (by or second):
+        raise click.UsageError("--plot shows one threshold; leave --groups and --second out, or --plot")
     outputs, _, names = read(file, [second] if second else [], by, **columns)
     if "delta" in wanted and outputs.origin is not None and outputs.origin.single.keys() & {"correct", "quality"}:
         wanted.setdefault("max_loss", 1.0)  # 1 - a verdict or quality in [0, 1]
