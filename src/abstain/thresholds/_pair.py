@@ -219,11 +219,11 @@ def choose_pair(
     -----
     For the rows that certify the second threshold is fixed, so the promise is that of one score.
 
-    With a prevalence :math:`\pi`, n of them are taken by lot: K OOD rows, K binomial with n and :math:`\pi`, and n - K ID
-    rows. To draw a row of the population is to draw its kind, OOD with probability :math:`\pi`, and then a row of that
-    kind; so these are n independent draws from it, and the certificate holds as it stands, without weights. n is about
-    the smaller of :math:`n_\text{ID}/(1 - \pi)` and :math:`n_\text{OOD}/\pi`, so that once in 10,000 files the lots ask
-    for more rows than there are; then nothing is accepted.
+    With a prevalence :math:`\pi`, n of them are taken by lot: K OOD rows, K binomial with n and :math:`\pi`, and n - K
+    ID rows. To draw a row of the population is to draw its kind, OOD with probability :math:`\pi`, and then a row of
+    that kind; so these are n independent draws from it, and the certificate holds as it stands, without weights. n is
+    about the smaller of :math:`n_\text{ID}/(1 - \pi)` and :math:`n_\text{OOD}/\pi`, so that once in 10,000 files the
+    lots ask for more rows than there are; then nothing is accepted.
 
     Examples
     --------
