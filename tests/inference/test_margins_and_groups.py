@@ -10,9 +10,10 @@ from scipy import stats
 
 import abstain
 from abstain.inference import as_metric, compare_groups, non_inferiority, paired, panel, rank_sets
+from tests.tiers import repeated
 
 
-def two_scores(n: int, share: float, seed: int) -> tuple[Any, Any, Any]:
+def two_scores(n: int, share: float, seed: Any) -> tuple[Any, Any, Any]:
     """Return errors and two scores that share much; the first is better."""
     rng = np.random.default_rng(seed)
     wrong, base = rng.random(n) < share, rng.normal(size=n)
@@ -89,6 +90,21 @@ def test_p_is_that_of_the_transformed_statistic() -> None:
     assert found.p_value == pytest.approx(stats.t.cdf(transformed(0.02), found.df))
     assert transformed(found.high) == pytest.approx(stats.t.ppf(0.05, found.df))
     assert transformed(found.low) == pytest.approx(stats.t.ppf(0.95, found.df))
+
+
+@repeated(400, 4000)
+def test_a_claim_at_the_margin_is_rarely_false(repetitions: int) -> None:
+    """AURC with 40 errors of 200, whose influences are few and skewed: at most 6.5 % on either side."""
+    large = two_scores(2_000_000, 0.2, 5)
+    good, bad = (as_metric("aurc")(abstain.TieBlocks.from_samples(large[0], column)) for column in large[1:])
+    found, done = np.zeros(2), 0
+    for seed in range(repetitions):
+        wrong, one, other = two_scores(200, 0.2, [2, seed])
+        if wrong.sum() >= 20:
+            claim = non_inferiority(wrong, {"new": other, "old": one}, "aurc", margin=float(bad - good))
+            found += claim.shown, claim.low > claim.margin
+            done += 1
+    assert (found / done <= 0.065 + 1.96 * np.sqrt(0.05 * 0.95 / done)).all()
 
 
 def test_few_errors_are_refused_or_warned_of() -> None:
