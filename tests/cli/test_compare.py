@@ -161,3 +161,50 @@ def test_not_worse_by_a_margin(models, capsys):
     assert "give --margin" in capsys.readouterr().err
     assert run(["compare", str(models[0]), "--scores", "msp,neg_entropy", "--margin", "0.05"]) == 2
     assert "errors (or successes, if fewer) are too few" in capsys.readouterr().err
+
+
+def sites(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Write 600 answers from three sites, of which one is worse, and return losses, scores and sites."""
+    rng = np.random.default_rng(4)
+    site = np.repeat(["a", "b", "c"], 200)
+    wrong = rng.random(600) < np.where(site == "b", 0.4, 0.1)
+    score = np.round(rng.random(600) - 0.3 * wrong, 4)
+    rows = [
+        f"{loss:d},{sure},{sure},{where},{k % 7}"
+        for k, (loss, sure, where) in enumerate(zip(wrong, score, site, strict=True))
+    ]
+    path.write_text("\n".join(["wrong,sure,again,site,day", *rows]) + "\n")
+    return wrong, score, site
+
+
+def test_groups_of_one_file(capsys, tmp_path):
+    """The same as compare_groups, printed and as JSON; the worst group is named with its interval."""
+    file = tmp_path / "answers.csv"
+    expected = abstain.inference.compare_groups(*sites(file), metric="risk")
+    arguments = ["compare", str(file), "--loss", "wrong", "--scores", "sure", "--groups", "site", "--metric", "risk"]
+    assert run([*arguments, "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["intervals"]["b"]["low"] == pytest.approx(expected.intervals["b"].low)
+    assert (found["worst"], found["may_be_worst"]) == ("b", ["b"])
+    assert run(arguments) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "2 of 3 pairs differ at 0.05, all together" in shown
+    assert f"true value in [{expected.worst_low:.4g}, {expected.worst_high:.4g}]" in shown
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (["--margin", "0.1"], 2, "leave --margin out"),
+        (["--adjust", "none"], 2, "leave --adjust out"),
+        (["--groups", "site,day"], 2, "--groups names site, day; groups are compared by one score and column"),
+        (["--scores", "sure,again"], 2, "--scores names sure, again"),
+        (["--groups", "sit"], 2, "did you mean 'site'"),
+    ],
+)
+def test_what_groups_cannot_be_compared_with(more, code, message, capsys, tmp_path):
+    """Options of other comparisons, several scores or columns, a column that is not there."""
+    file = tmp_path / "answers.csv"
+    sites(file)
+    assert run(["compare", str(file), "--loss", "wrong", "--scores", "sure", "--groups", "site", *more]) == code
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -94,9 +94,22 @@ def test_groups_have_their_own_table() -> None:
     """Groups are rows with their sizes; the largest of them is no winner."""
     _, table = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site").tables()
     n = int(np.sum(OUTPUTS.groups["site"] == "a"))
-    assert table.title == f"{NAMES[0]} by group"
+    assert table.title == f"{NAMES[0]} by group, intervals hold together"
     assert [row[:2] for row in table.rows] == [("site = a", n), ("site = b", N - n)]
     assert best(table) == set()
+
+
+def test_intervals_of_groups_hold_together() -> None:
+    """Each of G groups of a column has its interval at 1 - (1 - level) / G; all rows keep the level; tables say so."""
+    result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site", level=0.9)
+    for entry in result.measurements:
+        rows = slice(None) if entry.group is None else OUTPUTS.groups["site"] == entry.group.removeprefix("site = ")
+        level = 0.9 if entry.group is None else 0.95
+        alone = abstain.confidence_interval("augrc", OUTPUTS.loss[rows], OUTPUTS.scores[NAMES[0]][rows], level=level)
+        assert (entry.low, entry.high) == pytest.approx((alone.low, alone.high))
+    assert "intervals that hold for all groups of a column together, at 90 %" in " ".join(str(result).split())
+    without = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site", level=None)
+    assert without.tables()[1].title == f"{NAMES[0]} by group"
 
 
 def test_groups_are_compared_at_one_threshold() -> None:

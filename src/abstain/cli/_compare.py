@@ -9,7 +9,7 @@ import click
 
 import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
-from abstain.cli._group import command, example_lines
+from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._show import check_destinations, print_result, scale_option
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         "abstain compare answers.parquet --loss wrong --scores msp,max_logit,verbal",
         "abstain compare test.npz --scores 'msp,knn(neighbours=10)' --fit train.npz",
         "abstain compare small.npz large.npz --margin 0.002",
+        "abstain compare answers.parquet --loss wrong --scores msp --groups site",
     ),
 )
 @click.argument("files", type=Path, nargs=-1, required=True)
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--scores", help="Of one file: scores to compare; of several: the score to use in each.")
 @click.option("--margin", type=float, help="Show that the first is not worse than the second by this much or more.")
 @click.option("--equivalent", is_flag=True, help="With --margin: neither worse nor better by it.")
+@click.option("--groups", "by", help="Of one file and one score: groups of this column against each other.")
 @click.option("--fit", "fit_file", type=Path, help="Outputs to fit the scores of one file on; see 'abstain scores'.")
 @reads(*MODEL, *ANSWERS, *SURE, *SAMPLE)
 @click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
@@ -51,13 +53,16 @@ if TYPE_CHECKING:
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
     columns: dict[str, Any], json_path: Path | None, plots: Wanted, scale: float,
-    plan_file: Path | None, margin: float | None, equivalent: bool,
+    plan_file: Path | None, margin: float | None, equivalent: bool, by: str | None,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
     One FILE: its scores against each other. Several: the models against each other, matched by --ids or by row. With
-    --margin two of them, the new one first; exit code 1 if it is not shown.
+    --margin two of them, the new one first; exit code 1 if it is not shown. With --groups: the groups of one file.
     """
+    if by is not None:
+        _groups_alone({"--margin": margin is not None, "--plan": plan_file is not None, "--plot": plots,
+                       "all FILEs but one": files[1:], "--adjust": adjust != "holm"})  # fmt: skip
     if margin is not None and (plan_file is not None or plots):
         raise click.UsageError("--margin makes one test of two; leave --plan and --plot out")
     if equivalent and margin is None:
@@ -70,6 +75,10 @@ def compare_command(
     wanted = score_names(scores)
     if plan_file is not None:
         _write(_planned(files, plan_file, wanted, chosen, level, columns), json_path, plots, scale)
+        return
+    if by is not None:
+        fit = read_fit(fit_file, columns)
+        _write(_of_groups(files[0], wanted, by, fit, chosen, level, columns), json_path, plots, scale)
         return
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
@@ -117,6 +126,31 @@ def _planned(
         losses[name], confidences[name] = loss[order], column[order]
     with about(*files):
         return abstain.compare(losses, confidences, metric, level=level, plan=plan)
+
+
+def _groups_alone(others: dict[str, Any]) -> None:
+    """Refuse what belongs to other comparisons."""
+    for option, given in others.items():
+        if given:
+            raise click.UsageError(f"--groups compares groups of rows by one score; leave {option} out")
+
+
+def _of_groups(
+    file: Path, wanted: list[str], by: str, fit: Outputs | None, metric: Any, level: float, options: dict[str, Any]
+) -> Any:
+    """Return the comparison of the groups of a column, by one score of one file."""
+    outputs, names, found = read(file, wanted, words(by), **options)
+    for option, given in (("--scores", names), ("--groups", found)):
+        if len(given) > 1:
+            raise ValueError(f"{file}: {option} names {', '.join(given)}; groups are compared by one score and column")
+    with about(file):
+        score = names[0] if names else abstain.scores.default(outputs)
+        column = abstain.scores.compute(score, outputs, fit)
+        loss = abstain.scores.judged(score, outputs).loss_per_sample()
+        return abstain.inference.compare_groups(
+            loss, column, (outputs.groups or {})[found[0]], metric, level=level, sample_weight=outputs.sample_weight,
+            clusters=outputs.clusters,
+        )  # fmt: skip
 
 
 def _scores_of(

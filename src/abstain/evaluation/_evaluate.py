@@ -71,7 +71,9 @@ def evaluate(
     fit : Outputs, optional
         Other outputs of the model, to fit scores on that need it, such as ``knn`` and ``klm``.
     groups : str or list of str, or dict, optional
-        Names of group columns: every metric also within each group. With arrays: the columns by name.
+        Names of group columns: every metric also within each group. With arrays: the columns by name. Intervals of
+        the G groups of a column hold together, each at 1 - (1 - level)/G; pairs:
+        :func:`abstain.inference.compare_groups`.
     nan_policy : {"raise", "reject", "drop"}
         What a NaN score means.
     level : float in (0, 1), optional
@@ -136,10 +138,11 @@ def evaluate(
     measurements: list[Measurement] = []
     summaries: list[ScoreSummary] = []
     unmet: dict[str, list[UnmetNeed]] = {}
-    everything: tuple[None, Any] = None, slice(None)
-    for group, rows in (everything, *_groups(outputs, groups)):
+    everything: tuple[None, Any, int] = None, slice(None), 1
+    for group, rows, beside in (everything, *_groups(outputs, groups)):
+        each_level = None if level is None else 1.0 - (1.0 - level) / beside
         for scored in every:
-            found, summary = measured(scored.on(rows), group, chosen, unmet, nan_policy, level, n_resamples)
+            found, summary = measured(scored.on(rows), group, chosen, unmet, nan_policy, each_level, n_resamples)
             measurements += found
             summaries += [] if summary is None else [summary]
         for needs in unmet.values() if group is None and not forgiving else ():
@@ -205,8 +208,8 @@ def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[
     return list({metric.spec: metric for metric in found}.values()), False
 
 
-def _groups(outputs: Outputs, names: str | Sequence[str] | None) -> Iterator[tuple[str, BoolArray]]:
-    """Yield each group as "column = value", with its rows."""
+def _groups(outputs: Outputs, names: str | Sequence[str] | None) -> Iterator[tuple[str, BoolArray, int]]:
+    """Yield each group as "column = value", with its rows and the number of groups of its column."""
     seen: set[str] = set()
     for name in dict.fromkeys([names] if isinstance(names, str) else names or []):
         groups = outputs.groups or {}
@@ -224,7 +227,7 @@ def _groups(outputs: Outputs, names: str | Sequence[str] | None) -> Iterator[tup
             if label in seen:  # column "a" with value "b = c" beside column "a = b" with value "c"
                 label = f"{name!r} = {str(value)!r}"
             seen.add(label)
-            yield label, which == k
+            yield label, which == k, len(values)
 
 
 def _alike(columns: Iterable[FloatArray]) -> bool:

@@ -36,7 +36,8 @@ class Measurement:
     reason : str or None
         Why the value is NaN.
     low, high : float
-        Confidence interval at ``provenance["level"]``; NaN where there is none.
+        Confidence interval at ``provenance["level"]``, of a group one that holds together with those of all groups of
+        the column; NaN where there is none.
     method, warning : str or None
         How the interval came about, and what to know about it or why there is none.
     standard_error : float

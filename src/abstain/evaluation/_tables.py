@@ -24,11 +24,14 @@ def tables(evaluation: Evaluation) -> list[Table]:
     return [*answers, _one(evaluation) if len(evaluation.scores) == 1 else _several(evaluation), *groups]
 
 
-def brackets(evaluation: Evaluation) -> list[str]:
-    """Return a line that says what the brackets behind a value are, if there are any."""
+def brackets(evaluation: Evaluation, together: bool = False) -> list[str]:
+    """Return a line that says what the brackets behind a value are, if there are any; ``together``: those of groups."""
     if all(math.isnan(entry.low) or math.isnan(entry.high) for entry in evaluation.measurements):
         return []
-    return [f"In brackets: {100.0 * evaluation.provenance['level']:g} % confidence interval."]
+    percent = f"{100.0 * evaluation.provenance['level']:g} %"
+    if together:
+        return [f"In brackets, by group: intervals that hold for all groups of a column together, at {percent}."]
+    return [f"In brackets: {percent} confidence interval."]
 
 
 def _one(evaluation: Evaluation) -> Table:
@@ -58,7 +61,8 @@ def _by_group(evaluation: Evaluation, score: str) -> Table:
         if entry.score == score:
             found.setdefault(entry.group, []).append(entry)
     metrics = found.pop(None)
-    notes = brackets(evaluation)
+    notes = brackets(evaluation, together=True)
+    title = f"{score} by group" + (", intervals hold together" if notes else "")
     groups = list(found)
     if len(groups) > GROUPS:
         groups = sorted(groups, key=lambda group: _badness(found[group][0]), reverse=True)[:GROUPS]
@@ -76,7 +80,7 @@ def _by_group(evaluation: Evaluation, score: str) -> Table:
         point = points.get(group)
         at = (math.nan, math.nan) if point is None else (point.coverage, point.selective_risk)
         rows.append((str(group), n, *(at if points else ()), *map(_estimate, found[group])))
-    return Table([*columns, *_metrics(metrics)], rows, title=f"{score} by group", notes=notes, ranks=0)
+    return Table([*columns, *_metrics(metrics)], rows, title=title, notes=notes, ranks=0)
 
 
 def _of(evaluation: Evaluation, score: str, group: str | None) -> list[Measurement]:
