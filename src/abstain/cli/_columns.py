@@ -26,6 +26,7 @@ COLUMNS = {
     "is_ood": "Column that marks rows out of distribution; they are left out here.",
     "ood_label": "Label that marks rows out of distribution, such as -1.",
     "abstain_class": "Class column that means 'I abstain' (Deep Gamblers): its place or name.",
+    "cost_matrix": "What wrong answers cost: 'ill=50,well=1', 'ill:well=50', or a CSV table, label x prediction.",
     "task": "Of numbers or several labels per row: regression, regression-absolute, multilabel, multilabel-exact.",
     "features": "Columns or array of features, for scores such as knn.",
     "ids": "Column of sample identifiers.",
@@ -42,7 +43,7 @@ ROWS = ("where", "is_ood", "ood_label", "abstain_class", "class_names")
 MODEL = ("labels", "logits", "probabilities", "features", *ROWS)
 #: Arguments that say what is right.
 ANSWERS = (
-    "predictions", "task", "loss", "correct", "quality", "abstained", "should_abstain", "unscored",
+    "predictions", "cost_matrix", "task", "loss", "correct", "quality", "abstained", "should_abstain", "unscored",
     "positive_probability",
 )  # fmt: skip
 #: Arguments that say how sure the model is.

@@ -37,7 +37,11 @@ def as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
                 + (f"--correct {name}, or " if part == "correct" else "")
                 + "--abstained with the column that says so"
             )
-        reading = {name: value for name, value in reading.items() if name not in (*_VERDICTS, "labels", "predictions")}
+        reading = {
+            name: value
+            for name, value in reading.items()
+            if name not in (*_VERDICTS, "labels", "predictions", "cost_matrix")
+        }
     elif told & {"labels", "predictions"}:
         reading = {name: value for name, value in reading.items() if name not in _VERDICTS}
     if columns["positive_probability"] in inputs.get("probabilities", ()):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from abstain.outputs import Outputs
 
 #: Options that say what is right of ID rows, and nothing of OOD rows.
-_OF_ID = ("labels", "loss", "correct", "quality", "abstained", "should_abstain", "unscored", "task")
+_OF_ID = ("labels", "cost_matrix", "loss", "correct", "quality", "abstained", "should_abstain", "unscored", "task")
 
 
 def pair_options(function: Callable[..., None]) -> Callable[..., None]:

@@ -92,6 +92,7 @@ def _finished(origin: Origin) -> str:
 
 def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return how new files are read: what was named, what rows are units, and what says that the model declined."""
+    from abstain.outputs import cost_texts
     from abstain.policy import READING
 
     assert outputs.origin is not None
@@ -101,6 +102,8 @@ def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> di
         kept.add(next(part for part in ("abstained", "correct", "predictions") if part in single))
     found = {part: name for part, name in single.items() if part in kept}
     options = {name: given.get(name) for name in READING if name != "uncertainty"}
+    if given["cost_matrix"] is not None:
+        options["cost_matrix"] = cost_texts(given["cost_matrix"])
     return found | {name: value for name, value in options.items() if value is not None}
 
 
@@ -149,6 +152,7 @@ def noted() -> Iterator[None]:
 @click.option("--coverage", type=float, help="Smallest share to answer.")
 @click.option("--capacity", callback=_capacity, help="Largest share that reviewers can take: .2, or 500/2500 cases.")
 @click.option("--cost", nargs=2, type=float, metavar="ERROR REVIEW", help="Costs of an error and of a review.")
+@click.option("--review-cost", type=click.FloatRange(min=0.0), help="Cost of asking a person, in units of the loss.")
 @click.option("--max-loss", type=float, help="Largest possible loss, for certificates of losses that are not 0/1.")
 @click.option("--groups", help="Group column: one threshold for each value, delta shared.")
 @pair_options
@@ -163,7 +167,7 @@ def threshold_command(
     context: click.Context, /, file: Path, columns: dict[str, Any], score: str | None,
     temperature: float | None, groups: str | None, output: Path | None, as_json: bool, plots: Wanted,
     model: str | None, author: str | None, note: str | None,
-    second: str | None, prevalence: float | None, **objective: Any,
+    second: str | None, prevalence: float | None, review_cost: float | None, **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
 
@@ -172,8 +176,12 @@ def threshold_command(
     from abstain.thresholds import choose_threshold
 
     wanted = {name: value for name, value in objective.items() if value not in (None, ())}
+    if review_cost is not None:
+        if "cost" in wanted:
+            raise click.UsageError("--cost and --review-cost both name the cost of a review; give one of them")
+        wanted["cost"] = (1.0, review_cost)
     if len(wanted.keys() & _OBJECTIVES) != 1:
-        raise click.UsageError(f"give exactly one of {', '.join(f'--{name}' for name in _OBJECTIVES)}")
+        raise click.UsageError(f"give exactly one of {', '.join(f'--{name}' for name in _OBJECTIVES)}, --review-cost")
     by = words(groups)
     if len(by) > 1:
         raise click.UsageError("--groups takes one group column here")
@@ -188,6 +196,10 @@ def threshold_command(
     outputs, _, names = read(file, [second] if second else [], by, **columns)
     if "delta" in wanted and outputs.origin is not None and outputs.origin.single.keys() & {"correct", "quality"}:
         wanted.setdefault("max_loss", 1.0)  # 1 - a verdict or quality in [0, 1]
+    if "delta" in wanted and columns["cost_matrix"] is not None:
+        from abstain.outputs import largest_cost
+
+        wanted.setdefault("max_loss", largest_cost(columns["cost_matrix"]))
     if prevalence is not None and second is None:
         raise click.UsageError("--prevalence belongs to --second")
     if second is not None:

@@ -14,7 +14,10 @@ from abstain.metrics import Metric
 from abstain.outputs import Outputs, read_outputs
 
 #: Arguments of ``read_outputs`` that are never arrays.
-_OPTIONS = ("class_names", "where", "unscored", "ood_label", "abstain_class", "task", "part", "confidence_levels")
+_OPTIONS = (
+    "class_names", "where", "unscored", "ood_label", "abstain_class", "cost_matrix", "task", "part",
+    "confidence_levels",
+)  # fmt: skip
 #: Fields of ``Outputs`` and arguments of ``read_outputs`` that are arrays where no table is given.
 _COLUMNS = (
     "labels", "logits", "probabilities", "predictions", "confidence", "uncertainty", "positive_probability", "loss",

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import listed, with_row
-from abstain.outputs import _names, _shapes, _suspect
+from abstain.outputs import _costs, _names, _shapes, _suspect
 from abstain.outputs._abstention import put_last
 from abstain.outputs._answers import Answers
 from abstain.outputs._damaged import damaged
@@ -52,6 +52,7 @@ def read_outputs(
     unscored: Literal["wrong", "drop"] | None = None,
     ood_label: int | str | None = None,
     abstain_class: int | str | None = None,
+    cost_matrix: Any = None,
     task: str | None = None,
     part: Part = "id",
     unlabelled: bool = False,
@@ -97,6 +98,10 @@ def read_outputs(
     abstain_class : int or str, optional
         The class column, by its place or name, that means "I abstain" (Deep Gamblers): it is removed from logits,
         probabilities and passes, and kept as a score; see ``abstention_unit`` of :class:`Outputs`.
+    cost_matrix : path, str, sequence of str or dict, optional
+        What wrong answers cost, in the place of the 0/1 loss: a CSV table with a line for each label and a column for
+        each prediction; ``"ill=50,well=1"`` for every wrong prediction of a class, ``"ill:well=50"`` for one; or dicts
+        ``{"ill": 50}``, ``{"ill": {"well": 50}}``. Right answers cost 0 unless it says otherwise.
     task : {"regression", "regression-absolute", "multilabel", "multilabel-exact"}, optional
         Judge labels and predictions by the squared or absolute error, by the share of labels that are wrong, or whether
         one is. Labels of several per row are a matrix of 0 and 1, or a column each (``labels="y_*"``); predictions too,
@@ -190,6 +195,8 @@ def read_outputs(
             judged_by = task_of(task)
             several = judged_by is not None and judged_by.multilabel
             plan = _names.plan(opened.columns.columns, single, matrix, groups, scores, several)
+            if cost_matrix is not None:
+                _refuse_other_losses(plan, task)
             if not unlabelled:
                 _shapes.find_probabilities(plan, opened.columns)
                 _require_loss(plan, opened.columns)
@@ -211,7 +218,7 @@ def read_outputs(
             states = None if unlabelled else answers.losses(unscored)
             if abstain_class is not None:
                 put_last(answers.fields, abstain_class)
-            outputs = _made(answers, states, read, unlabelled)
+            outputs = _made(answers, states, read, unlabelled, cost_matrix)
             if not unlabelled:
                 _suspect.examine(outputs, plan)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
@@ -268,7 +275,16 @@ def _require_loss(plan: _names.Plan, source: Any) -> None:
     raise ValueError(f"{missing}; columns: {listed(columns)}")
 
 
-def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool) -> Outputs:
+def _refuse_other_losses(plan: _names.Plan, task: str | None) -> None:
+    """Refuse what else says how wrong a row is; what was only found by its name is left out."""
+    told = {"task": task} | {part: plan.single[part] for part in ("loss", "correct", "quality") if part in plan.told}
+    other = next((f"{part}={name!r}" for part, name in told.items() if name is not None), None)
+    if other is not None:
+        raise ValueError(f"cost_matrix= and {other} both say what a row costs; give one of them")
+    plan.drop("loss", "correct", "quality")
+
+
+def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool, cost_matrix: Any) -> Outputs:
     """Return the outputs, with where they came from."""
     plan = answers.plan
     origin = {field: f"`{name}`" for field, name in plan.single.items()}
@@ -279,7 +295,32 @@ def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool) -> Out
         **answers.fields, unlabelled=unlabelled, states=states,
         origin=Origin(origin | answers.how, read.said, tuple(notes), dict(plan.single), dict(plan.matrix), read.rest),
     )  # fmt: skip
+    if cost_matrix is not None and not unlabelled:
+        outputs = _priced(outputs, cost_matrix)
     return _verdict(outputs, plan)
+
+
+def _priced(outputs: Outputs, cost_matrix: Any) -> Outputs:
+    """Return outputs whose loss is what each label and prediction costs."""
+    from dataclasses import replace
+
+    assert outputs.origin is not None
+    if outputs.labels is None:
+        raise ValueError("cost_matrix= needs labels and predictions; give labels=<column>")
+    loss, strange = _costs.priced(outputs, cost_matrix)
+    notes = [f"cost_matrix names {strange[0]!r}, of which there is no row"] if strange else []
+    if outputs.passes is not None or outputs.score_predictions:
+        notes.append("costs are those of the model's predictions, for scores of passes too")
+    shown = cost_matrix if isinstance(cost_matrix, str) else ",".join(_costs.cost_texts(cost_matrix))
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    origin = replace(
+        outputs.origin,
+        columns={**outputs.origin.columns, "loss": f"the cost of label and prediction, `{shown}`"},
+        notes=(*outputs.origin.notes, *notes),
+    )
+    with warnings.catch_warnings():  # said already
+        warnings.simplefilter("ignore")
+        return replace(outputs, loss=loss, origin=origin)
 
 
 def _verdict(outputs: Outputs, plan: _names.Plan) -> Outputs:

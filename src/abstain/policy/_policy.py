@@ -26,7 +26,7 @@ FORMAT = "abstain.policy/2"
 #: Arguments of ``read_outputs`` that a policy may keep, so that new files are read as the calibration file was.
 READING = (
     "labels", "predictions", "loss", "correct", "quality", "abstained", "uncertainty", "clusters", "class_names",
-    "abstain_class", "unscored", "is_ood", "ood_label", "task",
+    "abstain_class", "unscored", "is_ood", "ood_label", "task", "cost_matrix",
 )  # fmt: skip
 KEYS = ("score", "inputs", "temperature", "group", "thresholds", "objective", "guarantee", "calibration")
 #: Fields that a policy of the first format lacks.
