@@ -25,7 +25,7 @@ from abstain._checks import (
     to_numpy,
     vector,
 )
-from abstain._sums import cumulative_count
+from abstain._sums import cumulative_count, ones
 from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
 from abstain.blocks._order import by_score
 from abstain.blocks._parts import Moments, Samples
@@ -156,7 +156,7 @@ def _failures_that_count(loss: Any, weight: Any, xp: Any) -> Any | None:
 
 def _whole(table: TieBlocks, n: int) -> TieBlocks:
     """Fill in the number of rows of an unweighted table, and cumulative sums that are whole numbers."""
-    known: dict[str, Any] = {"n": n}
+    known: dict[str, Any] = {"n": n, "total_weight": float(n)}
     known["cumulative_weight"] = np.arange(1.0, n + 1.0) if len(table) == n else cumulative_count(table.weight)
     if table.binary:
         known["cumulative_loss"] = cumulative_count(table.loss)
@@ -176,14 +176,14 @@ def _sorted_failures(key: FloatArray, failed: BoolArray) -> tuple[FloatArray, Fl
     key.sort()
     new = key[1:] != key[:-1]
     if new.all():
-        count, loss_sum = np.ones(key.size), np.zeros(key.size)
+        loss_sum = np.zeros(key.size)
         loss_sum[key.size - 1 - np.searchsorted(key, failures)] = 1.0
-        return np.flip(key).copy(), count, loss_sum
+        return key[::-1].copy(), ones(key.size), loss_sum
     edges = np.flatnonzero(np.concatenate(([True], new, [True])))
     count = (edges[1:] - edges[:-1]).astype(np.float64)
     key = key[edges[:-1]]
     loss_sum = np.bincount(np.searchsorted(key, failures), minlength=key.size).astype(np.float64)
-    return np.flip(key).copy(), np.flip(count).copy(), np.flip(loss_sum).copy()
+    return key[::-1].copy(), count[::-1].copy(), loss_sum[::-1].copy()
 
 
 def _sorted_blocks(
@@ -198,7 +198,7 @@ def _sorted_blocks(
     new = ranked[1:] != ranked[:-1]
     if bool(xp.all(new)):
         values = to_numpy(ranked)
-        return values, None, np.ones(values.shape[0]), [_floats(column) for column in columns]
+        return values, None, ones(values.shape[0]), [_floats(column) for column in columns]
 
     edges = np.flatnonzero(np.concatenate(([True], to_numpy(new), [True])))
     starts, count = edges[:-1], edges[1:] - edges[:-1]

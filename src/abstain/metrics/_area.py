@@ -80,7 +80,9 @@ def _width(blocks: TieBlocks, coverage_range: Range) -> FloatArray:
 
 def step_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """Integral of the step curve R_j over coverage: (1/T) sum_j m_j L_j / W_j."""
-    return inner(_width(blocks, coverage_range), blocks.selective_risk) / blocks.total_weight
+    if coverage_range != FULL:
+        return inner(_width(blocks, coverage_range), blocks.selective_risk) / blocks.total_weight
+    return blocks.once("step_area", lambda: inner(blocks.weight, blocks.selective_risk) / blocks.total_weight)
 
 
 def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:

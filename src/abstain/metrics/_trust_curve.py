@@ -140,7 +140,7 @@ def cwsa_sweep(
     if low < 0.0 or high > 1.0:
         scores = np.clip(scores, 0.0, 1.0)
     grid = vector(thresholds, "thresholds", np, None)
-    for tau in grid:
+    for tau in grid.tolist():
         fraction(tau, "thresholds", below_one=True)
 
     sums = _sweep(scores, grid, weights, losses)
