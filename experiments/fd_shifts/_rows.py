@@ -39,6 +39,14 @@ SVHN = Setting(
     "svhn", "svhn", 73_257, "classes=10,size=32,channels=3",
     foreign=("cifar10:non-semantic", "cifar100:non-semantic", "tiny_imagenet:non-semantic"), statistics="own",
 )  # fmt: skip
+#: Sets with a shift of their own. Validation: FD-Shifts permutes CAMELYON's test set first, so it is drawn here;
+#: ENTITY-13 is tested on ImageNet's validation pictures, where FD-Shifts cuts 10,000 from the training ones.
+IWILDCAM = Setting("iwildcam", "iwildcam", 129_809, "classes=182,size=448,channels=3", shifted=("iwildcam:shift",),
+                   side=448)  # fmt: skip
+CAMELYON = Setting("camelyon17", "camelyon17", 302_436, "classes=2,size=96,channels=3", shifted=("camelyon17:shift",),
+                   validation="test:1000", side=96)  # fmt: skip
+BREEDS = Setting("breeds", "breeds", 167_600, "classes=13,size=224,channels=3", shifted=("breeds:shift",),
+                 validation="test:1000", side=224)  # fmt: skip
 
 
 def seeds_of(
@@ -49,12 +57,24 @@ def seeds_of(
     found = []
     for seed in seeds:
         for dropout in ("false", "true"):
-            shared = (*common, f"dropout={dropout}", "validation=first:1000", "extract.train=false", "statistics=own")
+            shared = (
+                *common,
+                f"dropout={dropout}",
+                f"validation={setting.validation}",
+                "extract.train=false",
+                "statistics=own",
+            )
             shared += (f"extract.passes={passes}",) if dropout == "true" else ()
             for family in ("confidnet", "devries"):
                 found.append(Job(setting, f"{family}-dropout={dropout}", family, (*shared, *own[family]), seed))
         for reward, dropout in product(rewards, ("false", "true")):
-            shared = (*common, f"dropout={dropout}", "validation=first:1000", "extract.train=false", "statistics=own")
+            shared = (
+                *common,
+                f"dropout={dropout}",
+                f"validation={setting.validation}",
+                "extract.train=false",
+                "statistics=own",
+            )
             shared += (f"extract.passes={passes}",) if dropout == "true" else ()
             settings = (*shared, f"reward={reward}", *own["deep_gamblers"])
             found.append(
@@ -87,12 +107,30 @@ def jobs(size: str) -> list[Job]:
             *seeds_of(CIFAR10, range(5), usual, long, (), 50),
             *seeds_of(CIFAR100_SUB, range(5), hundred, long, (), 50),
             *seeds_of(SVHN, range(5), usual, _epochs(100, 200, 20, 100, 150, 50), svhn, 50),
+            *_with_a_shift(),
         ]
     small = ("network.name=svhn_net", "network.width=16", "crop=2", "cutout=8", "stage.main.rate=0.05")
     short = _epochs(10, 8, 2, 10, 12, 4)
     return [
         *seeds_of(FASHION, range(3), (2.2, 6.0), short, small, 20),
         *seeds_of(FASHION_SUB, range(3), (2.2, 6.0), short, small, 20),
+    ]
+
+
+def _with_a_shift() -> list[Job]:
+    """Return the trainings on sets that come with a shift, with their schedules, rates and numbers of runs."""
+    large, plain = ("network.name=resnet50",), ("crop=0", "cutout=0", "flip=false")
+    usual, more = (2.2, 3.0, 6.0, 10.0), (2.2, 3.0, 6.0, 10.0, 15.0)
+
+    def rate(value: float, decay: float) -> tuple[str, ...]:
+        return f"stage.main.rate={value}", f"stage.main.weight_decay={decay}"
+
+    traps, cells = (*large, *plain, *rate(0.001, 0.0)), (*large, *plain, *rate(0.01, 0.01))
+    things = (*large, "crop=28", "cutout=0", *rate(0.1, 1e-4))  # there: crops of random size, and colours jittered
+    return [
+        *seeds_of(IWILDCAM, range(5), more, _epochs(12, 5, 3, 12, 18, 6), traps, 50),
+        *seeds_of(CAMELYON, range(10), usual, _epochs(5, 3, 1, 5, 8, 3), cells, 50),
+        *seeds_of(BREEDS, range(2), more, _epochs(300, 200, 20, 300, 350, 50), things, 50),
     ]
 
 

@@ -28,13 +28,15 @@ class Setting:
     sub_classes: tuple[str, ...] = ()
     validation: str = "first:1000"
     statistics: str = "id"
+    shifted: tuple[str, ...] = ()
+    side: int | None = None  # height and width of pictures from files
     noise: float = 0.0  # share of the training labels that are drawn anew
 
     def task(self) -> data_.Task:
         """Return the pictures: training, validation, and all sets to test on."""
         made = data_.task(
             self.data, validation=self.validation, corruptions=self.corruptions, foreign_data=self.foreign,
-            sub_classes=self.sub_classes, statistics=self.statistics,
+            sub_classes=self.sub_classes, shifted_data=self.shifted, statistics=self.statistics, size=self.side,
         )  # fmt: skip
         return made if not self.noise else replace(made, name=self.name, train=_noisy(made.train, self.noise))
 
@@ -43,7 +45,10 @@ class Setting:
         shape = f"n={n},{self.generated}"
         kinds = [f":{entry.rsplit(':', 1)[1]}" if entry.endswith("semantic") else "" for entry in self.foreign]
         foreign = tuple(f"synthetic:{shape},seed={number}{kind}" for number, kind in enumerate(kinds, 1))
-        return replace(self, data=f"synthetic:{shape}", foreign=foreign, sub_classes=(), validation="test:0.1")
+        shifted = tuple(f"synthetic:{shape},seed={100 + number}" for number in range(len(self.shifted)))
+        return replace(
+            self, data=f"synthetic:{shape}", foreign=foreign, shifted=shifted, sub_classes=(), validation="test:0.1"
+        )
 
 
 def _noisy(images: data_.Images, share: float) -> data_.Images:

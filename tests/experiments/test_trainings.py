@@ -58,11 +58,26 @@ def test_every_job_of_every_size_is_a_recipe_of_its_own(study):
                 assert places[f"{job.setting.name}/{job.start}/seed{job.seed}"] < places[job.folder]
 
 
+def test_fd_shifts_trains_as_many_networks_as_the_paper():
+    """518: rewards and dropout of six data sets, five runs, ten of CAMELYON17 and two of BREEDS."""
+    jobs = FD_SHIFTS.jobs("gpu")
+    runs = {}
+    for job in jobs:
+        runs.setdefault(job.setting.name, set()).add(job.seed)
+    assert len(jobs) == 518
+    assert {name: len(seeds) for name, seeds in runs.items()} == {
+        "cifar100": 5, "cifar10": 5, "cifar100_sub": 5, "svhn": 5, "iwildcam": 5, "camelyon17": 10, "breeds": 2,
+    }  # fmt: skip
+    shifts = {job.setting.name: job.setting.shifted for job in jobs if job.setting.shifted}
+    assert shifts == {name: (f"{name}:shift",) for name in ("iwildcam", "camelyon17", "breeds")}
+
+
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_the_size_for_a_gpu_counts_on_generated_data(study):
     """A dry run builds every network at its full width for the papers' shapes; sums are those of its lines."""
     jobs = study.jobs("gpu")
     some = list({job.model: job for job in reversed(jobs)}.values())[:6]
+    some += [next(job for job in jobs if job.setting.shifted)] if any(job.setting.shifted for job in jobs) else []
     lines = dry_run(some).splitlines()
     counted = [float(re.search(r"([\d.,]+) M$", line)[1].replace(",", "")) for line in lines[1:-1]]
     total = float(re.search(r", ([\d,]+) million", lines[-1])[1].replace(",", ""))

@@ -38,7 +38,7 @@ from abstain.cli._group import command, example_lines, words
 @click.option("--foreign", multiple=True, help="Data of other classes; NAME:semantic notes the kind; repeatable.")
 @click.option("--corruptions", help="Corruptions of the test pictures in five levels, separated by commas, or 'all'.")
 @click.option("--hold-out", help="Classes to keep out of their super-class (CIFAR-10, CIFAR-100, Fashion-MNIST).")
-@click.option("--shifted", multiple=True, help="Data of the same classes from elsewhere (WILDS, BREEDS); repeatable.")
+@click.option("--shifted", multiple=True, help="Data of the same classes from elsewhere (breeds:shift); repeatable.")
 @click.option("--size", type=click.IntRange(8), help="Height and width of pictures from folders.")
 @click.option("--accelerator", default="auto", show_default=True, help="Of Lightning: auto, cpu, gpu, ...")
 @click.option("--devices", default="1", show_default=True, help="Of Lightning: how many, or which.")

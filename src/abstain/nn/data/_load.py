@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from abstain._checks import closest
 from abstain.nn.data import _readers as readers
+from abstain.nn.data import _shifted_sets as shifted
 from abstain.nn.data._images import Images
 from abstain.nn.data._synthetic import synthetic
 
@@ -25,7 +26,12 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "svhn": ("svhn.npz", "svhn"),
     "tiny_imagenet": ("tiny-imagenet-200", "tiny_imagenet.npz", "tinyimagenet_val3k_32px_jpeg90.npz"),
     "textures": ("textures.npz", "dtd10_textures_32px_jpeg90.npz", "dtd"),
+    "camelyon17": ("camelyon17_v1.0", "camelyon17"),
+    "iwildcam": ("iwildcam_v2.0", "iwildcam"),
+    "breeds": ("breeds",),
 }
+#: Behind a name or folder: the pictures of the same classes from elsewhere that come with the set.
+SHIFT = ":shift"
 
 
 def known() -> list[str]:
@@ -48,7 +54,8 @@ def load(name: str, *, size: int | None = None) -> tuple[Images | None, Images]:
     name : str
         A name (``"mnist"``, ``"fashion_mnist"``, ``"cifar10"``, ``"cifar100"``, ...), looked up below the folder that
         the environment variable ``ABSTAIN_DATA`` names; ``"synthetic"``; a file or a folder; ``"hf:NAME"`` with the
-        library ``datasets``; ``"torchvision:NAME"`` with torchvision, which opens CIFAR's pickle itself.
+        library ``datasets``; ``"torchvision:NAME"`` with torchvision, which opens CIFAR's pickle itself. Sets that come
+        with a shift (``"camelyon17"``, ``"iwildcam"``, ``"breeds"``) give it under ``"NAME:shift"``, as test pictures.
     size : int, optional
         Height and width of pictures from folders; default the shorter side of the first.
 
@@ -66,7 +73,10 @@ def load(name: str, *, size: int | None = None) -> tuple[Images | None, Images]:
     Notes
     -----
     Read are: ``.npz`` files (see the guide), idx files of the MNIST family, the binary version of CIFAR, folders
-    ``train`` and ``test`` (or ``val``) with a folder per class, and OpenOOD's lists (``train.txt``, ``test.txt``).
+    ``train`` and ``test`` (or ``val``) with a folder per class, and OpenOOD's lists (``train.txt``, ``test.txt``); the
+    folders of CAMELYON17 and iWildCam of WILDS; and ENTITY-13 of BREEDS from a folder with ImageNet's ``train`` and
+    ``val`` and the three files of the hierarchy (``class_hierarchy.txt``, ``dataset_class_info.json``,
+    ``node_names.txt``).
 
     Examples
     --------
@@ -75,6 +85,8 @@ def load(name: str, *, size: int | None = None) -> tuple[Images | None, Images]:
     >>> train
     Images(synthetic train: 600 x 3 x 16 x 16, 4 classes)
     """
+    if name.endswith(SHIFT):
+        return None, _shift(name, size)
     kind, _, rest = name.partition(":")
     if kind == "synthetic":
         return synthetic(**_sizes(rest, name))
@@ -82,12 +94,31 @@ def load(name: str, *, size: int | None = None) -> tuple[Images | None, Images]:
         return readers.read_hugging_face(rest, size)
     if rest and kind == "torchvision":
         return readers.read_torchvision(rest, _root(name))
+    return _read(_place(name), size)
+
+
+def _place(name: str) -> Path:
     if name in KNOWN:
-        return _read(_first(name, _root(name)), size)
+        return _first(name, _root(name))
     path = Path(name)
     if not path.exists():
         raise FileNotFoundError(f"{name}: no such file or folder, and no known data set; {closest(name, known())}")
-    return _read(path, size)
+    return path
+
+
+def _shift(name: str, size: int | None) -> Images:
+    path = _place(name.removesuffix(SHIFT))
+    read = _with_a_shift(path)
+    if read is None:
+        raise ValueError(f"data {name!r}: {path} has no shift of its own; camelyon17, iwildcam and breeds have one")
+    return read(path, "shift", size)
+
+
+def _with_a_shift(path: Path) -> Callable[[Path, str, int | None], Images] | None:
+    """Return what reads the parts of a set that comes with a shift."""
+    if (path / "metadata.csv").is_file():
+        return shifted.read_wilds
+    return shifted.read_breeds if all((path / file).is_file() for file in shifted.HIERARCHY) else None
 
 
 def _sizes(text: str, name: str) -> dict[str, int]:
@@ -140,6 +171,9 @@ def _read(path: Path, size: int | None) -> tuple[Images | None, Images]:
 
 
 def _read_directory(path: Path, size: int | None) -> tuple[Images | None, Images]:
+    read = _with_a_shift(path)
+    if read is not None:
+        return read(path, "train", size), read(path, "test", size)
     inside = {entry.name for entry in path.iterdir()}
     if any(name.startswith("train-images-idx3") for name in inside):
         return readers.read_mnist(path)

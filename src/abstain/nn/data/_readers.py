@@ -148,7 +148,7 @@ def read_folder(folder: Path, size: int | None = None) -> Images:
         labels += [number] * len(inside)
     if not paths:
         raise ValueError(f"{folder}: holds no folder of pictures ({', '.join(PICTURES)}); make one folder per class")
-    return Images(_files(paths, size), whole(labels), tuple(classes), folder.name)
+    return Images(files_of(paths, size), whole(labels), tuple(classes), folder.name)
 
 
 def read_list(path: Path, root: Path, size: int | None = None) -> Images:
@@ -161,14 +161,14 @@ def read_list(path: Path, root: Path, size: int | None = None) -> Images:
     missing = next((each for each in paths if not each.is_file()), None)
     if missing is not None:
         raise FileNotFoundError(f"{missing}: no such file, but {path.name} lists it; set the folder of the pictures")
-    return Images(_files(paths, size), whole([int(row[1]) for row in rows]), None, path.stem)
+    return Images(files_of(paths, size), whole([int(row[1]) for row in rows]), None, path.stem)
 
 
 def _is_whole(text: str) -> bool:
     return text.removeprefix("-").isdecimal()
 
 
-def _files(paths: list[Path], size: int | None) -> Any:
+def files_of(paths: list[Path], size: int | None) -> Any:
     """Small pictures are decoded at once, larger ones when they are needed; the size is the first one's."""
     image = pillow("reading pictures")
     if size is None:

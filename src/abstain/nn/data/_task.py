@@ -111,7 +111,7 @@ def task(
         Classes to hold out: the model learns the super-classes of the data set (CIFAR-10: animals and vehicles;
         CIFAR-100: its twenty; Fashion-MNIST: tops, shoes, other).
     shifted_data : sequence of str
-        Data of the same classes from elsewhere, as the sub-class shifts of WILDS and BREEDS are: folders or lists;
+        Data of the same classes from elsewhere: ``"camelyon17:shift"`` and the like, folders or lists;
         their test pictures are used. Classes go by their names; a list without names has the class indices.
     statistics : {"id", "own"}
         Of foreign data, see :func:`foreign`.
