@@ -115,6 +115,54 @@ def test_table_of_the_estimators_paper():
     assert "best of its row" in str(found.table(across=True))
 
 
+@pytest.fixture
+def tuned(tmp_path):
+    """Return a study as ``abstain train`` leaves it: networks that were fine-tuned, and what they began with."""
+
+    def settings(network, stages):
+        return {"network": {"name": network, "width": 0, "head": "linear"},
+                "stage": {name: {"objective": objective} for name, objective in stages.items()}}  # fmt: skip
+
+    made = {"before": {}, "own": {"name": "sele", "unit_mean": True}, "raw": {"name": "sele", "unit_mean": False},
+            "ce": {"name": "ce"}, "log": {"name": "aurc", "estimator": "log"},
+            "harmonic": {"name": "aurc", "estimator": "harmonic"}}  # fmt: skip
+    for number, (data, network, name, seed) in enumerate(itertools.product("ab", ("small", "large"), made, (0, 1))):
+        stages = {"main": {"name": "ce"}} | ({"tune": made[name]} if made[name] else {})
+        study.add_outputs(tmp_path, outputs(number, 150), model=f"{data}-{network}-{name}", run=f"seed{seed}",
+                          set="test", data=data, settings=settings(network, stages))  # fmt: skip
+    return tmp_path
+
+
+def test_table_of_the_estimators_paper_from_a_study(tuned, capsys):
+    """Networks by data and objective from manifest and results alone: means and deviations of the runs."""
+    results = study.evaluate(tuned, ["one"], ["aurc"], level=None)
+    found = study.by_objective(results)
+    order = ["cross-entropy", "SELE", "harmonic", "log", "SELE (raw)"]
+    assert [(head.group, head.title) for head in found.heads] == [(data, name) for data in "ab" for name in order]
+    assert list(found.values) == ["small", "large"]
+    values = {(row["model"], row["run"]): row["value"] for row in results.numbers}
+    for j, (data, name) in enumerate(itertools.product("ab", ("ce", "own", "harmonic", "log", "raw"))):
+        for network in ("small", "large"):
+            pair = [values[f"{data}-{network}-{name}", f"seed{seed}"] for seed in (0, 1)]
+            assert found.values[network][j] == pytest.approx(np.mean(pair))
+            assert found.spreads[network][j] == pytest.approx(np.std(pair, ddof=1))
+    assert "left out: a-small-before, a-large-before" in found.said[2]
+    assert command(["study", "tables", str(tuned), "--layout", "estimators", "--scores", "one", "--form", "latex"]) == 0
+    printed = capsys.readouterr().out
+    LatexWalker(printed).get_latex_nodes()
+    assert printed.count("\\textbf") == 4  # the best of two networks on two data sets
+
+
+def test_objectives_that_cannot_be_told(tuned, folder):
+    """Two models in one cell, and runs that say nothing of their training."""
+    study.add_outputs(tuned, outputs(9, 150), model="again", set="test", data="a",
+                      settings={"network": "small", "stage": {"tune": {"objective": "sele"}}})  # fmt: skip
+    with pytest.raises(ValueError, match=r"'a-small-own' and 'again' are both small on SELE.*choose one by models="):
+        study.by_objective(study.evaluate(tuned, ["one"], ["aurc"], level=None))
+    with pytest.raises(ValueError, match="no run of one says its network and objective"):
+        study.by_objective(study.evaluate(folder, ["one"], ["aurc"], level=None))
+
+
 def test_sweep_in_the_layout_of_the_cwsa_paper(tmp_path, capsys):
     """The heading names the denominator, and dividing by all rows multiplies CWSA by the coverage; also by command."""
     made = abstain.datasets.synthetic("calibrated", 1000, 0)

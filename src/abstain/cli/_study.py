@@ -246,18 +246,22 @@ FORMS = ("text", "markdown", "latex", "html")
     epilog=example_lines(
         "abstain study tables study --layout heat --metric augrc --form latex",
         "abstain study tables study --layout ranks --metric aurc --other augrc",
+        "abstain study tables study --layout estimators --scores msp --scale 100",
         "abstain study tables study --layout reliability --scores msp,energy --fpr ood",
     ),
 )
 @click.argument("folder", type=Path)
 @click.option(
     "--layout",
-    type=click.Choice(["heat", "ranks", *JOINT]),
+    type=click.Choice(["heat", "ranks", "estimators", *JOINT]),
     default="heat",
     show_default=True,
-    help="heat: a metric by score and set. ranks: two metrics. Others: test and foreign data together.",
+    help="heat: a metric by score and set. ranks: two metrics. estimators: networks by objective. "
+    "Others: test and foreign data together.",
 )
-@click.option("--metric", help="Of the layouts heat, ranks, strategies and sets.  [default: augrc; aurc; ds_f1]")
+@click.option(
+    "--metric", help="Of the layouts heat, ranks, estimators, strategies and sets.  [default: augrc; aurc; ds_f1]"
+)
 @click.option("--other", default="augrc", show_default=True, help="The second metric of the layout ranks.")
 @click.option("--confidence", default="msp", show_default=True, help="The score that joint layouts pair with each.")
 @click.option("--group", help="Of the layout strategies: near, far, or a foreign set.")
@@ -278,13 +282,18 @@ def tables_command(
         })  # fmt: skip
         click.echo(getattr(table.scaled(scale), f"to_{form}")())
         return
+    from abstain import study
+
     first = metric or ("augrc" if layout == "heat" else "aurc")
-    specs = first if layout == "heat" else f"{first},{other}"
+    specs = f"{first},{other}" if layout == "ranks" else first
     results = evaluated(folder, **{**options, "metrics": specs})
     if results.numbers:
-        table = results.grid(first).table(ranks=3, heat=True)
-        if layout == "ranks":
+        if layout == "estimators":
+            table = study.by_objective(results, first).table(across=True)
+        elif layout == "ranks":
             table = results.grid(first).changes(results.grid(other), names=(first, other))
+        else:
+            table = results.grid(first).table(ranks=3, heat=True)
         click.echo(getattr(table.scaled(scale), f"to_{form}")())
     _end(context, results)
 

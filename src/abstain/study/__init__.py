@@ -8,6 +8,7 @@ from abstain.study._joint import protocol
 from abstain.study._levels import levels
 from abstain.study._manifest import Run, SavedSet, Study
 from abstain.study._new_class import join_new_class
+from abstain.study._objectives import by_objective
 from abstain.study._passes import OverPasses, over_passes
 from abstain.study._rank import rank
 from abstain.study._results import Failure, Mean, StudyResults
@@ -27,6 +28,7 @@ __all__ = [
     "StudyResults",
     "add_outputs",
     "add_run",
+    "by_objective",
     "evaluate",
     "init_study",
     "join_new_class",

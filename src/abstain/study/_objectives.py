@@ -1,0 +1,166 @@
+"""Table 1 of the estimators paper from a study: networks by what they were fine-tuned on, from the manifest alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from abstain._result import arrow
+from abstain.study._grid import Grid, Head
+from abstain.study._results import Mean, StudyResults
+
+#: Columns in the order of the paper, then what it does not have.
+ORDER = ("cross-entropy", "SELE", "harmonic", "log")
+TITLES = {"ce": "cross-entropy", "sele": "SELE", "augrc": "AUGRC", "cwsa": "CWSA"}
+
+
+def by_objective(results: StudyResults, metric: str | None = None, *, score: str | None = None) -> Grid:
+    """Return one metric on the test sets: networks by data set and objective of the last stage of training.
+
+    Networks and objectives are what the manifest says: settings of ``abstain train``, or plain settings ``network`` and
+    ``objective`` (``abstain study add --setting objective=sele``). Values are means over runs, spreads the standard
+    deviations of the runs, as printed in the paper. Where there are fine-tuned models, others are left out: what they
+    began with, and what was trained in one stage.
+
+    Parameters
+    ----------
+    results : StudyResults
+    metric : str, optional
+        Default ``aurc``, else the first.
+    score : str, optional
+        Which confidence; default the first.
+
+    Returns
+    -------
+    Grid
+        ``table(across=True)`` marks the best objective of each network and data set.
+
+    Raises
+    ------
+    ValueError
+        No run says what it was trained on; two models differ in nothing that the table shows.
+
+    References
+    ----------
+    Zhou et al. (2025), Table 1.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, abstain
+    >>> from abstain import study
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for objective, kind in (("ce", "overconfident"), ("sele", "calibrated")):
+    ...     outputs = abstain.datasets.synthetic(kind, 500)
+    ...     settings = {"network": "resnet18", "objective": objective}
+    ...     made = study.add_outputs(folder, outputs, model=objective, set="test", data="toy", settings=settings)
+    >>> print(study.by_objective(study.evaluate(folder, metrics="aurc")).table(across=True))
+    AURC ↓
+              cross-entropy ↓     SELE ↓
+    resnet18          0.08230  0.002294*
+    <BLANKLINE>
+    score: confidence; loss of the study; runs: 1
+    * best of its row and group of columns
+    """
+    specs = results.values("metric")
+    spec = metric if metric is not None else ("aurc" if "aurc" in specs else specs[0] if specs else "aurc")
+    means = [each for each in results.means(spec) if each.role == "test"]
+    chosen = score if score is not None else means[0].score if means else ""
+    means = [each for each in means if each.score == chosen]
+    known = _manifest(results)
+    tuned = any(about.tuned for about in known.values())
+    cells: dict[tuple[str, str, str], Mean] = {}
+    left: dict[str, None] = {}
+    for each in means:
+        about = known.get((each.data, each.model))
+        if about is None or (tuned and not about.tuned):
+            left[each.model] = None
+            continue
+        place = about.network, each.data, about.objective
+        if place in cells:
+            raise ValueError(
+                f"models {cells[place].model!r} and {each.model!r} are both {about.network} on {about.objective}: they "
+                f"differ in settings that this table does not show; choose one by models="
+            )
+        cells[place] = each
+    if not cells:
+        raise ValueError(
+            f"no run of {chosen or 'this study'} says its network and objective; train by 'abstain train', "
+            "or add outputs with the settings network and objective"
+        )
+    return _grid(cells, list(left), chosen)
+
+
+def _grid(cells: Mapping[tuple[str, str, str], Mean], left: list[str], score: str) -> Grid:
+    networks, data = (list(dict.fromkeys(place[k] for place in cells)) for k in (0, 1))
+    objectives = sorted(dict.fromkeys(place[2] for place in cells), key=_place)
+    columns = [(one, other) for one in data for other in objectives if any(p[1:] == (one, other) for p in cells)]
+    values = {name: [math.nan] * len(columns) for name in networks}
+    spreads = {name: [math.nan] * len(columns) for name in networks}
+    for (name, one, other), mean in cells.items():
+        j = columns.index((one, other))
+        values[name][j], spreads[name][j] = mean.value, mean.deviation
+    first = next(iter(cells.values()))
+    runs = sorted({each.n_runs for each in cells.values()})
+    said = [f"score: {score}; loss of the study; runs: {' to '.join(dict.fromkeys(map(str, (runs[0], runs[-1]))))}"]
+    if runs[-1] > 1:
+        said.append("±: standard deviation of the runs, as in the paper, not an error of the mean")
+    if left:
+        said.append(f"not fine-tuned, left out: {', '.join(left)}")
+    title = arrow(first.label, first.direction) if first.direction else first.label
+    heads = [Head(other, first.direction, one) for one, other in columns]
+    return Grid(heads, values, spreads if not np.isnan(list(spreads.values())).all() else {}, title, said)
+
+
+class _About:
+    """What a run was trained on: its network, the objective of its last stage, and whether that was a second one."""
+
+    def __init__(self, network: str, objective: str, tuned: bool) -> None:
+        self.network, self.objective, self.tuned = network, objective, tuned
+
+
+def _manifest(results: StudyResults) -> dict[tuple[str, str], _About]:
+    found: dict[tuple[str, str], _About] = {}
+    for row in results.numbers:
+        key = row["data"], row["model"]
+        if key not in found:
+            about = _about(json.loads(row["settings"] or "{}"))
+            if about is not None:
+                found[key] = about
+    return found
+
+
+def _about(settings: Mapping[str, Any]) -> _About | None:
+    network, stages = settings.get("network"), settings.get("stage")
+    if isinstance(network, Mapping):
+        width, head = network.get("width"), network.get("head")
+        network = "".join((
+            str(network.get("name")), f" width {width}" if width else "",
+            f" {head}" if head not in (None, "linear") else "",
+        ))  # fmt: skip
+    if isinstance(stages, Mapping) and stages:
+        objective, tuned = list(stages.values())[-1].get("objective"), "tune" in stages
+    else:
+        objective, tuned = settings.get("objective"), False
+    if not network or not objective:
+        return None
+    return _About(str(network), _title(objective), tuned)
+
+
+def _title(objective: Any) -> str:
+    if not isinstance(objective, Mapping):
+        name, estimator, raw = str(objective), "", False
+    else:
+        name, estimator = str(objective.get("name")), str(objective.get("estimator") or "")
+        raw = (
+            name in ("sele", "augrc") and objective.get("unit_mean") is False
+        )  # the weights of AURC have mean 1 anyway
+    title = (estimator or name) if name == "aurc" else TITLES.get(name, name)
+    return f"{title} (raw)" if raw else title
+
+
+def _place(objective: str) -> tuple[int, str]:
+    return (ORDER.index(objective), "") if objective in ORDER else (len(ORDER), objective)
