@@ -17,7 +17,7 @@ from abstain._typing import ArrayLike, FloatArray
 FRACTION = "give a fraction, not per cent"
 #: Losses and weights up to here can be squared, multiplied and summed.
 LARGEST = 1e75
-_LARGEST_BITS = np.float64(LARGEST).view(np.uint64)
+LARGEST_BITS = np.float64(LARGEST).view(np.uint64)
 
 
 class UndefinedMetricWarning(UserWarning):
@@ -290,7 +290,7 @@ def refuse(bad: Any, column: Any, name: str, problem: str, remedy: str, xp: Any)
 
 def check_loss(loss: Any, xp: Any) -> None:
     """Refuse NaN, infinite and negative losses."""
-    if xp is np and loss.view(np.uint64).max() <= _LARGEST_BITS:  # one pass: a sign, infinity and NaN are larger bits
+    if xp is np and loss.view(np.uint64).max() <= LARGEST_BITS:  # one pass: a sign, infinity and NaN are larger bits
         return
     refuse(xp.isnan(loss), loss, "loss", "holds NaN", "remove these samples or repair the labels", xp)
     refuse(

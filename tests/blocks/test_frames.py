@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstain import TieBlocks
+from abstain.blocks import _frame
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
 from tests.strategies import WEIGHTS, Problem, problems
 
@@ -43,6 +44,13 @@ ENGINES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "pyarrow": lambda frame: frame.to_arrow(),
     "duckdb": duck,
 }
+
+
+@pytest.fixture(autouse=True, params=["read", "grouped"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Take either way to the table, whatever the first rows say: small frames would always be read."""
+    monkeypatch.setattr("abstain.blocks._frame._worth_grouping", lambda nw, rows: request.param == "grouped")
+    return str(request.param)
 
 
 @pytest.fixture(params=ENGINES)
@@ -253,3 +261,24 @@ def test_frames_merge_with_samples(engine: Callable[[pl.DataFrame], Any]) -> Non
     shard = TieBlocks.from_frame(engine(pl.DataFrame({"g": [0.5, -0.0], "l": [1, 0]})), **NAMES)
     merged = shard.merge(TieBlocks.from_samples([1, 1], [0.0, 0.9]))
     assert_same(merged, slow_table([1, 0, 1, 1], [0.5, 0.0, 0.0, 0.9]), exact=True)
+
+
+@pytest.mark.parametrize("distinct", [300, 10**9])
+@pytest.mark.parametrize("make", [lambda frame: frame.lazy(), duck], ids=["polars", "duckdb"])
+def test_large_frames_take_the_cheaper_way(
+    distinct: int, make: Callable[[pl.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many rows of few scores are grouped by the engine, distinct ones are read; sorted rows are no exception."""
+    monkeypatch.undo()
+    rng = np.random.default_rng(0)
+    score, loss = rng.integers(0, distinct, 200_000) / distinct, rng.exponential(1.0, 200_000)
+    grouped: list[str] = []
+    original = _frame._group
+    monkeypatch.setattr(_frame, "_group", lambda *args: grouped.append("yes") or original(*args))
+    for order in (np.arange(200_000), np.argsort(score)):
+        grouped.clear()
+        frame = make(pl.DataFrame({"g": score[order], "l": loss[order]}))
+        table = TieBlocks.from_frame(frame, **NAMES, oracle=True)
+        assert bool(grouped) == (distinct == 300)
+        assert_same_flags(table, TieBlocks.from_samples(loss, score, oracle=True))
+        np.testing.assert_allclose(table.loss, TieBlocks.from_samples(loss, score).loss, rtol=1e-12)

@@ -1,8 +1,12 @@
-"""Build the table from a data frame with one lazy ``group_by``; see ``TieBlocks.from_frame``.
+"""Build the table from a data frame; see ``TieBlocks.from_frame``.
 
-The same pass counts what must not be there. Every engine leaves null losses out of a sum but not out of
-a count (the risk would silently be too low), pyarrow keeps -0.0 apart from 0.0, and DuckDB returns
-Decimals: hence the cast to Float64, the ``+ 0.0`` and the counters.
+Where many rows share a score, the engine that holds them groups them: one pass counts what must not be there, one
+sums. Where scores are mostly distinct, a group holds hardly more than a row, and grouping in an engine costs many times
+what reading the two columns does: they are read, and sorted as arrays are. The first rows tell which it will be; a
+wrong guess costs time and changes nothing.
+
+Every engine leaves null losses out of a sum but not out of a count (the risk would silently be too low), pyarrow keeps
+-0.0 apart from 0.0, and DuckDB returns Decimals: hence the cast to Float64, the ``+ 0.0`` and the counters.
 """
 
 from __future__ import annotations
@@ -12,13 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import LARGEST, closest
+from abstain._checks import LARGEST, LARGEST_BITS, closest
 from abstain._typing import FloatArray, NanPolicy
 from abstain.blocks._parts import Moments
-from abstain.blocks._samples import without_empty
+from abstain.blocks._samples import failures, of_columns, without_empty
 
 if TYPE_CHECKING:
     from abstain.blocks._table import TieBlocks
+
+#: Names of the columns while they are computed with, so that no column of the frame is in the way.
+KEY, LOSS, WEIGHT = "abstain_score", "abstain_loss", "abstain_weight"
+#: How many first rows tell whether scores tie; how many rows a group must hold on average to be summed by the engine.
+FIRST, WIDE = 65_536, 8.0
 
 
 def build(
@@ -31,7 +40,7 @@ def build(
     oracle: bool,
     moments: bool,
 ) -> TieBlocks:
-    """Group the frame by score, refuse bad rows, apply the NaN policy."""
+    """Check the columns by name, and build the table by whichever way is cheaper."""
     import narwhals as nw
 
     try:
@@ -45,25 +54,68 @@ def build(
     schema = lazy.collect_schema()
     for name in names:
         _check_column(name, dict(schema))
-    weight = nw.lit(1.0) if sample_weight is None else _number(nw, schema, sample_weight)
-    rows = lazy.select(
-        abstain_score=_number(nw, schema, confidence).fill_null(float("nan")),
-        abstain_loss=_number(nw, schema, loss),
-        abstain_weight=weight,
-    )
+    columns = {KEY: _number(nw, schema, confidence).fill_null(float("nan")), LOSS: _number(nw, schema, loss)}
+    if sample_weight is not None:
+        columns[WEIGHT] = _number(nw, schema, sample_weight)
+    rows = lazy.select(**columns)
+    if not _worth_grouping(nw, rows):
+        return _read(make, rows.collect(), names, nan_policy, oracle, moments)
     if sample_weight is not None:  # a row of weight 0 is none, and needs no score
-        score = nw.col("abstain_score")
-        nothing = score.is_nan() & (nw.col("abstain_weight") == 0.0)
-        rows = rows.with_columns(abstain_score=nw.when(nothing).then(nw.lit(float("-inf"))).otherwise(score))
-    table = _group(make, nw, rows, "abstain_score", nan_policy, moments, names)
+        score = nw.col(KEY)
+        nothing = score.is_nan() & (nw.col(WEIGHT) == 0.0)
+        rows = rows.with_columns(nw.when(nothing).then(nw.lit(float("-inf"))).otherwise(score).alias(KEY))
+    facts = _facts(nw, rows, nan_policy, names)
+    table = _group(make, nw, rows, nan_policy, moments, names, facts)
     if not oracle or table.binary:
         return table
     if nan_policy == "drop":
-        rows = rows.filter(~nw.col("abstain_score").is_nan())
-    by_loss = _group(
-        make, nw, rows.with_columns(abstain_key=0.0 - nw.col("abstain_loss")), "abstain_key", "raise", moments, names
-    )
-    return replace(table, _oracle=by_loss)
+        rows = rows.filter(~nw.col(KEY).is_nan())
+    by_loss = rows.with_columns((0.0 - nw.col(LOSS)).alias(KEY))
+    return replace(table, _oracle=_group(make, nw, by_loss, "raise", moments, names, facts))
+
+
+def _worth_grouping(nw: Any, rows: Any) -> bool:
+    """Whether a group holds several rows, as far as the first rows tell: Chao's estimate of the number of scores.
+
+    Scores seen once and twice say how many are still unseen; where none is seen twice, there is no end to them.
+    """
+    first = rows.select(KEY).head(FIRST).collect()[KEY].to_numpy()
+    if len(first) < FIRST:
+        return False
+    seen = np.unique(np.unique(first, return_counts=True)[1], return_counts=True)
+    times = dict(zip(*(each.tolist() for each in seen), strict=True))
+    distinct, once, twice = sum(times.values()), times.get(1, 0), times.get(2, 0)
+    expected = distinct + once * (once - 1) / (2.0 * (twice + 1))
+    return bool(int(rows.select(nw.len().alias("n")).collect()["n"][0]) > WIDE * expected)
+
+
+def _read(
+    make: type[TieBlocks], frame: Any, names: list[str], nan_policy: NanPolicy, oracle: bool, moments: bool
+) -> TieBlocks:
+    """Read the columns and build the table as from arrays, with the errors of a frame."""
+    if not len(frame):
+        raise ValueError("frame has no rows; at least one sample is needed")
+    column: dict[str, FloatArray] = {}
+    for name in frame.columns:
+        column[name] = np.asarray(frame[name].to_numpy(), dtype=np.float64)
+    for role, name in zip((LOSS, WEIGHT), names[1:], strict=False):
+        if column[role].view(np.uint64).max() > LARGEST_BITS:  # a sign, infinity and NaN are larger bits
+            _refuse_bad_rows(_problems(column[role], int(frame[role].null_count())), role, name)
+    del frame
+    weight = column.get(WEIGHT)
+    if weight is not None:
+        _refuse_no_weight(weight, names)
+    unscored = np.isnan(column[KEY])
+    if weight is not None:
+        unscored &= weight > 0.0
+    _refuse_unscored(int(unscored.sum()), nan_policy, names)
+    if nan_policy == "drop" and unscored.all():
+        raise ValueError(f'column {names[0]!r} is null or NaN in every row; nan_policy="drop" leaves nothing')
+    if nan_policy == "drop" and weight is not None:
+        _refuse_no_weight(weight[~unscored], names)
+    loss = column[LOSS]
+    known = failures(loss, np)
+    return of_columns(make, np, loss, column.pop(KEY), weight, nan_policy, False, oracle, moments, known)
 
 
 def _check_column(name: str, schema: dict[str, Any]) -> None:
@@ -81,107 +133,141 @@ def _number(nw: Any, schema: Any, name: str) -> Any:
     return column.cast(nw.Float64) + 0.0
 
 
+def _flag(nw: Any, condition: Any) -> Any:
+    return nw.when(condition).then(1).otherwise(0)
+
+
+def _facts(nw: Any, rows: Any, nan_policy: NanPolicy, names: list[str]) -> dict[str, int]:
+    """Count in one pass what must not be there, which is refused, and what the table must know of all rows."""
+    counted = {"rows": nw.lit(1)}
+    for role, _ in zip((LOSS, WEIGHT), names[1:], strict=False):
+        column = nw.col(role)
+        problems = {
+            "null": column.is_null(), "nan": column.is_nan(), "infinite": column.abs() == float("inf"),
+            "negative": column < 0.0, "large": column > LARGEST,
+        }  # fmt: skip
+        counted |= {f"{role}_{problem}": _flag(nw, bad) for problem, bad in problems.items()}
+    graded = (nw.col(LOSS) != 0.0) & (nw.col(LOSS) != 1.0)
+    if nan_policy == "drop":
+        graded = graded & ~nw.col(KEY).is_nan()
+    if len(names) == 3:
+        weight = nw.col(WEIGHT)
+        graded = graded & (weight != 0.0)
+        fractional = weight != weight.round()
+        counted["fractional"] = _flag(nw, fractional & ~nw.col(KEY).is_nan() if nan_policy == "drop" else fractional)
+    counted["graded"] = _flag(nw, graded)
+    # plain sums of plain columns: some engines cannot aggregate anything else
+    sums = rows.select(nw.col(KEY), **counted).select(nw.col(*counted).sum()).collect()
+    facts = {name: int(sums[name][0] or 0) for name in counted}
+    if not facts["rows"]:
+        raise ValueError("frame has no rows; at least one sample is needed")
+    for role, name in zip((LOSS, WEIGHT), names[1:], strict=False):
+        start = f"{role}_"
+        _refuse_bad_rows({key[len(start) :]: n for key, n in facts.items() if key.startswith(start)}, role, name)
+    return facts
+
+
 def _group(
-    make: type[TieBlocks], nw: Any, rows: Any, key: str, nan_policy: NanPolicy, moments: bool, names: list[str]
+    make: type[TieBlocks],
+    nw: Any,
+    rows: Any,
+    nan_policy: NanPolicy,
+    moments: bool,
+    names: list[str],
+    facts: dict[str, int],
 ) -> TieBlocks:
-    loss, weight = nw.col("abstain_loss"), nw.col("abstain_weight")
-
-    def flag(condition: Any) -> Any:
-        return nw.when(condition).then(1).otherwise(0)
-
-    summands = {
-        "m": weight,
-        "s": weight * loss,
-        "rows": nw.lit(1),
-        "graded": flag((loss != 0.0) & (loss != 1.0) & (weight != 0.0)),
-        "fractional": flag(weight != weight.round()),
-    }
-    for role, column in (("loss", loss), ("weight", weight)):
-        summands |= {
-            f"{role}_null": flag(column.is_null()),
-            f"{role}_nan": flag(column.is_nan()),
-            f"{role}_infinite": flag(column.abs() == float("inf")),
-            f"{role}_negative": flag(column < 0.0),
-            f"{role}_large": flag(column > LARGEST),
-        }
+    loss, weighted = nw.col(LOSS), len(names) == 3
+    weight = nw.col(WEIGHT) if weighted else nw.lit(1.0)
+    summands = {"rows": nw.lit(1), "s": weight * loss if weighted else loss + 0.0}
+    if weighted:
+        summands["m"] = weight + 0.0
     if moments:
         summands |= {
             "w2": weight * weight,
             "w2l": weight * weight * loss,
             "w2l2": weight * loss * weight * loss,
         }
-    # plain sums of plain columns: some engines cannot aggregate anything else
-    grouped = rows.select(key, **summands).group_by(key).agg(nw.col(*summands).sum()).collect()
+    grouped = rows.select(KEY, **summands).group_by(KEY).agg(nw.col(*summands).sum()).collect()
     column = {name: np.asarray(grouped[name].to_numpy(), dtype=np.float64) for name in grouped.columns}
-    if not len(column[key]):
-        raise ValueError("frame has no rows; at least one sample is needed")
-    _refuse_bad_rows(column, names)
+    column.setdefault("m", column["rows"])
+    _refuse_no_weight(column["m"], names)
 
-    unscored = np.isnan(column[key])
+    unscored = np.isnan(column[KEY])
     n_unscored = int(column["rows"][unscored].sum())
-    if n_unscored and nan_policy == "raise":
-        raise ValueError(
-            f"column {names[0]!r} is null or NaN in {n_unscored} rows; "
-            'pass nan_policy="reject" (ranked last, never accepted) or nan_policy="drop" (left out)'
-        )
+    _refuse_unscored(n_unscored, nan_policy, names)
     if n_unscored and nan_policy == "drop":
         column = {name: values[~unscored] for name, values in column.items()}
-        if not len(column[key]):
+        if not len(column[KEY]):
             raise ValueError(f'column {names[0]!r} is null or NaN in every row; nan_policy="drop" leaves nothing')
-        _refuse_no_weight(column, names)
+        _refuse_no_weight(column["m"], names)
     elif n_unscored:
-        column = _as_rejected(column, key, unscored)
+        column = _as_rejected(column, unscored)
     return _table(
         make,
-        column, key, moments,
+        column, facts, moments,
         n_rejected=n_unscored if nan_policy == "reject" else 0,
         n_dropped=n_unscored if nan_policy == "drop" else 0,
     )  # fmt: skip
 
 
-def _refuse_bad_rows(column: dict[str, FloatArray], names: list[str]) -> None:
-    for role, name in zip(("loss", "weight"), names[1:], strict=False):
-        for problem in ("null", "nan", "infinite", "negative"):
-            number = int(column[f"{role}_{problem}"].sum())
-            if number:
-                raise ValueError(
-                    f"column {name!r} is {problem} in {number} rows; a {role} must be a finite number >= 0: "
-                    "filter or repair these rows"
-                )
-        number = int(column[f"{role}_large"].sum())
-        if number:
+def _refuse_unscored(number: int, nan_policy: NanPolicy, names: list[str]) -> None:
+    if number and nan_policy == "raise":
+        raise ValueError(
+            f"column {names[0]!r} is null or NaN in {number} rows; "
+            'pass nan_policy="reject" (ranked last, never accepted) or nan_policy="drop" (left out)'
+        )
+
+
+def _problems(column: FloatArray, null: int) -> dict[str, int]:
+    """Count what must not be there; a null has become NaN."""
+    with np.errstate(invalid="ignore"):
+        bad = {"infinite": np.isinf(column), "negative": column < 0.0, "large": column > LARGEST}
+    number = {name: int(np.count_nonzero(which)) for name, which in bad.items()}
+    return {"null": null, "nan": int(np.count_nonzero(np.isnan(column))) - null, **number}
+
+
+def _refuse_bad_rows(number: dict[str, int], role: str, name: str) -> None:
+    role = role.removeprefix("abstain_")
+    for problem in ("null", "nan", "infinite", "negative"):
+        if number[problem]:
             raise ValueError(
-                f"column {name!r} is above {LARGEST:g}, where sums overflow, in {number} rows; rescale the {role}"
+                f"column {name!r} is {problem} in {number[problem]} rows; a {role} must be a finite number >= 0: "
+                "filter or repair these rows"
             )
-    _refuse_no_weight(column, names)
+    if number["large"]:
+        raise ValueError(
+            f"column {name!r} is above {LARGEST:g}, where sums overflow, in {number['large']} rows; rescale the {role}"
+        )
 
 
-def _refuse_no_weight(column: dict[str, FloatArray], names: list[str]) -> None:
-    total = column["m"].sum()
+def _refuse_no_weight(weight: FloatArray, names: list[str]) -> None:
+    total = weight.sum()
     if total == 0.0:
         raise ValueError(f"column {names[-1]!r} sums to 0; at least one row needs a positive weight")
     if total < 1.0 / LARGEST:
         raise ValueError(f"column {names[-1]!r} sums to {total:g}, where squares underflow; rescale the weights")
 
 
-def _as_rejected(column: dict[str, FloatArray], key: str, unscored: Any) -> dict[str, FloatArray]:
+def _as_rejected(column: dict[str, FloatArray], unscored: Any) -> dict[str, FloatArray]:
     """Move the rows without a score to the score -inf, joining rows that are there already."""
-    last = unscored | (column[key] == -np.inf)
+    last = unscored | (column[KEY] == -np.inf)
     return {
-        name: np.append(values[~last], -np.inf if name == key else values[last].sum())
+        name: np.append(values[~last], -np.inf if name == KEY else values[last].sum())
         for name, values in column.items()
     }
 
 
-def _table(make: type[TieBlocks], column: dict[str, FloatArray], key: str, moments: bool, **unscored: Any) -> TieBlocks:
-    column = column | {key: column[key] + 0.0}  # some engines optimize the same addition away
-    order = np.argsort(-column[key])
+def _table(
+    make: type[TieBlocks], column: dict[str, FloatArray], facts: dict[str, int], moments: bool, **unscored: Any
+) -> TieBlocks:
+    column = column | {KEY: column[KEY] + 0.0}  # some engines optimize the same addition away
+    order = np.argsort(-column[KEY])
     column = {name: values[order] for name, values in column.items()}
     return without_empty(
         make(
-            column[key], column["m"], column["s"], column["rows"],
-            binary=not column["graded"].any(),
-            frequencies=not column["fractional"].any(),
+            column[KEY], column["m"], column["s"], column["rows"],
+            binary=not facts["graded"],
+            frequencies=not facts.get("fractional"),
             moments=Moments(column["w2"], column["w2l"], column["w2l2"]) if moments else None,
             **unscored,
         )

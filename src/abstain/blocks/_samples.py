@@ -50,13 +50,30 @@ def build(
     scores = vector(confidence, "confidence", xp, device)
     weights = None if sample_weight is None else vector(sample_weight, "sample_weight", xp, device)
     same_length(loss=losses, confidence=scores, sample_weight=weights)
-    failed = _failures(losses, xp)
+    failed = failures(losses, xp)
     if failed is None:  # every row, as in a frame; after "drop" the positions would no longer be the caller's
         check_loss(losses, xp)
         if xp is np and swapped(losses, scores):
             warnings.warn(SWAPPED, UserWarning, stacklevel=4)  # whoever called the metric
     if weights is not None:
         check_weight(weights, xp)
+    return of_columns(make, xp, losses, scores, weights, nan_policy, keep_samples, oracle, moments, failed)
+
+
+def of_columns(
+    make: type[TieBlocks],
+    xp: Any,
+    losses: Any,
+    scores: Any,
+    weights: Any | None,
+    nan_policy: NanPolicy,
+    keep_samples: bool,
+    oracle: bool,
+    moments: bool,
+    failed: Any | None,
+) -> TieBlocks:
+    """Apply the NaN policy to checked columns, and group by score; ``failed``: which losses are 1 of 0/1 losses."""
+    if weights is not None:
         failed = _failures_that_count(losses, weights, xp) if failed is None else failed
 
     unscored = xp.isnan(scores)
@@ -71,7 +88,7 @@ def build(
         if n_unscored == scores.shape[0]:
             raise ValueError('confidence is NaN for every sample; nan_policy="drop" leaves nothing to evaluate')
         losses, scores = losses[~unscored], scores[~unscored]
-        failed = _failures(losses, xp)
+        failed = failures(losses, xp)
         if weights is not None:
             weights = weights[~unscored]
             check_weight(weights, xp)
@@ -132,7 +149,7 @@ def _group(
     return _whole(table, loss.shape[0]) if weight is None else without_empty(table)
 
 
-def _failures(loss: Any, xp: Any) -> Any | None:
+def failures(loss: Any, xp: Any) -> Any | None:
     """Return which losses are 1; None unless all others are 0."""
     if xp is np and loss[0] not in (0.0, 1.0):  # most columns of other losses show it at once
         return None
@@ -145,13 +162,13 @@ def _stays_binary(xp: Any, loss: Any, failed: Any | None, weight: Any | None, ke
     """Whether the losses are 0 or 1 under all weights that rows may be given, so that the totals tell the optimum."""
     if failed is None or not keep_samples or weight is None:
         return failed is not None
-    return _failures(loss, xp) is not None
+    return failures(loss, xp) is not None
 
 
 def _failures_that_count(loss: Any, weight: Any, xp: Any) -> Any | None:
     """Return the same where rows of weight 0, which are none, hold other losses."""
     nothing = weight == 0.0
-    return _failures(xp.where(nothing, xp.zeros_like(loss), loss), xp) if bool(xp.any(nothing)) else None
+    return failures(xp.where(nothing, xp.zeros_like(loss), loss), xp) if bool(xp.any(nothing)) else None
 
 
 def _whole(table: TieBlocks, n: int) -> TieBlocks:
@@ -266,7 +283,7 @@ def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
         weight=add(weight),
         loss=add(weight * old.loss),
         count=np.bincount(block, minlength=len(score)).astype(np.float64),
-        binary=_failures(old.loss, xp) is not None or _failures_that_count(old.loss, weight, xp) is not None,
+        binary=failures(old.loss, xp) is not None or _failures_that_count(old.loss, weight, xp) is not None,
         frequencies=bool(xp.all(weight == xp.floor(weight))),
         moments=second,
         samples=Samples(old.order, old.loss, weight, sorted_block),

@@ -155,7 +155,10 @@ class TieBlocks:
         oracle: bool = False,
         moments: bool = False,
     ) -> TieBlocks:
-        """Build the table with one ``group_by`` on the engine that holds the data, without loading the rows.
+        """Build the table from a data frame or a scan: grouped by the engine that holds the data where scores tie.
+
+        Where a score has eight rows or more on average, as far as the first rows tell, the engine sums them and no row
+        is loaded. Else a table holds hardly fewer numbers than two columns do, and these are read.
 
         Parameters
         ----------
@@ -166,7 +169,7 @@ class TieBlocks:
         sample_weight : str, optional
             Column of weights >= 0.
         nan_policy, oracle, moments
-            As in :meth:`from_samples`; a null score is treated like NaN. ``oracle`` costs a second ``group_by``.
+            As in :meth:`from_samples`; a null score is treated like NaN. ``oracle`` may cost a second ``group_by``.
 
         Returns
         -------
@@ -175,7 +178,7 @@ class TieBlocks:
         Raises
         ------
         ValueError
-            Null, NaN, infinite or negative losses or weights, counted in the same pass; no rows;
+            Null, NaN, infinite or negative losses or weights, which are counted; no rows;
             a column that does not exist.
         TypeError
             A column is not numeric, or the object is not a data frame.
