@@ -15,6 +15,7 @@ from experiments.claims import (  # noqa: F401  (they add their checks)
     _joint_tables,
     _papers,
     _ranking,
+    _trained,
 )
 from experiments.claims._ledger import CHECKS, command, counts, load, page, run, save, with_printed
 

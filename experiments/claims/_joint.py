@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import abstain
 from abstain import joint
 from experiments.claims._ledger import check
 from experiments.claims._sources import holds, listed, printed
@@ -133,6 +134,42 @@ def mixed_label() -> str:
     gap = abs(-(soft @ np.log(p)) - (share * -(y1 @ np.log(p)) + (1 - share) * -(y2 @ np.log(p))))
     holds(gap < 1e-15, gap)
     return f"cross-entropy of the mixed label = mixed cross-entropies, gap {gap:.0e}"
+
+
+@check("J8")
+def in_two_steps() -> str:
+    known, foreign = (abstain.datasets.load(f"fashion_mnist_{part}") for part in ("id", "ood"))
+    inside, outside = (known.scores["msp"], known.scores["gen"]), (foreign.scores["msp"], foreign.scores["gen"])
+
+    def f1(given: Any, other: Any, right: Any) -> float:
+        return float(2.0 * (right * given).sum() / (known.n + given.sum() + other.sum()))
+
+    right = 1.0 - known.loss
+    alone = [
+        max(f1(a >= t, b >= t, right) for t in np.unique(np.r_[a, b])) for a, b in zip(inside, outside, strict=True)
+    ]
+    tau = max(
+        np.unique(np.r_[inside[1], outside[1]]), key=lambda t: f1(inside[1] >= t, outside[1] >= t, np.ones(known.n))
+    )
+    two = max(
+        f1((inside[1] >= tau) & (inside[0] >= t), (outside[1] >= tau) & (outside[0] >= t), right)
+        for t in np.unique(np.r_[inside[0], outside[0]])
+    )
+    both = float(joint.ds_f1(known.loss, id_confidence=inside[0], id_detector=inside[1], ood_confidence=outside[0],
+                             ood_detector=outside[1]))  # fmt: skip
+    holds(two < max(alone) < both, (two, alone, both))
+    return (
+        f"Fashion-MNIST against MNIST, MSP and GEN: threshold of GEN by OOD detection first, then of MSP {two:.4f}; one "
+        f"score alone {max(alone):.4f}; both at once {both:.4f}"
+    )
+
+
+@check("J13")
+def several_at_a_coverage() -> str:
+    coverage = [0.0, 0.5, 0.5, 0.5, 1.0]
+    area = [float(np.trapezoid([0.0, *risks, 0.0], coverage)) for risks in np.eye(3)]
+    holds(area == [0.25, 0.0, 0.25], area)
+    return "numpy.trapezoid with three risks at one coverage: the first counts for the piece before it, the last for the piece behind, the one between not at all"
 
 
 @check("J49", "J52")

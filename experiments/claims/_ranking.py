@@ -12,7 +12,7 @@ from experiments.claims._ledger import check
 from experiments.claims._sources import data, holds, listed
 
 
-@check("A31", "A32", kind="slow")
+@check("A31", kind="slow")
 def wilcoxon() -> str:
     rng = np.random.default_rng(0)
     called = tested = rounds = lower = 0
