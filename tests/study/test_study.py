@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.study import Run, SavedSet, add_run, join_new_class, read_study
+from abstain.cli import run as command
+from abstain.study import Run, SavedSet, add_run, init_study, join_new_class, read_study
 
 RUN = Run(
     "ce", "seed0", "toy", 0,
@@ -131,3 +132,28 @@ def test_new_classes_in_both_modes(tmp_path):
         join_new_class(wrong, far, "drop")
     with pytest.raises(abstain.UnmetNeed, match="have no features"):
         join_new_class(replace(test, features=np.ones((4, 2))), far)
+
+
+def test_few_labels_are_no_set(tmp_path, capsys):
+    """A pool of which a plan labelled some rows is refused with the remedy, and the plan too; nothing is written."""
+    rng = np.random.default_rng(0)
+    score = rng.random(300).round(4)
+    plan = abstain.plan_labels(score, n=60, seed=0)
+    source, target = tmp_path / "outputs", tmp_path / "study"
+    source.mkdir()
+    labels = ["" if stage == 0 else str(int(k % 3 == 0)) for k, stage in enumerate(plan.stage)]
+    rows = [f"{label},0,{sure}" for label, sure in zip(labels, score, strict=True)]
+    (source / "test.csv").write_text("\n".join(["label,prediction,confidence", *rows]) + "\n")
+    words = "has a label in 60 of 300 rows, but a set of a study is labelled whole"
+    with pytest.raises(ValueError, match=words):
+        init_study(target, source)
+    arguments = ["study", "add", str(target), str(source / "test.csv"), "--model", "ce", "--set", "test"]
+    assert command(arguments) == 2
+    assert words in " ".join(capsys.readouterr().err.split())
+    (source / "test.csv").unlink()
+    plan.save(source / "plan.parquet")
+    with pytest.raises(ValueError, match="is a plan of labels, not outputs"):
+        init_study(target, source)
+    arguments[3] = str(source / "plan.parquet")
+    assert command([*arguments, "--unlabelled"]) == 2
+    assert not target.exists()

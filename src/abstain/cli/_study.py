@@ -67,9 +67,8 @@ def add_command(
 ) -> None:  # fmt: skip
     """Add the outputs in FILE to the study in FOLDER, as one set of one run."""
     from abstain import study
-    from abstain.outputs import read_outputs
 
-    outputs = read_outputs(file, unlabelled=unlabelled, **columns)
+    outputs = study.read_set(file, unlabelled, **columns)
     with about(file):
         saved = study.add_outputs(
             folder, outputs, model=model, run=run_name, set=set_name, role=role, data=data_name, seed=seed,

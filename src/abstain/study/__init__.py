@@ -1,6 +1,7 @@
 """Studies: folders of saved outputs, one manifest, ``<model>/<run>/<set>.npz``, evaluated together."""
 
 from abstain.study._add import add_outputs, init_study
+from abstain.study._add import read_set as read_set
 from abstain.study._evaluate import evaluate
 from abstain.study._folder import add_run, read_study
 from abstain.study._grid import Grid, Head, rank_changes, sweep

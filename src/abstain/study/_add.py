@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from abstain._checks import listed, one_of
-from abstain.outputs import Outputs, read_outputs, write_outputs
+from abstain.outputs import Outputs, missing, read_outputs, write_outputs
+from abstain.pool import load_plan
 from abstain.study._folder import add_run, read_study
 from abstain.study._manifest import ROLES, Run, SavedSet, check_name
 
@@ -211,11 +212,49 @@ def _files(folder: Path, in_place: bool) -> list[tuple[Path, tuple[str, str, str
 def _read(file: Path, role: str) -> Outputs:
     """Return the outputs; those without labels only where nothing says that there should be some."""
     try:
-        return read_outputs(file)
+        return read_set(file)
     except ValueError:
-        if role not in ("foreign", "test"):
+        if role not in ("foreign", "test") or _not_whole(file, {}) is not None:
             raise
-        return read_outputs(file, unlabelled=True)
+        return read_set(file, unlabelled=True)
+
+
+def read_set(file: Path, unlabelled: bool = False, **columns: Any) -> Outputs:
+    """Return the outputs of a set; a pool of which only some rows are labelled is none, and neither is a plan."""
+    try:
+        outputs = read_outputs(file, unlabelled=unlabelled, **columns)
+    except ValueError:
+        why = _not_whole(file, columns)
+        if why is None:
+            raise
+        raise ValueError(f"{file}: {why}") from None
+    if unlabelled and _is_plan(file):
+        raise ValueError(f"{file}: {PLAN}")
+    return outputs
+
+
+#: Why files of few labels are no sets of a study, and what to do with them.
+PLAN = "is a plan of labels, not outputs; keep it outside the study"
+PARTLY = (
+    "has a label in {} of {} rows, but a set of a study is labelled whole, or not at all; evaluate this one by the "
+    "plan that chose its rows ('abstain evaluate FILE --plan PLAN') and keep it outside the study"
+)
+
+
+def _not_whole(file: Path, columns: Mapping[str, Any]) -> str | None:
+    """Return why a file is no set, if it is a pool with few labels or a plan of them."""
+    if _is_plan(file):
+        return PLAN
+    found = missing(file, **columns)
+    return None if found is None or not 0 < found[0] < found[1] else PARTLY.format(found[1] - found[0], found[1])
+
+
+def _is_plan(file: Path) -> bool:
+    try:
+        load_plan(file)
+    except (ValueError, OSError, ImportError):
+        return False
+    return True
 
 
 def guess(name: str, unlabelled: bool) -> tuple[str, dict[str, Any]]:
