@@ -166,6 +166,21 @@ def population(full: bool, data: dict[str, Any], folder: str) -> None:
                 hit.append(found.low <= truth <= found.high)
         said = "; ".join(f'target="{target}" {share(np.array(hit))}' for target, hit in hits.items())
         print(f"  ImageNet, pools of {size}, 400 labels, AUGRC of all 50,000 rows covered: {said}", flush=True)
+    for top, risks, n in (
+        (0.8, (0.05, 0.4), 400),
+        (0.8, (0.1, 0.3), 1000),
+        (0.5, (0.05, 0.1), 900),
+        (0.5, (0.2,) * 2, 300),
+    ):
+        rng, hit = np.random.default_rng(n), []
+        at = abstain.metrics.parse(f"selective_risk(coverage={top})")
+        for _ in range(runs):
+            first = rng.random(1000) < top
+            wrong = (rng.random(1000) < np.where(first, *risks)).astype(float)
+            found = room.estimate(at, uniform(room.Pool.of(first * 1.0), wrong, n, rng), 0.95, "population")
+            hit.append(found.low <= risks[0] <= found.high)
+        said = f"risks {risks[0]} and {risks[1]}, {n} of 1,000 labelled: {share(np.array(hit))}"
+        print(f"  a tie ends at coverage {top}, {said}", flush=True)
 
 
 def adaptive(full: bool, data: dict[str, Any]) -> None:

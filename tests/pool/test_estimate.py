@@ -289,3 +289,16 @@ def test_the_population_may_have_either_side_of_a_tie() -> None:
     )
     assert pool.high < 0.17
     assert wide.low < 0.1 < 0.176 < wide.high
+
+
+@pytest.mark.parametrize("n", [1000, 800, 300])
+def test_a_tie_of_the_population_is_covered_however_many_rows_are_labelled(n: int) -> None:
+    """Half of the population is tied at 5 % errors and ends at the coverage: with all labels, many, or few."""
+    hits, rng = 0, np.random.default_rng(n)
+    for seed in range(60):
+        score = (rng.random(1000) < 0.5).astype(float)
+        loss = (rng.random(1000) < np.where(score > 0.5, 0.05, 0.4)).astype(float)
+        plan = abstain.plan_labels(score, n=n, seed=seed)
+        entry = evaluated(plan, "selective_risk(coverage=0.5)", loss, score, target="population").measurements[0]
+        hits += entry.low <= 0.05 <= entry.high
+    assert hits >= 53

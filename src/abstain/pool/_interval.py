@@ -40,6 +40,15 @@ class Found(NamedTuple):
 
 def estimate(metric: Metric, sample: Sample, level: float | None, target: str) -> Found:
     """Return value and interval of a metric; NaN with a reason where the labels do not define it."""
+    found = _estimate(metric, sample, level, target)
+    if target == "population" and level is not None and found.low == found.low:
+        for other in _beside(metric, sample, level):
+            found = found._replace(low=min(found.low, other.low), high=max(found.high, other.high))
+    return found
+
+
+def _estimate(metric: Metric, sample: Sample, level: float | None, target: str) -> Found:
+    """Return the same where the coverage of the population is that of the pool."""
     table = sample.estimated
     metric.require(table)
     relative = isinstance(metric.said(metric.few_errors), Relative)
@@ -63,10 +72,7 @@ def estimate(metric: Metric, sample: Sample, level: float | None, target: str) -
     extreme = _extreme(metric, sample)
     if not math.isnan(extreme):
         low, high = min(low, extreme), max(high, extreme)
-    if target == "population":
-        for other in _beside(metric, sample, level):
-            low, high = min(low, other.low), max(high, other.high)
-    else:
+    if target == "pool":
         least, most = _bounds(metric, sample, per_loss)
         low, high = max(low, least), min(high, most)
     low, high = min(low, value), max(high, value)
@@ -145,7 +151,7 @@ def _beside(metric: Metric, sample: Sample, level: float) -> list[Found]:
         return []
     others = [parse(f"{metric.name}(coverage={min(max(c, 1.0 / pool.n), 1.0)!r})")
               for c in (coverage - reach, coverage + reach)]  # fmt: skip
-    return [found for each in others if (found := estimate(each, sample, level, "pool")).low == found.low]
+    return [found for each in others if (found := _estimate(each, sample, level, "population")).low == found.low]
 
 
 def _extreme(metric: Metric, sample: Sample) -> float:
