@@ -43,7 +43,8 @@ def test_the_table(abstain_: Run, files: Files) -> None:
     before = set(files["csv"].parent.iterdir())
     done = abstain_("evaluate", files["csv"], "--scores", "conf,vague")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"120 samples · 0/1 loss {number(LOSS.mean())}\n")
+    assert done.out.startswith("At 5 % risk conf may answer 16.7 % of the cases")  # the verdict comes first
+    assert f"\n\n120 samples · 0/1 loss {number(LOSS.mean())}\n" in done.out
     assert f"{abstain.augrc(LOSS, COLUMNS['vague']):.5f}" in done.out
     assert "\x1b" not in done.out
     assert set(files["csv"].parent.iterdir()) == before
@@ -235,7 +236,7 @@ def test_csv_on_stdout(abstain_: Run, files: Files) -> None:
 @pytest.mark.parametrize(
     ("option", "name", "where"),
     [
-        ("--report", "r.html", "abstain.report.as_html_page"),
+        ("--report", "r.html", "abstain.report._write.build"),
         ("--plot", "p.png", "matplotlib.figure.Figure.savefig"),
         ("--json", "r.json", "abstain.Evaluation.to_dict"),
         ("--csv", "r.csv", "abstain.Evaluation.rows"),

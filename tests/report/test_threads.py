@@ -12,7 +12,6 @@ import pytest
 import abstain
 
 pytest.importorskip("matplotlib")
-pytest.importorskip("jinja2")
 
 RNG = np.random.default_rng(0)
 LOSS = (RNG.random(200) < 0.3).astype(float)
@@ -36,9 +35,10 @@ def results() -> dict[str, Any]:
 
 def drawn(name: str) -> Any:
     """Return the page or the picture of a result."""
-    from abstain.report import as_html_page
+    from abstain.report import build
+    from abstain.report._html import as_html
 
-    return as_html_page(results()[name]) if name == "page" else results()[name].plot()._repr_png_()
+    return as_html(build(results()[name])) if name == "page" else results()[name].plot()._repr_png_()
 
 
 def test_threads_draw_what_one_thread_draws() -> None:

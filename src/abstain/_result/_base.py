@@ -6,7 +6,7 @@ import os
 from typing import Any, ClassVar
 
 from abstain._files import write_text
-from abstain._result import _markup, _plain, _text
+from abstain._result import _markup, _plain, _text, _verdict
 from abstain._result._table import Table
 from abstain._result._words import clean
 from abstain._version import __version__
@@ -39,6 +39,14 @@ class Result:
     def headline(self) -> str:
         """Return one line that says what this is."""
         return ""
+
+    def grounds(self) -> list[dict[str, Any]]:
+        """Return what the verdict rests on: plain numbers and names, each about one thing."""
+        return []
+
+    def verdict(self) -> list[str]:
+        """Return what this means in plain words, the most important first; no sentence claims more than its test."""
+        return _verdict.verdict(self.grounds())
 
     def tables(self) -> list[Table]:
         """Return what is printed, as tables of values."""
@@ -127,7 +135,7 @@ class Result:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return _markup.compact(self)
 
     def __rich_console__(self, console: Any, options: Any) -> Any:
         return _text.rich_lines(_text.of_result(self, options.max_width))

@@ -15,6 +15,7 @@ from abstain.cli._gate import decide, gate_options, wanted_metrics
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._plots import Wanted, plot_option, plot_targets
+from abstain.cli._report import check_opened, report_options
 from abstain.cli._show import check_destinations, scale_option, show, show_list
 from abstain.cli._sweep import show_sweeps, thresholds
 
@@ -27,10 +28,9 @@ def _output_options(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--csv", "csv_path", type=Path, help="Write one line per measurement; '-' prints them instead."),
         click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead."),
         plot_option("evaluation", "risk_coverage"),
-        click.option("--report", "report_path", type=Path, help="Write one self-contained HTML page."),
     ):
         function = option(function)
-    return function
+    return report_options(function)
 
 
 def _metrics(text: str) -> Any:
@@ -102,6 +102,8 @@ def evaluate_command(
     """
     gate = {name: destinations.pop(name) for name in GATE}
     chosen = wanted_metrics(_metrics(metrics), gate)
+    opened = destinations.pop("opened")
+    check_opened(destinations["report_path"], opened)
     check_destinations(
         {**destinations, **plot_targets(plots), "summary": gate["summary"]},
         [each for each in (file, fit_file, plan_file) if each is not None],
@@ -115,7 +117,8 @@ def evaluate_command(
             "fit": fit_file, "n_resamples": n_resamples,
         }  # fmt: skip
         result = evaluated(file, plan_file, at_random, score_names(scores), chosen, columns, options)
-        show(result, title=file.name, scale=scale, plots=plots, **destinations)
+        source: dict[str, Any] = {"files": [each for each in (file, plan_file, fit_file) if each is not None]}
+        show(result, title=file.name, scale=scale, plots=plots, opened=opened, source=source, **destinations)
         if not decide(result, file, columns, gate):
             context.exit(1)
         return
@@ -131,7 +134,12 @@ def evaluate_command(
             outputs, wanted or None, chosen, fit=fit, groups=names, nan_policy=nan_policy, level=level or None,
             n_resamples=n_resamples,
         )  # fmt: skip
-    show(result, title=file.name, scale=scale, plots=plots, **destinations)
+    source = {"outputs": outputs, "files": [each for each in (file, fit_file) if each is not None]}
+    if destinations["report_path"] is not None:
+        from abstain.cli._thresholds import policies_of
+
+        source["policies"] = policies_of(outputs, result.scores, columns)
+    show(result, title=file.name, scale=scale, plots=plots, opened=opened, source=source, **destinations)
     if sweep is not None and "-" not in map(str, destinations.values()):
         with about(file):
             show_sweeps(result, sweep, denominator, scale)
@@ -160,13 +168,14 @@ def demo_command(output: Path, metrics: str) -> None:
     }
     plots = [("risk_coverage", output / "risk-coverage.png")]
     check_destinations({**destinations, **plot_targets(plots)})
-    result = abstain.evaluate(abstain.datasets.load("llama3_70b_mmlu"), ["msp", "max_logit"], chosen)
+    outputs = abstain.datasets.load("llama3_70b_mmlu")
+    result = abstain.evaluate(outputs, ["msp", "max_logit"], chosen)
     title = "Llama 3 70B on MMLU: two confidence scores of the same answers"
     click.echo(title)
     click.echo(
         "6,000 multiple-choice questions; data: github.com/bplaut/llm-calibration-and-correctness-prediction, MIT\n"
     )
-    show(result, title=title, plots=plots, **destinations)
+    show(result, title=title, plots=plots, source={"outputs": outputs}, **destinations)
     click.echo(
         f"\nopen {destinations['report_path']} in a browser; then, with a file of your own predictions:\n"
         "  abstain evaluate FILE --report page.html\n"

@@ -23,6 +23,7 @@ from abstain.cli import (  # noqa: F401  (they add their commands)
     _monitor,
     _plots,
     _policy,
+    _report,
     _study,
     _thresholds,
     _train,
@@ -95,6 +96,7 @@ def _failed(error: BaseException) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         given = None if arguments is None else list(arguments)
+        _report.typed[:] = sys.argv[1:] if given is None else given
         code = command.main(args=given, prog_name="abstain", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from abstain._result import Column, Result, Table, of_result, rich_lines
+from abstain._result import Column, Result, Table, of_result, rich_lines, wrapped
 from abstain.cli._options import as_options
+from abstain.cli._report import write_report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from abstain.evaluation import Evaluation
 
 _PICTURES = (".png", ".svg", ".pdf")
+_PAGES = (".html", ".htm", ".md", ".json")
 #: Columns of a table where nobody watches.
 WIDTH = 80
 
@@ -54,6 +56,8 @@ def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path]
             raise ValueError(f"{path}: is an input and would be replaced; give {option} another name")
         if option == "--plot" and path.suffix.lower() not in _PICTURES:
             raise ValueError(f"{path}: extension {path.suffix!r} cannot be drawn; use {', '.join(_PICTURES)}")
+        if option == "--report" and path.suffix.lower() not in _PAGES:
+            raise ValueError(f"{path}: extension {path.suffix!r} is no report; use {', '.join(_PAGES)}")
         if taken.setdefault(path.absolute(), name) != name:
             other = f"--{taken[path.absolute()].removesuffix('_path').partition(' ')[0]}"
             raise ValueError(f"{path}: is given to both {other} and {option}; choose two names")
@@ -65,6 +69,8 @@ def show(
     title: str | None = None,
     scale: float = 1.0,
     report_path: Path | None = None,
+    opened: bool = False,
+    source: dict[str, Any] | None = None,
     plots: Sequence[tuple[str, Path]] = (),
     json_path: Path | None = None,
     csv_path: Path | None = None,
@@ -72,9 +78,7 @@ def show(
     """Write what was asked for, then print the result: whoever stops reading has the files."""
     written = []
     printed = None
-    if report_path is not None:
-        result.report(report_path, title=title)
-        written.append(report_path)
+    write_report(result, report_path, opened, title=title, **(source or {}))
     for name, file in plots:
         from abstain import plots as plots_
 
@@ -113,10 +117,18 @@ class _InOptions(Result):
 def print_result(result: Result, scale: float = 1.0) -> None:
     """Print a result as wide as the terminal."""
     shown = _InOptions(result)
+    _print_verdict(result)
     if _in_colour():
         _console().print(*rich_lines(of_result(shown, columns(), scale)), sep="\n")
     else:
         print(shown.to_text(columns(), scale=scale))  # in the encoding of the terminal, which click would change
+
+
+def _print_verdict(result: Result) -> None:
+    """Print what a result means in plain words, before its tables."""
+    lines = [wrapped(as_options(line), columns(), "  ") for line in result.verdict()]
+    if lines:
+        print(*(line for each in lines for line in each), "", sep="\n")
 
 
 def print_table(table: Table) -> None:

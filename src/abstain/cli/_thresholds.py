@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,6 +105,36 @@ def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> di
     if given["cost_matrix"] is not None:
         options["cost_matrix"] = cost_texts(given["cost_matrix"])
     return found | {name: value for name, value in options.items() if value is not None}
+
+
+def how_of(outputs: Outputs, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return how new files hold a score, as arguments of a policy: a finished column, or what it is computed from."""
+    if name in (outputs.scores or {}):
+        how: dict[str, Any] = {"score": name}
+    else:
+        kept = {part: given.get(part) for part in ("confidence_levels", "confidence", "logits", "probabilities")}
+        finished = name == "confidence"
+        if not finished:
+            kept["confidence"] = None
+        how = _scored(outputs, None if finished else name, None, kept)[1]
+    return how | {"reading": _reading(outputs, given, how)} | _classes(outputs, how)
+
+
+def policies_of(outputs: Outputs, scores: Iterable[str], given: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return how new files hold each score, as arguments of a policy; a score that none can name is left out."""
+    found = {}
+    for name in scores:
+        try:
+            found[name] = how_of(outputs, name, given)
+        except (ValueError, TypeError, click.UsageError):  # no policy can be made of it, which the page says
+            continue
+    return found
+
+
+def _classes(outputs: Outputs, how: dict[str, Any]) -> dict[str, Any]:
+    if not how.keys() & {"logits", "probabilities"}:
+        return {}
+    return {"class_names": list(outputs.class_names or map(str, range(outputs.n_classes or 0))) or None}
 
 
 def _declined(outputs: Outputs) -> bool:
@@ -231,8 +261,7 @@ def _finish(
     how |= dict(zip(("model", "author", "note"), about_it, strict=True)) | {"reading": _reading(outputs, columns, how)}
     if "second" in how:  # which meets OOD rows, too
         how["reading"] = {name: value for name, value in how["reading"].items() if name not in ("is_ood", "ood_label")}
-    if how.keys() & {"logits", "probabilities"}:
-        how["class_names"] = list(outputs.class_names or map(str, range(outputs.n_classes or 0))) or None
+    how |= _classes(outputs, how)
     each = found.groups if isinstance(found, GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import generator, one_of, whole
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, IntArray
 from abstain.evaluation._comparison import Comparison
 from abstain.evaluation._planned_pair import compared
 from abstain.inference import (
@@ -24,6 +24,7 @@ from abstain.inference import (
     min_ranks,
     paired,
     panel,
+    rank_sets,
 )  # fmt: skip
 from abstain.metrics import Metric
 
@@ -167,6 +168,8 @@ def compare(
     pairs = [each if place[each.a] < place[each.b] else each.swapped() for each in tests.differences]
     pairs.sort(key=lambda each: (place[each.a], place[each.b]))
     by_name = dict(zip((columns.names[k] for k in order), letters, strict=True))
+    together = columns.runs_are_paired(paired_runs)
+    sets = rank_sets(tests, level, together, generator(0))
     return Comparison(
         metric=chosen.spec,
         identifier=chosen.identifier,
@@ -177,9 +180,9 @@ def compare(
         level=level,
         n=columns.n,
         n_runs=columns.n_runs,
-        paired_runs=columns.runs_are_paired(paired_runs),
+        paired_runs=together,
         n_clusters=tests.estimates.n_clusters,
-        table=tuple(_rows(tests, columns, order, letters)),
+        table=tuple(_rows(tests, columns, order, letters, sets)),
         differences=tuple(pairs),
         letters={name: by_name[name] for name in columns.names},
         fingerprint=columns.fingerprint,
@@ -193,7 +196,9 @@ def _best_first(tests: Paired) -> list[int]:
     return result
 
 
-def _rows(tests: Paired, columns: Panel, order: list[int], letters: list[str]) -> list[dict[str, Any]]:
+def _rows(
+    tests: Paired, columns: Panel, order: list[int], letters: list[str], sets: tuple[IntArray, IntArray]
+) -> list[dict[str, Any]]:
     """Return one plain dict per score, best first; equal estimates have the same, smallest rank."""
     estimates = tests.estimates
     means = estimates.means[order].tolist()
@@ -216,6 +221,8 @@ def _rows(tests: Paired, columns: Panel, order: list[int], letters: list[str]) -
                 "df": interval.df,
                 "n_runs": columns.n_runs[k],
                 "letters": letters[position],
+                "set_low": int(sets[0][k]),
+                "set_high": int(sets[1][k]),
                 "interval": interval.method,
                 "warning": interval.warning,
             }

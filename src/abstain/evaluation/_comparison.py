@@ -25,8 +25,8 @@ class Comparison(Result):
     """The result of :func:`abstain.compare`: tables of scores, best first, and of pairs; ``plot`` draws them.
 
     ``table``: one dict per score, best first, with name, rank, estimate, low, high, standard error and its two parts,
-    degrees of freedom, letters and warning. ``differences``: one per pair, better score first.
-    ``letters``: by name; two names share a letter if and only if they do not differ significantly.
+    degrees of freedom, letters, set of ranks (``set_low`` to ``set_high``) and warning. ``differences``: one per pair,
+    better score first. ``letters``: by name; two names share a letter if and only if they do not differ significantly.
 
     Examples
     --------
@@ -91,6 +91,18 @@ class Comparison(Result):
         return lines + [f"{', '.join(pairs)}: {reason}" for reason, pairs in reasons.items()]
 
     # ------------------------------------------------------------------ as a result
+
+    def grounds(self) -> list[dict[str, Any]]:
+        """Return what the verdict rests on: the best against the next, and who may be first."""
+        best, *others = [row["name"] for row in self.table]
+        found: list[dict[str, Any]] = []
+        if others:
+            pair = self.difference(best, others[0])
+            found.append({"about": "pair", "a": best, "b": others[0], "significant": pair.significant,
+                          "p": pair.p_adjusted, "label": self.label})  # fmt: skip
+        names = [row["name"] for row in self.table if row["set_low"] == 1]
+        found.append({"about": "first", "names": names, "n": len(names), "count": len(self.table), "sure": self.level})
+        return [*found, {"about": "runs", "n_runs": max(self.n_runs)}]
 
     def headline(self) -> str:
         """Return one line that says what was compared and how."""

@@ -6,15 +6,16 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from abstain._checks import closest
-from abstain._files import write_text
 from abstain._result import Result, Table, number, plain
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import _notes, _planned_words, _tables
 
 if TYPE_CHECKING:
+    from abstain.evaluation._judge import Judged
     from abstain.plots import RiskCoverageDisplay
 
 
@@ -199,7 +200,20 @@ class Evaluation(Result):
             raise KeyError(f"no group {group!r} here; {remedy}")
         return score
 
+    @cached_property
+    def judged(self) -> Judged:
+        """Tests of this evaluation, made when they are first asked for."""
+        from abstain.evaluation._judge import Judged
+
+        return Judged(self)
+
     # ------------------------------------------------------------------ as a result
+
+    def grounds(self) -> list[dict[str, Any]]:
+        """Return what the verdict rests on."""
+        from abstain.evaluation._facts import of_evaluation
+
+        return list(of_evaluation(self))
 
     def headline(self) -> str:
         """Return one line that says what was evaluated."""
@@ -239,15 +253,20 @@ class Evaluation(Result):
 
         return RiskCoverageDisplay.from_evaluation(self, ax=ax, **kwargs)
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-        """Write one self-contained HTML page with tables, curves, notes and provenance (all of it or nothing).
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None, **source: Any) -> None:
+        """Write the decision report, one self-contained HTML page (all of it or nothing); by its ending Markdown, JSON.
 
         Parameters
         ----------
         path : str or path
+            Ends in .html, .md or .json.
         title : str, optional
             Heading of the page, for example the name of model and data.
+        **source
+            What the page should know beside the numbers, each optional: ``outputs`` (names of the rows, duplicates),
+            ``images`` or ``texts`` of the rows, ``cost=(error, review)``, ``command``, ``files``; and ``policies``, per
+            score how new files hold it, as arguments of :meth:`EmpiricalThreshold.policy`.
         """
-        from abstain.report import as_html_page
+        from abstain.report import Source, write
 
-        write_text(path, as_html_page(self, title))
+        write(self, path, title, Source(**source))

@@ -1,73 +1,156 @@
-"""An evaluation as one self-contained page: no script, no request to anywhere."""
+"""A page as one self-contained HTML file: no request to anywhere, and a policy that forbids any."""
 
 from __future__ import annotations
 
-import io
+import base64
+import hashlib
+import json
 import re
+from html import escape
 from importlib.resources import files
-from typing import Any, Literal
 
-from abstain import metrics
-from abstain._extras import need
 from abstain._result import clean
-from abstain.evaluation import Evaluation
-from abstain.plots import RiskCoverageDisplay, settings
-from abstain.report._tables import key_figures, operating_points
+from abstain.report._page import (
+    Answers,
+    Charts,
+    Folded,
+    Grid,
+    Page,
+    Part,
+    Pictures,
+    Prose,
+    Section,
+    Slider,
+    Terms,
+)  # fmt: skip
+from abstain.report._svg import svg
 
-#: Columns of values that fit on a page, on paper too.
-COLUMNS = 4
-_KINDS: dict[Literal["selective", "generalized"], str] = {
-    "selective": "Selective risk",
-    "generalized": "Generalized risk",
-}
+_STYLE = re.compile(r' style="([^"]*)"')
 
 
-def as_html_page(evaluation: Evaluation, title: str | None = None) -> str:
-    """Return the page: key figures, tables, curves, operating points, notes, conventions, provenance."""
-    need("the report", "jinja2", "matplotlib")
-    import jinja2
-    from markupsafe import Markup
-
-    source = files(__package__).joinpath("page.html").read_text("utf-8")
-    page: str = (
-        jinja2.Environment(autoescape=True)
-        .from_string(source)
-        .render(
-            title=clean(title or "Evaluation of a reject option"),
-            headline=evaluation.headline(),
-            figures=key_figures(evaluation),
-            tables=[Markup(table.to_html(COLUMNS)) for table in evaluation.tables()],
-            points=[Markup(table.to_html()) for table in operating_points(evaluation)],
-            notes=[clean(line) for line in evaluation.notes()],
-            plots=[_plot(evaluation, kind) for kind in _KINDS],
-            conventions=_conventions(evaluation),
-            provenance={key: clean(str(value)) for key, value in evaluation.provenance.items()},
-        )
+def as_html(page: Page) -> str:
+    """Return the page; equal pages give equal text."""
+    style, script = (_asset(f"page.{kind}") for kind in ("css", "js"))
+    body = "".join(_section(each) for each in page.sections)
+    body, more = _classes(body)
+    style += more
+    slides = any(isinstance(part, Slider) for section in page.sections for part in section.parts)
+    policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    policy += f"; script-src '{_hash(script)}'" if slides else ""
+    links = "".join(f'<li><a href="#{each.name}">{_text(each.title)}</a></li>' for each in page.sections)
+    text = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy, quote=True)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_text(page.title)} – abstain</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        '<a class="skip" href="#verdict">To the verdict</a>\n'
+        f'<header><h1>{_text(page.title)}</h1><p class="soft">{_text(page.headline)}</p>'
+        f'<nav aria-label="Contents"><ul>{links}</ul></nav></header>\n<main>\n{body}</main>\n'
+        + (f"<script>{script}</script>\n" if slides else "")
+        + "</body>\n</html>\n"
     )
-    return page.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _conventions(evaluation: Evaluation) -> list[tuple[str, str, str]]:
-    """Printed name, identifier and source of every metric shown; a metric of the user's own has no source."""
-    sources = {name: metrics.get(name).source for name in metrics.names("blocks", "probabilities")}
-    return [
-        (clean(entry.label), clean(entry.identifier), sources.get(entry.metric.partition("(")[0], ""))
-        for entry in {measurement.metric: measurement for measurement in evaluation.measurements}.values()
-    ]
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")
 
 
-def _plot(evaluation: Evaluation, kind: Literal["selective", "generalized"]) -> Any:
-    """One plot as inline SVG in the colours of the page, without a date: equal results give equal pages."""
-    from markupsafe import Markup
-    from matplotlib.figure import Figure
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
 
-    with settings(**{"svg.fonttype": "none", "font.size": 11.0}):
-        figure = Figure(figsize=(5.0, 4.0), layout="constrained")
-        RiskCoverageDisplay.from_evaluation(evaluation, ax=figure.subplots(), kind=kind)
-        stream = io.StringIO()
-        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        figure.savefig(stream, format="svg", transparent=True, metadata=nothing)
-    svg = stream.getvalue()
-    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor")
-    svg = re.sub(r'((?:\bid|xlink:href)="#?|url\(#)', rf"\g<1>{kind}-", svg)  # identifiers are of the whole page
-    return Markup(svg.replace("<svg ", f'<svg role="img" aria-label="{_KINDS[kind]} against coverage" ', 1))
+
+def _text(value: str) -> str:
+    return escape(clean(value))
+
+
+def _classes(body: str) -> tuple[str, str]:
+    """Return the body with styles of single cells as classes, which the policy allows, and the rules of these."""
+    rules: dict[str, str] = {}
+
+    def named(found: re.Match[str]) -> str:
+        return f' class="{rules.setdefault(found[1], f"s{len(rules)}")}"'
+
+    body = _STYLE.sub(named, body)
+    return body, "".join(f"td.{name}{{{rule}}}" for rule, name in rules.items())
+
+
+def _section(section: Section) -> str:
+    parts = "".join(_part(each, section.title) for each in section.parts)
+    name = section.name
+    head = f'<h2 id="h-{name}">{_text(section.title)}</h2>'
+    return f'<section id="{name}" aria-labelledby="h-{name}">{head}{parts}</section>\n'
+
+
+def _part(part: Part, title: str) -> str:
+    if isinstance(part, Prose):
+        kind = ' class="note"' if part.kind == "note" else ""
+        return "".join(f"<p{kind}>{_text(line)}</p>" for line in part.lines)
+    if isinstance(part, Answers):
+        entries = "".join(f"<dt>{_text(question)}</dt>" + "".join(f"<dd>{_text(line)}</dd>" for line in lines)
+                          for question, lines in part.entries)  # fmt: skip
+        return f'<dl class="answers">{entries}</dl>'
+    if isinstance(part, Grid):
+        name = _text(part.table.title or title)
+        return (
+            f'<div class="wide" role="region" tabindex="0" aria-label="{name}">{part.table.to_html(part.columns)}</div>'
+        )
+    if isinstance(part, Charts):
+        return f'<div class="charts">{"".join(svg(each) for each in part.charts)}</div>'
+    if isinstance(part, Slider):
+        return _slider(part)
+    if isinstance(part, Terms):
+        return _terms(part)
+    if isinstance(part, Pictures):
+        return f'<ul class="pictures">{"".join(_picture(*each) for each in part.entries)}</ul>'
+    assert isinstance(part, Folded)
+    inner = "".join(_part(each, part.title) for each in part.parts)
+    return f"<details><summary>{_text(part.title)}</summary>{inner}</details>"
+
+
+def _terms(part: Terms) -> str:
+    mark = ("<code>", "</code>") if part.code else ("", "")
+    entries = "".join(
+        f"<div><dt>{_text(name)}</dt><dd>{mark[0]}{_text(value)}{mark[1]}</dd></div>" for name, value in part.entries
+    )
+    return f'<dl class="terms">{entries}</dl>'
+
+
+def _picture(caption: str, image: str, text: str) -> str:
+    shown = f'<img src="{escape(image, quote=True)}" alt="{_text(caption)}">' if image else ""
+    words = f"<blockquote>{_text(text)}</blockquote>" if text else ""
+    return f"<li>{shown}{words}<span>{_text(caption)}</span></li>"
+
+
+def _slider(part: Slider) -> str:
+    """Return the controls, which the script fills; without a script a line says so, and the tables are there."""
+    data = json.dumps(part.data, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    names = [each["name"] for each in part.data["scores"]]
+    options = "".join(f'<option value="{k}">{_text(name)}</option>' for k, name in enumerate(names))
+    unit = "Errors" if part.data["binary"] else "Loss"
+    outputs = (
+        ("threshold", "Threshold"), ("coverage", "Coverage"), ("risk", "Risk of what is answered"),
+        ("errors", f"{unit} let through per 1,000 cases"), ("people", "Cases sent to people per 1,000"),
+        ("cost", "Cost per 1,000 cases"),
+    )  # fmt: skip
+    shown = "".join(f'<div><dt>{name}</dt><dd id="o-{key}">–</dd></div>' for key, name in outputs)
+    cost = part.data["cost"] or ("", "")
+    return (
+        "<noscript><p class=note>The slider needs a script, which this browser does not run; the table below has "
+        "thresholds to choose from.</p></noscript>"
+        f'<script type="application/json" id="slider-data">{data}</script>'
+        '<form id="slider" hidden><div class="controls">'
+        f'<label>Score <select id="s-score">{options}</select></label>'
+        '<label class="long">Threshold, from few answers to all '
+        '<input type="range" id="s-range" min="0" step="1" list="s-marks" aria-describedby="o-promise">'
+        '<datalist id="s-marks"></datalist></label>'
+        '<label>Promised points <select id="s-promised"></select></label>'
+        f'<label>Cost of an error <input type="number" id="s-error" min="0" step="any" value="{cost[0]}"></label>'
+        f'<label>Cost of a review <input type="number" id="s-review" min="0" step="any" value="{cost[1]}"></label>'
+        '<button type="button" id="s-cheapest">Least cost on these rows</button></div>'
+        f'<dl class="cards">{shown}</dl><p id="o-promise" class="promise" role="status"></p>'
+        '<p><button type="button" id="s-save">Save this threshold as a policy</button> '
+        '<span class="soft">a file for <code>abstain.load_policy</code> and <code>abstain apply</code></span></p>'
+        "<details><summary>The policy, and the exact threshold</summary><p>Exact threshold: "
+        '<code id="o-exact"></code></p><pre id="o-policy" tabindex="0"></pre></details></form>'
+    )

@@ -1,0 +1,170 @@
+"""What is tested of an evaluation beside its numbers: which score is best, what can be promised, which groups differ.
+
+All of it is about independent rows of one sample; where rows depend, or scores have rows of their own, nothing is said.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from abstain import metrics
+from abstain._typing import FloatArray
+from abstain.blocks import TieBlocks
+from abstain.inference import GroupComparison, compare_groups
+
+if TYPE_CHECKING:
+    from abstain.evaluation._comparison import Comparison
+    from abstain.evaluation._result import Evaluation, ScoreSummary
+
+#: Risks that are certified for every score, fixed before any data: delta is shared by all of them.
+LADDER = (0.01, 0.02, 0.05, 0.1, 0.2)
+#: Probability that any promise of an evaluation fails.
+DELTA = 0.05
+#: By what scores are ranked.
+BY = "augrc"
+#: More groups than this have too many pairs to test.
+MOST_GROUPS = 40
+
+
+class Promise(NamedTuple):
+    """A risk that was to be certified: where, if a threshold passed; all promises of an evaluation hold together."""
+
+    risk: float
+    delta: float
+    attained: bool
+    threshold: float
+    coverage: float
+    found: Any
+
+
+class Judged:
+    """Tests of one evaluation, each made when it is first asked for."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
+        self._promises: dict[str, tuple[Promise, ...]] = {}
+        self.voided: list[str] = []
+
+    @cached_property
+    def whole(self) -> dict[str, ScoreSummary]:
+        """Each score on all rows."""
+        return {each.score: each for each in self._evaluation.summaries if each.group is None}
+
+    @cached_property
+    def independent(self) -> bool:
+        """Whether rows are independent of each other, as far as is known."""
+        facts = self._evaluation.provenance
+        each = facts.get("models", {"": facts}).values()
+        return "few_labels" not in facts and not any(one["clustered"] for one in each)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether all scores were measured on the same rows."""
+        return bool(self._evaluation.provenance.get("same_samples")) and self.independent
+
+    @property
+    def level(self) -> float:
+        """Of intervals and tests."""
+        return float(self._evaluation.provenance.get("level") or 0.95)
+
+    @cached_property
+    def best(self) -> str | None:
+        """The score of least AUGRC, the first of equals; None where scores cannot be compared."""
+        if not self.whole or (len(self.whole) > 1 and not self.comparable):
+            return None
+        area = metrics.get(BY)
+        return min(self.whole, key=lambda name: area(self.whole[name].curve.blocks))
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """Paired tests of all scores; None where there is one, or rows are not known any more."""
+        columns = {name: rows_of(each.curve.blocks) for name, each in self.whole.items()}
+        known = {name: rows for name, rows in columns.items() if rows is not None}
+        if not self.comparable or len(known) < 2 or len(known) < len(columns):
+            return None
+        if len({len(rows[0]) for rows in known.values()}) > 1:
+            return None
+        from abstain.evaluation._compare import compare
+
+        weight = next(iter(known.values()))[2]
+        losses, scores = ({name: rows[part] for name, rows in known.items()} for part in (0, 1))
+        return compare(losses, scores, BY, level=self.level, sample_weight=weight)
+
+    def promises(self, score: str) -> tuple[Promise, ...]:
+        """Return what can be promised of a score: for each risk of the ladder the threshold that was certified."""
+        if score not in self._promises:
+            self._promises[score] = tuple(self._certified(score))
+        return self._promises[score]
+
+    def _certified(self, score: str) -> list[Promise]:
+        blocks = self.whole[score].curve.blocks
+        rows = rows_of(blocks)
+        if rows is None or rows[2] is not None or not blocks.binary or not self.independent:
+            return []
+        from abstain.thresholds import CertifiedThreshold, choose_threshold
+
+        share, found = DELTA / (len(LADDER) * len(self.whole)), []
+        for risk in LADDER:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                each = choose_threshold(rows[0], rows[1], risk=risk, delta=share)
+            if caught:
+                self.voided = [str(caught[0].message)]
+                return []
+            assert isinstance(each, CertifiedThreshold)
+            found.append(Promise(risk, share, each.attainable, each.threshold, each.coverage, each))
+        return found
+
+    @cached_property
+    def groups(self) -> dict[str, GroupComparison]:
+        """The risk of answering everything in the groups of each column; columns with too many groups are left out."""
+        if not self.independent or not self.whole or self._evaluation.provenance.get("level") is None:
+            return {}
+        found, score = {}, self.best or next(iter(self.whole))
+        for column, summaries in by_column(self._evaluation, score).items():
+            rows = [rows_of(each.curve.blocks) for each in summaries.values()]
+            if not 1 < len(rows) <= MOST_GROUPS or any(each is None or each[2] is not None for each in rows):
+                continue
+            losses = [each[0] for each in rows if each is not None]
+            loss, confidence = np.concatenate(losses), np.concatenate([each[1] for each in rows if each is not None])
+            names = np.repeat(np.array(list(summaries)), [len(each) for each in losses])
+            found[column] = compare_groups(loss, confidence, names, "risk", level=self.level)
+        return found
+
+    def calibration(self, score: str) -> tuple[float, float, float] | None:
+        """Return mean score minus share of right answers with its interval; None if the score is no probability."""
+        blocks = self.whole[score].curve.blocks
+        rows = rows_of(blocks)
+        if rows is None or rows[2] is not None or not blocks.binary or not self.independent or len(rows[0]) < 2:
+            return None
+        if blocks.score[-1] < 0.0 or blocks.score[0] > 1.0:
+            return None
+        from abstain._quantiles import t_quantile
+
+        gap = rows[1] + rows[0] - 1.0
+        width = t_quantile(self.level, len(gap) - 1.0) * float(gap.std(ddof=1)) / np.sqrt(len(gap))
+        mean = float(gap.mean())
+        return mean, mean - width, mean + width
+
+
+def by_column(evaluation: Evaluation, score: str) -> dict[str, dict[str, ScoreSummary]]:
+    """Return the groups of each group column, by their value."""
+    found: dict[str, dict[str, ScoreSummary]] = {}
+    for each in evaluation.summaries:
+        if each.group is not None and each.score == score:
+            column, _, value = each.group.partition(" = ")
+            found.setdefault(column, {})[value] = each
+    return found
+
+
+def rows_of(blocks: TieBlocks) -> tuple[FloatArray, FloatArray, FloatArray | None] | None:
+    """Return loss, score and weight of each row, in the order of the rows; None where the table did not keep them."""
+    samples = blocks.samples
+    if samples is None:
+        return None
+    weight = None if samples.sample_weight is None else np.asarray(samples.sample_weight, dtype=np.float64)
+    return np.asarray(samples.loss, dtype=np.float64), blocks.score[np.asarray(samples.block)], weight

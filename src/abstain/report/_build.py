@@ -1,0 +1,55 @@
+"""From a result to a page: the verdict, the sections of its kind, glossary and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from abstain._result import QUESTIONS, Result, said
+from abstain.report._glossary import glossary, provenance
+from abstain.report._markdown import plain_text
+from abstain.report._page import Answers, Page, Prose, Section
+from abstain.report._source import Source
+
+#: Class of a result: the leaf that has its sections, and the usual title.
+KINDS = {
+    "Evaluation": ("_evaluation", "Evaluation of a reject option"),
+    "Comparison": ("_comparison", "Comparison of scores or models"),
+}
+
+
+def build(result: Result, source: Source | None = None, title: str | None = None) -> Page:
+    """Return the page of a result."""
+    source = source or Source()
+    leaf, usual = next((KINDS[base.__name__] for base in type(result).__mro__ if base.__name__ in KINDS), ("", ""))
+    if not leaf:
+        raise TypeError(f"{type(result).__name__} has no page; there are pages of {', '.join(KINDS)}")
+    sections: Callable[[Any, Source], list[Section]] = import_module(f"abstain.report.{leaf}").sections
+    found = said(result.grounds())
+    answers = {question: tuple(words for sentence, words in found if sentence.question == key)
+               for key, question in QUESTIONS.items()}  # fmt: skip
+    entries = tuple((question, words) for question, words in answers.items() if words)
+    lead = Answers(entries) if entries else Prose(("Nothing can be said in words about these rows.",))
+    body = [Section("verdict", "Verdict", (lead,)), *sections(result, source)]
+    headline = result.headline()
+    facts = getattr(result, "provenance", None) or _fields(result)
+    page = Page(title or usual, headline, tuple(body))
+    last = glossary(plain_text(page), _metrics(result)), provenance(facts, source)
+    return Page(page.title, headline, (*body, *last), result.to_dict())
+
+
+def _metrics(result: Any) -> list[tuple[str, str, str]]:
+    """Return the metrics of a result: spec, printed name, identifier."""
+    if hasattr(result, "measurements"):
+        found = {each.metric: (each.metric, each.label, each.identifier) for each in result.measurements}
+        return list(found.values())
+    return [(result.metric, result.label, result.identifier)] if hasattr(result, "identifier") else []
+
+
+def _fields(result: Any) -> dict[str, Any]:
+    """Return the options and hashes of a result that keeps them as fields."""
+    found = dict(getattr(result, "calibration", None) or {})
+    names = ("method", "adjust", "level", "n", "n_runs", "fingerprint", "seed", "procedure", "objective", "delta",
+             "n_permutations", "n_splits", "prevalence", "confidence", "run_length", "n_resamples")  # fmt: skip
+    return found | {name: getattr(result, name) for name in names if hasattr(result, name)}

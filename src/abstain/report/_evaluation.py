@@ -1,0 +1,256 @@
+"""Sections of an evaluation: curves, slider, tests, calibration, groups, failures, checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from abstain import metrics
+from abstain._result import Column, Estimate, Row, Table, clean, percent, readable, short
+from abstain.curve import RiskCoverageCurve
+from abstain.evaluation import Evaluation
+from abstain.evaluation._facts import COVERAGE, RISK
+from abstain.evaluation._judge import DELTA, LADDER, by_column, rows_of
+from abstain.inference import clopper_pearson
+from abstain.report._curves import curves, scaled
+from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series, Slider
+from abstain.report._rows import duplicates, failures
+from abstain.report._slider import rail
+from abstain.report._source import Source
+
+#: Columns of values that fit on a page, on paper too.
+COLUMNS = 4
+#: Coverages whose operating points are listed.
+COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
+#: More scores than this have no reliability diagram and histogram each.
+PANELS = 4
+#: More groups than this are not drawn; the worst are.
+DRAWN = 7
+
+
+def sections(evaluation: Evaluation, source: Source) -> list[Section]:
+    """Return what a page says of an evaluation, behind its verdict."""
+    return [
+        *_curves(evaluation, source),
+        *_comparison(evaluation),
+        *_calibration(evaluation),
+        *_groups(evaluation),
+        *_failures(evaluation, source),
+        Section("metrics", "Metrics", tuple(Grid(table, COLUMNS) for table in evaluation.tables())),
+        Section("checks", "Data checks", checks(evaluation, source)),
+    ]
+
+
+def _level(evaluation: Evaluation) -> float:
+    return evaluation.judged.level
+
+
+def counted(evaluation: Evaluation, curve: RiskCoverageCurve) -> bool:
+    """Whether intervals of a curve are exact: 0/1 losses of independent rows that count once each."""
+    blocks = curve.blocks
+    return evaluation.judged.independent and blocks.binary and bool(np.array_equal(blocks.weight, blocks.count))
+
+
+def ordered(evaluation: Evaluation) -> list[str]:
+    """Return the scores, that of least AUGRC first."""
+    area, whole = metrics.get("augrc"), evaluation.judged.whole
+    return sorted(whole, key=lambda name: area(whole[name].curve.blocks))
+
+
+def _curves(evaluation: Evaluation, source: Source) -> list[Section]:
+    judged = evaluation.judged
+    if not judged.whole:
+        return []
+    level, names = _level(evaluation), ordered(evaluation)
+    found = {name: judged.whole[name].curve for name in names}
+    promises = {name: judged.promises(name) for name in names}
+    dots = [(name, each) for name in names[:3] for each in promises[name] if each.attained]
+    exact = {name: counted(evaluation, curve) for name, curve in found.items()}
+    said = [
+        f"Band: pointwise {100.0 * level:g} % interval of the chosen score. Lines are thinned below half a pixel.",
+        "Selective risk: mean loss of what is accepted. Generalized risk: accepted loss per case of all cases.",
+    ]
+    if dots:
+        risks = ", ".join(percent(risk) for risk in LADDER)
+        said.append(
+            f"Rings: promised. Of {risks} each was tried for every score, at {percent(DELTA)} for all together: with "
+            f"probability {percent(1.0 - DELTA)} over the draw of these rows all that are marked hold."
+        )
+    drawn = curves(found, level, {name: exact[name] for name in names}, dots, judged.independent)
+    at = {name: curve.at(risk=RISK).threshold for name, curve in found.items() if curve.blocks.binary}
+    rails = [
+        rail(name, found[name], level, source, exact=exact[name], dependent=not judged.independent,
+             promises=promises[name], extra=(at[name],) if name in at and np.isfinite(at[name]) else ())
+        for name in names
+    ]  # fmt: skip
+    data = {"level": level, "scores": [each for each in rails if each["stops"]], "cost": source.cost,
+            "binary": all(curve.blocks.binary for curve in found.values())}  # fmt: skip
+    points = Folded("Operating points with exact thresholds",
+                    tuple(Grid(_points(name, found[name])) for name in names))  # fmt: skip
+    parts: list[Part] = [Charts(tuple(drawn)), Prose(tuple(said))]
+    first = Section("threshold", "Choose a threshold", (Slider(data), points)) if data["scores"] else None
+    return [*([first] if first else []), Section("curves", "Risk against coverage", tuple(parts))]
+
+
+def _points(name: str, curve: RiskCoverageCurve) -> Table:
+    """Return the attainable points at round coverages: threshold in full, accepted, coverage, risks."""
+    names = ("Coverage of at least", "Threshold", "Accepted", "Coverage", "Selective risk", "Generalized risk")
+    rows: list[Row] = []
+    for coverage in COVERAGES:
+        point = curve.at(coverage=coverage)
+        if point.reason is None:
+            accepted = f"{point.n_accepted} of {point.n}"
+            risks = point.coverage, point.selective_risk, point.generalized_risk
+            rows.append((f"{100.0 * coverage:.0f} %", repr(point.threshold), accepted, *risks))
+    return Table([Column(each) for each in names], rows, title=f"Operating points of {short(name)}")
+
+
+def _comparison(evaluation: Evaluation) -> list[Section]:
+    from abstain.report._comparison import scores_of
+
+    found = evaluation.judged.comparison
+    return [] if found is None else [Section("scores", "Which score is better", tuple(scores_of(found)))]
+
+
+def _calibration(evaluation: Evaluation) -> list[Section]:
+    judged, names = evaluation.judged, ordered(evaluation)[:PANELS]
+    tables = {name: judged.whole[name].curve.blocks for name in names}
+    unit = {name: each for name, each in tables.items() if each.binary and each.score[-1] >= 0 and each.score[0] <= 1}
+    charts: list[Chart] = []
+    if unit:
+        from abstain.plots import ReliabilityDisplay
+
+        level = _level(evaluation) if judged.independent else None
+        for k, (name, panel) in enumerate(ReliabilityDisplay(unit, level=level).panels.items()):
+            curve, share = panel.curve, panel.curve.weight / panel.curve.weight.sum()
+            series = (
+                Series("calibrated", np.array([0.0, 1.0]), np.array([0.0, 1.0]), colour=-1),
+                Series("share of rows", curve.confidence, share, kind="line", colour=-1),
+                Series("share of right answers", curve.confidence, curve.accuracy, panel.low, panel.high, "dots", 0),
+            )
+            text = f"A calibrated score lies on the diagonal; ECE {panel.ece:.3f}"
+            charts.append(Chart(f"reliability-{k}", f"{short(name)}: ECE {panel.ece:.3f}", "Score", "Share",
+                                series, (0.0, 1.0), (0.0, 1.0), text))  # fmt: skip
+    for k, (name, blocks) in enumerate(tables.items()):
+        if blocks.binary and (drawn := _histogram(f"histogram-{k}", name, blocks)) is not None:
+            charts.append(drawn)
+    if not charts:
+        return []
+    words = ["Dots: share of right answers in a bin, with exact intervals where rows are independent. Grey: the "
+             "diagonal of a calibrated score, and share of the rows in each bin."] if unit else []  # fmt: skip
+    words.append("Histograms: density of the score among right and among wrong answers, each by itself.")
+    return [Section("calibration", "Calibration and scores", (Charts(tuple(charts)), Prose(tuple(words))))]
+
+
+def _histogram(key: str, name: str, blocks: Any) -> Chart | None:
+    finite = np.isfinite(blocks.score)
+    score, wrong = blocks.score[finite], blocks.loss[finite]
+    right = blocks.weight[finite] - wrong
+    if not score.size or score[0] == score[-1]:
+        return None
+    edges = np.linspace(score[-1], score[0], 41)
+    series, most = [], 0.0
+    for k, (word, weight) in enumerate((("right", right), ("wrong", wrong))):
+        if not weight.sum():
+            continue
+        height = np.histogram(score, edges, weights=weight)[0] / (weight.sum() * np.diff(edges))
+        most = max(most, float(height.max()))
+        series.append(Series(word, np.repeat(edges, 2)[1:-1], np.repeat(height, 2), colour=k))
+    return Chart(key, f"{short(name)}: right and wrong answers", "Score", "Density", tuple(series),
+                 (float(edges[0]), float(edges[-1])), (0.0, 1.05 * most), follows="")  # fmt: skip
+
+
+def _groups(evaluation: Evaluation) -> list[Section]:
+    judged = evaluation.judged
+    name = judged.best or next(iter(judged.whole), None)
+    if name is None:
+        return []
+    columns = by_column(evaluation, name)
+    if not columns:
+        return [Section("groups", "Groups", (Prose(("No groups were given, so where it is worst among them is unknown: "
+                                                    "evaluate(..., groups=), --groups COLUMN.",)),))]  # fmt: skip
+    curve = judged.whole[name].curve
+    point = curve.at(risk=RISK) if curve.blocks.binary else curve.at(coverage=COVERAGE)
+    point = curve.at(coverage=COVERAGE) if point.reason is not None else point
+    if point.reason is not None:
+        return []
+    parts: list[Part] = []
+    for k, (column, members) in enumerate(columns.items()):
+        parts += [
+            Grid(_group_table(evaluation, column, members, point.threshold)),
+            *_group_chart(k, column, members, curve),
+        ]
+    said = (f"One threshold for all: {short(name)} of {readable(point.threshold)} or more, which answers "
+            f"{percent(point.coverage)} of all rows at a measured risk of {point.selective_risk:.4g}.")  # fmt: skip
+    return [Section("groups", "Groups, worst first", (Prose((said,)), *parts))]
+
+
+def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: float) -> Table:
+    tested, level = evaluation.judged.groups.get(column), _level(evaluation)
+    rows: list[tuple[float, Row]] = []
+    for value, summary in members.items():
+        curve, blocks = summary.curve, summary.curve.blocks
+        point = curve.at(threshold=threshold)
+        ends = (np.nan, np.nan)
+        if counted(evaluation, curve) and point.n_accepted:
+            errors = round(point.selective_risk * point.n_accepted)
+            ends = clopper_pearson(errors, point.n_accepted, level)
+        whole = tested.intervals.get(value) if tested is not None else None
+        full = Estimate(blocks.mean_loss) if whole is None else Estimate(whole.estimate, whole.low, whole.high)
+        may = [] if tested is None else ["yes" if value in tested.may_be_worst else "no"]
+        row = (value, blocks.n, full, *may, point.coverage, Estimate(point.selective_risk, *ends))
+        rows.append((-blocks.mean_loss, row))
+    heads = [Column(column), Column("n"), Column("Risk, all answered"), Column("Coverage at it"), Column("Risk at it")]
+    notes = [f"In brackets: pointwise {100.0 * level:g} % intervals of the risk at the threshold."]
+    if tested is not None:
+        heads.insert(3, Column("may be the worst", left=True))
+        notes = [f"Risk, all answered: intervals that hold together at {100.0 * level:g} %; the others are pointwise."]
+    shown = [row for _, row in sorted(rows, key=lambda each: each[0])]
+    return Table(heads, shown, title=f"Groups of {column}, worst first", notes=notes, ranks=0)
+
+
+def _group_chart(k: int, column: str, members: Any, whole: RiskCoverageCurve) -> list[Part]:
+    worst = sorted(members.items(), key=lambda each: -each[1].curve.blocks.mean_loss)[:DRAWN]
+    drawn = [Series("all rows", whole.coverage, whole.selective_risk, colour=-1)]
+    drawn += [Series(value, each.curve.coverage, each.curve.selective_risk, colour=j)
+              for j, (value, each) in enumerate(worst)]  # fmt: skip
+    more = f", the worst {DRAWN} of {len(members)}" if len(members) > DRAWN else ""
+    chart = Chart(f"groups-{k}", f"Selective risk by {column}{more}", "Coverage of the group", "Selective risk",
+                  tuple(drawn), (0.0, 1.0), scaled(drawn))  # fmt: skip
+    return [Charts((chart,))]
+
+
+def _failures(evaluation: Evaluation, source: Source) -> list[Section]:
+    judged = evaluation.judged
+    name = judged.best or next(iter(judged.whole), None)
+    rows = None if name is None else rows_of(judged.whole[name].curve.blocks)
+    if name is None or rows is None or not judged.whole[name].curve.blocks.binary:
+        return []
+    parts = failures(name, rows[0], rows[1], judged.whole[name].curve, source)
+    return [Section("failures", "The most confident failures", tuple(parts))] if parts else []
+
+
+def checks(evaluation: Evaluation, source: Source) -> tuple[Part, ...]:
+    """Return what was understood and what is odd about the rows: ties, missing scores, duplicates, abstentions."""
+    facts, rows = evaluation.provenance, list[Row]()
+    for part, words in facts.get("understood", {}).items():
+        rows.append((f"read as {part}", clean(words)))
+    for name, each in evaluation.judged.whole.items():
+        missing = each.n_rejected + each.n_dropped
+        fate = f", {'rejected' if each.n_rejected else 'left out'}" if missing else ""
+        rows.append((f"{name}: without a score", f"{missing} of {each.n + each.n_dropped}{fate}"))
+        rows.append((f"{name}: ties", f"{percent(each.distinct_share)} of the values are distinct; the largest tie "
+                                      f"holds {each.largest_tie} of {each.n} rows"))  # fmt: skip
+    rows += duplicates(evaluation, source)
+    answers = facts.get("answers")
+    if answers is not None:
+        rows += [(f"answers {state}", f"{count} of {answers['n']}") for state, count in answers["counts"].items()]
+    else:
+        rows.append(("abstained, unscored", "the rows have no such states"))
+    rows += [("promises", text) for text in evaluation.judged.voided]
+    table = Table([Column("Check"), Column("Found", left=True)], rows)
+    notes = tuple(
+        note for note in evaluation.notes() if not note.startswith("read as: ") and "the largest tie holds" not in note
+    )
+    return (Grid(table), *([Prose(notes, "note")] if notes else []))

@@ -1,0 +1,104 @@
+"""Single rows on a page: the most confident failures, and rows that occur twice."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import warnings
+import zlib
+from typing import Any
+
+import numpy as np
+
+from abstain._result import Column, Row, Table, clean, percent
+from abstain._typing import FloatArray
+from abstain.curve import RiskCoverageCurve
+from abstain.evaluation import Evaluation
+from abstain.evaluation._judge import rows_of
+from abstain.report._page import Grid, Part, Pictures
+from abstain.report._source import Source
+
+#: Failures that are listed.
+MOST = 12
+
+
+def failures(name: str, loss: FloatArray, score: FloatArray, curve: RiskCoverageCurve, source: Source) -> list[Part]:
+    """Return the failures of highest score: who they are, and from which coverage on they are answered."""
+    wrong = np.flatnonzero(loss > 0.0)
+    wrong = wrong[np.argsort(-score[wrong], kind="stable")][:MOST]
+    if not wrong.size:
+        return []
+    outputs = source.outputs
+    same = outputs is not None and outputs.n == len(loss)
+    heads, rows = [Column("Row"), Column(name), Column("answered from coverage")], list[Row]()
+    spoken = [each for each in ("labels", "predictions") if same and getattr(outputs, each) is not None]
+    heads += [Column({"labels": "true", "predictions": "said"}[each], left=True) for each in spoken]
+    pictures = []
+    for row in map(int, wrong):
+        called = source.name(row) if same else f"row {row + 1}"
+        at = int(np.searchsorted(-curve.threshold, -score[row], side="left"))
+        words = [_class(outputs, getattr(outputs, each), row) for each in spoken]
+        rows.append((called, float(score[row]), percent(float(curve.coverage[at])), *words))
+        image, text = source.of_row("images", row), source.of_row("texts", row)
+        if image is not None or text is not None:
+            said = f"{called}: {', said '.join(words)}" if words else called
+            pictures.append((said, "" if image is None else png(image), "" if text is None else clean(text)))
+    ties = int(np.sum(loss[score == score[wrong[-1]]] > 0.0))
+    listed = int(np.sum(score[wrong] == score[wrong[-1]]))
+    notes = ["Answered from coverage: who answers so many cases answers this one wrongly."]
+    if ties > listed:
+        notes.append(
+            f"{ties} failures share the last score of this list; those that come first in the file are listed."
+        )
+    table = Table(heads, rows, notes=notes, ranks=0)
+    return [Grid(table), *([Pictures(tuple(pictures))] if pictures else [])]
+
+
+def _class(outputs: Any, column: Any, row: int) -> str:
+    value = np.asarray(column)[row]
+    names = outputs.class_names
+    known = names is not None and np.issubdtype(type(value), np.integer) and 0 <= value < len(names)
+    return str(names[value]) if known else str(value)
+
+
+def duplicates(evaluation: Evaluation, source: Source) -> list[Row]:
+    """Return what is known of rows that occur more than once: by their names, and by loss and score."""
+    rows: list[Row] = []
+    ids = None if source.outputs is None else source.outputs.ids
+    if ids is not None:
+        repeated = len(ids) - len(np.unique(np.asarray(ids)))
+        rows.append(("repeated identifiers", f"{repeated} of {len(ids)}"))
+    from abstain.thresholds._copies import warn_of_copies
+    from abstain.thresholds._sample import read
+
+    for name, each in list(evaluation.judged.whole.items())[:1]:
+        columns = rows_of(each.curve.blocks)
+        if columns is None or columns[2] is not None:
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warn_of_copies(read(columns[0], columns[1]))
+        rows.append((f"copies by {name} and loss", str(caught[0].message) if caught else "none that stand out"))
+    return rows
+
+
+def png(image: Any) -> str:
+    """Return a picture of bytes, or of fractions, grey or in colours, as a data URI."""
+    pixels = np.asarray(image)
+    if np.issubdtype(pixels.dtype, np.floating):
+        top = float(np.nanmax(pixels)) if pixels.size else 1.0
+        pixels = np.clip(np.nan_to_num(pixels) * (255.0 if top <= 1.0 else 255.0 / top), 0.0, 255.0)
+    pixels = pixels.astype(np.uint8)
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] != 3):
+        raise ValueError(f"an image has shape {np.shape(image)}; give (height, width) or (height, width, 3)")
+    height, width = pixels.shape[:2]
+    lines = b"".join(b"\0" + np.ascontiguousarray(line).tobytes() for line in pixels)
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2 if pixels.ndim == 3 else 0, 0, 0, 0)
+    found = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
+    return "data:image/png;base64," + base64.b64encode(found).decode("ascii")

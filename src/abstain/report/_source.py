@@ -1,0 +1,74 @@
+"""What a caller knows beside the result: the outputs, the files they came from, the command, costs, pictures."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from abstain.outputs import Outputs
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a page is told beside its result.
+
+    Parameters
+    ----------
+    outputs : Outputs, optional
+        The rows behind the result: names and duplicates are read from them.
+    command : str, optional
+        The command that made the page.
+    files : sequence of paths
+        Files that were read; the page names them with their SHA-256.
+    cost : (float, float), optional
+        Costs of an error and of a review, for the slider.
+    images : array of shape (n, height, width[, 3]) of bytes or fractions, or a function of a row, optional
+        Shown beside the most confident failures.
+    texts : sequence of str, or a function of a row, optional
+        The same as text.
+    policies : mapping of score to dict
+        How new files hold each score, as arguments of ``Threshold.policy``; default: a column of its name.
+    """
+
+    outputs: Outputs | None = None
+    command: str | None = None
+    files: Sequence[str | os.PathLike[str]] = ()
+    cost: tuple[float, float] | None = None
+    images: Any = None
+    texts: Any = None
+    policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def name(self, row: int) -> str:
+        """Return the identifier of a row, or its number counted from one."""
+        ids = None if self.outputs is None else self.outputs.ids
+        return f"row {row + 1}" if ids is None else str(np.asarray(ids)[row])
+
+    def of_row(self, kind: str, row: int) -> Any:
+        """Return the picture or text of a row, None where there is none."""
+        given = getattr(self, kind)
+        if given is None:
+            return None
+        return given(row) if callable(given) else given[row]
+
+
+def today() -> str:
+    """Return the date of the page: that of SOURCE_DATE_EPOCH if it is set, else today's, in UTC."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
+    return now.date().isoformat()
+
+
+def digest_of(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file; of what is no file, why there is none."""
+    file = Path(path)
+    if not file.is_file():
+        return "no file"
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,224 @@
+"""The verdict: one table of sentences, each with its condition, the same in terminal, notebook and page."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain._result import QUESTIONS, SENTENCES, percent, readable, said
+
+#: For each sentence a fact that it follows from, and changes after which it does not.
+CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
+    "doubtful reading": ({"doubt": "x is higher where y"}, []),
+    "model abstains": ({"share": 0.2, "n": 50}, [{"share": 0.0}]),
+    "left out": ({"count": 2}, [{"count": 0}]),
+    "other rows": ({"same": False}, [{"same": True}]),
+    "no error": ({"errors": 0, "high": 0.01, "n": 300}, [{"errors": 1}, {"binary": False}, {"independent": False}]),
+    "few errors": ({"errors": 9}, [{"errors": 0}, {"errors": 10}, {"binary": False}]),
+    "few rows": ({"n": 99}, [{"n": 100}]),
+    "certified": (
+        {"certified": True, "statement": "with …"},
+        [{"attainable": False}, {"certified": False}, {"group": "a"}],
+    ),
+    "certified group": (
+        {"certified": True, "group": "a", "limit": 0.05},
+        [{"attainable": False}, {"certified": False}],
+    ),
+    "empirical": ({"certified": False}, [{"attainable": False}, {"certified": True}, {"group": "a"}]),
+    "empirical group": ({"certified": False, "group": "a"}, [{"attainable": False}, {"certified": True}]),
+    "not attainable": ({"attainable": False, "reason": "too few"}, [{"attainable": True}, {"group": "a"}]),
+    "not attainable in a group": ({"attainable": False, "group": "a", "reason": "x"}, [{"attainable": True}]),
+    "certified instead": ({"risk": 0.04, "coverage": 0.3}, []),
+    "broken": ({"broken": True, "at": 1200}, [{"broken": False}, {"broken": None}]),
+    "not broken": ({"broken": False, "n_accepted": 900}, [{"broken": True}, {"broken": None}]),
+    "promise untold": ({"broken": None}, [{"broken": True}, {"broken": False}]),
+    "changed": ({"changes": 1, "last": 40, "run_length": 10000.0}, [{"changes": 0}]),
+    "drifted": ({"drifted": True, "what": "coverage"}, [{"drifted": False}]),
+    "answers at a risk": ({"coverage": 0.5}, [{"coverage": 0.0}, {"full": 0.01}]),
+    "all within": ({"full": 0.04}, [{"full": 0.06}]),
+    "risk not reached": ({"coverage": 0.0, "lowest": 0.1}, [{"coverage": 0.2}, {"full": 0.01}]),
+    "mean loss": ({"full": 2.0, "coverage": 0.8, "part": 1.0, "score": "s"}, []),
+    "promised": ({"attained": True, "coverage": 0.4}, [{"attained": False}]),
+    "not promised": ({"attained": False, "n": 6000}, [{"attained": True}]),
+    "more rows": ({"attained": False, "needed": 9000}, [{"attained": True}, {"needed": None}]),
+    "chance": ({"low": 0.48, "high": 0.55}, [{"low": 0.51}, {"high": 0.49, "low": 0.4}]),
+    "worse than chance": ({"low": 0.4, "high": 0.49}, [{"high": 0.5}]),
+    "better": ({"significant": True}, [{"significant": False}]),
+    "not told apart": ({"significant": False}, [{"significant": True}, {"p": float("nan")}]),
+    "may be first": ({"names": ["a", "b"], "n": 2}, [{"names": ["a"]}, {"count": 2}]),
+    "is first": ({"names": ["a"], "n": 1}, [{"names": ["a", "b"]}, {"count": 2}]),
+    "one run": ({"n_runs": 1}, [{"n_runs": 3}]),
+    "groups disagree": ({"pairs": 1, "a": "x", "b": "y", "high": 0.2, "low": 0.1}, [{"pairs": 0}]),
+    "groups not told apart": ({"pairs": 0, "count": 3}, [{"pairs": 1, "a": "x", "b": "y", "high": 0.2, "low": 0.1}]),
+    "too sure": ({"low": 0.01, "high": 0.03}, [{"low": -0.01}, {"low": 0.0}]),
+    "too modest": ({"low": -0.03, "high": -0.01}, [{"high": 0.01}]),
+    "calibrate": ({"low": 0.01, "high": 0.03}, [{"low": -0.01}]),
+    "better ranking": ({"perfect": 0.8}, [{"perfect": 0.5}, {"full": 0.01}]),
+    "large tie": ({"tie": 0.2}, [{"tie": 0.1}]),
+    "without a score": ({"missing": 3, "fate": "rejected"}, [{"missing": 0}]),
+    "second score helps": ({"p": 0.01}, [{"p": 0.05}]),
+    "second score is noise": ({"p": 0.5}, [{"p": 0.01}]),
+    "best mean": ({"count": 4}, [{"count": 1}]),
+}
+#: What a fact holds that is not named.
+USUAL: dict[str, dict[str, Any]] = {
+    "rows": {"n": 1000, "errors": 50, "binary": True, "same": True, "independent": True, "high": 0.1},
+    "threshold": {"attainable": True, "certified": False, "group": None, "threshold": 0.9, "coverage": 0.5,
+                  "risk": 0.04, "reason": "", "statement": "", "limit": 0.05},
+    "promise watched": {"broken": False, "at": 5, "n_accepted": 10, "changes": 0, "last": 0, "run_length": 1e4,
+                        "drifted": False, "what": ""},
+    "measured": {"score": "msp", "risk": 0.05, "full": 0.2, "coverage": 0.5, "threshold": 0.9, "lowest": 0.01,
+                 "perfect": 0.8},
+    "promise": {"score": "msp", "risk": 0.05, "sure": 0.95, "coverage": 0.4, "threshold": 0.9, "n": 6000,
+                "needed": None},
+    "ranking": {"score": "msp", "value": 0.5},
+    "pair": {"a": "msp", "b": "max_logit", "label": "AUGRC", "p": 0.2},
+    "first": {"count": 3, "sure": 0.95},
+    "groups": {"column": "site", "count": 3},
+    "calibration": {"score": "msp", "gap": 0.02, "size": 0.02, "low": -0.1, "high": 0.1},
+    "score": {"score": "msp", "tie": 0.0, "missing": 0, "fate": ""},
+    "gain": {"set": "mnist", "detector": "knn", "confidence": "msp", "metric": "DS-F1", "alone": 0.7, "both": 0.8},
+    "cell": {"set": "test", "label": "AUGRC", "name": "ce msp", "value": 0.01},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", SENTENCES, ids=lambda sentence: sentence.name)
+def test_each_sentence_follows_from_its_condition_and_from_nothing_else(sentence: Any) -> None:
+    """It is said where its condition holds, with every field filled, and not where any part of it does not."""
+    given, changes = CASES[sentence.name]
+    fact = {"about": sentence.about, **USUAL.get(sentence.about, {}), **given}
+    assert sentence.question in QUESTIONS
+    assert sentence.when
+    words = {each.name: text for each, text in said([fact])}
+    assert sentence.name in words
+    text = words[sentence.name]
+    assert text.endswith(".")
+    assert "{" not in text
+    assert "nan" not in text.lower().split()
+    for change in changes:
+        assert sentence.name not in {each.name for each, _ in said([fact | change])}, change
+
+
+def test_there_are_enough_sentences_and_each_has_a_case() -> None:
+    """At least fifteen, no name twice; the fields of a template are plain names."""
+    assert len(SENTENCES) >= 15
+    assert [each.name for each in SENTENCES] == list(dict.fromkeys(each.name for each in SENTENCES))
+    assert set(CASES) == {each.name for each in SENTENCES}
+    for each in SENTENCES:
+        assert all(name is None or name.isidentifier() for _, name, _, _ in string.Formatter().parse(each.words))
+
+
+def test_numbers_in_words() -> None:
+    """Shares have three digits, p-values are bounded below, thresholds are not rounded to what they are not."""
+    assert (percent(0.5113), percent(0.01), percent(1.0)) == ("51.1 %", "1 %", "100 %")
+    assert (readable(0.9999999), readable(0.25), readable(1.0), readable(np.inf)) == (
+        "0.9999999",
+        "0.25",
+        "1",
+        "infinity",
+    )
+    fact = {"about": "pair", **USUAL["pair"], "significant": True}
+    assert [text for _, text in said([fact | {"p": 1e-9}])] == ["msp ranks better than max_logit (AUGRC, p < .001)."]
+    assert [text for _, text in said([fact | {"p": 0.0123}])] == ["msp ranks better than max_logit (AUGRC, p = .012)."]
+
+
+def test_names_stay_clean() -> None:
+    """What a file may hold brings no control character into a sentence."""
+    fact = {"about": "pair", **USUAL["pair"], "significant": True, "a": "\x1b[31mred\n"}
+    (text,) = [text for _, text in said([fact])]
+    assert "\x1b" not in text
+    assert "\n" not in text
+
+
+# ---------------------------------------------------------------------- through the doors
+
+
+def test_of_real_outputs() -> None:
+    """The bundled answers of a language model: measured, promised, compared, calibrated."""
+    outputs = abstain.datasets.load("llama3_70b_mmlu")
+    verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict()
+    assert verdict[:4] == [
+        "At 5 % risk msp may answer 51.1 % of the cases, those from 0.999987 on (measured on these rows, no promise).",
+        "A risk of at most 5 % can be promised (95 % sure) where msp is 0.999999 or more, in 43.8 % of the cases.",
+        "2 % risk cannot be promised with these 6,000 rows.",
+        "msp ranks better than max_logit (AUGRC, p < .001).",
+    ]
+
+
+def rows(n: int = 2000, seed: int = 0) -> tuple[Any, Any]:
+    """Return 0/1 losses and a score that ranks them."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(n)
+    return (rng.random(n) > 0.7 + 0.3 * score).astype(float), score
+
+
+def test_a_random_score_is_called_so() -> None:
+    """Its ranking cannot be told from chance; the negative of a good one is worse than that, and doubtful."""
+    loss, score = rows()
+    noise = np.random.default_rng(9).random(len(loss))
+    assert any("cannot be told from chance" in line for line in abstain.evaluate(loss=loss, confidence=noise).verdict())
+    with pytest.warns(UserWarning, match="higher where"):
+        turned = abstain.evaluate(loss=loss, confidence=1.0 - score).verdict()
+    assert any("ranks worse than chance" in line for line in turned)
+    assert any(line.startswith("The reading is doubtful") for line in turned)
+    assert not any("chance" in line for line in abstain.evaluate(loss=loss, confidence=score).verdict())
+
+
+def test_groups_disagree_only_where_they_do() -> None:
+    """Groups by lot are not told apart; a group of twice the errors is named."""
+    loss, score = rows()
+    site = np.random.default_rng(1).choice(["north", "south"], len(loss))
+    outputs = abstain.Outputs(loss=loss, confidence=score, groups={"site": site})
+    assert any(
+        "cannot be told apart by their risk" in line for line in abstain.evaluate(outputs, groups="site").verdict()
+    )
+    worse = np.where(loss > 0, "north", np.where(score > 0.2, "south", "north"))
+    found = abstain.evaluate(
+        abstain.Outputs(loss=loss, confidence=score, groups={"site": worse}), groups="site"
+    ).verdict()
+    assert any(line.startswith("Groups disagree") and "in north and 0 % in south" in line for line in found)
+
+
+def test_promises_hold_as_often_as_they_say() -> None:
+    """Over 200 draws of 500 rows the risk behind a marked point exceeds its limit in at most a twentieth and noise."""
+    broken = 0
+    for seed in range(200):
+        loss, score = rows(500, seed)
+        promises = abstain.evaluate(loss=loss, confidence=score, metrics="augrc").judged.promises("confidence")
+        kept = [each for each in promises if each.attained]
+        truth = [0.3 * (1.0 - 0.5 * (1.0 + each.threshold)) for each in kept]  # mean of .3 (1 - score) above it
+        broken += any(risk > each.risk for risk, each in zip(truth, kept, strict=True))
+    assert broken <= 20
+
+
+def test_dependent_rows_are_promised_nothing() -> None:
+    """Neither tests nor promises where rows belong together, or count by weights."""
+    loss, score = rows(400)
+    for extra in ({"clusters": np.arange(400) // 4}, {"sample_weight": np.linspace(1.0, 2.0, 400)}):
+        verdict = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, **extra)).verdict()
+        assert not any("promised" in line for line in verdict)
+
+
+def test_terminal_notebook_and_page_say_the_same(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """The words of ``verdict()``, in this order."""
+    from html import unescape
+
+    from abstain.cli import run
+
+    loss, score = rows(300)
+    file = tmp_path / "rows.csv"
+    lines = [f"{a:g},{b!r}" for a, b in zip(loss.tolist(), score.tolist(), strict=True)]
+    file.write_text("\n".join(["loss,confidence", *lines]))
+    outputs = abstain.read_outputs(file)
+    evaluation = abstain.evaluate(outputs)
+    assert run(["evaluate", str(file), "--report", str(tmp_path / "page.html")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    page, notebook = unescape((tmp_path / "page.html").read_text("utf-8")), unescape(evaluation._repr_html_())
+    for text in (printed, page, notebook):
+        places = [text.find(line) for line in evaluation.verdict()]
+        assert places == sorted(places)
+        assert places[0] >= 0
