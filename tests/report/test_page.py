@@ -17,8 +17,7 @@ import pytest
 
 import abstain
 from abstain._result import clean
-from abstain.report import Source, build
-from abstain.report._html import as_html
+from abstain.report import Source, as_html, build
 from tests.report import hostile
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -235,8 +234,7 @@ def test_equal_input_gives_an_identical_page(monkeypatch: pytest.MonkeyPatch) ->
     assert as_html_page(result(), "Llama 3 70B on MMLU") == again
     code = (
         "import sys, abstain\n"
-        "from abstain.report import build\n"
-        "from abstain.report._html import as_html\n"
+        "from abstain.report import as_html, build\n"
         "outputs = abstain.datasets.load('llama3_70b_mmlu')\n"
         "page = build(abstain.evaluate(outputs, ['msp', 'max_logit']), None, 'Llama 3 70B on MMLU')\n"
         "sys.stdout.buffer.write(as_html(page).encode())"

@@ -35,8 +35,7 @@ def results() -> dict[str, Any]:
 
 def drawn(name: str) -> Any:
     """Return the page or the picture of a result."""
-    from abstain.report import build
-    from abstain.report._html import as_html
+    from abstain.report import as_html, build
 
     return as_html(build(results()[name])) if name == "page" else results()[name].plot()._repr_png_()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.evaluation._judge import DELTA, rows_of
-from abstain.outputs._doubts import doubts
+from abstain.outputs import doubts
 
 if TYPE_CHECKING:
     from abstain.blocks import TieBlocks

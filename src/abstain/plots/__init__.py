@@ -3,6 +3,7 @@
 from abstain.plots._agreement import AgreementDisplay
 from abstain.plots._augrc_geometry import AUGRCGeometryDisplay
 from abstain.plots._augrc_surface import AUGRCSurfaceDisplay
+from abstain.plots._columns import band_of as band_of  # for the room above
 from abstain.plots._confident_failures import ConfidentFailuresDisplay, Failures
 from abstain.plots._contributions import ContributionsDisplay
 from abstain.plots._cwsa_sweep import CWSASweepDisplay

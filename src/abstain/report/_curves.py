@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain._result import percent
 from abstain.curve import RiskCoverageCurve
-from abstain.plots._columns import band_of
+from abstain.plots import band_of
 from abstain.report._page import Chart, Series
 
 #: Coverages above which an axis must show everything: below, few rows may fill the picture without saying anything.

@@ -9,9 +9,7 @@ import numpy as np
 from abstain import metrics
 from abstain._result import Column, Estimate, Row, Table, clean, percent, readable, short
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import Evaluation
-from abstain.evaluation._facts import COVERAGE, RISK
-from abstain.evaluation._judge import DELTA, LADDER, by_column, rows_of
+from abstain.evaluation import COVERAGE, DELTA, LADDER, RISK, Evaluation, by_column, rows_of
 from abstain.inference import clopper_pearson
 from abstain.report._curves import curves, scaled
 from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series, Slider

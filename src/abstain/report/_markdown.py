@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstain._result._markup import prose
+from abstain._result import prose
 from abstain.report._page import Answers, Charts, Folded, Grid, Page, Part, Pictures, Prose, Section, Slider, Terms
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from abstain._result import Column, Row, Table, clean, percent
 from abstain._typing import FloatArray
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import Evaluation
-from abstain.evaluation._judge import rows_of
+from abstain.evaluation import Evaluation, rows_of
 from abstain.report._page import Grid, Part, Pictures
 from abstain.report._source import Source
 
@@ -68,8 +67,7 @@ def duplicates(evaluation: Evaluation, source: Source) -> list[Row]:
     if ids is not None:
         repeated = len(ids) - len(np.unique(np.asarray(ids)))
         rows.append(("repeated identifiers", f"{repeated} of {len(ids)}"))
-    from abstain.thresholds._copies import warn_of_copies
-    from abstain.thresholds._sample import read
+    from abstain.thresholds import CopiedRowsWarning, choose_threshold
 
     for name, each in list(evaluation.judged.whole.items())[:1]:
         columns = rows_of(each.curve.blocks)
@@ -77,8 +75,9 @@ def duplicates(evaluation: Evaluation, source: Source) -> list[Row]:
             continue
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            warn_of_copies(read(columns[0], columns[1]))
-        rows.append((f"copies by {name} and loss", str(caught[0].message) if caught else "none that stand out"))
+            choose_threshold(columns[0], columns[1], risk=0.5, delta=0.05, max_loss=max(1.0, float(columns[0].max())))
+        said = [str(each.message) for each in caught if issubclass(each.category, CopiedRowsWarning)]
+        rows.append((f"copies by {name} and loss", said[0] if said else "none that stand out"))
     return rows
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from abstain._result import clean, readable
 from abstain._typing import FloatArray, IntArray
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation._judge import Promise, rows_of
+from abstain.evaluation import Promise, rows_of
 from abstain.inference import clopper_pearson, risk_band
 from abstain.report._source import Source, today
 
