@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from abstain import TieBlocks
-from abstain._sums import cumulative, cumulative_count
+from abstain._sums import cumulative, cumulative_count, inner, mapped, ones
 
 SIZES = [1, 7, 8, 4095, 4096, 4103, 4104, 10_001]
 
@@ -50,3 +50,25 @@ def test_large_tables_have_the_sums_of_their_columns(digits: int | None) -> None
             np.testing.assert_array_equal(blocks.cumulative_weight, np.cumsum(blocks.weight))
             np.testing.assert_allclose(blocks.cumulative_loss, np.cumsum(blocks.loss), rtol=1e-13)
             np.testing.assert_array_equal(blocks.selective_risk, blocks.cumulative_loss / blocks.cumulative_weight)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_ones_are_those_of_numpy_and_take_no_memory(n: int) -> None:
+    """A column of ones gives the same bits in products, keeps its form when mapped, and is nobody's to write to."""
+    values, one = np.random.default_rng(n).normal(size=n), ones(n)
+    assert one.strides == mapped(one, lambda each: each / 3.0).strides == (0,)
+    assert inner(one, values) == inner(np.ones(n), values)
+    assert inner(one, values[::-1]) == inner(np.ones(n), values[::-1])
+    np.testing.assert_array_equal(mapped(one, lambda each: each / 3.0), np.ones(n) / 3.0)
+    np.testing.assert_array_equal(mapped(values, np.exp), np.exp(values))
+    with pytest.raises(ValueError, match="read-only"):
+        one[0] = 2.0
+
+
+def test_an_untied_table_does_not_store_its_weights() -> None:
+    """Each block of distinct scores holds one row, which needs no column of ones; kept samples or not."""
+    loss, score = np.arange(2000) % 7 == 0, np.random.default_rng(0).random(2000)
+    for keep in (False, True):
+        blocks = TieBlocks.from_samples(loss, score, keep_samples=keep)
+        assert blocks.weight.strides == blocks.count.strides == (0,)
+        np.testing.assert_array_equal(blocks.weight, np.ones(2000))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from abstain._typing import FloatArray
@@ -19,6 +21,13 @@ def inner(left: FloatArray, right: FloatArray) -> float:
     if not left.strides[0] and right.flags.c_contiguous and left.size and left[0] == 1.0:
         return float(np.add.reduce(right))
     return float(np.add.reduce(left * right))  # np.sum without its detours
+
+
+def mapped(values: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Return a function of each value; of a column that is one number throughout, such as :func:`ones`, a like one."""
+    if values.size and not values.strides[0]:
+        return np.broadcast_to(function(values[:1]), values.shape)
+    return function(values)
 
 
 def ones(n: int) -> FloatArray:

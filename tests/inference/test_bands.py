@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from scipy.special import ndtr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import betaincinv, ndtr
 
 import abstain
 from abstain.inference import clopper_pearson, risk_band
@@ -326,3 +327,24 @@ def test_max_t_of_independent_pairs_is_sidaks_and_never_beats_the_single_p_value
     assert found.single == pytest.approx(1 - 0.95 ** (1 / 3), rel=0.05)
     tiny = max_t(np.array([1e-40, 0.5, 1.0]), covariance, pairs, 0.95, np.random.default_rng(0))
     assert tiny.adjusted[0] <= 3e-40
+
+
+@given(
+    rate=st.sampled_from([0.0005, 0.01, 0.1, 0.5, 0.97]),
+    level=st.sampled_from([0.5, 0.9, 0.95, 0.999, 1.0 - 1e-5]),
+    seed=st.integers(0, 1000),
+)
+@settings(max_examples=12)
+def test_interpolated_ends_are_those_of_each_threshold(rate: float, level: float, seed: int) -> None:
+    """From 20,000 thresholds on the ends are interpolated: to 10 digits they are those of SciPy, one at a time."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(25_000)
+    loss = (rng.random(25_000) < rate * (1.5 - score)).astype(float)
+    band = risk_band(loss, score, level=level)
+    ranked = loss[np.argsort(-score)].cumsum()
+    chosen = np.unique(np.concatenate([np.geomspace(1, 25_000, 60).astype(int) - 1, rng.integers(0, 25_000, 60)]))
+    for k in chosen.tolist():
+        wrong, right, tail = ranked[k], k + 1 - ranked[k], 0.5 - 0.5 * level
+        low = betaincinv(wrong, right + 1.0, tail) if wrong else 0.0
+        high = betaincinv(wrong + 1.0, right, 1.0 - tail) if right else 1.0
+        np.testing.assert_allclose([band.low[k], band.high[k]], [low, high], rtol=1e-10)

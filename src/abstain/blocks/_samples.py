@@ -96,13 +96,23 @@ def of_columns(
         scores = xp.where(unscored, -xp.inf, scores)
 
     if keep_samples:  # what is kept must not change with the caller's arrays
-        losses = xp.asarray(losses, copy=True)
-        weights = None if weights is None else xp.asarray(weights, copy=True)
+        losses = _fixed(losses, xp)
+        weights = None if weights is None else _fixed(weights, xp)
     return _group(
         make, xp, losses, failed, scores, weights, keep_samples, oracle, moments,
         n_rejected=n_unscored if nan_policy == "reject" else 0,
         n_dropped=n_unscored if nan_policy == "drop" else 0,
     )  # fmt: skip
+
+
+def _fixed(column: Any, xp: Any) -> Any:
+    """Return a column that will not change: as it is where nobody can write to it, as in ``Outputs``; else a copy."""
+    root = column
+    while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray) and not root.flags.writeable:
+        root = root.base
+    if isinstance(root, np.ndarray) and root.base is None and not root.flags.writeable and column.flags.c_contiguous:
+        return column
+    return xp.asarray(column, copy=True)
 
 
 def _group(

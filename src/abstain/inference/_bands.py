@@ -15,6 +15,7 @@ import numpy as np
 from abstain._checks import FRACTION, UnmetNeed, fraction, generator, not_negative, one_of, real, whole
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.curve import SLACK
+from abstain.inference._beta_quantiles import beta_quantiles
 from abstain.inference._binomial import check_level
 from abstain.inference._interval import Interval
 from abstain.inference._points import Points, points_of, spread
@@ -198,8 +199,8 @@ def risk_band(
 
     Notes
     -----
-    Tied samples are accepted together: only attainable thresholds have an entry. Clopper-Pearson takes about 10 s for a
-    million distinct scores, in SciPy's inverse of the incomplete beta function; ``"influence"`` takes 0.6 s.
+    Tied samples are accepted together: only attainable thresholds have an entry. From 20,000 thresholds on the ends of
+    Clopper-Pearson are interpolated in SciPy's inverse of the incomplete beta function, to 10 digits.
 
     In simulations with known truth (seven curves, n = 200 to 5000) multiplier bands at 95 % held everywhere in 92 to
     98 % of samples, for 0/1 losses also down to 2 % coverage; exponential losses down to 2 % coverage, four accepted of
@@ -277,12 +278,10 @@ def _ends(points: Points, tail: float, binomial: bool) -> tuple[FloatArray, Floa
 
 def _clopper_pearson(errors: FloatArray, accepted: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
     """Two-sided binomial intervals; the tail stays the same without errors, or the sides would depend on the data."""
-    from scipy.special import betaincinv
-
     right = accepted - errors
     some, wrong = errors > 0.0, right == 0.0
-    low = betaincinv(np.where(some, errors, 1.0), right + 1.0, tail)
-    high = betaincinv(errors + 1.0, np.where(wrong, 1.0, right), 1.0 - tail)
+    low = beta_quantiles(np.where(some, errors, 1.0), right + 1.0, tail)
+    high = beta_quantiles(errors + 1.0, np.where(wrong, 1.0, right), 1.0 - tail)
     return np.where(some, low, 0.0), np.where(wrong, 1.0, high)
 
 

@@ -32,8 +32,8 @@ from abstain.metrics import Metric
 
 #: Of what may go wrong on one side, the part of the walk; the rest is for the binomial count.
 WALK = 0.8
-#: So many thresholds are tried at once.
-CHUNK = 256
+#: So many thresholds are looked at, and of them so many tried, at once.
+PART, CHUNK = 65_536, 256
 #: Stakes, as shares of the largest that is allowed.
 STAKES = np.array([0.98, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05])
 
@@ -75,7 +75,7 @@ def of_coverage(metric: Metric, blocks: TieBlocks, level: float, estimate: float
 def counted(blocks: TieBlocks) -> Counts:
     """Return the counts of samples that count once each."""
     accepted = blocks.cumulative_weight
-    return Counts(accepted, blocks.cumulative_loss, accepted / blocks.n, np.full(len(blocks), float(blocks.n)))
+    return Counts(accepted, blocks.cumulative_loss, accepted / blocks.n, np.broadcast_to(float(blocks.n), len(blocks)))
 
 
 def effective(blocks: TieBlocks) -> Counts:
@@ -104,13 +104,15 @@ def _fewer(share: FloatArray, variance: FloatArray, most: FloatArray | float) ->
 
 def thinkable(counts: Counts, limit: float, delta: float) -> int:
     """Return the lowest threshold, by its position, whose risk is not refuted to be within the limit; -1 for none."""
-    rows, errors = counts.rows, counts.errors
-    apart = rows * _divergence(errors / rows, limit)
-    left = np.flatnonzero(apart <= -math.log(delta))  # Chernoff: elsewhere no tail need be summed
-    left = left[_excess(errors[left], rows[left], limit) - apart[left] >= math.log(delta) - 1e-9]
-    for k in left[::-1].tolist():
-        if _tail(float(errors[k]), float(rows[k]), limit) > delta:
-            return int(k)
+    for end in range(len(counts.rows), 0, -PART):  # mostly one of the lowest
+        start = max(end - PART, 0)
+        rows, errors = counts.rows[start:end], counts.errors[start:end]
+        apart = rows * _divergence(errors / rows, limit)
+        left = np.flatnonzero(apart <= -math.log(delta))  # Chernoff: elsewhere no tail need be summed
+        left = left[_excess(errors[left], rows[left], limit) - apart[left] >= math.log(delta) - 1e-9]
+        for k in left[::-1].tolist():
+            if _tail(float(errors[k]), float(rows[k]), limit) > delta:
+                return int(start + k)
     return -1
 
 
@@ -121,17 +123,20 @@ def certain(counts: Counts, limit: float, delta: float) -> int:
     """
     stakes = STAKES / (1.0 - limit)
     right, wrong = np.log1p(stakes * limit), np.log1p(-stakes * (1.0 - limit))
-    most = counts.rows * _divergence(1.0 - counts.errors / counts.rows, 1.0 - limit)
-    tried = np.flatnonzero(most >= -math.log(delta) - 1e-6)
-    for end in range(tried.size, 0, -CHUNK):  # mostly one of the lowest
-        some = tried[max(end - CHUNK, 0) : end]
-        errors = counts.errors[some, None]
-        logs = (counts.rows[some, None] - errors) * right + errors * wrong
-        highest = logs.max(axis=1)
-        wealth = highest + np.log(np.mean(np.exp(logs - highest[:, None]), axis=1))
-        kept = some[wealth >= -math.log(delta)]
-        if kept.size:
-            return int(kept[-1])
+    for last in range(len(counts.rows), 0, -PART):  # mostly one of the lowest
+        first = max(last - PART, 0)
+        share = 1.0 - counts.errors[first:last] / counts.rows[first:last]
+        most = counts.rows[first:last] * _divergence(share, 1.0 - limit)
+        tried = first + np.flatnonzero(most >= -math.log(delta) - 1e-6)
+        for end in range(tried.size, 0, -CHUNK):
+            some = tried[max(end - CHUNK, 0) : end]
+            errors = counts.errors[some, None]
+            logs = (counts.rows[some, None] - errors) * right + errors * wrong
+            highest = logs.max(axis=1)
+            wealth = highest + np.log(np.mean(np.exp(logs - highest[:, None]), axis=1))
+            kept = some[wealth >= -math.log(delta)]
+            if kept.size:
+                return int(kept[-1])
     return -1
 
 

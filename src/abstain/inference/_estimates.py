@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from abstain.inference._influence import aggregated, gradient, per_sample, refus
 from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._panel import Panel
 from abstain.inference._resample import plan
-from abstain.inference._runs import components
+from abstain.inference._runs import components, over_runs
 from abstain.inference._spread import (
     SINGLE,
     Spread,
@@ -61,7 +62,12 @@ class Estimates:
     @property
     def mean_terms(self) -> FloatArray:
         """Terms averaged over runs, of shape (n_terms, n_scores)."""
-        return np.stack([term.mean(axis=0) for term in self.terms], axis=1)
+        return np.stack([over_runs(term) for term in self.terms], axis=1)
+
+    @cached_property
+    def sizes(self) -> tuple[float, ...]:
+        """Sum of the squared terms of each score, averaged over runs."""
+        return tuple(float(np.sum(term**2)) / len(term) for term in self.terms)
 
 
 def route_of(metric: Metric, method: str, panel: Panel | None = None) -> Route:
@@ -101,16 +107,27 @@ def by_influence(
         for name, *row in zip(panel.names, limits, blocks, strict=True)
         for limit, table in zip(*row, strict=True)
     ]
-    summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
-    terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
-    df = tuple(min(len(summed) - 1.0, *(limit.df for limit in row)) for row in limits)
+    terms = _by_score(raw, panel, strata, clusters)
+    n_terms = terms[0].shape[1]
+    df = tuple(min(n_terms - 1.0, *(limit.df for limit in row)) for row in limits)
     intervals = tuple(
         _interval(metric, row, value, term, most_df, level, strata, clusters)
         for row, value, term, most_df in zip(blocks, values, terms, df, strict=True)
     )
     edges = tuple(_edge(metric, row) for row in blocks)
-    n_clusters = None if clusters is None else len(summed)
+    n_clusters = None if clusters is None else n_terms
     return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence")
+
+
+def _by_score(
+    raw: list[FloatArray], panel: Panel, strata: ArrayLike | None, clusters: ArrayLike | None
+) -> tuple[FloatArray, ...]:
+    """Return the terms of each score, one row per run; of independent samples without another copy of all."""
+    if strata is None and clusters is None and max(panel.n_runs) == 1:
+        kept = slice(None) if panel.weight is None else panel.weight > 0.0
+        return tuple(each[None, kept] for each in raw)
+    summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
+    return tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
 
 
 def _blocks(metric: Metric, panel: Panel) -> list[list[TieBlocks]]:

@@ -136,10 +136,12 @@ def of_samples(
         return across(metric, blocks, binomial, level, strata, clusters)
     limit = limit_of(metric, blocks)
     try:
-        terms = limit.factor * terms_of(metric, blocks, strata, clusters)
+        terms = terms_of(metric, blocks, strata, clusters)
+        terms *= limit.factor
     except Undefined as why:
         return no_interval(estimate, np.nan, level, str(why))
     spread = spread_of(metric, blocks, estimate, terms, limit.df, grouped)
+    del terms  # of millions of rows, which one more error needs no longer
     found = _of_error(spread, level, one_more(metric, blocks, estimate, strata, clusters))
     return across(metric, blocks, found, level, strata, clusters)
 

@@ -15,7 +15,7 @@ from abstain.inference._estimates import Estimates, by_bootstrap, by_influence, 
 from abstain.inference._multiple import holm, max_t
 from abstain.inference._panel import Panel
 from abstain.inference._permutation import swap_test
-from abstain.inference._runs import covariance_of_runs, of_pair
+from abstain.inference._runs import covariance_of_runs, of_pair, over_runs
 from abstain.inference._spread import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
 from abstain.metrics import Metric
 
@@ -146,7 +146,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     most_df = min(estimates.df[i], estimates.df[j])
     parts = of_pair(values, terms, most_df, together)
     difference = float(values[0].mean() - values[1].mean())
-    scale = max(float(np.sum(term**2)) / len(term) for term in terms)
+    scale = max(estimates.sizes[i], estimates.sizes[j])
     notes: list[str | None] = []
     if parts.total <= 1e-24 * max(scale, difference**2):
         error_test = error_runs = error = 0.0
@@ -164,7 +164,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         error_test, error_runs, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
         p = p_of(abs(difference) / error, parts.df)
         if estimates.route == "influence":
-            most_df = min(most_df, degrees_of_freedom(terms[0].mean(axis=0) - terms[1].mean(axis=0)))
+            most_df = min(most_df, degrees_of_freedom(over_runs(terms[0]) - over_runs(terms[1])))
         if most_df < FEW:
             notes.append(f"only {most_df:.1f} degrees of freedom: too few samples on which the two differ")
         if estimates.n_clusters is not None and estimates.n_clusters < FEW_CLUSTERS:

@@ -56,7 +56,8 @@ class Panel:
         digest = hashlib.sha256(_SALT)
         for name, loss, score in zip(self.names, self.loss, self.score, strict=True):
             digest.update(f"{name!r}{loss.shape}{score.shape}".encode())
-            digest.update(np.ascontiguousarray(loss).tobytes() + np.ascontiguousarray(score + 0.0).tobytes())
+            digest.update(np.ascontiguousarray(loss).data)
+            digest.update(np.ascontiguousarray(score + 0.0).data)
         digest.update(b"" if self.weight is None else self.weight.tobytes())
         return digest.hexdigest()
 

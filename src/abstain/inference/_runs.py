@@ -22,6 +22,11 @@ class Components(NamedTuple):
         return self.test + (0.0 if np.isnan(self.seed) else self.seed)
 
 
+def over_runs(terms: FloatArray) -> FloatArray:
+    """Return the mean of terms over runs; of a single run its own, without a copy."""
+    return np.asarray(terms[0] if len(terms) == 1 else terms.mean(axis=0))
+
+
 def components(values: FloatArray, terms: FloatArray, df: float) -> Components:
     r"""Return the variance components of the mean of ``values`` over runs.
 
@@ -48,7 +53,7 @@ def components(values: FloatArray, terms: FloatArray, df: float) -> Components:
     6.5 %; from three runs on it rejects 3.2 to 5.6 % with it.
     """
     runs = values.size
-    mean = terms[0] if runs == 1 else terms.mean(axis=0)
+    mean = over_runs(terms)
     test = float(mean @ mean)
     if runs == 1:
         return Components(test, np.nan, df)
@@ -79,7 +84,7 @@ def of_pair(
     """
     if paired:
         return components(values[0] - values[1], terms[0] - terms[1], df)
-    difference = terms[0].mean(axis=0) - terms[1].mean(axis=0)
+    difference = over_runs(terms[0]) - over_runs(terms[1])
     test = float(difference @ difference)
     first, second = (components(value, term, df) for value, term in zip(values, terms, strict=True))
     if np.isnan(first.seed) or np.isnan(second.seed):

@@ -20,6 +20,7 @@ import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._quantiles import beta_quantile, gamma_quantile
+from abstain._sums import mapped
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import aggregated, gradient, per_sample
@@ -78,10 +79,12 @@ def _with(
     derivative = gradient(metric, more)
     a, b = derivative.weight, derivative.loss
     if size.mean == size.square:  # 0 or 1, as 0/1 losses are
-        moved = a if size.mean == 0.0 else a + b
-        unseen = size.number**2 * float(squares @ (moved * moved))
+        moved = a * a if size.mean == 0.0 else (a + b) ** 2
     else:
-        unseen = size.number**2 * float(squares @ (a * a + 2.0 * size.mean * a * b + size.square * b * b))
+        moved = a * a + 2.0 * size.mean * a * b + size.square * b * b
+    moved *= squares
+    unseen = size.number**2 * float(np.add.reduce(moved))
+    del moved
     variance = (seen(derivative, blocks, strata, clusters) + unseen) * _few(metric, blocks)
     mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
     return OneMore(metric.smooth(more) + offset, variance, mirrored)
@@ -116,14 +119,17 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
     assert samples is not None
     total = blocks.total_weight
     if samples.sample_weight is None:
-        added = squares = blocks.weight / total
+        squares = mapped(blocks.weight, lambda weight: weight / total)
+        added = mapped(squares, lambda share: size.number * share)
     else:
         weight, block = to_numpy(samples.sample_weight), to_numpy(samples.block)
         added, squares = (np.bincount(block, weight**k, len(blocks)) / total for k in (2, 3))
-    added = size.number * added
+        added = size.number * added
+    constant = not (blocks.weight.strides[0] or added.strides[0])
+    weight = np.broadcast_to(blocks.weight[:1] + added[:1], added.shape) if constant else blocks.weight + added
     more = replace(
-        blocks, weight=blocks.weight + added, loss=blocks.loss + size.mean * added, frequencies=False, moments=None,
-        _oracle=None if blocks.binary else blocks._oracle,
+        blocks, weight=weight, loss=blocks.loss + mapped(added, lambda share: size.mean * share), frequencies=False,
+        moments=None, _oracle=None if blocks.binary else blocks._oracle,
     )  # fmt: skip
     return more, squares
 
@@ -157,7 +163,13 @@ def seen(
     weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     if blocks.binary and weight is None and strata is None and clusters is None:
         a, b = derivative.weight, derivative.loss
-        return float((blocks.weight - blocks.loss) @ (a * a) + blocks.loss @ (a + b) ** 2)
+        squares = a * a
+        squares *= blocks.weight - blocks.loss
+        right = float(np.add.reduce(squares))
+        np.add(a, b, out=squares)
+        squares *= squares
+        squares *= blocks.loss
+        return right + float(np.add.reduce(squares))
     return float(np.sum(aggregated(per_sample(derivative, blocks), strata, clusters, weight) ** 2))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from abstain._checks import UnmetNeed, fraction
 from abstain._harmonic import harmonic_difference, mean_harmonic, mean_log
-from abstain._sums import inner
+from abstain._sums import inner, mapped
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.metrics._gradient import Gradient
@@ -44,15 +44,16 @@ def from_below(values: FloatArray) -> FloatArray:
     return np.cumsum(values[::-1])[::-1]
 
 
-def pair_from_below(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Both sums from_below, as the parts of one complex sum.
+def pair_from_below(first: FloatArray, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The sums from_below of a column and of its products with another, as the parts of one complex sum.
 
     Each step of a sum waits for the one before, so that a sum of pairs costs no more than a sum of numbers.
     """
     pairs = np.empty(first.size, dtype=np.complex128)
-    pairs.real, pairs.imag = first, second
-    sums = np.cumsum(pairs[::-1])[::-1]
-    return sums.real, sums.imag
+    pairs.real = first
+    np.multiply(first, factor, out=pairs.imag)
+    np.cumsum(pairs[::-1], out=pairs[::-1])
+    return pairs.real, pairs.imag
 
 
 def below(values: FloatArray) -> FloatArray:
@@ -88,11 +89,13 @@ def step_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
 def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     """Derivative of step_area: block k moves its own width, every risk from k on, and the total."""
     W, T, R = blocks.cumulative_weight, blocks.total_weight, blocks.selective_risk
-    share = _width(blocks, coverage_range) / W
-    per_loss, shrink = pair_from_below(share, share * R)
+    per_loss, shrink = pair_from_below(_width(blocks, coverage_range) / W, R)
     area = step_area(blocks, coverage_range)
     if coverage_range == FULL:
-        return Gradient(R - shrink - area, per_loss).scaled(1.0 / T)
+        weight = R - shrink
+        weight -= area
+        weight *= 1.0 / T
+        return Gradient(weight, per_loss * (1.0 / T))
     low, high = (T * c for c in coverage_range)
     inside = (low < W) & (high > W)  # block ends that move the border between two steps
     borders = from_below(np.where(inside, R - np.append(R[1:], 0.0), 0.0))
@@ -133,7 +136,10 @@ def linear_gradient(blocks: TieBlocks, kernel: Kernel, coverage_range: Range = F
     """Derivative of linear_area: the slope of block k, the height of all later blocks, and the two limits."""
     W, L, T = blocks.cumulative_weight, blocks.cumulative_loss, blocks.total_weight
     if kernel is uniform and coverage_range == FULL:  # what the general form below comes to
-        return Gradient(L - 0.5 * blocks.loss, (T - W) + 0.5 * blocks.weight)
+        per_weight, per_loss = 0.5 * blocks.loss, T - W
+        np.subtract(L, per_weight, out=per_weight)
+        per_loss += mapped(blocks.weight, lambda m: 0.5 * m)
+        return Gradient(per_weight, per_loss)
     q = blocks.loss / blocks.weight
     base, slope = kernel(*_overlap(blocks, coverage_range), W - blocks.weight)
 

@@ -44,7 +44,11 @@ def _gradient(blocks: TieBlocks, coverage_range: Range) -> Gradient:
     gradient = area.linear_gradient(blocks, area.uniform, coverage_range)
     T = blocks.total_weight
     shrink = 2.0 * inner(gradient.loss, blocks.loss) / T  # the area itself is linear in the losses
-    return Gradient((gradient.weight - shrink) / T**2, gradient.loss / T**2)
+    weight, loss = gradient.weight, gradient.loss  # nobody else's
+    weight -= shrink
+    weight /= T**2
+    loss /= T**2
+    return Gradient(weight, loss)
 
 
 def _worst(p: float, coverage_range: Range) -> float:
