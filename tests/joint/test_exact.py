@@ -98,6 +98,22 @@ def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> 
     assert results[0] == results[1]
 
 
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_the_compiled_search_takes_the_same_pairs(
+    decimals: int | None, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Branch and bound finds the same thresholds at every step with and without a compiler, not only the same area."""
+    columns = random_problem(400, 300, decimals=decimals)
+    data = problem(*columns, 1 / np.pi)
+    found = stairs(data, False, True)
+    monkeypatch.setattr("abstain.joint._fast.MINIMUM", 10**12)
+    for one, other in zip(found, stairs(data, False, True), strict=True):
+        np.testing.assert_array_equal(one.n_id_accepted, other.n_id_accepted)
+        np.testing.assert_array_equal(one.n_correct, other.n_correct)
+        np.testing.assert_array_equal(one.confidence_threshold, other.confidence_threshold)
+        np.testing.assert_array_equal(one.detector_threshold, other.detector_threshold)
+
+
 @many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(joint_problems(), st.sampled_from(["at_least", "exact"]))
 def test_ranks_give_the_values_of_scores(path: str, columns: Columns, operator: str) -> None:
@@ -114,7 +130,7 @@ def test_ranks_give_the_values_of_scores(path: str, columns: Columns, operator: 
 @many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(joint_problems(max_id=12, max_ood=8), PREVALENCES)
 def test_small_blocks_find_what_all_pairs_have(
-    monkeypatch: pytest.MonkeyPatch, columns: Columns, prevalence: Fraction | None
+    path: str, monkeypatch: pytest.MonkeyPatch, columns: Columns, prevalence: Fraction | None
 ) -> None:
     """Several blocks of several parts, cut off at both ends, find the steps, and both risks at once those of each."""
     from abstain.joint import _stairs

@@ -1,12 +1,14 @@
-"""The two inner loops, in the part of Python that numba compiles. Nothing here is needed for a right result.
+"""The inner loops, in the part of Python that numba compiles. Nothing here is needed for a right result.
 
-Both sweep the threshold of the detector score downwards over groups of tied rows. ``column`` is the position of a row's
+They sweep the threshold of the detector score downwards over groups of tied rows. ``column`` is the position of a row's
 confidence among the distinct thresholds, the highest first; ``ends`` holds the end of each group.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 
 def sweep(gain: Any, column: Any, ends: Any, total: Any, best: Any) -> tuple[Any, int]:
@@ -78,3 +80,84 @@ def levels(
             found[1, n_id] = outside
             found[2, n_id] = group
             found[3, n_id] = q
+
+
+def steps(
+    one: Any, group: Any, column: Any, start: Any, corner: Any, size: int, shifts: Any, masks: Any,
+    id_weight: float, ood_weight: float, generalized: Any, small: int, risk: Any, least: Any, found: Any,
+) -> None:  # fmt: skip
+    """Cut and read blocks of pairs, as ``_stairs`` does without a compiler, strip by strip of ``size`` groups.
+
+    ``one``: packed kinds of the rows, by strip and then by block of columns; ``group``, ``column``: theirs; ``start``:
+    the first row of each strip. ``risk``, ``least``, ``found``: as in ``_stairs.Best``, a row for each kind of risk.
+    """
+    s1, s2, m0, m1, m2 = shifts[1], shifts[2], masks[0], masks[1], masks[2]
+    n_best, n_blocks, n_levels = generalized.size, corner.shape[1] - 1, risk.shape[1]
+    lowest, highest = np.full(n_best, n_levels), np.full(n_best, -1)  # levels that changed since they were settled
+    table = np.zeros((size + 1, size + 1), np.int64)
+    above, left = np.zeros((n_blocks, size), np.int64), np.zeros(size, np.int64)
+    for strip in range(corner.shape[0] - 1):
+        left[:] = 0
+        end = start[strip]
+        for block in range(n_blocks):
+            begin = end
+            while end < start[strip + 1] and column[end] // size == block:
+                end += 1
+            low, high = corner[strip, block], corner[strip + 1, block + 1]
+            right, level = high & m0, (high & m0) + ((high >> s1) & m1)
+            bad = id_weight * ((low >> s1) & m1) + ood_weight * ((low >> s2) & m2)
+            live = False
+            for k in range(n_best):
+                known = least[k, level]
+                live = live or (level > 0 and bad < (known if generalized[k] else known * (bad + id_weight * right)))
+            if live:
+                table[:] = 0  # packed counts before each group and column of the block
+                for at in range(begin, end):
+                    table[group[at] - strip * size + 1, column[at] - block * size + 1] += one[at]
+                table[0, 0] = low
+                for j in range(size):
+                    table[0, j + 1], table[j + 1, 0] = above[block, j], left[j]
+                for i in range(size + 1):
+                    for j in range(1, size + 1):
+                        table[i, j] += table[i, j - 1]
+                for i in range(1, size + 1):
+                    for j in range(size + 1):
+                        table[i, j] += table[i - 1, j]
+            for part in range((size // small) ** 2 if live else 0):
+                i, j = part // (size // small) * small, part % (size // small) * small
+                low, high = table[i, j], table[i + small, j + small]
+                right, level = high & m0, (high & m0) + ((high >> s1) & m1)
+                bad = id_weight * ((low >> s1) & m1) + ood_weight * ((low >> s2) & m2)
+                some = False
+                for k in range(n_best):
+                    known = least[k, level]
+                    some = some or (
+                        level > 0 and bad < (known if generalized[k] else known * (bad + id_weight * right))
+                    )
+                for cell in range(small * small if some else 0):
+                    g, c = i + 1 + cell // small, j + 1 + cell % small
+                    right, wrong, outside = table[g, c] & m0, (table[g, c] >> s1) & m1, (table[g, c] >> s2) & m2
+                    level, bad = right + wrong, id_weight * wrong + ood_weight * outside
+                    for k in range(n_best):
+                        known, weight = least[k, level], bad + id_weight * right
+                        if level > 0 and bad < (known if generalized[k] else known * weight):
+                            value = bad if generalized[k] else bad / weight
+                            if value <= risk[k, level]:
+                                risk[k, level] = value
+                                found[k, 0, level], found[k, 1, level] = right, outside
+                                found[k, 2, level], found[k, 3, level] = strip * size + g - 1, block * size + c - 1
+                                lowest[k], highest[k] = min(lowest[k], level), max(highest[k], level)
+            for at in range(begin, end):
+                left[group[at] - strip * size] += one[at]
+                above[block, column[at] - block * size] += one[at]
+        for k in range(n_best):  # the least risk at a level or more, up to date
+            level, least_above = highest[k], np.inf
+            if level + 1 < n_levels:
+                least_above = least[k, level + 1]
+            while level >= 0:
+                least_above = min(least_above, risk[k, level])
+                if level < lowest[k] and least[k, level] == least_above:
+                    break
+                least[k, level] = least_above
+                level -= 1
+            lowest[k], highest[k] = n_levels, -1

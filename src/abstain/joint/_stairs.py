@@ -15,11 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abstain._typing import BoolArray, IntArray
+from abstain.joint._fast import kernel
 from abstain.joint._problem import Problem
 from abstain.joint._quadrants import Sweep, sweep_over
 
 #: Groups and columns of a block and of a small one, and blocks per side at most (8 bytes each).
 BLOCK, SMALL, MOST = 32, 4, 2560
+#: Corners that are taken at once.
+CORNERS = 65_536
 
 
 class Counts(NamedTuple):
@@ -116,14 +119,27 @@ def search(data: Problem, *generalized: bool) -> tuple[Sweep, list[tuple[IntArra
     corner = _corners(sweep, group, one, size)
     ends = [np.minimum(np.arange(1, n) * size, most) - 1
             for n, most in zip(corner.shape, (n_groups, n_columns), strict=True)]  # fmt: skip
-    for strip, last in enumerate(ends[0]):
-        counts = packing.split(corner[strip + 1, 1:])
-        some = counts.right + counts.wrong > 0
+    several = max(1, CORNERS // ends[1].size)
+    for strip in range(0, ends[0].size, several):
+        counts = packing.split(corner[strip + 1 : strip + several + 1, 1:])
+        down, across = np.nonzero(counts.right + counts.wrong)
         for best in bests:
-            best.take(Counts(*(each[some] for each in counts)), np.full(int(some.sum()), last), ends[1][some])
+            best.take(Counts(*(each[down, across] for each in counts)), ends[0][strip + down], ends[1][across])
     for best in bests:
         best.settle()
     start = np.append(0, sweep.ends[ends[0]])
+    compiled = kernel("steps", sweep.rows.size)
+    if compiled is not None:
+        order = np.lexsort((sweep.column // size, group // size))
+        risk, least, found = (np.stack(each) for each in zip(*((b.risk, b.least, b.found) for b in bests), strict=True))
+        compiled(
+            one[order], group[order], sweep.column[order], start, corner, size, np.array(packing.shifts),
+            np.array(packing.masks), bests[0].id_weight, bests[0].ood_weight, np.array(generalized), SMALL,
+            risk, least, found,
+        )  # fmt: skip
+        for best, *each in zip(bests, risk, least, found, strict=True):
+            best.risk, best.least, best.found = each
+        return sweep, _found(bests, n_groups, n_columns)
     above = np.zeros((corner.shape[1] - 1, size), dtype=np.int64)
     for strip in range(ends[0].size):
         rows = slice(start[strip], start[strip + 1])
@@ -133,9 +149,14 @@ def search(data: Problem, *generalized: bool) -> tuple[Sweep, list[tuple[IntArra
             blocks = _strip(np.flatnonzero(live), corner[strip], above, inside, strip, size)
             _read(_cut(blocks, SMALL, bests, packing), bests, packing)
         np.add.at(above, (inside[1] // size, inside[1] % size), inside[2])
-    for best in bests:  # what lies past the last group or column accepts no more
+    return sweep, _found(bests, n_groups, n_columns)
+
+
+def _found(bests: list[Best], n_groups: int, n_columns: int) -> list[tuple[IntArray, IntArray]]:
+    """Return the steps with their pairs; what lies past the last group or column accepts no more than it."""
+    for best in bests:
         best.found[2:] = np.minimum(best.found[2:], [[n_groups - 1], [n_columns - 1]])
-    return sweep, [(levels := best.steps(), best.found[:, levels]) for best in bests]
+    return [(levels := best.steps(), best.found[:, levels]) for best in bests]
 
 
 def _promising(bests: list[Best], packing: Packing, first: IntArray, last: IntArray) -> BoolArray:
