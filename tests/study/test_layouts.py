@@ -121,11 +121,12 @@ def tuned(tmp_path):
 
     def settings(network, stages):
         return {"network": {"name": network, "width": 0, "head": "linear"},
-                "stage": {name: {"objective": objective} for name, objective in stages.items()}}  # fmt: skip
+                "stage": {name: {"objective": objective, "crl": objective.get("crl", 0.0)}
+                          for name, objective in stages.items()}}  # fmt: skip
 
     made = {"before": {}, "own": {"name": "sele", "unit_mean": True}, "raw": {"name": "sele", "unit_mean": False},
             "ce": {"name": "ce"}, "log": {"name": "aurc", "estimator": "log"},
-            "harmonic": {"name": "aurc", "estimator": "harmonic"}}  # fmt: skip
+            "harmonic": {"name": "aurc", "estimator": "harmonic"}, "crl": {"name": "ce", "crl": 1.0}}  # fmt: skip
     for number, (data, network, name, seed) in enumerate(itertools.product("ab", ("small", "large"), made, (0, 1))):
         stages = {"main": {"name": "ce"}} | ({"tune": made[name]} if made[name] else {})
         study.add_outputs(tmp_path, outputs(number, 150), model=f"{data}-{network}-{name}", run=f"seed{seed}",
@@ -137,11 +138,11 @@ def test_table_of_the_estimators_paper_from_a_study(tuned, capsys):
     """Networks by data and objective from manifest and results alone: means and deviations of the runs."""
     results = study.evaluate(tuned, ["one"], ["aurc"], level=None)
     found = study.by_objective(results)
-    order = ["cross-entropy", "SELE", "harmonic", "log", "SELE (raw)"]
+    order = ["cross-entropy", "SELE", "harmonic", "log", "SELE (raw)", "cross-entropy + CRL"]
     assert [(head.group, head.title) for head in found.heads] == [(data, name) for data in "ab" for name in order]
     assert list(found.values) == ["small", "large"]
     values = {(row["model"], row["run"]): row["value"] for row in results.numbers}
-    for j, (data, name) in enumerate(itertools.product("ab", ("ce", "own", "harmonic", "log", "raw"))):
+    for j, (data, name) in enumerate(itertools.product("ab", ("ce", "own", "harmonic", "log", "raw", "crl"))):
         for network in ("small", "large"):
             pair = [values[f"{data}-{network}-{name}", f"seed{seed}"] for seed in (0, 1)]
             assert found.values[network][j] == pytest.approx(np.mean(pair))

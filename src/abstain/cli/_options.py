@@ -16,6 +16,7 @@ _PHRASES = {
     "plan.extend(loss)": "'abstain plan --extend'",
     "edited=True": "'abstain apply --edited'",
     "overwrite=True": "--overwrite",
+    "choose one by models=": "choose one by --models",
     "again=True": "--again",
     "unlabelled='error'": "--unlabelled error",
     'labelled="at random"': "--at-random",

@@ -142,12 +142,13 @@ def _about(settings: Mapping[str, Any]) -> _About | None:
             f" {head}" if head not in (None, "linear") else "",
         ))  # fmt: skip
     if isinstance(stages, Mapping) and stages:
-        objective, tuned = list(stages.values())[-1].get("objective"), "tune" in stages
+        last = list(stages.values())[-1]
+        objective, crl, tuned = last.get("objective"), last.get("crl"), "tune" in stages
     else:
-        objective, tuned = settings.get("objective"), False
+        objective, crl, tuned = settings.get("objective"), None, False
     if not network or not objective:
         return None
-    return _About(str(network), _title(objective), tuned)
+    return _About(str(network), _title(objective) + (" + CRL" if crl else ""), tuned)
 
 
 def _title(objective: Any) -> str:
