@@ -26,8 +26,8 @@ ALONE = {
     "auroc_f": "auroc_f",
     "coverage": "coverage_at_risk(risk=0.05)",
 }
-#: Scores that are paired with the maximum probability; knn is fitted on the training set.
-SCORES = ("msp", "energy", "knn")
+#: Scores that are paired with the maximum probability; knn and vim are fitted on the training set.
+SCORES = ("msp", "energy", "knn", "vim")
 JOINT = ("auroc", "augrc", "f1", "aurc", "ds_f1", "ds_aurc")
 
 
@@ -47,7 +47,7 @@ def numbers(output: Path, jobs: Sequence[Job]) -> list[dict[str, object]]:
 
 
 def _of_run(study: Study, run: Run) -> dict[str, float]:
-    file = study.path / run.folder / "numbers.json"
+    file = study.path / run.folder / f"numbers-{'-'.join(SCORES)}.json"  # another list of scores is judged anew
     if not file.exists():
         write_text(file, json.dumps(_judged(study, run), indent=1) + "\n")
     found: dict[str, float] = json.loads(file.read_text(encoding="utf-8"))
@@ -83,15 +83,21 @@ def alone(outputs: Outputs) -> dict[str, float]:
 def _beside(opened, groups: dict[str, list[str]]) -> dict[str, float]:  # type: ignore[no-untyped-def]
     """Single and double scoring: per foreign set, then the mean of each group."""
     test, train = opened("test"), opened("train")
-    columns = {name: np.asarray(scores_.compute(name, test, train)) for name in SCORES}
+    columns = {}
+    for name in SCORES:
+        try:
+            columns[name] = np.asarray(scores_.compute(name, test, train))
+        except ValueError:  # vim, where dead features leave nothing outside the principal subspace
+            if name != "vim":
+                raise
     outside: dict[str, dict[str, np.ndarray]] = {}
     for name in [each for names in groups.values() for each in names]:
         outputs = opened(name)
-        outside[name] = {score: np.asarray(scores_.compute(score, outputs, train)) for score in SCORES}
+        outside[name] = {score: np.asarray(scores_.compute(score, outputs, train)) for score in columns}
     result = joint.protocol(joint.ScoredRun(test.error, columns, outside), groups, confidence="msp")
     return {
         f"{group} {metric} {score}": float(result.mean(metric, score=score, group=group)[0])
         for group in groups
         for metric in JOINT
-        for score in SCORES
+        for score in columns
     }

@@ -58,9 +58,12 @@ def tables(output: Path, jobs: Sequence[Job]) -> str:
         parts.append(table(output / name, "ce", models, "test", MEASURES))
         parts.append(f"\n**{name}: corruptions**, a metric per level, then the mean of the five\n")
         parts.append(by_seeds(here, models, labelled("corruption")))
-        for score in ("msp", "knn"):
+        for score in ("msp", "knn", "vim"):
             with_it = " and msp" if score != "msp" else ""
-            parts.append(f"\n**{name}: beside foreign data**, {score}; DS: {score}{with_it}\n")
+            lack = (
+                "; rows where features leave nothing outside the principal subspace have none" if score == "vim" else ""
+            )
+            parts.append(f"\n**{name}: beside foreign data**, {score}; DS: {score}{with_it}{lack}\n")
             parts.append(by_seeds(here, models, beside(score)))
         parts.append("")
     return "\n".join(parts)
