@@ -179,3 +179,17 @@ def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
     assert after.children_user - before.children_user + after.children_system - before.children_system < 20
     assert "\n1000000 samples" in done.stdout
     assert (tmp_path / "r.report.html").stat().st_size < 500_000  # as of ten thousand rows
+
+
+def test_messages_in_a_pipe(tmp_path: Path) -> None:
+    """An error is one line; what a file was read as is broken between its parts, and what goes on is indented."""
+    (tmp_path / "short.csv").write_text("y,conf\n0,0.5\n")
+    error = start("evaluate", tmp_path / "short.csv").stderr
+    assert error.startswith(f"abstain: {tmp_path / 'short.csv'}: nothing predicts a class; give --logits")
+    assert error.count("\n") == 1
+    rows = "".join(f"a{k},{k % 2},{k % 3 % 2},0.{k}\n" for k in range(9))
+    (tmp_path / "p.csv").write_text("loan_id,y,yhat,conf\n" + rows)
+    read_as = start("threshold", tmp_path / "p.csv", "--coverage", "0.5").stderr.splitlines()
+    assert len(read_as) > 1
+    assert all(line.startswith("  · ") and len(line) <= 80 for line in read_as[1:])
+    assert " ".join(" ".join(read_as).split()).endswith("· id `loan_id`")

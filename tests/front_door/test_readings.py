@@ -125,3 +125,33 @@ def test_columns_called_as_the_labels_are() -> None:
         found = abstain.evaluate(labels=given, logits=pd.DataFrame(np.log(p), columns=NAMES), level=None)
         assert found.value("accuracy") == np.mean(labels == np.array(NAMES)[p.argmax(axis=1)])
     assert outputs.error.tolist() == (labels != np.array(NAMES)[p.argmax(axis=1)]).tolist()
+
+
+@pytest.mark.parametrize("name", ["loan_id", "LoanID", "case", "Case No", "uuid", "row", "customer-id"])
+def test_columns_that_name_rows_are_identifiers(name: str) -> None:
+    """Where no two rows share a value: it is said; two rows of one value, or a missing one, are no identifiers."""
+    rows = {"y": [0, 1, 1, 0], "yhat": [0, 1, 0, 0], "conf": [4, 3, 1, 2], name: ["a", "b", "c", "d"]}
+    outputs = read_outputs(rows)
+    assert outputs.understood()["id"] == f"`{name}`"
+    assert list(outputs.ids) == ["a", "b", "c", "d"]
+    for values in (["a", "b", "c", "a"], ["a", "b", "c", None], [1.0, 2.0, 3.0, float("nan")]):
+        assert read_outputs(rows | {name: values}).ids is None
+    assert list(read_outputs(rows | {"id": [7, 8, 9, 10]}).ids) == [7, 8, 9, 10]
+    assert read_outputs(rows, groups=name).ids is None
+
+
+def test_identifiers_pair_models_in_any_order(tmp_path: Path) -> None:
+    """Two models whose files are sorted otherwise are compared row by row of the same loan."""
+    rng = np.random.default_rng(0)
+    wrong, one = rng.random(300) < 0.3, rng.random(300)
+    other = one - 0.3 * wrong
+    for k, score in enumerate((one, other)):
+        order = rng.permutation(300)
+        lines = [f"L{row:03},{int(wrong[row])},{float(score[row])!r}" for row in order.tolist()]
+        (tmp_path / f"{k}.csv").write_text("\n".join(["loan_id,error,confidence", *lines]))
+    from abstain.cli import run
+
+    assert run(["compare", str(tmp_path / "0.csv"), str(tmp_path / "1.csv"), "--json", str(tmp_path / "r.json")]) == 0
+    found = json.loads((tmp_path / "r.json").read_text())["differences"][0]
+    expected = abstain.compare(wrong * 1.0, {"0": one, "1": other}).difference("1", "0")
+    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high))

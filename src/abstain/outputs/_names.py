@@ -85,6 +85,10 @@ UNITS = re.compile(
 )
 
 
+#: Columns that name a row if no two rows share a value.
+ROW = re.compile(r".+_id|case(?:_?(?:no|number|nr))?|(?:uu|gu)id|row(?:_?(?:no|number|nr))?")
+
+
 @dataclass
 class Plan:
     """The columns to load: one per part, several per matrix, and dicts of name -> column."""

@@ -149,7 +149,8 @@ def read_outputs(
     - abstained, should_abstain (unanswerable, is_impossible), is_ood
     - where nothing else predicts: a matrix, or columns that are called alike or as the labels are, whose values sum
       to 1 in every row, are probabilities
-    - sample_weight: weight, sample_weight; ids: id, sample_id; clusters: cluster
+    - sample_weight: weight, sample_weight; clusters: cluster
+    - ids: id, sample_id; else the first of <name>_id, case, uuid and row in which no two rows have the same value
     - logits: a matrix logits, logit, logit_<name> or logits_<name>; else columns logit_0 … or logits_0 …
     - probabilities: a matrix or columns under probabilities, probability, probs, prob, proba, softmax, likewise
       (p_0 …: numbers only)
@@ -203,6 +204,7 @@ def read_outputs(
             elif labels is None and ood_label is None:
                 plan.single.pop("labels", None)  # -1, or the classes of other data
             with damaged(name):
+                _shapes.find_ids(plan, opened.columns)
                 read = Reading(opened, plan, where or {}, part)
                 answers = read.answers(class_names, ood_label, judged_by)
         finally:

@@ -39,6 +39,27 @@ def find_probabilities(plan: _names.Plan, columns: Any) -> None:
             plan.class_names = _class_names(found[0])
 
 
+def find_ids(plan: _names.Plan, columns: Any) -> None:
+    """Where no column is called id, take the first that is called like one and has another value in every row."""
+    if "ids" in plan.single:
+        return
+    used = set(plan.columns())
+    for name, ndim in columns.columns.items():
+        if ndim == 1 and name not in used and _names.ROW.fullmatch(_names.plain(name)) and _distinct(columns, name):
+            plan.single["ids"] = name
+            return
+
+
+def _distinct(columns: Any, name: str) -> bool:
+    """Whether every row has a value, and no two the same."""
+    try:
+        values = _rows.listed(columns.load([name], set())[name])
+        seen = set(values)
+        return len(seen) == len(values) > 1 and None not in seen and all(each == each for each in seen)
+    except (TypeError, ValueError):  # no column of names
+        return False
+
+
 def called_as_labels(plan: _names.Plan, columns: Any) -> list[str]:
     """Return the columns that are called as the labels are, if there is one for each."""
     try:
