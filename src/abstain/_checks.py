@@ -73,7 +73,7 @@ def listed(names: Iterable[str], limit: int = 12) -> str:
 def with_row(message: str) -> str:
     """Add the row counted from 1, as an editor shows it, to a message that names a position."""
     position = re.search(r"[\w\]]\[(\d+)[\],]", message)
-    return message if position is None else f"{message} [data row {int(position[1]) + 1}]"
+    return message if position is None or "python -c" in message else f"{message} [data row {int(position[1]) + 1}]"
 
 
 def one_of(value: str, allowed: Iterable[str], name: str) -> str:

@@ -87,9 +87,9 @@ def _against(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict
     level = result.provenance["level"]
     apart = _apart(file, other, columns)
     if apart is not None:
-        outputs, _, _ = read(other, [], [], say=False, **columns)
+        outputs, wanted, _ = read(other, list(result.scores), [], say=False, **columns)
         with about(other):
-            return abstain.evaluate(outputs, list(result.scores), names, level=level), apart
+            return abstain.evaluate(outputs, wanted, names, level=level), apart
     losses, scores, first = models_of((file, other), result.scores, columns)
     called = dict(zip(scores, ("new", "main"), strict=True))
     losses, scores = ({called[name]: column for name, column in each.items()} for each in (losses, scores))
