@@ -277,6 +277,8 @@ def test_a_pickle_is_refused_and_its_converter_works(tmp_path):
         find(str(tmp_path / "msp.pkl"))
     code = re.search(r'python -c "(.*)"$', str(caught.value))
     assert code is not None
+    with pytest.raises(ValueError, match=re.escape(f'python -c "{code[1]}"') + "$"):  # v[0] is no row
+        abstain.read_outputs(tmp_path / "msp.pkl")
     subprocess.run([sys.executable, "-c", code[1]], cwd=tmp_path, check=True)
     assert np.array_equal(given(tmp_path / "id.npz")["label"], made["inside"][2])
     assert given(tmp_path / "cifar100.npz")["is_ood"].all()
