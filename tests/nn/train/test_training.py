@@ -301,6 +301,36 @@ def test_a_checkpoint_that_is_broken(task, tiny, tmp_path):
     assert train.fit(recipe, task, tmp_path, **QUIET).sets
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are those of Unix")
+def test_a_full_disk(task, tiny, tmp_path):
+    """One line with the file and the remedy, nothing half-written, and the training goes on when there is room."""
+    script = """
+import resource, signal, sys, warnings
+warnings.simplefilter("ignore")
+from abstain.nn import data, train
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+task = data.task("synthetic:n=64,size=12")
+recipe = train.recipe("ce", ["network.name=small", "network.width=4", "data.batch=16", "epochs=3"])
+for room in (6_000, resource.RLIM_INFINITY):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+    try:
+        train.fit(recipe, task, sys.argv[1], enable_progress_bar=False, accelerator="cpu")
+    except OSError as error:
+        print(error, flush=True)
+"""
+    folder = tmp_path / "full"
+    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False,
+                          env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=240)  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    (said,) = done.stdout.splitlines()
+    last = folder / "ce" / "seed0" / "checkpoints" / "main" / "last.ckpt"
+    assert said.startswith(f"{last}: cannot be written (")
+    assert said.endswith("make room and repeat: the training goes on from the last epoch")
+    train.fit(tiny("ce"), task, tmp_path / "whole", **QUIET)
+    one, other = (weights(each / "ce" / "seed0") for each in (folder, tmp_path / "whole"))
+    assert all(torch.equal(one[key], other[key]) for key in one)
+
+
 def test_another_training_lies_there(task, tiny, tmp_path):
     """Other settings are refused, finished or not; the same ones are found finished; overwrite trains again."""
     with pytest.raises(RuntimeError, match="killed"):
