@@ -222,5 +222,5 @@ def test_the_page_shows_the_numbers_that_are_kept():
     rows = read(ROOT / "experiments/openood/results/fashion_small.csv")
     page = (ROOT / "docs/nn/does-training-help.md").read_text(encoding="utf-8")
     models = list(dict.fromkeys(job.model for job in OPENOOD.jobs("cpu") if job.setting.name == "fashion_small"))
-    for columns in (labelled("test"), labelled("corruption"), beside("msp"), beside("knn")):
+    for columns in (labelled("test"), labelled("corruption"), beside("msp"), beside("knn"), beside("vim")):
         assert by_seeds(rows, models, columns) in page
