@@ -92,13 +92,27 @@ def test_the_same_rows_are_paired_in_any_order(folder: Path, capsys: pytest.Capt
     assert gate(with_ids("same", 2, first=200), *more) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert "taken as independent" in told
-    assert "not paired: 1800 of 1800 identifiers are in main_ids.csv, which has 2000" in told
+    assert "not paired: 1800 of 1800 identifiers are in main_ids.csv, with 2000" in told
     for name, rows in (("part", 900), ("same", N)):  # the score that is judged is a column of each
         pl.read_csv(f"{name.replace('part', 'main')}.csv")[:rows].rename({"confidence": "sure"}).write_csv(
             f"{name}.csv"
         )
     assert gate("same.csv", "--against", "part.csv", "--margin", "0.05", "--scores", "sure") == 0
     assert "not paired: same.csv has 2000 rows, part.csv has 900" in " ".join(capsys.readouterr().out.split())
+
+
+def test_rows_without_identifiers_are_matched_by_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where labels agree, which is said; files of other labels are taken as independent."""
+    rng = np.random.default_rng(1)
+    label, score = rng.integers(0, 2, N), rng.random(N)
+    predicted = np.where(rng.random(N) < 0.2, 1 - label, label)
+    for name, rows in (("a", slice(None)), ("c", slice(None)), ("b", slice(None, None, -1))):
+        frame = {"label": label[rows], "prediction": predicted[rows], "confidence": score[rows]}
+        pl.DataFrame(frame).write_csv(f"{name}.csv")
+    assert gate("a.csv", "--against", "c.csv", "--margin", "0.001") == 0
+    assert "matched by their places: not both files" in " ".join(capsys.readouterr().out.split())
+    assert gate("a.csv", "--against", "b.csv", "--margin", "0.05") == 0
+    assert "not paired: labels differ from those of b.csv" in " ".join(capsys.readouterr().out.split())
 
 
 def test_few_errors_cannot_show_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from abstain.cli._show import print_result
 
 if TYPE_CHECKING:
     from abstain.evaluation import Evaluation
+    from abstain.outputs import Outputs
 
 #: Options of the gate, which the command hands on as one dict.
 NAMES = ("conditions", "against", "margin", "unclear", "summary")
@@ -64,7 +65,7 @@ def decide(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[s
             result, list(gate["conditions"]), against=against, margin=gate["margin"], unclear=gate["unclear"]
         )
     if apart is not None:
-        found = replace(found, remarks=(*found.remarks, f"not paired: {apart}"))
+        found = replace(found, remarks=(*found.remarks, apart))
     if gate["summary"] is not None and str(gate["summary"]) != "-":
         found.to_markdown(gate["summary"])
     click.echo()
@@ -76,25 +77,25 @@ def decide(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[s
 
 
 def _against(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[str, Any]) -> tuple[Any, str | None]:
-    """Return what the other model is held by, and why it is not paired: tests if its outputs are of the same rows."""
+    """Return what the other model is held by, and how rows are matched: tests if its outputs are of the same rows."""
     from abstain.cli._compare import models_of
     from abstain.evaluation import metrics_of
 
     other, names = gate["against"], metrics_of(gate["conditions"], True)[1]
     saved = _saved(other)
     if saved is not None:
-        return saved, f"{other} holds no rows"
+        return saved, f"not paired: {other} holds no rows"
     level = result.provenance["level"]
-    apart = _apart(file, other, columns)
-    if apart is not None:
+    paired, how = _matched(file, other, columns)
+    if not paired:
         outputs, wanted, _ = read(other, list(result.scores), [], say=False, **columns)
         with about(other):
-            return abstain.evaluate(outputs, wanted, names, level=level), apart
+            return abstain.evaluate(outputs, wanted, names, level=level), how
     losses, scores, first = models_of((file, other), result.scores, columns)
     called = dict(zip(scores, ("new", "main"), strict=True))
     losses, scores = ({called[name]: column for name, column in each.items()} for each in (losses, scores))
     rows = {"sample_weight": first.sample_weight, "clusters": first.clusters}
-    return [_test(losses, scores, name, gate["margin"], level or 0.95, rows) for name in names], None
+    return [_test(losses, scores, name, gate["margin"], level or 0.95, rows) for name in names], how
 
 
 def _test(
@@ -115,19 +116,29 @@ def _test(
         return Untested(abstain.metrics.parse(metric).spec, str(error).split(" to show")[0])
 
 
-def _apart(file: Path, other: Path, columns: dict[str, Any]) -> str | None:
-    """Return why two files are not of the same rows; None if they are."""
+def _matched(file: Path, other: Path, columns: dict[str, Any]) -> tuple[bool, str]:
+    """Return whether two files are of the same rows, and how that is known."""
     import numpy as np
 
     ours, theirs = (read(each, [], [], say=False, **columns)[0] for each in (file, other))
     if ours.ids is not None and theirs.ids is not None:
         a, b = (np.unique(np.asarray(each.ids).astype(str)) for each in (ours, theirs))
         if np.array_equal(a, b):
-            return None
-        return f"{len(np.intersect1d(a, b))} of {len(a)} identifiers are in {other}, which has {len(b)}"
+            return True, "rows are matched by their identifiers"
+        return False, f"not paired: {len(np.intersect1d(a, b))} of {len(a)} identifiers are in {other}, with {len(b)}"
     if ours.n != theirs.n:
-        return f"{file} has {ours.n} rows, {other} has {theirs.n}"
-    return None
+        return False, f"not paired: {file} has {ours.n} rows, {other} has {theirs.n}"
+    if ours.labels is not None and theirs.labels is not None and not np.array_equal(*map(_words, (ours, theirs))):
+        return False, f"not paired: labels differ from those of {other}, and not both files have identifiers"
+    return True, "rows are matched by their places: not both files have identifiers"
+
+
+def _words(outputs: Outputs) -> Any:
+    """Return the labels as they are called."""
+    import numpy as np
+
+    names = outputs.class_names
+    return np.asarray(outputs.labels) if names is None else np.array(names)[outputs.labels]
 
 
 def _saved(path: Path) -> dict[str, Any] | None:

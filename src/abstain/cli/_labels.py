@@ -24,7 +24,7 @@ from abstain.cli._show import check_destinations, print_result
     ),
 )
 @click.argument("file", type=Path)
-@reads(*(name for name in (*MODEL, *ANSWERS, *SURE, "ids") if name not in ("labels", "task")))
+@reads(*(name for name in (*MODEL, *ANSWERS, *SURE, "ids") if name not in ("labels", "task", "cost_matrix")))
 @click.option("--labels", type=int, metavar="N", help="How many rows can be labelled.")
 @click.option("--halfwidth", type=float, help="Half the width of the interval that is wanted, instead of --labels.")
 @click.option("--metric", default="augrc", show_default=True, help="What will be evaluated; see 'abstain metrics'.")
