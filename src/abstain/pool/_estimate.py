@@ -30,7 +30,8 @@ from abstain.pool._pool import Pool
 class Sample:
     """The labelled rows of a pool: their losses, stages (from 0) and inclusion probabilities at their stage.
 
-    ``frame``: rows that could be drawn at all.
+    ``frame``: rows that could be drawn at all. ``leaning``: whether the first stage was even and later ones were to
+    lean to where labels help.
     """
 
     pool: Pool
@@ -40,6 +41,7 @@ class Sample:
     probability: FloatArray
     frame: BoolArray
     sizes: tuple[int, ...]
+    leaning: bool = False
 
     @property
     def n(self) -> int:
@@ -59,7 +61,7 @@ class Sample:
     @cached_property
     def shares(self) -> FloatArray:
         """Weights of the stages."""
-        return _design.shares(list(self.sizes), int(self.frame.sum()))
+        return _design.shares(list(self.sizes), int(self.frame.sum()), self.leaning)
 
     @cached_property
     def expansion(self) -> FloatArray:

@@ -21,6 +21,9 @@ from abstain.metrics import Metric, Relative, parse
 from abstain.pool import _weights
 from abstain.pool._estimate import Sample
 
+#: So few rows without a label have no distribution: the interval is all that they could be.
+FEW_LEFT = 3
+
 
 class Found(NamedTuple):
     """One metric of a pool from its labelled rows.
@@ -74,7 +77,8 @@ def _estimate(metric: Metric, sample: Sample, level: float | None, target: str) 
         low, high = min(low, extreme), max(high, extreme)
     if target == "pool":
         least, most = _bounds(metric, sample, per_loss)
-        low, high = max(low, least), min(high, most)
+        left = int(sample.frame.sum()) - sample.n
+        low, high = (least, most) if left <= FEW_LEFT and _linear(metric) else (max(low, least), min(high, most))
     low, high = min(low, value), max(high, value)
     return Found(value, low, high, variance, plain, method=method, warning=_light(sample))
 

@@ -50,7 +50,9 @@ def sample_of(plan: LabelPlan, loss: Any) -> Sample:
             stacklevel=4,
         )  # fmt: skip
     stage = plan.stage[rows] - 1
-    return Sample(plan.pool, rows, values[rows], stage, plan.probability[stage, rows], plan.frame, plan.sizes)
+    return Sample(
+        plan.pool, rows, values[rows], stage, plan.probability[stage, rows], plan.frame, plan.sizes, plan.leaning
+    )
 
 
 def pair_of(plan: LabelPlan, losses: Any) -> tuple[Sample, Sample]:

@@ -49,10 +49,10 @@ def plan_labels(
         What will be evaluated: AUGRC, AURC, SELE, risk, risk or generalized risk at a coverage, or a smooth function
         of such sums (AUROC of failures, excess and normalised areas). Rows that it does not count are not drawn.
     design : {"uniform", "adaptive", "planned"}
-        Default ``"planned"`` with ``compare``, else ``"uniform"``: every row alike. ``"adaptive"``: 40 % first; then
-        ``plan.extend(loss)`` draws the rest where labels help, if the first show at least 8 errors; it pays for AURC,
-        the error rate and the risk at a coverage. ``"planned"``: more often where the judge says that the model is
-        wrong and the metric weighs more; or, with ``compare``, where predictions or ranks differ.
+        Default ``"planned"`` with ``compare``, else ``"uniform"``: every row alike. ``"adaptive"``: a quarter first;
+        then ``plan.extend(loss)`` draws the rest where labels help, if the first show at least 5 errors; it pays for
+        AURC, the error rate and the risk at a coverage. ``"planned"``: more often where the judge says that the model
+        is wrong and the metric weighs more; or, with ``compare``, where predictions or ranks differ.
     error_rate : float in (0, 1), optional
         Expected error rate, for the expected half-width; default that of a generic score. From .15 on an adaptive plan
         puts half of its first stage, too, where labels are expected to help.
@@ -133,7 +133,7 @@ def plan_labels(
         n = _expect.needed(chosen, pool, risk, among, positive(halfwidth, "halfwidth"), level)
     n = _stages.enough(n, len(among), pool.n)
     first = max(1, round(_stages.FIRST * n)) if design == "adaptive" else n
-    tempered = design == "adaptive" and rate is not None and rate >= _stages.OFTEN
+    tempered = _stages.early(design, rate)
     probability = np.zeros(pool.n)
     if square is not None and design == "planned":
         probability = _stages.mixed(np.sqrt(square), first, FLOOR)

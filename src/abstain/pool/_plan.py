@@ -85,6 +85,11 @@ class LabelPlan(Result):
         return tuple(int(np.count_nonzero(self.stage == k + 1)) for k in range(self.n_stages))
 
     @property
+    def leaning(self) -> bool:
+        """Whether the first stage is even and later ones lean to where labels help, so that these count more."""
+        return self.design == "adaptive" and not _stages.early(self.design, self.facts["error_rate"])
+
+    @property
     def rows_to_label(self) -> IntArray:
         """Rows that the last stage asks for, by their place in the pool."""
         return np.flatnonzero(self.stage == self.n_stages)
@@ -160,7 +165,7 @@ class LabelPlan(Result):
         -------
         LabelPlan
             Its ``rows_to_label`` are the new ones. ``design="adaptive"`` puts the new stage where the risk fitted so
-            far says that labels help, if at least 8 errors were seen and 10 % of the variance is saved; else, and
+            far says that labels help, if at least 5 errors were seen and 10 % of the variance is saved; else, and
             for every other design, it goes on as before.
 
         Raises

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 Design = Literal["uniform", "adaptive", "planned"]
 
 #: Share of the labels that an adaptive plan asks for first.
-FIRST = 0.4
+FIRST = 0.25
 #: An adaptive second stage needs so many errors, and has to promise this ratio of variances.
-ERRORS, GAIN = 8, 0.9
+ERRORS, GAIN = 5, 0.9
 #: Share of planned probabilities that is the same for all rows: no row is far from being drawn.
 FLOOR = 0.3
 #: From this stated error rate on the first stage too leans to where labels help, but for this share of it.
@@ -158,6 +158,11 @@ def enough(n: Any, rows: int, total: int, which: str = "can be drawn") -> int:
 
 def seed_of(seed: int | None) -> int:
     return secrets.randbits(32) if seed is None else whole(seed, "seed", least=0)
+
+
+def early(design: str, error_rate: float | None) -> bool:
+    """Whether the first stage of a plan, too, leans to where labels are expected to help."""
+    return design == "adaptive" and error_rate is not None and error_rate >= OFTEN
 
 
 def sizes(metric: Metric, pool: Pool, risk: FloatArray) -> FloatArray:
