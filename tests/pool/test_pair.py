@@ -123,10 +123,21 @@ def test_the_command_plans_and_compares(tmp_path: Path, capsys: pytest.CaptureFi
     shown = capsys.readouterr().out
     loss = {name: np.where(made.stage > 0, wrong, np.nan) for name, wrong in (("a", first), ("b", second))}
     expected = abstain.compare(loss, {"a": SCORE_A[:300], "b": SCORE_B[:300]}, plan=made)
-    assert shown.split() == str(expected).split()
+    table = str(expected).split()
+    assert shown.split()[-len(table) :] == table  # below the verdict
     assert (
         run(["plan", str(files["a"]), "--extend", str(plan), "--labels", "9", "--metric", "aurc", "-o", str(more)]) == 2
     )
     assert "--extend goes on as the plan began; leave --metric out" in capsys.readouterr().err
     assert run(["compare", str(files["a"]), "--plan", str(plan)]) == 2
     assert "--plan compares two models" in capsys.readouterr().err
+
+
+def test_a_planned_comparison_has_sets_of_ranks() -> None:
+    """As any other comparison: one rank each where the two differ, both ranks where they do not."""
+    for rows in (40, 400):
+        plan = abstain.plan_labels(SCORE_A, n=rows, compare=SCORE_B, seed=0)
+        known = np.where(plan.stage > 0, FIRST, np.nan)
+        found = abstain.compare(known, {"a": SCORE_A, "b": SCORE_B}, plan=plan)
+        sets = [(row["set_low"], row["set_high"]) for row in found.table]
+        assert sets == ([(1, 1), (2, 2)] if found.differences[0].significant else [(1, 2), (1, 2)])

@@ -48,7 +48,11 @@ def compared(loss: Any, scores: Any, metric: Metric, level: float, plan: Any, gi
         names[0], names[1], found.difference, found.low, found.high, found.standard_error, found.standard_error,
         math.nan, found.df, found.p_value, found.p_value, significant, found.warning,
     )  # fmt: skip
-    rows = [_row(names[k], rank + 1, estimates[k], letters[names[k]], first.n) for rank, k in enumerate(order)]
+    rows = [
+        _row(names[k], rank + 1, estimates[k], letters[names[k]], first.n)
+        | {"set_low": rank + 1 if significant else 1, "set_high": rank + 1 if significant else 2}
+        for rank, k in enumerate(order)
+    ]
     return Comparison(
         metric=metric.spec, identifier=metric.identifier, label=metric.label, direction=metric.direction,
         method=f"{first.n} labels by plan", adjust="none", level=level, n=plan.n, n_runs=(1, 1), paired_runs=True,
