@@ -4,7 +4,7 @@
 #   make test    style, types, doctests and tests
 #   make slow    long simulations, and five times as many examples; make minimum: the suite on the oldest versions
 #   make docs    the documentation, in docs/_build/html
-#   make bench   speed, side by side with peers
+#   make bench   speed and memory, side by side with peers
 #   make peers   the tables of the README: abstain beside other packages, where these are installed
 #   make claims  every claim of the papers, checked again; DATA=FOLDER: also on saved outputs
 #   make dist    wheel and sdist, checked, installed alone and run (nothing is published)
@@ -57,6 +57,7 @@ docs: .venv/installed-dev
 
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/speed.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/costs.py
 
 peers: .venv/installed-dev
 	$(BIN)/python benchmarks/tied_rows.py

@@ -9,7 +9,6 @@ import numpy as np
 from abstain._typing import FloatArray
 
 _ONE = np.ones(1)
-_ONE.flags.writeable = False
 
 
 def inner(left: FloatArray, right: FloatArray) -> float:
@@ -26,13 +25,19 @@ def inner(left: FloatArray, right: FloatArray) -> float:
 def mapped(values: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Return a function of each value; of a column that is one number throughout, such as :func:`ones`, a like one."""
     if values.size and not values.strides[0]:
-        return np.broadcast_to(function(values[:1]), values.shape)
+        return same(function(values[:1]), values.size)
     return function(values)
+
+
+def same(value: FloatArray, n: int) -> FloatArray:
+    """Return a column of n times one value, which is given as a column of its own; it cannot be written to."""
+    value.flags.writeable = False
+    return np.ndarray(n, np.float64, value, 0, (0,))
 
 
 def ones(n: int) -> FloatArray:
     """Return a column of n ones that takes no memory: every row is the same number. It cannot be written to."""
-    return np.ndarray(n, np.float64, _ONE, 0, (0,))
+    return same(_ONE, n)
 
 
 def cumulative(values: FloatArray) -> FloatArray:

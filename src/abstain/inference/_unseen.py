@@ -20,7 +20,7 @@ import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._quantiles import beta_quantile, gamma_quantile
-from abstain._sums import mapped
+from abstain._sums import inner, mapped, same
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import aggregated, gradient, per_sample
@@ -126,11 +126,15 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
         added, squares = (np.bincount(block, weight**k, len(blocks)) / total for k in (2, 3))
         added = size.number * added
     constant = not (blocks.weight.strides[0] or added.strides[0])
-    weight = np.broadcast_to(blocks.weight[:1] + added[:1], added.shape) if constant else blocks.weight + added
+    weight = same(blocks.weight[:1] + added[:1], added.size) if constant else blocks.weight + added
     more = replace(
         blocks, weight=weight, loss=blocks.loss + mapped(added, lambda share: size.mean * share), frequencies=False,
         moments=None, _oracle=None if blocks.binary else blocks._oracle,
     )  # fmt: skip
+    if samples.sample_weight is None:  # sums of what is in proportion to the weights follow from theirs
+        each, accepted = size.number / total, blocks.cumulative_weight
+        more.__dict__["cumulative_loss"] = blocks.cumulative_loss + (size.mean * each) * accepted
+        more.__dict__["cumulative_weight"] = accepted * (1.0 + each)
     return more, squares
 
 
@@ -163,13 +167,11 @@ def seen(
     weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     if blocks.binary and weight is None and strata is None and clusters is None:
         a, b = derivative.weight, derivative.loss
-        squares = a * a
-        squares *= blocks.weight - blocks.loss
-        right = float(np.add.reduce(squares))
-        np.add(a, b, out=squares)
-        squares *= squares
-        squares *= blocks.loss
-        return right + float(np.add.reduce(squares))
+        wrong = blocks.once("wrong", lambda: np.flatnonzero(blocks.loss))  # mostly few
+        right = a.take(wrong)
+        of_wrong = right + b.take(wrong)
+        more = blocks.loss.take(wrong) * (of_wrong * of_wrong - right * right)
+        return inner(blocks.weight, a * a) + float(np.add.reduce(more))
     return float(np.sum(aggregated(per_sample(derivative, blocks), strata, clusters, weight) ** 2))
 
 

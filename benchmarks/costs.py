@@ -1,0 +1,353 @@
+"""What stands around the values: intervals, thresholds, scans and memory as ratios to a yardstick.
+
+    OMP_NUM_THREADS=1 python benchmarks/costs.py                     # all rows of the table
+    OMP_NUM_THREADS=1 python benchmarks/costs.py evaluate_1e6 band   # these
+
+A time is the median over interleaved rounds of the job's processor time over that of its yardstick, in one run: no
+absolute time counts. A peak of memory is the kernel's high-water mark of a process of its own, above that of the same
+process with its input, over the bytes of the input. ``bar``: what was aimed at. ``limit``: what breaks the slow test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib.util
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import abstain
+
+Job = Callable[[], Any]
+METRICS = [abstain.metrics.get(name) for name in ("aurc", "augrc")]
+
+
+class Cost(NamedTuple):
+    """One row: the yardstick, what was aimed at, what breaks a test, how often to repeat, and (job, yardstick)."""
+
+    title: str
+    over: str
+    bar: float
+    limit: float
+    rounds: int
+    make: Callable[[], tuple[Job, Job]]
+
+
+def population(n: int, real: bool = False, seed: int = 0) -> tuple[Any, Any]:
+    """Scores that pile up near 1 with about 8 % errors; ``real``: losses in [0, 1]."""
+    rng = np.random.default_rng(seed)
+    score = 1.0 / (1.0 + np.exp(-np.abs(rng.normal(4.0, 3.0, n))))
+    wrong = (rng.random(n) > score).astype(np.float64)
+    return (np.minimum(0.5 * (wrong + rng.exponential(0.1, n)), 1.0) if real else wrong), score
+
+
+def values(loss: Any, score: Any, weight: Any = None) -> list[float]:
+    """AURC and AUGRC from one table."""
+    blocks = abstain.TieBlocks.from_samples(loss, score, weight)
+    return [metric(blocks) for metric in METRICS]
+
+
+def over_argsort(job: Callable[[Any, Any], Any], n: int = 1_000_000, real: bool = False) -> tuple[Job, Job]:
+    """Return a job beside np.argsort of the same scores."""
+    loss, score = population(n, real)
+    return lambda: job(loss, score), lambda: np.argsort(score)
+
+
+def evaluated(n: int) -> tuple[Job, Job]:
+    """The default evaluation of checked outputs, intervals included, beside AURC and AUGRC."""
+    loss, score = population(n)
+    outputs = abstain.Outputs(loss=loss, confidence=score)
+    return lambda: abstain.evaluate(outputs), lambda: values(loss, score)
+
+
+def compared(n: int) -> tuple[Job, Job]:
+    """Thirteen scores compared by AUGRC, beside AURC and AUGRC of one."""
+    loss, score = population(n)
+    rng = np.random.default_rng(1)
+    scores = {f"score {k}": score + 0.02 * k * rng.random(n) for k in range(13)}
+    return lambda: abstain.compare(loss=loss, scores=scores, metric="augrc"), lambda: values(loss, score)
+
+
+def choice(**options: Any) -> Callable[[Any, Any], Any]:
+    """Choose a threshold with a risk of 5 %."""
+    return lambda loss, score: abstain.choose_threshold(loss, score, risk=0.05, **options)
+
+
+def banded(loss: Any, score: Any) -> Any:
+    """The band around the drawn curve, by default."""
+    return abstain.inference.risk_band(loss, score)
+
+
+def weighted() -> tuple[Job, Job]:
+    """AURC and AUGRC with weights, beside argsort."""
+    loss, score = population(1_000_000)
+    weight = np.random.default_rng(1).exponential(1.0, len(loss))
+    return lambda: values(loss, score, weight), lambda: np.argsort(score)
+
+
+def influenced(loss: Any, score: Any) -> Any:
+    """Both values and both influences from one table."""
+    from abstain.inference._influence import influence_of
+
+    blocks = abstain.TieBlocks.from_samples(loss, score, keep_samples=True)
+    return [(metric(blocks), influence_of(metric, blocks)) for metric in METRICS]
+
+
+def scanned(engine: str, n: int = 2_000_000) -> tuple[Job, Job]:
+    """A table of a Parquet file with distinct scores, beside reading the two columns and from_samples."""
+    import polars
+
+    loss, score = population(n)
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "rows.parquet")
+    polars.DataFrame({"loss": loss, "score": score}).write_parquet(path)
+    if engine == "polars":
+        scan: Job = lambda: polars.scan_parquet(path)  # noqa: E731
+    else:
+        import duckdb
+
+        scan = lambda: duckdb.sql(f"select * from '{path}'")  # noqa: E731
+
+    def read() -> Any:
+        columns = polars.scan_parquet(path).collect() if engine == "polars" else scan().fetchnumpy()
+        return abstain.TieBlocks.from_samples(columns["loss"], columns["score"])
+
+    return lambda: abstain.TieBlocks.from_frame(scan(), confidence="score", loss="loss"), read
+
+
+def joint_columns(n: int) -> dict[str, Any]:
+    """Two useful scores of n samples in and n out of distribution, untied."""
+    rng = np.random.default_rng(0)
+    wrong = rng.random(n) < 0.23
+    confidence = np.append(rng.normal(1.5, 1.0, n) - 1.2 * wrong, rng.normal(0.3, 1.0, n))
+    score = np.append(rng.normal(1.0, 1.0, n), rng.normal(0.0, 1.0, n))
+    inside = {"id_loss": wrong.astype(float), "id_confidence": confidence[:n], "id_detector": score[:n]}
+    return inside | {"ood_confidence": confidence[n:], "ood_detector": score[n:]}
+
+
+def joint_area(n: int = 160_000) -> tuple[Job, Job]:
+    """The exact area below pairs of thresholds, beside argsort of the confidences."""
+    columns = joint_columns(n)
+    everything = np.append(columns["id_confidence"], columns["ood_confidence"])
+    return lambda: abstain.joint.ds_aurc(**columns), lambda: np.argsort(everything)
+
+
+def joint_text(n: int = 20_000) -> tuple[Job, Job]:
+    """A joint evaluation with its text, beside argsort of the confidences."""
+    columns = joint_columns(n)
+    everything = np.append(columns["id_confidence"], columns["ood_confidence"])
+    return lambda: str(abstain.joint.evaluate(**columns)), lambda: np.argsort(everything)
+
+
+def bootstrapped(scores: int) -> tuple[Job, Job]:
+    """AURC and AUGRC of resamples; per resample and score, beside one argsort."""
+    from abstain.inference._replicates import replicates
+
+    n, times = 20_000, 300
+    compiled = importlib.util.find_spec("numba") is not None
+    loss, score = population(n)
+    rng = np.random.default_rng(1)
+    columns = [(loss, score + 0.02 * k * rng.random(n)) for k in range(scores)]
+
+    def job() -> Any:
+        return replicates(
+            METRICS, columns, sample_weight=None, strata=None, clusters=None, n_resamples=times,
+            rng=np.random.default_rng(0), backend="numba" if compiled else "numpy",
+        )  # fmt: skip
+
+    return job, lambda: [np.argsort(score) for _ in range(times * scores)]
+
+
+def objective(name: str) -> tuple[Job, Job]:
+    """A training loss with its gradient, beside cross-entropy, 128 x 1000."""
+    import torch
+
+    from abstain import nn
+
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(128, 1000, generator=generator, requires_grad=True)
+    labels = torch.randint(0, 1000, (128,), generator=generator)
+    own, plain = getattr(nn, name)(), torch.nn.functional.cross_entropy
+
+    def step(loss: Any) -> Any:
+        logits.grad = None
+        for _ in range(20):
+            loss(logits, labels).backward()
+
+    return lambda: step(own), lambda: step(plain)
+
+
+def neighbours(name: str = "knn") -> tuple[Job, Job]:
+    """The kNN score, beside a single-precision product and a partial sort by PyTorch."""
+    import torch
+
+    from abstain import Outputs, scores
+
+    rng = np.random.default_rng(0)
+    bank, new = (rng.normal(size=(n, 1024)).astype(np.float32) for n in (10_000, 2_000))
+    logits = [rng.normal(size=(len(each), 10)).astype(np.float32) for each in (bank, new)]
+    fit, rows = (
+        Outputs(labels=np.argmax(each, 1), logits=each, features=x) for each, x in zip(logits, (bank, new), strict=True)
+    )
+    fitted = scores.get(name).fit(fit)
+    unit = torch.nn.functional.normalize(torch.tensor(bank))
+
+    def peer() -> Any:
+        return torch.topk(torch.nn.functional.normalize(torch.tensor(new)) @ unit.T, 50).values[:, -1]
+
+    return lambda: scores.compute(name, rows, fitted), peer
+
+
+COSTS: dict[str, Cost] = {
+    "values": Cost("AURC + AUGRC", "argsort", 0.6, 2.0, 9, lambda: over_argsort(values)),
+    "values_real": Cost("AURC + AUGRC, real losses", "argsort", 0.6, 2.5, 9, lambda: over_argsort(values, real=True)),
+    "influences": Cost("values and both influences", "argsort", 0.9, 4.0, 9, lambda: over_argsort(influenced)),
+    "weighted": Cost("AURC + AUGRC, weighted", "argsort", 0.9, 3.0, 9, weighted),
+    "evaluate_1e3": Cost("evaluate, 1e3", "AURC + AUGRC", 8, 24, 31, lambda: evaluated(1000)),
+    "evaluate_1e6": Cost("evaluate, 1e6", "AURC + AUGRC", 6, 15, 5, lambda: evaluated(1_000_000)),
+    "compare_1e3": Cost("compare of 13 scores, 1e3", "AURC + AUGRC", 60, 90, 5, lambda: compared(1000)),
+    "compare_1e6": Cost("compare of 13 scores, 1e6", "AURC + AUGRC", 30, 90, 3, lambda: compared(1_000_000)),
+    "polars": Cost("from_frame, polars", "read + from_samples", 1.2, 2.5, 5, lambda: scanned("polars")),
+    "duckdb": Cost("from_frame, DuckDB", "read + from_samples", 1.2, 2.5, 5, lambda: scanned("duckdb")),
+    "empirical": Cost("threshold, empirical", "argsort", 2, 6, 5, lambda: over_argsort(choice())),
+    "certified": Cost("threshold, certified", "argsort", 10, 15, 5, lambda: over_argsort(choice(delta=0.05))),
+    "betting": Cost(
+        "threshold, betting", "argsort", 30, 20, 3,
+        lambda: over_argsort(choice(delta=0.05, max_loss=1.0), real=True),
+    ),
+    "band": Cost("risk_band", "argsort", 20, 9, 3, lambda: over_argsort(banded)),
+    "joint_area": Cost("exact DS-AURC, 160k + 160k", "argsort", 450, 900, 1, joint_area),
+    "joint_text": Cost("str(joint.evaluate), 20k + 20k", "argsort", 2000, 6000, 1, joint_text),
+    "bootstrap_1": Cost("bootstrap, 1 score", "argsort", 0.06, 1, 3, lambda: bootstrapped(1)),
+    "bootstrap_13": Cost("bootstrap, 13 scores", "argsort", 0.02, 0.5, 3, lambda: bootstrapped(13)),
+    "aurc_loss": Cost("AURCLoss", "cross-entropy", 1.3, 2.5, 15, lambda: objective("AURCLoss")),
+    "cwsa_loss": Cost("CWSALoss", "cross-entropy", 1.6, 6, 15, lambda: objective("CWSALoss")),
+    "knn": Cost("kNN score", "single-precision product", 1.1, 3, 5, neighbours),
+}  # fmt: skip
+
+
+def ratio(cost: Cost, rounds: int | None = None) -> tuple[float, float]:
+    """Return the median of the job's processor time over its yardstick's, and that of the yardstick in seconds."""
+    job, yard = cost.make()
+    found, seconds = [], []
+    for turn in range((rounds or cost.rounds) + 1):
+        start = time.process_time()
+        yard()
+        middle = time.process_time()
+        job()
+        end = time.process_time()
+        if turn:  # the first one compiles and fills caches
+            found.append((end - middle) / (middle - start))
+            seconds.append(middle - start)
+    return statistics.median(found), statistics.median(seconds)
+
+
+class Peak(NamedTuple):
+    """One row: what the process makes of its input before it is measured, and what it does then."""
+
+    title: str
+    bar: float
+    limit: float
+    setup: str
+    job: str
+
+
+#: The input in a process of its own, with its bytes; ``n`` is set before.
+ROWS = """
+import numpy as np
+from benchmarks_costs import population
+loss, score = population(n)
+"""
+NARROW = ROWS + "loss, score = loss == 1.0, score.astype(np.float32)\n"
+FILE = (
+    ROWS
+    + """
+import os, polars, tempfile
+path = os.path.join(tempfile.mkdtemp(), "rows.parquet")
+polars.DataFrame({"loss": loss, "confidence": score}).write_parquet(path)
+"""
+)
+EVALUATE = "import abstain; str(abstain.evaluate(loss=loss, confidence=score))"
+SCAN = "import abstain; abstain.TieBlocks.from_frame(polars.scan_parquet(path), confidence='confidence', loss='loss')"
+PEAKS: dict[str, Peak] = {
+    "peak_evaluate": Peak("evaluate, float64", 5, 12, ROWS, EVALUATE),
+    "peak_narrow": Peak("evaluate, bool and float32", 12, 40, NARROW, EVALUATE),
+    "peak_polars": Peak("from_frame, polars, over the columns", 4, 9, FILE, SCAN),
+    "peak_duckdb": Peak(
+        "from_frame, DuckDB, over the columns", 4, 9, FILE,
+        SCAN.replace("polars.scan_parquet(path)", "__import__('duckdb').sql(f\"from '{path}'\")"),
+    ),
+}  # fmt: skip
+
+MEASURE = """
+import os, sys
+sys.path.insert(0, {folder!r})
+import importlib.util
+spec = importlib.util.spec_from_file_location("benchmarks_costs", {file!r})
+module = importlib.util.module_from_spec(spec)
+sys.modules["benchmarks_costs"] = module
+spec.loader.exec_module(module)
+n = {n}
+exec({setup!r})
+size = loss.nbytes + score.nbytes
+if "path" in globals():
+    del loss, score
+small = [each for each in module.population(1000)]
+def warm(loss, score):
+    exec({warm!r}, globals() | dict(loss=loss, score=score))
+warm(*small)
+import gc; gc.collect()
+try:
+    import ctypes; ctypes.CDLL("libc.so.6").malloc_trim(0)
+except OSError:
+    pass
+def mark(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name)) * 1024
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # the high-water mark starts again from here
+before = mark("VmRSS")
+exec({job!r})
+print((mark("VmHWM") - before) / size)
+"""
+
+
+def peak(row: Peak, n: int = 4_000_000) -> float:
+    """Return how far the high-water mark rises over what is there before, in bytes of the input."""
+    warm = row.job if "path" not in row.job else "import abstain, polars"
+    code = MEASURE.format(
+        folder=os.path.dirname(__file__), file=os.path.abspath(__file__), n=n, setup=row.setup, warm=warm, job=row.job
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return float(ran.stdout.split()[-1])
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", help=f"of {', '.join([*COSTS, *PEAKS])}")
+    parser.add_argument("--rounds", type=int)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    say = functools.partial(print, flush=True)
+    for name in arguments.rows or [*COSTS, *PEAKS]:
+        row: Any = PEAKS[name] if name in PEAKS else COSTS[name]
+        try:
+            found, second = (peak(row), 0.0) if name in PEAKS else ratio(row, arguments.rounds)
+        except ImportError as missing:
+            say(f"{name:<14} {row.title:<38} not measured: {missing}")
+            continue
+        over = "input" if name in PEAKS else f"{row.over} ({1e3 * second:.3g} ms)"
+        say(f"{name:<14} {row.title:<38} {found:8.2f} x {over:<32} bar {row.bar:g}")
+
+
+if __name__ == "__main__":
+    main()

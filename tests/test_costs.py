@@ -1,0 +1,62 @@
+"""What stands around the values keeps its price: ratios to a yardstick in one run, with room for other machines."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks/costs.py"
+
+
+def _costs() -> Any:
+    """Return the benchmark as a module."""
+    spec = importlib.util.spec_from_file_location("benchmarks_costs", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+COSTS = _costs()
+#: Without a compiler these take many times as long, which is no regression.
+COMPILED = {"joint_area", "joint_text", "bootstrap_1", "bootstrap_13"}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", COSTS.COSTS)
+def test_times_stay_below_their_limits(name: str) -> None:
+    """A limit is a multiple of what was measured when the row was last improved; the bar is in the benchmark."""
+    if name in COMPILED:
+        pytest.importorskip("numba")
+    if name in ("aurc_loss", "cwsa_loss", "knn"):
+        pytest.importorskip("torch")
+    row = COSTS.COSTS[name]
+    found, _ = COSTS.ratio(row)
+    assert found <= row.limit, f"{row.title}: {found:.2f} x {row.over}"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the kernel keeps no high-water mark here")
+@pytest.mark.parametrize("name", COSTS.PEAKS)
+def test_peaks_of_memory_stay_below_their_limits(name: str) -> None:
+    """Peaks are the kernel's, of a process of its own, over the bytes of the input."""
+    row = COSTS.PEAKS[name]
+    assert COSTS.peak(row) <= row.limit
+
+
+def test_a_cost_is_a_ratio_of_two_jobs_in_one_run() -> None:
+    """A job that repeats its yardstick ten times costs about ten of it."""
+    numbers = list(range(20_000))
+    row = COSTS.Cost(
+        "ten sums", "sum", 10, 20, 15, lambda: (lambda: [sum(numbers) for _ in range(10)], lambda: sum(numbers))
+    )
+    found, seconds = COSTS.ratio(row)
+    assert 3.0 < found < 30.0
+    assert seconds > 0.0
