@@ -24,6 +24,7 @@ extensions = [
     "registry_pages",
     "recipe_pages",
     "gallery_pages",
+    "tutorial_pages",
 ]
 html_math_renderer = "mathml" if find_spec("latex2mathml") else "mathjax"
 extensions.append("mathml" if html_math_renderer == "mathml" else "sphinx.ext.mathjax")

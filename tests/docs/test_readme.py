@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks import tied_rows
 
-from tests.docs.examples import ROOT, output_of, python_failures
+from tests.docs.examples import ROOT, failures_of, output_of
 
 README = ROOT / "README.md"
 
@@ -16,7 +16,7 @@ README = ROOT / "README.md"
 def test_the_example_runs_and_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Python example prints what the page says; it is ten lines of code at most."""
     monkeypatch.chdir(tmp_path)
-    number, failures = python_failures(README)
+    number, failures = failures_of(README, shell=False)
     assert failures == []
     assert 5 <= number <= 10
 
