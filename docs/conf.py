@@ -23,6 +23,7 @@ extensions = [
     "numpydoc",
     "registry_pages",
     "recipe_pages",
+    "command_pages",
     "gallery_pages",
     "tutorial_pages",
 ]

@@ -144,3 +144,16 @@ def test_nothing_is_fetched_to_build_and_hidden_files_stay_hidden(html: Path) ->
     """Included parts are no pages of their own."""
     assert not list(html.rglob("_requirements.html"))
     assert not list(html.rglob("_scores.html"))
+
+
+def test_the_page_of_options_has_every_command(tmp_path: Path) -> None:
+    """What ``--help`` says of each command, whole: it is declared with the command and nowhere else."""
+    click = pytest.importorskip("click")
+    command_pages = pytest.importorskip("command_pages")
+    page = command_pages.page()
+    named = dict(command_pages.commands())
+    assert {"abstain evaluate", "abstain monitor", "abstain study tables"} <= set(named)
+    for name, each in named.items():
+        assert f"\n{name}\n---" in page
+        for option in (each for each in each.params if isinstance(each, click.Option) and not each.hidden):
+            assert option.opts[0] in page

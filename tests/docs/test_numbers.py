@@ -12,7 +12,7 @@ from tests.imports import ROOT
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
 PAGES = [page for page in PAGES if not {"_build", "generated"} & set(page.parts)]
 #: A script or module that a reader can run from the root of the repository.
-COMMAND = re.compile(r"python (?:-m )?(?!pytest)[\w./]+|(?:benchmarks|experiments|docs)/[\w/]+\.py")
+COMMAND = re.compile(r"python (?:-m )?(?!pytest|timeit)[\w./]+|(?:benchmarks|experiments|docs)/[\w/]+\.py")
 
 #: Pages whose numbers were read off other packages, each with its version in the row.
 READ_OFF = {"why-does-my-number-differ.md"}

@@ -1,0 +1,51 @@
+"""Write the page of all options: what ``--help`` says of every command, which is declared with the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from registry_pages import _write_all, heading
+
+from abstain.cli import command
+
+#: Columns of the text on the page.
+WIDTH = 100
+
+
+def commands(each: Any = command, name: str = "abstain") -> Iterator[tuple[str, Any]]:
+    """Yield every command that does something, with its whole name."""
+    if not isinstance(each, click.Group):
+        yield name, each
+        return
+    for word in each.list_commands(click.Context(each)):
+        yield from commands(each.get_command(click.Context(each), word), f"{name} {word}")
+
+
+def help_of(name: str, each: Any) -> str:
+    """Return what ``--help`` prints."""
+    context = click.Context(each, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+    return each.get_help(context).rstrip()
+
+
+def page() -> str:
+    """Return the page."""
+    parts = [heading("All options", "="), "What ``--help`` prints. :doc:`/cli` says what needs more than a line.\n"]
+    for name, each in commands():
+        text = "\n".join(f"   {line}".rstrip() for line in help_of(name, each).splitlines())
+        parts += [heading(name, "-"), ".. code-block:: text\n", text, ""]
+    return "\n".join(parts)
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Register the hook."""
+
+    def write(app: Any) -> None:
+        folder = Path(app.srcdir) / "cli" / "generated"
+        folder.mkdir(parents=True, exist_ok=True)
+        _write_all(folder, {"options.rst": page()})
+
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True}
