@@ -70,7 +70,7 @@ dist: .venv/installed-dev
 	$(BIN)/python .ci/dist.py
 
 clean:
-	rm -rf .venv .venv-minimum .venv-dist demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated docs/gallery/generated docs/tutorials/generated docs/cli/generated dist build
+	rm -rf .venv .venv-minimum .venv-dist demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated docs/gallery/generated docs/tutorials/generated docs/cli/generated docs/glossary/generated dist build
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests docs benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 

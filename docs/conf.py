@@ -24,6 +24,7 @@ extensions = [
     "registry_pages",
     "recipe_pages",
     "command_pages",
+    "glossary_pages",
     "gallery_pages",
     "tutorial_pages",
 ]

@@ -330,6 +330,7 @@ def test_the_former_name_stands_where_it_must_and_nowhere_else():
                 "docs/gallery/generated",
                 "docs/tutorials/generated",
                 "docs/cli/generated",
+                "docs/glossary/generated",
             )
         ):
             continue

@@ -157,3 +157,13 @@ def test_the_page_of_options_has_every_command(tmp_path: Path) -> None:
         assert f"\n{name}\n---" in page
         for option in (each for each in each.params if isinstance(each, click.Option) and not each.hidden):
             assert option.opts[0] in page
+
+
+def test_the_glossary_has_every_word_and_metric() -> None:
+    """Made of the words that ``abstain explain`` knows and of the declarations of the metrics."""
+    from abstain._result import WORDS
+
+    glossary_pages = pytest.importorskip("glossary_pages")
+    page = glossary_pages.page()
+    assert [name for name in WORDS if f"\n{name.replace('|', ', ')}\n   " not in page] == []
+    assert [metric.name for metric in METRICS if f"(``{metric.name}``)\n   " not in page] == []
