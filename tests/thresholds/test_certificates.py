@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
@@ -178,6 +180,20 @@ def test_betting_is_its_formula() -> None:
         assert found == pytest.approx(wanted, rel=1e-9)
     assert evidence(values[::-1].copy(), np.array([300]), 0.1) == pytest.approx(evidence(values, np.array([300]), 0.1))
     assert evidence(values, count, 1.0).tolist() == [0.0] * 4
+
+
+@given(
+    limit=st.floats(1e-4, 0.999), surely=st.floats(1e-12, 0.5), more=st.floats(1.0, 10.0), seed=st.integers(0, 10**6)
+)
+def test_bounds_on_p_values_decide_as_they_do(limit: float, surely: float, more: float, seed: int) -> None:
+    """No test is passed or failed for a bound that would not be by the p-value, at any level from ``surely`` on."""
+    rng = np.random.default_rng(seed)
+    count = np.floor(10.0 ** rng.uniform(0.0, 6.0, 200))
+    errors = rng.binomial(count.astype(int), limit * rng.uniform(0.2, 1.1, 200).clip(max=1.0 / limit)).astype(float)
+    exact, screened = binomial(count, errors, limit), binomial(count, errors, limit, surely)
+    assert (screened >= exact * (1.0 - 1e-9)).all()
+    np.testing.assert_array_equal(exact <= more * surely, screened <= more * surely)
+    np.testing.assert_array_equal(screened[screened > surely], exact[screened > surely])
 
 
 def test_the_exact_p_value_is_the_binomial_tail() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, log, sqrt
 from typing import Literal
@@ -48,10 +47,10 @@ class Tests:
     limit: float
     bound: str
 
-    def p_value(self, low: int, high: int) -> FloatArray:
-        """Return the p-values of the positions low..high-1."""
-        formula: Callable[..., FloatArray] = binomial if self.bound == "binomial" else hoeffding_bentkus
-        return formula(self.count[low:high], self.total[low:high], self.limit)
+    def p_value(self, low: int, high: int, surely: float = 0.0) -> FloatArray:
+        """Return the p-values of the positions low..high-1; those that are at most ``surely`` may be bounds on them."""
+        columns = self.count[low:high], self.total[low:high], self.limit
+        return binomial(*columns, surely) if self.bound == "binomial" else hoeffding_bentkus(*columns)
 
 
 def search(
@@ -108,7 +107,8 @@ def walk(tests: Tests, n: int, delta: float, procedure: str = "fallback", fixed:
         return int(passed[-1]) if passed.size else -1
     if procedure == "fixed_sequence":
         start, share = start[:1], np.full(len(start[:1]), delta)
-    return fallback(many, start, share, tests.p_value)
+    least = float(share.min(initial=1.0))  # no level is below the smallest share
+    return fallback(many, start, share, lambda low, high: tests.p_value(low, high, least))
 
 
 def fixed_thresholds(thresholds: ArrayLike) -> FloatArray:

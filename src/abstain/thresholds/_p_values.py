@@ -22,22 +22,37 @@ from abstain._typing import FloatArray
 _ROUNDING = 1e-9
 
 
-def binomial(count: FloatArray, total: FloatArray, limit: float) -> FloatArray:
-    """Return the exact p-value of each (count, sum of 0/1 values); 1 where the count is 0."""
+def binomial(count: FloatArray, total: FloatArray, limit: float, surely: float = 0.0) -> FloatArray:
+    """Return the exact p-value of each (count, sum of 0/1 values); 1 where the count is 0.
+
+    Where Hoeffding's bound on it is at most ``surely``, that is returned: who asks for no smaller level, decides alike,
+    and a bound takes a thirtieth of the time of a sum of binomials.
+    """
     from scipy.special import bdtr
 
-    p = bdtr(np.floor(total + 0.5), np.maximum(count, 1.0).astype(np.int64), limit)
+    n, errors = np.maximum(count, 1.0), np.floor(total + 0.5)
+    if surely <= 0.0 or limit >= 1.0:
+        return np.where(count > 0, bdtr(errors, n.astype(np.int64), limit), 1.0)
+    p = np.where(errors < limit * n, np.exp(-n * _divergence(errors / n, limit)), 1.0)
+    open_ = np.flatnonzero(p > surely * (1.0 - _ROUNDING))
+    p[open_] = bdtr(errors[open_], n[open_].astype(np.int64), limit)
     return np.where(count > 0, p, 1.0)
+
+
+def _divergence(mean: FloatArray, limit: float | FloatArray) -> FloatArray:
+    """Return kl(mean, limit), in nats."""
+    from scipy.special import xlogy
+
+    return np.asarray(xlogy(mean, mean / limit) + xlogy(1.0 - mean, (1.0 - mean) / (1.0 - limit)))
 
 
 def hoeffding_bentkus(count: FloatArray, total: FloatArray, limit: float | FloatArray) -> FloatArray:
     """Return a valid p-value of each (count, sum of values in [0, 1]); 1 where the count is 0."""
-    from scipy.special import bdtr, xlogy
+    from scipy.special import bdtr
 
     n = np.maximum(count, 1.0)
     mean = np.clip(total / n, 0.0, 1.0)
-    kl = xlogy(mean, mean / limit) + xlogy(1.0 - mean, (1.0 - mean) / (1.0 - limit))
-    hoeffding = np.where(mean < limit, np.exp(-n * kl), 1.0)
+    hoeffding = np.where(mean < limit, np.exp(-n * _divergence(mean, limit)), 1.0)
     bentkus = e * bdtr(np.minimum(np.ceil(total - _ROUNDING), n), n.astype(np.int64), limit)
     return np.where(count > 0, np.minimum(np.minimum(hoeffding, bentkus), 1.0), 1.0)
 
