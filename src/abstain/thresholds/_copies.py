@@ -32,6 +32,8 @@ class CopiedRowsWarning(UserWarning):
 def warn_of_copies(sample: Sample) -> None:
     """Warn the caller's callers if rows have both score and loss in common where scores are otherwise unique."""
     blocks = sample.blocks
+    if blocks.largest_tie == 1:
+        return
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = np.round(blocks.score * GRID) / GRID == blocks.score
     finest = np.isfinite(blocks.score) & ~rounded & ~((blocks.score > 1.0 - TOP) & (blocks.score <= 1.0))
