@@ -22,7 +22,7 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest slow minimum docs bench peers claims dist clean
+.PHONY: help demo test lint types doctest pytest test-browser slow minimum docs bench peers claims dist clean
 
 help:
 	@sed -n '1,14s/^# \{0,1\}//p' Makefile
@@ -44,6 +44,9 @@ doctest: .venv/installed-dev
 
 pytest: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal
+
+test-browser: .venv/installed-dev
+	$(PYTEST) -q tests/report/test_browser.py
 
 slow: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow

@@ -52,7 +52,7 @@ NEIGHBOURS = {
 UPWARD = {
     ("curve", "plots"): ".plot()",
     ("evaluation", "plots"): ".plot()",
-    ("evaluation", "report"): ".report()",
+    ("_result", "report"): ".report()",
     ("joint", "plots"): ".plot()",
     ("inference", "plots"): ".plot()",
 }

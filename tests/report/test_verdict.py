@@ -81,7 +81,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "groups": {"column": "site", "count": 3},
     "calibration": {"score": "msp", "gap": 0.02, "size": 0.02, "low": -0.1, "high": 0.1},
     "score": {"score": "msp", "tie": 0.0, "missing": 0, "fate": ""},
-    "gain": {"set": "mnist", "detector": "knn", "confidence": "msp", "metric": "DS-F1", "alone": 0.7, "both": 0.8},
+    "gain": {"set": "mnist", "detector": "knn", "confidence": "msp", "metric": "DS-F1", "gain": 0.1, "noise": 0.01},
     "cell": {"set": "test", "label": "AUGRC", "name": "ce msp", "value": 0.01},
 }  # fmt: skip
 

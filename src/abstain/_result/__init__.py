@@ -10,11 +10,11 @@ from abstain._result._markup import prose
 from abstain._result._plain import as_polars, json_text, plain
 from abstain._result._table import Cell, Column, Estimate, Row, Table, arrow
 from abstain._result._text import of_result, rich_lines
-from abstain._result._verdict import QUESTIONS, SENTENCES, percent, readable, said
+from abstain._result._verdict import QUESTIONS, SENTENCES, percent, readable, said, verdict
 from abstain._result._words import clean, decimals, fixed, number, short, width, wrapped
 
 __all__ = [
     "QUESTIONS", "SENTENCES", "WORDS", "Cell", "Column", "Estimate", "Result", "Row", "Table", "arrow", "as_polars",
     "clean", "decimals", "fixed", "json_text", "number", "of_result", "percent", "plain", "prose", "readable",
-    "rich_lines", "said", "short", "summary", "width", "wrapped",
+    "rich_lines", "said", "short", "summary", "verdict", "width", "wrapped",
 ]  # fmt: skip

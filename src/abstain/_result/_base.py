@@ -116,6 +116,25 @@ class Result:
         tables = "".join(table.scaled(scale).to_html() for table in self.tables())
         return _kept(head + tables + _markup.paragraphs(self.notes()), path)
 
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None, **source: Any) -> None:
+        """Write the decision report, one self-contained HTML page (all of it or nothing); by its ending Markdown, JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in .html, .md or .json.
+        title : str, optional
+            Heading of the page, for example the name of model and data.
+        **source
+            What the page should know beside the numbers, each optional: ``outputs`` (names of the rows, duplicates),
+            ``images`` or ``texts`` of the rows, ``cost=(error, review)``, ``command``, ``files``; ``policies``, per
+            score how new files hold it, as arguments of :meth:`EmpiricalThreshold.policy`; of a threshold also
+            ``loss`` and ``confidence``, the rows that it was chosen on, for curves and slider.
+        """
+        from abstain.report import Source, write
+
+        write(self, path, title, Source(**source))
+
     def flat(self) -> dict[str, float]:
         """Return every number under a name of its own, as loggers take them."""
         result = {}

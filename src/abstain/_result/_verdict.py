@@ -109,12 +109,12 @@ SENTENCES: tuple[Sentence, ...] = (
     ),
     # a promise
     Sentence(
-        "certified", "promise", "threshold", "a certificate was found",
+        "certified", "live", "threshold", "a certificate was found",
         lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is None,
         "Answer from {threshold:t} on, {coverage:%} of the cases: {statement}.",
     ),
     Sentence(
-        "certified group", "promise", "threshold", "a certificate was found for a group",
+        "certified group", "live", "threshold", "a certificate was found for a group",
         lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is not None,
         "In {group} answer from {threshold:t} on, {coverage:%} of the cases: risk at most {limit:%}, promised.",
     ),
@@ -148,28 +148,28 @@ SENTENCES: tuple[Sentence, ...] = (
         "What these rows do certify: a risk of at most {risk:%} for {coverage:%} of the cases.",
     ),
     Sentence(
-        "broken", "promise", "promise watched", "the evidence against the promise reached 1/delta",
+        "broken", "live", "promise watched", "the evidence against the promise reached 1/delta",
         lambda fact: fact["broken"] is True,
         "The promise is broken: seen after {at:,} accepted rows. Stop answering by this policy, or choose it again.",
     ),
     Sentence(
-        "not broken", "promise", "promise watched",
+        "not broken", "live", "promise watched",
         "there is a promise, and the evidence against it stayed below 1/delta",
         lambda fact: fact["broken"] is False,
         "No proof that the promise is broken in {n_accepted:,} accepted rows; this is no proof that it is kept.",
     ),
     Sentence(
-        "promise untold", "promise", "promise watched", "there is no promise, or no accepted row",
+        "promise untold", "live", "promise watched", "there is no promise, or no accepted row",
         lambda fact: fact["broken"] is None, "Whether a promise is kept cannot be told.",
     ),
     Sentence(
-        "changed", "live", "promise watched", "the change detector gave a signal",
+        "changed", "worst", "promise watched", "the change detector gave a signal",
         lambda fact: fact["changes"] > 0,
         "A change was signalled after accepted row {last:,}; such signals also come by chance, once in "
         "{run_length:,.0f} rows.",
     ),
     Sentence(
-        "drifted", "live", "promise watched", "coverage or scores left what calibration had shown",
+        "drifted", "worst", "promise watched", "coverage or scores left what calibration had shown",
         lambda fact: fact["drifted"], "New cases are not like those of the calibration: {what} drifted.",
     ),
     # what was measured
@@ -308,15 +308,17 @@ SENTENCES: tuple[Sentence, ...] = (
     # two scores together, and studies
     Sentence(
         "second score helps", "better", "gain",
-        "the gain of a second score beats that of the same score permuted, p below 5 %",
+        "the largest gain of a second score beats that of the same score permuted, p times their number below 5 %",
         lambda fact: fact["p"] < 0.05,
-        "On {set}, {detector} beside {confidence} raises {metric} from {alone:.4g} to {both:.4g} ({p:p}).",
+        "A second threshold, on {detector}, raises {metric} on {set} by {gain:.4g}, noise by {noise:.4g} ({p:p}, "
+        "adjusted).",
     ),
     Sentence(
         "second score is noise", "better", "gain",
-        "the gain of a second score does not beat that of the same score permuted",
+        "the same, with p times their number of 5 % or more",
         lambda fact: fact["p"] >= 0.05,
-        "On {set}, {detector} beside {confidence} gains no more in {metric} than noise would ({p:p}).",
+        "The gain in {metric} by a second threshold, at most {gain:.4g} (on {detector}, {set}), cannot be told from "
+        "that of noise ({p:p}, adjusted).",
     ),
     Sentence(
         "best mean", "better", "cell", "a set of a study has at least two models or scores",

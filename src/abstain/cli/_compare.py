@@ -12,6 +12,7 @@ from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
+from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import check_destinations, print_result, scale_option
 
 if TYPE_CHECKING:
@@ -49,11 +50,13 @@ if TYPE_CHECKING:
 @click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
 @plot_option("comparison", "forest")
 @click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan --compare': only its rows are labelled.")
+@report_options
 @scale_option
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
     columns: dict[str, Any], json_path: Path | None, plots: Wanted, scale: float,
     plan_file: Path | None, margin: float | None, equivalent: bool, by: str | None,
+    report_path: Path | None, opened: bool,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -71,14 +74,19 @@ def compare_command(
     if fit_file is not None and len(files) > 1:
         raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
     sources = files if fit_file is None else (*files, fit_file)
-    check_destinations({"json_path": json_path, **plot_targets(plots)}, sources)
+    check_opened(report_path, opened)
+    check_destinations({"json_path": json_path, "report_path": report_path, **plot_targets(plots)}, sources)
     wanted = score_names(scores)
     if plan_file is not None:
-        _write(_planned(files, plan_file, wanted, chosen, level, columns), json_path, plots, scale)
+        planned = _planned(files, plan_file, wanted, chosen, level, columns)
+        write_report(planned, report_path, opened, files=[*files, plan_file])
+        _write(planned, json_path, plots, scale)
         return
     if by is not None:
         fit = read_fit(fit_file, columns)
-        _write(_of_groups(files[0], wanted, by, fit, chosen, level, columns), json_path, plots, scale)
+        grouped = _of_groups(files[0], wanted, by, fit, chosen, level, columns)
+        write_report(grouped, report_path, opened, files=sources)
+        _write(grouped, json_path, plots, scale)
         return
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
@@ -89,6 +97,7 @@ def compare_command(
         options = {"sample_weight": first.sample_weight, "clusters": first.clusters, "level": level}
         with about(*files):
             shown = abstain.inference.non_inferiority(losses, candidates, chosen, margin=margin, claim=claim, **options)
+        write_report(shown, report_path, opened, files=sources)
         _write(shown, json_path, plots, scale)
         if not shown.shown:
             click.get_current_context().exit(1)
@@ -103,6 +112,7 @@ def compare_command(
             sample_weight=first.sample_weight,
             clusters=first.clusters,
         )
+    write_report(result, report_path, opened, files=sources, outputs=first)
     _write(result, json_path, plots, scale)
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import abstain
-from abstain._checks import UnmetNeed
 from abstain.cli._input import about, read
 from abstain.cli._show import print_result
 
@@ -102,6 +101,7 @@ def _test(
     losses: dict[str, Any], scores: dict[str, Any], metric: str, margin: float, level: float, rows: dict[str, Any]
 ) -> Any:
     """Return the test of a metric on the same rows: of not being worse by the margin, where there is one for it."""
+    from abstain._checks import UnmetNeed
     from abstain.evaluation import Untested
 
     try:

@@ -11,12 +11,13 @@ import click
 
 import abstain
 from abstain._pace import paced
-from abstain._result import Column, Row, Table, json_text, plain
+from abstain._result import Column, Row, Table, json_text, plain, verdict
 from abstain.cli._columns import MODEL, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
-from abstain.cli._show import check_destinations, print_table, scale_option
+from abstain.cli._report import check_opened, report_options, write_report
+from abstain.cli._show import check_destinations, print_table, print_verdict, scale_option
 
 if TYPE_CHECKING:
     from abstain.joint import ProtocolResult, ScoredRun
@@ -73,12 +74,14 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 @click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
 @plot_option("joint", "frontier")
 @click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
+@report_options
 @scale_option
 def joint_command(
     id_file: Path, ood_files: tuple[Path, ...], ood: tuple[str, ...], near: str | None, far: str | None,
     also: tuple[str, ...], confidence: str | None, scores: str | None, fit_file: Path | None,
     prevalence: float | None, layout: str, metric: str | None, group: str | None, n_permutations: int,
     columns: dict[str, Any], json_path: Path | None, table_path: Path | None, plots: Wanted, scale: float,
+    report_path: Path | None, opened: bool,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
 
@@ -87,7 +90,7 @@ def joint_command(
 
     Every detector score alone, and paired with the confidence; values per set, then means of groups, then of runs.
     """
-    from abstain.joint import protocol
+    from abstain.joint import grounds_of, protocol
 
     parts = _parts(ood, columns)
     if not ood_files and not parts:
@@ -101,7 +104,9 @@ def joint_command(
     files = (id_file, *ood_files, *([] if fit_file is None else [fit_file]))
     others = [each.partition("=")[::2] if "=" in each and not Path(each).is_dir() else ("", each) for each in also]
     sources = [*files, *(Path(folder) / file.name for _, folder in others for file in files)]
-    check_destinations({"json_path": json_path, "table_path": table_path, **plot_targets(plots)}, sources)
+    check_opened(report_path, opened)
+    pages = {"json_path": json_path, "table_path": table_path, "report_path": report_path}
+    check_destinations({**pages, **plot_targets(plots)}, sources)
     sets = [_Set(file.stem, file) for file in ood_files] + [_Set(name, id_file, rows) for name, rows in parts.items()]
     groups = _groups([each.name for each in sets], words(near), words(far))
     first_run = _scored(id_file, sets, fit_file, confidence, score_names(scores), columns)
@@ -123,9 +128,11 @@ def joint_command(
         from abstain._files import write_text
 
         write_text(table_path, getattr(table, _FORMATS[table_path.suffix.lower()])() + "\n")
+    write_report(result, report_path, opened, files=files, gains=gains)
     if plots:
         _draw(plots, first_run, first, rest, prevalence)
     if str(json_path) != "-":
+        print_verdict(verdict(grounds_of(gains)))
         print_table(table)
         if gains:
             click.echo()

@@ -12,6 +12,7 @@ from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
+from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import check_destinations
 from abstain.cli._thresholds import noted, show_found
 
@@ -81,11 +82,13 @@ def as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
 @click.option("--delta", type=float, help="False-alarm probability; default that of the promise.")
 @model_option
 @plot_option("monitoring", "monitoring")
+@report_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def monitor_command(
     context: click.Context, /, policy: Path, file: Path | None, columns: dict[str, Any], state: Path | None,
     time: str | None, as_of: str | None, again: bool, as_json: bool, plots: Wanted, model: str | None,
+    report_path: Path | None, opened: bool,
     **options: Any,
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
@@ -96,7 +99,8 @@ def monitor_command(
     from abstain import load_policy
     from abstain.thresholds import Watch, load_watch
 
-    check_destinations(plot_targets(plots), [policy, *([] if file is None else [file])])
+    check_opened(report_path, opened)
+    check_destinations({**plot_targets(plots), "report_path": report_path}, [policy, *([] if file is None else [file])])
     whole = load_policy(policy, model=model)
     known = replace(whole, second=None)  # two scores are watched as one
     given = {name: value for name, value in options.items() if value not in (None, False)}
@@ -122,6 +126,7 @@ def monitor_command(
             seen = watch.update(**rows, as_of=_present(as_of), again=again)
     if state is not None and file is not None:
         watch.save(state)
+    write_report(seen, report_path, opened, files=[policy, *([] if file is None else [file])])
     say_written(draw(plots, "monitoring", seen, known))
     show_found(seen, as_json)
     if seen.promise_broken:

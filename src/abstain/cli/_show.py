@@ -117,16 +117,16 @@ class _InOptions(Result):
 def print_result(result: Result, scale: float = 1.0) -> None:
     """Print a result as wide as the terminal."""
     shown = _InOptions(result)
-    _print_verdict(result)
+    print_verdict(result.verdict())
     if _in_colour():
         _console().print(*rich_lines(of_result(shown, columns(), scale)), sep="\n")
     else:
         print(shown.to_text(columns(), scale=scale))  # in the encoding of the terminal, which click would change
 
 
-def _print_verdict(result: Result) -> None:
+def print_verdict(sentences: Iterable[str]) -> None:
     """Print what a result means in plain words, before its tables."""
-    lines = [wrapped(as_options(line), columns(), "  ") for line in result.verdict()]
+    lines = [wrapped(as_options(line), columns(), "  ") for line in sentences]
     if lines:
         print(*(line for each in lines for line in each), "", sep="\n")
 

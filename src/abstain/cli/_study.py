@@ -10,7 +10,8 @@ import click
 from abstain.cli._columns import COLUMNS, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, score_names
-from abstain.cli._show import print_result, scale_option, show_list
+from abstain.cli._report import check_opened, report_options, write_report
+from abstain.cli._show import check_destinations, print_result, print_verdict, scale_option, show_list
 
 
 @command.group(
@@ -121,15 +122,23 @@ def evaluated(folder: Path, level: float | None = 0.95, **options: Any) -> Any:
 @_scored
 @click.option("--level", default=0.95, show_default=True, help="Of the confidence intervals; 0: none.")
 @click.option("--scale", default=1.0, help="Multiply the numbers of the table, as by 1000.")
+@report_options
 @click.pass_context
-def evaluate_study_command(context: click.Context, /, folder: Path, level: float, scale: float, **options: Any) -> None:
+def evaluate_study_command(
+    context: click.Context, /, folder: Path, level: float, scale: float, report_path: Path | None, opened: bool,
+    **options: Any,
+) -> None:  # fmt: skip
     """Evaluate all of FOLDER; write results.parquet and means.parquet, and print the first metric.
 
     What was evaluated before is not done again. A file that cannot be read is named and left out, and the exit code
     is 1.
     """
+    check_opened(report_path, opened)
+    check_destinations({"report_path": report_path})
     results = evaluated(folder, level or None, **options)
+    write_report(results, report_path, opened, files=[folder / "study.json"], title=folder.resolve().name)
     if results.numbers:
+        print_verdict(results.verdict())
         results.to_parquet(folder / "results.parquet")
         results.to_parquet(folder / "means.parquet", means=True)
         click.echo(results.to_text(scale=scale))

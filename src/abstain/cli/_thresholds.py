@@ -15,6 +15,7 @@ from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read
 from abstain.cli._pair import choose, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
+from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import check_destinations, print_result
 
 if TYPE_CHECKING:
@@ -191,13 +192,15 @@ def noted() -> Iterator[None]:
 @click.option("--note", help="Written into the policy.")
 @click.option("-o", "--output", type=Path, help="Write the policy as JSON.")
 @plot_option("threshold", "trade_off")
+@report_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def threshold_command(
     context: click.Context, /, file: Path, columns: dict[str, Any], score: str | None,
     temperature: float | None, groups: str | None, output: Path | None, as_json: bool, plots: Wanted,
     model: str | None, author: str | None, note: str | None,
-    second: str | None, prevalence: float | None, review_cost: float | None, **objective: Any,
+    second: str | None, prevalence: float | None, review_cost: float | None, report_path: Path | None,
+    opened: bool, **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
 
@@ -215,7 +218,8 @@ def threshold_command(
     by = words(groups)
     if len(by) > 1:
         raise click.UsageError("--groups takes one group column here")
-    check_destinations({"output": output, **plot_targets(plots)}, [file])
+    check_opened(report_path, opened)
+    check_destinations({"output": output, "report_path": report_path, **plot_targets(plots)}, [file])
     if by and second:
         raise click.UsageError(
             f"--groups {by[0]} is not offered with --second; take a pair in each group, with --where {by[0]}=VALUE and "
@@ -236,6 +240,7 @@ def threshold_command(
         with about(file):
             found, how = choose(file, outputs, columns, second, prevalence, wanted,
                                 lambda part: _scored(part, score, temperature, columns))  # fmt: skip
+        write_report(found, report_path, opened, files=[file], title=file.name)
         _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), [])
         return
     with about(file):
@@ -246,6 +251,13 @@ def threshold_command(
         found = choose_threshold(
             outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject",
             answered=_declined(outputs), **wanted,
+        )  # fmt: skip
+    if report_path is not None:
+        policy = how | {"reading": _reading(outputs, columns, how)} | _classes(outputs, how)
+        write_report(
+            found, report_path, opened, files=[file], title=file.name, outputs=outputs,
+            loss=outputs.loss_per_sample(), confidence=column, dependent=outputs.clusters is not None,
+            policies={how["score"]: policy}, cost=objective.get("cost"),
         )  # fmt: skip
     say_written(draw(plots, "threshold", found, outputs.loss_per_sample(), column))
     _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by)

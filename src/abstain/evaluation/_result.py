@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -252,21 +251,3 @@ class Evaluation(Result):
         from abstain.plots import RiskCoverageDisplay
 
         return RiskCoverageDisplay.from_evaluation(self, ax=ax, **kwargs)
-
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None, **source: Any) -> None:
-        """Write the decision report, one self-contained HTML page (all of it or nothing); by its ending Markdown, JSON.
-
-        Parameters
-        ----------
-        path : str or path
-            Ends in .html, .md or .json.
-        title : str, optional
-            Heading of the page, for example the name of model and data.
-        **source
-            What the page should know beside the numbers, each optional: ``outputs`` (names of the rows, duplicates),
-            ``images`` or ``texts`` of the rows, ``cost=(error, review)``, ``command``, ``files``; and ``policies``, per
-            score how new files hold it, as arguments of :meth:`EmpiricalThreshold.policy`.
-        """
-        from abstain.report import Source, write
-
-        write(self, path, title, Source(**source))

@@ -15,6 +15,7 @@ from abstain.joint._evaluate import JointEvaluation, evaluate
 from abstain.joint._frontier import JointOperatingPoint, RiskCoverageFrontier
 from abstain.joint._intervals import confidence_intervals
 from abstain.joint._null import NullGain, null_gain
+from abstain.joint._null import grounds_of as grounds_of  # for the verdict
 from abstain.joint._problem import Thresholds
 from abstain.joint._protocol import ProtocolResult, Record, ScoredRun, protocol
 from abstain.joint._single import augrc, aurc, aurc_optimum, f1, scod_risk

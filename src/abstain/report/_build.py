@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from abstain._result import QUESTIONS, Result, said
+from abstain.joint import grounds_of
 from abstain.report._glossary import glossary, provenance
 from abstain.report._markdown import plain_text
 from abstain.report._page import Answers, Page, Prose, Section
@@ -16,21 +17,25 @@ from abstain.report._source import Source
 KINDS = {
     "Evaluation": ("_evaluation", "Evaluation of a reject option"),
     "Comparison": ("_comparison", "Comparison of scores or models"),
+    "Threshold": ("_threshold", "A threshold"),
+    "GroupThresholds": ("_threshold", "Thresholds by group"),
+    "Monitoring": ("_monitoring", "Watching a promise"),
+    "ProtocolResult": ("_joint", "Failures and foreign inputs together"),
+    "StudyResults": ("_study", "A study"),
+    "Result": ("_any", "A result"),
 }
 
 
 def build(result: Result, source: Source | None = None, title: str | None = None) -> Page:
     """Return the page of a result."""
     source = source or Source()
-    leaf, usual = next((KINDS[base.__name__] for base in type(result).__mro__ if base.__name__ in KINDS), ("", ""))
-    if not leaf:
-        raise TypeError(f"{type(result).__name__} has no page; there are pages of {', '.join(KINDS)}")
+    leaf, usual = next(KINDS[base.__name__] for base in type(result).__mro__ if base.__name__ in KINDS)
     sections: Callable[[Any, Source], list[Section]] = import_module(f"abstain.report.{leaf}").sections
-    found = said(result.grounds())
+    found = said([*result.grounds(), *(grounds_of(source.gains) if source.gains else ())])
     answers = {question: tuple(words for sentence, words in found if sentence.question == key)
                for key, question in QUESTIONS.items()}  # fmt: skip
     entries = tuple((question, words) for question, words in answers.items() if words)
-    lead = Answers(entries) if entries else Prose(("Nothing can be said in words about these rows.",))
+    lead = Answers(entries) if entries else Prose(("No sentence is said of this kind of result; see its numbers.",))
     body = [Section("verdict", "Verdict", (lead,)), *sections(result, source)]
     headline = result.headline()
     facts = getattr(result, "provenance", None) or _fields(result)

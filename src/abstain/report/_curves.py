@@ -1,35 +1,77 @@
-"""Both curves of scores with bands, references and promised points."""
+"""Both curves of scores with bands, references and promised points, and the slider over their thresholds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from abstain._result import percent
+from abstain._result import Column, Row, Table, percent, short
 from abstain.curve import RiskCoverageCurve
+from abstain.evaluation import Promise
+from abstain.inference import clopper_pearson
 from abstain.plots import band_of
-from abstain.report._page import Chart, Series
+from abstain.report._page import Chart, Charts, Folded, Grid, Prose, Section, Series, Slider
+from abstain.report._slider import places_of, rail
+from abstain.report._source import Source
 
 #: Coverages above which an axis must show everything: below, few rows may fill the picture without saying anything.
 FIRST = 0.05
+#: Coverages whose operating points are listed.
+COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
 _KINDS = (("selective", "Selective risk"), ("generalized", "Generalized risk"))
 
 
+def measured(
+    found: Mapping[str, RiskCoverageCurve], promises: Mapping[str, tuple[Promise, ...]], level: float,
+    exact: Mapping[str, bool], independent: bool, source: Source, stops: Mapping[str, tuple[float, ...]],
+    said: Sequence[str], start: bool = False,
+) -> list[Section]:  # fmt: skip
+    """Return the slider and the curves; ``stops``: thresholds that the slider has; ``start``: begin there."""
+    dots = [(name, each) for name in list(found)[:3] for each in promises[name] if each.attained]
+    rails = [
+        rail(name, curve, level, source, exact=exact[name], dependent=not independent, promises=promises[name],
+             extra=stops.get(name, ()), start=start)
+        for name, curve in found.items()
+    ]  # fmt: skip
+    data = {"level": level, "scores": [each for each in rails if each["stops"]], "cost": source.cost,
+            "binary": all(curve.blocks.binary for curve in found.values())}  # fmt: skip
+    points = Folded("Operating points with exact thresholds",
+                    tuple(Grid(_points(name, curve)) for name, curve in found.items()))  # fmt: skip
+    words = (
+        f"Band: pointwise {100.0 * level:g} % interval of the chosen score. Lines are thinned below half a pixel.",
+        "Selective risk: mean loss of what is accepted. Generalized risk: accepted loss per case of all cases.",
+        *said,
+    )
+    parts = Charts(tuple(curves(found, level, dots, independent, exact))), Prose(words)
+    first = [Section("threshold", "Choose a threshold", (Slider(data), points))] if data["scores"] else []
+    return [*first, Section("curves", "Risk against coverage", parts)]
+
+
+def _points(name: str, curve: RiskCoverageCurve) -> Table:
+    """Return the attainable points at round coverages: threshold in full, accepted, coverage, risks."""
+    names = ("Coverage of at least", "Threshold", "Accepted", "Coverage", "Selective risk", "Generalized risk")
+    rows: list[Row] = []
+    for coverage in COVERAGES:
+        point = curve.at(coverage=coverage)
+        if point.reason is None:
+            accepted = f"{point.n_accepted} of {point.n}"
+            risks = point.coverage, point.selective_risk, point.generalized_risk
+            rows.append((f"{100.0 * coverage:.0f} %", repr(point.threshold), accepted, *risks))
+    return Table([Column(each) for each in names], rows, title=f"Operating points of {short(name)}")
+
+
 def curves(
-    found: Mapping[str, RiskCoverageCurve], level: float, exact: Mapping[str, bool], dots: Sequence[tuple[str, Any]],
-    independent: bool,
+    found: Mapping[str, RiskCoverageCurve], level: float, dots: Sequence[tuple[str, Promise]], independent: bool,
+    exact: Mapping[str, bool],
 ) -> list[Chart]:  # fmt: skip
     """Return the charts of selective and generalized risk."""
     charts = []
     for kind, title in _KINDS:
         series = _references(found, kind)
         for k, (name, curve) in enumerate(found.items()):
-            band = band_of(curve, level, kind) if independent else None  # type: ignore[arg-type]
-            risk = getattr(curve, f"{kind}_risk")
-            low, high = (None, None) if band is None else (band.low, band.high)
-            series.append(Series(name, curve.coverage, risk, low, high, colour=k, score=name))
+            series += _band(curve, level, kind, exact[name], name, k) if independent else []
+            series.append(Series(name, curve.coverage, getattr(curve, f"{kind}_risk"), colour=k))
         for name, each in dots:
             x = np.array([each.coverage])
             y = np.array([each.found.risk * (1.0 if kind == "selective" else each.coverage)])
@@ -38,6 +80,23 @@ def curves(
         charts.append(Chart(kind, f"{title} against coverage", "Coverage", title, tuple(series), *ranges,
                             _words(found, kind), follows="coverage"))  # fmt: skip
     return charts
+
+
+def _band(curve: RiskCoverageCurve, level: float, kind: str, exact: bool, name: str, colour: int) -> list[Series]:
+    """Return the band of a curve as a series without a line: exact at the stops of the slider, else at every point."""
+    if not exact:
+        band = band_of(curve, level, kind)  # type: ignore[arg-type]
+        ends = None if band is None else (curve.coverage, band.low, band.high)
+    else:
+        places = places_of(curve, [])
+        errors, counts = np.cumsum(curve.blocks.loss)[places], curve.n_accepted[places]
+        of = counts if kind == "selective" else np.full(len(places), curve.blocks.n)
+        pairs = [clopper_pearson(round(float(k)), int(n), level) for k, n in zip(errors, of, strict=True)]
+        low, high = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+        ends = curve.coverage[places], low, high
+    if ends is None:
+        return []
+    return [Series("", ends[0], np.full(len(ends[0]), np.nan), *ends[1:], colour=colour, score=name)]
 
 
 def _references(found: Mapping[str, RiskCoverageCurve], kind: str) -> list[Series]:

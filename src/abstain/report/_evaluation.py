@@ -11,16 +11,13 @@ from abstain._result import Column, Estimate, Row, Table, clean, percent, readab
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import COVERAGE, DELTA, LADDER, RISK, Evaluation, by_column, rows_of
 from abstain.inference import clopper_pearson
-from abstain.report._curves import curves, scaled
-from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series, Slider
+from abstain.report._curves import measured, scaled
+from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series
 from abstain.report._rows import duplicates, failures
-from abstain.report._slider import rail
 from abstain.report._source import Source
 
 #: Columns of values that fit on a page, on paper too.
 COLUMNS = 4
-#: Coverages whose operating points are listed.
-COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
 #: More scores than this have no reliability diagram and histogram each.
 PANELS = 4
 #: More groups than this are not drawn; the worst are.
@@ -35,9 +32,17 @@ def sections(evaluation: Evaluation, source: Source) -> list[Section]:
         *_calibration(evaluation),
         *_groups(evaluation),
         *_failures(evaluation, source),
-        Section("metrics", "Metrics", tuple(Grid(table, COLUMNS) for table in evaluation.tables())),
+        Section("metrics", "Metrics", _metrics(evaluation)),
         Section("checks", "Data checks", checks(evaluation, source)),
     ]
+
+
+def _metrics(evaluation: Evaluation) -> tuple[Part, ...]:
+    """Return the tables of all rows, and those of groups, which are long, to be opened."""
+    tables = evaluation.tables()
+    whole = [table for table in tables if "by group" not in table.title]
+    groups = tuple(Grid(table, COLUMNS) for table in tables if "by group" in table.title)
+    return (*(Grid(table, COLUMNS) for table in whole), *([Folded("All metrics by group", groups)] if groups else []))
 
 
 def _level(evaluation: Evaluation) -> float:
@@ -60,48 +65,19 @@ def _curves(evaluation: Evaluation, source: Source) -> list[Section]:
     judged = evaluation.judged
     if not judged.whole:
         return []
-    level, names = _level(evaluation), ordered(evaluation)
-    found = {name: judged.whole[name].curve for name in names}
-    promises = {name: judged.promises(name) for name in names}
-    dots = [(name, each) for name in names[:3] for each in promises[name] if each.attained]
-    exact = {name: counted(evaluation, curve) for name, curve in found.items()}
-    said = [
-        f"Band: pointwise {100.0 * level:g} % interval of the chosen score. Lines are thinned below half a pixel.",
-        "Selective risk: mean loss of what is accepted. Generalized risk: accepted loss per case of all cases.",
-    ]
-    if dots:
+    found = {name: judged.whole[name].curve for name in ordered(evaluation)}
+    promises = {name: judged.promises(name) for name in found}
+    said = []
+    if any(each.attained for several in promises.values() for each in several):
         risks = ", ".join(percent(risk) for risk in LADDER)
         said.append(
             f"Rings: promised. Of {risks} each was tried for every score, at {percent(DELTA)} for all together: with "
             f"probability {percent(1.0 - DELTA)} over the draw of these rows all that are marked hold."
         )
-    drawn = curves(found, level, {name: exact[name] for name in names}, dots, judged.independent)
+    exact = {name: counted(evaluation, curve) for name, curve in found.items()}
     at = {name: curve.at(risk=RISK).threshold for name, curve in found.items() if curve.blocks.binary}
-    rails = [
-        rail(name, found[name], level, source, exact=exact[name], dependent=not judged.independent,
-             promises=promises[name], extra=(at[name],) if name in at and np.isfinite(at[name]) else ())
-        for name in names
-    ]  # fmt: skip
-    data = {"level": level, "scores": [each for each in rails if each["stops"]], "cost": source.cost,
-            "binary": all(curve.blocks.binary for curve in found.values())}  # fmt: skip
-    points = Folded("Operating points with exact thresholds",
-                    tuple(Grid(_points(name, found[name])) for name in names))  # fmt: skip
-    parts: list[Part] = [Charts(tuple(drawn)), Prose(tuple(said))]
-    first = Section("threshold", "Choose a threshold", (Slider(data), points)) if data["scores"] else None
-    return [*([first] if first else []), Section("curves", "Risk against coverage", tuple(parts))]
-
-
-def _points(name: str, curve: RiskCoverageCurve) -> Table:
-    """Return the attainable points at round coverages: threshold in full, accepted, coverage, risks."""
-    names = ("Coverage of at least", "Threshold", "Accepted", "Coverage", "Selective risk", "Generalized risk")
-    rows: list[Row] = []
-    for coverage in COVERAGES:
-        point = curve.at(coverage=coverage)
-        if point.reason is None:
-            accepted = f"{point.n_accepted} of {point.n}"
-            risks = point.coverage, point.selective_risk, point.generalized_risk
-            rows.append((f"{100.0 * coverage:.0f} %", repr(point.threshold), accepted, *risks))
-    return Table([Column(each) for each in names], rows, title=f"Operating points of {short(name)}")
+    stops = {name: (value,) for name, value in at.items() if np.isfinite(value)}
+    return measured(found, promises, _level(evaluation), exact, judged.independent, source, stops, said)
 
 
 def _comparison(evaluation: Evaluation) -> list[Section]:

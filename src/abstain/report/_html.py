@@ -93,7 +93,7 @@ def _part(part: Part, title: str) -> str:
     if isinstance(part, Grid):
         name = _text(part.table.title or title)
         return (
-            f'<div class="wide" role="region" tabindex="0" aria-label="{name}">{part.table.to_html(part.columns)}</div>'
+            f'<div class="wide" role="group" tabindex="0" aria-label="{name}">{part.table.to_html(part.columns)}</div>'
         )
     if isinstance(part, Charts):
         return f'<div class="charts">{"".join(svg(each) for each in part.charts)}</div>'

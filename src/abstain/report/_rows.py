@@ -14,6 +14,7 @@ from abstain._result import Column, Row, Table, clean, percent
 from abstain._typing import FloatArray
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import Evaluation, rows_of
+from abstain.outputs import Outputs
 from abstain.report._page import Grid, Part, Pictures
 from abstain.report._source import Source
 
@@ -30,13 +31,14 @@ def failures(name: str, loss: FloatArray, score: FloatArray, curve: RiskCoverage
     outputs = source.outputs
     same = outputs is not None and outputs.n == len(loss)
     heads, rows = [Column("Row"), Column(name), Column("answered from coverage")], list[Row]()
-    spoken = [each for each in ("labels", "predictions") if same and getattr(outputs, each) is not None]
-    heads += [Column({"labels": "true", "predictions": "said"}[each], left=True) for each in spoken]
+    columns = {"true": outputs.labels, "said": _said(outputs)} if outputs is not None and same else {}
+    spoken = {word: column for word, column in columns.items() if column is not None}
+    heads += [Column(word, left=True) for word in spoken]
     pictures = []
     for row in map(int, wrong):
         called = source.name(row) if same else f"row {row + 1}"
         at = int(np.searchsorted(-curve.threshold, -score[row], side="left"))
-        words = [_class(outputs, getattr(outputs, each), row) for each in spoken]
+        words = [_class(outputs, column, row) for column in spoken.values()]
         rows.append((called, float(score[row]), percent(float(curve.coverage[at])), *words))
         image, text = source.of_row("images", row), source.of_row("texts", row)
         if image is not None or text is not None:
@@ -51,6 +53,14 @@ def failures(name: str, loss: FloatArray, score: FloatArray, curve: RiskCoverage
         )
     table = Table(heads, rows, notes=notes, ranks=0)
     return [Grid(table), *([Pictures(tuple(pictures))] if pictures else [])]
+
+
+def _said(outputs: Outputs) -> Any:
+    """Return what was predicted: as given, else the largest of the classes."""
+    matrix = outputs.logits if outputs.logits is not None else outputs.probabilities
+    if outputs.predictions is not None or matrix is None or outputs.labels is None:
+        return outputs.predictions
+    return np.argmax(np.asarray(matrix), axis=1)
 
 
 def _class(outputs: Any, column: Any, row: int) -> str:

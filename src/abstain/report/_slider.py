@@ -29,14 +29,14 @@ _PLACES = {"threshold": "@T@", "n_accepted": "@K@", "coverage": "@C@", "objectiv
 
 def rail(
     name: str, curve: RiskCoverageCurve, level: float, source: Source, *, exact: bool, dependent: bool = False,
-    promises: tuple[Promise, ...] = (), extra: tuple[float, ...] = (),
+    promises: tuple[Promise, ...] = (), extra: tuple[float, ...] = (), start: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Return one score to slide over: stops of falling threshold, those that are promised, and the policy's text.
 
     A stop is [threshold, accepted rows, their weight, their loss, lower end, upper end]; ends may be null.
     """
     kept = [each for each in promises if each.attained]
-    places = _places(curve, [*(each.threshold for each in kept), *extra])
+    places = places_of(curve, [*(each.threshold for each in kept), *extra])
     low, high = _ends(curve, places, level, exact, dependent)
     blocks = curve.blocks
     weight, loss = blocks.cumulative_weight[places], blocks.cumulative_loss[places]
@@ -52,15 +52,16 @@ def rail(
             "risk": each.risk, "objective": _canonical(each.found.objective),
             "guarantee": _canonical(each.found.guarantee()),
         }  # fmt: skip
+    begin = where.get(extra[0]) if start and extra else None
     return {
-        "name": clean(name), "n": blocks.n, "total": _plain(blocks.total_weight), "exact": exact,
+        "name": clean(name), "start": begin, "n": blocks.n, "total": _plain(blocks.total_weight), "exact": exact,
         "stops": stops, "readable": [readable(float(curve.threshold[j])) for j in places],
         "promised": {str(k): entry for k, entry in sorted(promised.items())},
         "policy": _template(name, curve, source),
     }  # fmt: skip
 
 
-def _places(curve: RiskCoverageCurve, wanted: list[float]) -> IntArray:
+def places_of(curve: RiskCoverageCurve, wanted: list[float]) -> IntArray:
     """Return which points of the curve are stops: an even choice, and those that are wanted."""
     scored = len(curve) - int(curve.threshold[-1] == -np.inf)
     coverage = curve.coverage[:scored]

@@ -35,6 +35,12 @@ class Source:
         The same as text.
     policies : mapping of score to dict
         How new files hold each score, as arguments of ``Threshold.policy``; default: a column of its name.
+    loss, confidence : array-like of shape (n,), optional
+        Of a threshold: the rows that it was chosen on.
+    dependent : bool
+        Whether these rows belong together in clusters, so that intervals of single rows do not hold.
+    gains : sequence of dict
+        Of a joint evaluation: gains of a second score beside those of noise, as the command computes them.
     """
 
     outputs: Outputs | None = None
@@ -44,6 +50,10 @@ class Source:
     images: Any = None
     texts: Any = None
     policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    loss: Any = None
+    confidence: Any = None
+    dependent: bool = False
+    gains: Sequence[Mapping[str, Any]] = ()
 
     def name(self, row: int) -> str:
         """Return the identifier of a row, or its number counted from one."""

@@ -88,8 +88,10 @@ def _series(chart: Chart, each: Series, k: int) -> str:
     colour = "reference" if each.colour < 0 else f"c{each.colour % COLOURS}"
     found = []
     if each.low is not None and each.high is not None and each.kind in ("line", "step"):
+        first = next((one for one in chart.series if one.low is not None), each)
+        shown = " on" if each is first else ""
         of = "" if each.score is None else f' data-score="{escape(clean(each.score), quote=True)}"'
-        found.append(f'<path class="band {colour}"{of} d="{_band(chart, each)}"/>')
+        found.append(f'<path class="band {colour}{shown}"{of} d="{_band(chart, each)}"/>')
     if each.kind == "bars":
         width = _x(chart, each.x[1:2])[0] - _x(chart, each.x[:1])[0] if len(each.x) > 1 else 12.0
         d = "".join(

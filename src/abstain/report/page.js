@@ -142,7 +142,7 @@
     const one = score(), kept = Object.entries(one.promised);
     kept.sort((a, b) => Math.abs(a[1].risk - 0.05) - Math.abs(b[1].risk - 0.05));
     const within = one.stops.findLastIndex((stop) => stop[3] <= 0.05 * stop[2]);
-    range.value = kept.length ? kept[0][0] : String(within >= 0 ? within : Math.floor(one.stops.length / 2));
+    range.value = one.start !== null ? String(one.start) : kept.length ? kept[0][0] : String(within >= 0 ? within : Math.floor(one.stops.length / 2));
     show();
   }
   fill();

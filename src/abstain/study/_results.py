@@ -210,6 +210,19 @@ class StudyResults(Result):
 
     # ------------------------------------------------------------------ as a result
 
+    def grounds(self) -> list[dict[str, Any]]:
+        """Return what the verdict rests on: what was left out, and the best mean on each set."""
+        found: list[dict[str, Any]] = [{"about": "left out", "count": len(self.failures)}]
+        specs = self.values("metric")
+        cells: dict[tuple[str, str, str], list[Mean]] = {}
+        for each in self.means("augrc" if "augrc" in specs else specs[0]) if specs else []:
+            cells.setdefault((each.data, each.set, each.id_failures), []).append(each)
+        for (_, name, _), several in list(cells.items())[:4]:
+            best = (min if several[0].direction == "lower" else max)(several, key=lambda each: each.value)
+            found.append({"about": "cell", "set": name, "count": len(several), "label": best.label,
+                          "name": f"{best.model} {best.score}", "value": best.value})  # fmt: skip
+        return found
+
     def headline(self) -> str:
         """Return what was evaluated."""
         sizes = [

@@ -96,6 +96,10 @@ class GroupThresholds(Result):
 
     # ------------------------------------------------------------------ as a result
 
+    def grounds(self) -> list[dict[str, Any]]:
+        """Return what the verdict rests on: each group."""
+        return [fact for name, each in self.groups.items() for fact in each.grounds(name)]
+
     def headline(self) -> str:
         """Return what was asked for of every group."""
         return f"{next(iter(self.groups.values())).headline()}, by group"

@@ -80,6 +80,16 @@ class Monitoring(Result):
     skipped: int
     periods: tuple[Period, ...]
 
+    def grounds(self) -> list[dict[str, Any]]:
+        """Return what the verdict rests on: whether the promise is broken, and what has changed."""
+        drifted = [name for name in ("coverage", "score") if getattr(self, f"{name}_drifted")]
+        return [{
+            "about": "promise watched", "broken": self.promise_broken, "at": self.broken_at or 0,
+            "n_accepted": self.n_accepted, "changes": len(self.changed_at),
+            "last": self.changed_at[-1] if self.changed_at else 0, "run_length": self.run_length,
+            "drifted": bool(drifted), "what": " and ".join(drifted),
+        }]  # fmt: skip
+
     def headline(self) -> str:
         """Return whether the promise is broken, and the evidence."""
         broken = [name for name, is_broken in self.groups.items() if is_broken]

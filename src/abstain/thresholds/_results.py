@@ -99,6 +99,16 @@ class Threshold(Result):
 
     # ------------------------------------------------------------------ as a result
 
+    def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
+        """Return what the verdict rests on."""
+        promise = self.guarantee()
+        return [{
+            "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
+            "threshold": self.threshold, "coverage": self.coverage, "risk": self.risk, "reason": self.reason,
+            "statement": "" if promise is None else promise["statement"],
+            "limit": None if promise is None else promise["risk"],
+        }]  # fmt: skip
+
     def headline(self) -> str:
         """Return what was asked for, and how it was looked for."""
         goal = ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
@@ -246,6 +256,18 @@ class CertifiedThreshold(Threshold):
             "risk": self.risk_limit, "delta": self.delta, "max_loss": self.max_loss, "procedure": self.procedure,
             "bound": self.bound, "statement": self.statement,
         }  # fmt: skip
+
+    def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
+        """Return what the verdict rests on, and what these rows do certify."""
+        found = super().grounds(group)
+        if self.attainable or group is not None:
+            return found
+        for one in dict.fromkeys(self.attained[:1] + self.attained[-1:]):
+            found.append({"about": "instead", "risk": one.risk, "coverage": one.coverage})
+        if self.rows_needed is not None:
+            found.append({"about": "promise", "attained": False, "risk": self.risk_limit, "n": self.n,
+                          "needed": self.rows_needed[0]})  # fmt: skip
+        return found
 
     def notes(self) -> list[str]:
         """Return the promise; or why there is none, and how many rows might do."""

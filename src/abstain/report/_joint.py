@@ -1,0 +1,54 @@
+"""Sections of a joint evaluation of ID and OOD rows: detectors beside the confidence, set by set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from abstain._result import Column, Row, Table
+from abstain.report import _any
+from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series
+from abstain.report._source import Source
+
+#: Scores that are drawn.
+DRAWN = 8
+
+
+def sections(found: Any, source: Source) -> list[Section]:
+    """Return the table of single and double scores, the gains beside noise, and each set by itself."""
+    result = [Section("result", "Single and double scores", _any.sections(found, source)[0].parts)]
+    if source.gains:
+        words = (
+            "Gain: how much two thresholds, on the confidence and on the detector, are better than the confidence "
+            "alone. Noise: the mean gain of the same score permuted, which says nothing."
+        )
+        result.append(Section("gains", "Gains beside noise", (*_gains(source), Prose((words,)))))
+    tables = tuple(Grid(found.table(layout), _any.COLUMNS) for layout in ("detection", "sets"))
+    result.append(Section("sets", "Set by set", (Folded("Detection, and every set", tables),)))
+    rows: list[Row] = [(f"rows of {name}", str(n)) for name, n in found.sizes.items()]
+    if source.outputs is not None:
+        rows += [(f"read as {part}", words) for part, words in source.outputs.understood().items()]
+    table = Table([Column("Check"), Column("Found", left=True)], rows)
+    return [*result, Section("checks", "Data checks", (Grid(table),))]
+
+
+def _gains(source: Source) -> list[Part]:
+    """Return the gains as a chart, of one metric, and as a table."""
+    rows: list[Row] = [
+        (f"{row['set']}, {row['score']}", str(row["metric"]).upper().replace("_", "-"), float(row["gain"]),
+         float(row["null_mean"]), f"{row['p']:.3f}")
+        for row in source.gains
+    ]  # fmt: skip
+    heads = [Column("Set, score"), Column("Metric", left=True), Column("Gain"), Column("Noise"), Column("p")]
+    chosen = [row for row in source.gains if row["metric"] == "ds_f1"]
+    chosen = sorted(chosen, key=lambda row: -float(row["gain"]))[:DRAWN]
+    x = np.arange(1.0, len(chosen) + 1.0)
+    gain, noise = (np.array([float(row[key]) for row in chosen]) for key in ("gain", "null_mean"))
+    ends = np.concatenate([gain, noise, [0.0]])
+    span = float(ends.max() - ends.min()) or 1.0
+    series = Series("", x, gain, kind="dots", colour=0), Series("", x, noise, kind="dots", colour=-1)
+    labels = tuple(str(row["score"]) for row in chosen)
+    chart = Chart("gains", "Gain in DS-F1, largest first; grey: noise", "", "Gain", series, (0.5, len(x) + 0.5),
+                  (float(ends.min()) - 0.08 * span, float(ends.max()) + 0.08 * span), labels=labels)  # fmt: skip
+    return [*([Charts((chart,))] if len(chosen) > 1 else []), Grid(Table(heads, rows, ranks=0))]

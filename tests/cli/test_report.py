@@ -1,0 +1,87 @@
+"""``--report`` of every command that has it: the page is written, names its command and files, and says the verdict."""
+
+from __future__ import annotations
+
+import hashlib
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.cli import run
+
+pytest.importorskip("polars")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return files of two models, of an OOD set, a policy and a study."""
+    where, rng = tmp_path_factory.mktemp("reports"), np.random.default_rng(0)
+    score = rng.random(2000)
+    wrong = (rng.random(2000) > 0.7 + 0.3 * score).astype(float)
+    for name, column in (("a", score), ("b", rng.random(2000))):
+        abstain.write_outputs(abstain.Outputs(loss=wrong, confidence=column), where / f"{name}.npz")
+    abstain.choose_threshold(wrong, score, risk=0.2, delta=0.05).save(where / "policy.json", score="confidence")
+    later = rng.random(1500)
+    fresh = abstain.Outputs(loss=(rng.random(1500) > 0.7 + 0.3 * later).astype(float), confidence=later)
+    abstain.write_outputs(fresh, where / "new.npz")
+    for model in ("ce", "mixup"):
+        made = abstain.datasets.synthetic("calibrated", 300, len(model))
+        abstain.study.add_outputs(where / "study", made, model=model, run="seed0", set="test")
+    return where
+
+
+COMMANDS = {
+    "evaluate": ["evaluate", "a.npz"],
+    "compare": ["compare", "a.npz", "b.npz"],
+    "threshold": ["threshold", "a.npz", "--risk", "0.2", "--delta", "0.05"],
+    "monitor": ["monitor", "policy.json", "new.npz"],
+    "study": ["study", "evaluate", "study", "--workers", "1"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("ending", ["html", "md", "json"])
+def test_every_command_writes_its_report(
+    name: str, ending: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All three forms; the verdict is printed, and is on the page in the same words."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "1000")
+    page = folder / f"{name}.{ending}"
+    assert run([*COMMANDS[name], "--report", page.name]) == 0
+    printed, said = capsys.readouterr()
+    assert f"wrote {page.name}" in said
+    text = unescape(page.read_text("utf-8"))
+    first = printed.splitlines()[0]
+    assert first.endswith(".")
+    assert first in text.replace("\\", "")
+    if ending == "html":
+        assert f"abstain {' '.join(COMMANDS[name])} --report {page.name}" in text
+        file = (
+            folder / "study" / "study.json"
+            if name == "study"
+            else folder / COMMANDS[name][-1 if name != "threshold" else 1]
+        )
+        assert hashlib.sha256(file.read_bytes()).hexdigest() in text
+
+
+def test_open_shows_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the browser of the user, after it was written; without a report there is nothing to show."""
+    monkeypatch.chdir(folder)
+    shown: list[Any] = []
+    monkeypatch.setattr("webbrowser.open", shown.append)
+    assert run(["compare", "a.npz", "b.npz", "--report", "shown.html", "--open"]) == 0
+    assert shown == [(folder / "shown.html").resolve().as_uri()]
+    assert run(["compare", "a.npz", "b.npz", "--open"]) == 2
+    assert "--open shows the --report; give --report FILE" in capsys.readouterr().err
+
+
+def test_another_ending_is_refused_before_the_work(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A page is no PDF."""
+    assert run(["threshold", str(folder / "a.npz"), "--coverage", "0.5", "--report", str(folder / "x.pdf")]) == 2
+    assert "extension '.pdf' is no report; use .html, .htm, .md, .json" in capsys.readouterr().err
+    assert not (folder / "x.pdf").exists()
