@@ -46,7 +46,7 @@ pytest: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal
 
 test-browser: .venv/installed-dev
-	$(PYTEST) -q tests/report/test_browser.py
+	ABSTAIN_BROWSER=1 $(PYTEST) -q tests/report/test_browser.py
 
 slow: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow

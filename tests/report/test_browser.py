@@ -19,8 +19,10 @@ import abstain
 from tests.report import hostile
 
 CHROMIUM = os.environ.get("ABSTAIN_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("NOT TESTED IN A BROWSER: needs Chromium", allow_module_level=True)
+if CHROMIUM is None or not os.environ.get("ABSTAIN_BROWSER"):
+    pytest.skip(
+        "NOT TESTED IN A BROWSER: needs Chromium, and takes minutes: make test-browser", allow_module_level=True
+    )
 playwright = pytest.importorskip("playwright.sync_api", reason="NOT TESTED IN A BROWSER: needs playwright")
 
 OUTPUTS = abstain.datasets.load("llama3_70b_mmlu")
