@@ -49,6 +49,9 @@ def _metrics(result: Any) -> list[tuple[str, str, str]]:
     if hasattr(result, "measurements"):
         found = {each.metric: (each.metric, each.label, each.identifier) for each in result.measurements}
         return list(found.values())
+    if hasattr(result, "numbers"):
+        each = {row["metric"]: (row["metric"], row["label"], row.get("identifier", "")) for row in result.numbers}
+        return list(each.values())
     return [(result.metric, result.label, result.identifier)] if hasattr(result, "identifier") else []
 
 

@@ -21,6 +21,8 @@ COLOURS = 8
 LEGEND = 12
 #: Letters of a name below an axis.
 LABEL = 14
+#: More names than this need two lines.
+SIDE_BY_SIDE = 4
 
 
 def svg(chart: Chart) -> str:
@@ -56,10 +58,12 @@ def _axes(chart: Chart) -> str:
     parts = []
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     named = {float(k + 1): short(name, LABEL) for k, name in enumerate(chart.labels)}
+    lower = 17 if len(named) > SIDE_BY_SIDE else 0  # every second name stands below its neighbours
     for value, word in (named or {value: f"{value:g}" for value in ticks(*chart.x_range)}).items():
         at = float(_x(chart, np.array([value]))[0])
         parts.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{bottom}"/>')
-        parts.append(f'<text x="{at:.1f}" y="{bottom + 20}" text-anchor="middle">{escape(word)}</text>')
+        y = bottom + 20 + (lower if int(value) % 2 == 0 else 0)
+        parts.append(f'<text x="{at:.1f}" y="{y}" text-anchor="middle">{escape(word)}</text>')
     for value in ticks(*chart.y_range):
         at = float(_y(chart, np.array([value]))[0])
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
