@@ -153,3 +153,23 @@ def test_classes_without_columns(folder: Path) -> None:
         abstain.read_outputs(rows, cost_matrix=[[0, 1], [5, 0]])
     correct = rows | {"correct": [1, 0, 1]}  # found by its name, and left out
     assert abstain.read_outputs(correct, cost_matrix={"a": 1, "b": 5}).loss_per_sample().sum() == 5.0
+
+
+def test_errors_are_priced_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A cost of errors beside a matrix of them would count twice: refused, and the remedy runs."""
+    costs = ["--cost-matrix", "ill=20,well=1,un:clear=1"]
+    assert run(["threshold", "cal.csv", *costs, "--cost", "20", "1"]) == 2
+    assert "give --review-cost 1, the cost of a review in the same units" in capsys.readouterr().err
+    assert run(["threshold", "cal.csv", *costs, "--review-cost", "1"]) == 0
+
+
+def test_the_class_that_a_column_names_is_the_hint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of p_ill the first classes that are proposed make ill the positive one; taken, they do not invert the result."""
+    frame = pl.read_csv("cal.csv").filter(pl.col("label") != "un:clear").select("label", p_ill="p_ill")
+    frame.write_csv("two.csv")
+    options = ["evaluate", "two.csv", "--positive-probability", "p_ill"]
+    assert run(options) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "give --class-names well,ill if it is 'ill', --class-names ill,well if it is 'well'" in said
+    found = abstain.evaluate("two.csv", positive_probability="p_ill", class_names=["well", "ill"])
+    assert found.value("risk") == ((frame["p_ill"] >= 0.5) != (frame["label"] == "ill")).mean()

@@ -51,9 +51,28 @@ def test_the_python_file_decides_alike(name: str) -> None:
     expected = [policy.decide(row) for row in rows]
     many = policy.decide(pl.DataFrame(rows, infer_schema_length=None))
     assert any(each.score == each.threshold for each in expected[: len(calibration)])
-    assert [repr(decide(row)) for row in rows] == [repr(tuple(each)) for each in expected]
+    assert [repr(decide(row)) for row in rows] == [repr(each) for each in expected]
+    assert [bool(decide(row)) for row in calibration] == policy.decide(pl.DataFrame(calibration)).accepted.tolist()
     assert many.accepted.tolist() == [each.accepted for each in expected]
     assert many.reason.tolist() == [each.reason for each in expected]
+
+
+def test_the_python_file_takes_numbers_and_lists() -> None:
+    """A number or a list of classes is one row, as for the policy; many rows and a wrong width are refused."""
+    finished, computed = make("column")[0], make("msp_logits")[0]
+    alone, classes = module(finished)["decide"], module(computed)["decide"]
+    assert [repr(alone(each)) for each in (0.99, 0.01, None)] == [
+        repr(finished.decide(each)) for each in (0.99, 0.01, None)
+    ]
+    assert [bool(alone(0.99)), bool(alone(0.01)), alone(0.01).action] == [True, False, "reject"]
+    assert repr(classes([9.0, 0.0, 0.0, 0.0])) == repr(computed.decide([9.0, 0.0, 0.0, 0.0]))
+    assert repr(module(make("positive")[0])["decide"](0.2)) == repr(make("positive")[0].decide({"p": 0.2}))
+    with pytest.raises(TypeError, match="a dict by column, or the number 's'; give rows one by one"):
+        alone([0.9, 0.1])
+    with pytest.raises(ValueError, match="computed from 4 logits; give a list of them, or a dict by column"):
+        classes([1.0, 2.0])
+    with pytest.raises(ValueError, match="the row has no 'site', the group"):
+        module(make("groups")[0])["decide"](0.9)
 
 
 @pytest.mark.parametrize("name", IN_SQL)

@@ -213,6 +213,11 @@ def threshold_command(
         if "cost" in wanted:
             raise click.UsageError("--cost and --review-cost both name the cost of a review; give one of them")
         wanted["cost"] = (1.0, review_cost)
+    elif "cost" in wanted and columns["cost_matrix"] is not None:
+        raise click.UsageError(
+            "--cost-matrix says what each error costs, and --cost would multiply it; give "
+            f"--review-cost {wanted['cost'][1]:g}, the cost of a review in the same units, in the place of --cost"
+        )
     if len(wanted.keys() & _OBJECTIVES) != 1:
         raise click.UsageError(f"give exactly one of {', '.join(f'--{name}' for name in _OBJECTIVES)}, --review-cost")
     by = words(groups)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -134,9 +135,13 @@ class Answers:
             raise ValueError(f"labels hold the one class {found[0]!r}; give both names: class_names=[other, positive]")
         if all(_is_number(word) for word in found) or tuple(word.lower() for word in found) in _PAIRS:
             return found
+        words = re.split(r"[\W_]+", name.lower())
+        last = [word for word in found if word.lower() in words]
+        first, second = found if last != found[:1] else found[::-1]
         raise ValueError(
-            f"which of {found[0]!r} and {found[1]!r} has the probability {name!r}? "
-            f"give class_names=[{found[0]!r}, {found[1]!r}], the positive one last"
+            f"which of {first!r} and {second!r} has the probability {name!r}? give "
+            f"class_names=[{first!r}, {second!r}] if it is {second!r}, class_names=[{second!r}, {first!r}] if it is "
+            f"{first!r}: the positive one last"
         )
 
     def _redundant(self, p: FloatArray, names: list[str]) -> None:

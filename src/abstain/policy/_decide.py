@@ -46,14 +46,14 @@ def _row(policy: Policy, row: Mapping[str, Any], groups: Any, second: Any, decli
         given[policy.second["score"]] = second
     plain = policy.row_policy
     if plain is not None:
-        try:
-            return Decision(*_plain.decide_row(plain, given))
-        except KeyError as error:
-            raise ValueError(error.args[0]) from None
+        return _plain.decide_row(plain, given)
     from abstain.outputs import declined as declined_rows
 
     wanted = [policy._part(), *([] if policy.second is None else [dict(policy.second)])]
-    columns = [np.array([_cells(given, part)]) if part["inputs"] is not None else None for part in wanted]
+    columns = [
+        None if part["inputs"] is None else np.array([_plain.values_of(given, next(iter(part["inputs"].values())))])
+        for part in wanted
+    ]
     numbers = [
         _plain.score_of(part, given) if column is None else
         float(compute(part["score"], next(iter(part["inputs"])), column, part["temperature"])[0])
@@ -64,13 +64,6 @@ def _row(policy: Policy, row: Mapping[str, Any], groups: Any, second: Any, decli
         refused = np.asarray(declined_rows([given[said[1]]], f"column {said[1]!r}", said[0], strict=False))
     name = None if policy.group is None else [given.get(policy.group)]
     return _decisions(policy, np.array(numbers[:1]), name, np.array(numbers[1:]), refused)[0]
-
-
-def _cells(row: Mapping[str, Any], part: Mapping[str, Any]) -> list[float]:
-    try:
-        return _plain.values_of(row, next(iter(part["inputs"].values())))
-    except KeyError as error:
-        raise ValueError(error.args[0]) from None
 
 
 def _is_frame(rows: Any) -> bool:

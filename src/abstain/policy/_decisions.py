@@ -1,54 +1,14 @@
-"""What a policy says of a row, and of many."""
+"""What a policy says of many rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.policy._plain import ACCEPTED, REASONS
-
-
-class Decision(NamedTuple):
-    """Whether one row is answered, and why; true if it is.
-
-    Parameters
-    ----------
-    accepted : bool
-    reason : str
-        ``accepted``; or the last in this list that holds of ``below_threshold``, ``below_second_threshold``,
-        ``missing_score`` (missing, NaN, or a class that is missing or infinite), ``no_threshold`` (the objective was
-        not attainable, here or in the group), ``unknown_group`` (not calibrated, or missing), ``declined`` (the model
-        itself gave no answer).
-    score : float
-        NaN where it is missing.
-    threshold : float
-        What the score was compared with; NaN for an unknown group.
-
-    Examples
-    --------
-    >>> import abstain
-    >>> policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
-    >>> policy.decide(0.7)
-    Decision(accepted=True, reason='accepted', score=0.7, threshold=0.6)
-    >>> policy.decide(None).action
-    'reject'
-    """
-
-    accepted: bool
-    reason: str
-    score: float
-    threshold: float
-
-    @property
-    def action(self) -> str:
-        """``"answer"`` or ``"reject"``."""
-        return "answer" if self.accepted else "reject"
-
-    def __bool__(self) -> bool:
-        return self.accepted
+from abstain.policy._plain import ACCEPTED, REASONS, Decision
 
 
 class Decisions:

@@ -7,7 +7,7 @@ machine and every form of a policy gives the same score to the last bit; ``_arra
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 ACCEPTED, BELOW, BELOW_SECOND, MISSING, CLOSED, UNKNOWN, DECLINED = range(7)
 #: Why a row is answered or rejected, by number; of several reasons the last one in this list is given.
@@ -26,6 +26,46 @@ LEAST = -690.0
 #: Spellings of truth values: NumPy's and pandas', and that of spreadsheets; polars and JSON use small letters.
 TRUTH = ("True", "False", "TRUE", "FALSE")
 YES, NO = ("true", "yes", "1", "1.0", "y", "t"), ("false", "no", "0", "0.0", "n", "f", "")
+
+
+class Decision(NamedTuple):
+    """Whether one row is answered, and why; true if it is.
+
+    Parameters
+    ----------
+    accepted : bool
+    reason : str
+        ``accepted``; or the last in this list that holds of ``below_threshold``, ``below_second_threshold``,
+        ``missing_score`` (missing, NaN, or a class that is missing or infinite), ``no_threshold`` (the objective was
+        not attainable, here or in the group), ``unknown_group`` (not calibrated, or missing), ``declined`` (the model
+        itself gave no answer).
+    score : float
+        NaN where it is missing.
+    threshold : float
+        What the score was compared with; NaN for an unknown group.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
+    >>> policy.decide(0.7)
+    Decision(accepted=True, reason='accepted', score=0.7, threshold=0.6)
+    >>> policy.decide(None).action
+    'reject'
+    """
+
+    accepted: bool
+    reason: str
+    score: float
+    threshold: float
+
+    @property
+    def action(self) -> str:
+        """``"answer"`` or ``"reject"``."""
+        return "answer" if self.accepted else "reject"
+
+    def __bool__(self) -> bool:
+        return self.accepted
 
 
 def exponential(x: float) -> float:
@@ -121,7 +161,7 @@ def values_of(row: Any, columns: list[str]) -> list[float]:
     """Return the numbers of the classes of a row: of a column each, or of the one column that holds a list."""
     missing = [column for column in columns if column not in row]
     if missing:
-        raise KeyError(f"the row has no {missing[0]!r}, from which the score is computed; give {', '.join(columns)}")
+        raise ValueError(f"the row has no {missing[0]!r}, from which the score is computed; give {', '.join(columns)}")
     whole = row[columns[0]] if len(columns) == 1 else None
     if whole is not None and hasattr(whole, "__len__") and not isinstance(whole, str):
         return [number(value, columns[0]) for value in whole]
@@ -134,7 +174,7 @@ def score_of(part: dict[str, Any], row: Any) -> float:
         ((kind, columns),) = part["inputs"].items()
         return formula(part["score"], kind, part["temperature"], values_of(row, columns))
     if part["score"] not in row:
-        raise KeyError(f"the row has no {part['score']!r}, the score of the policy; give it, None where it is missing")
+        raise ValueError(f"the row has no {part['score']!r}, the policy's score; give it, None where it is missing")
     value = number(row[part["score"]], part["score"])
     return -value if part.get("uncertainty") else value
 
@@ -150,21 +190,39 @@ def reason_of(score: float, threshold: float, second: float, second_threshold: f
     return BELOW
 
 
-def decide_row(policy: dict[str, Any], row: Any) -> tuple[bool, str, float, float]:
+def row_of(policy: dict[str, Any], row: Any) -> Any:
+    """Return a row by column: a number is the value of the score's column, a list holds the numbers of the classes."""
+    if hasattr(row, "keys"):
+        return row
+    listed = hasattr(row, "__len__") and not isinstance(row, (str, bytes))
+    if policy["inputs"] is None:
+        if listed:
+            raise TypeError(f"a row is a dict by column, or the number {policy['score']!r}; give rows one by one")
+        return {policy["score"]: row}
+    ((kind, columns),) = policy["inputs"].items()
+    if len(columns) == 1:
+        return {columns[0]: row}
+    if not listed or len(row) != len(columns):
+        raise ValueError(f"the score is computed from {len(columns)} {kind}; give a list of them, or a dict by column")
+    return dict(zip(columns, row))  # noqa: B905  (the file serves Python 3.9, too)
+
+
+def decide_row(policy: dict[str, Any], row: Any) -> Decision:
     """Return whether a row is answered, why, its score, and the threshold that it was compared with."""
-    score, other = score_of(policy, row), policy.get("second")
+    row, other = row_of(policy, row), policy.get("second")
+    score = score_of(policy, row)
     second = 0.0 if other is None else score_of(other, row)
     if policy["group"] is not None and policy["group"] not in row:
-        raise KeyError(f"the row has no {policy['group']!r}, the group that its threshold depends on")
+        raise ValueError(f"the row has no {policy['group']!r}, the group that its threshold depends on")
     name = "" if policy["group"] is None else group_name(row[policy["group"]])
     threshold = math.nan if name is None else policy["thresholds"].get(name, math.nan)
     column = policy.get("declined")
     if column is not None and column not in row:
-        raise KeyError(f"the row has no {column!r}, which says whether the model itself declined it")
+        raise ValueError(f"the row has no {column!r}, which says whether the model itself declined it")
     if column is not None and says_declined(row[column], column):
         reason = DECLINED
     elif threshold != threshold:
         reason = UNKNOWN
     else:
         reason = reason_of(score, threshold, second, 0.0 if other is None else other["threshold"])
-    return reason == ACCEPTED, REASONS[reason], score, threshold
+    return Decision(reason == ACCEPTED, REASONS[reason], score, threshold)

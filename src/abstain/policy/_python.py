@@ -16,8 +16,9 @@ _HEAD = '''"""Decide rows by a policy of abstain {version}; this file needs Pyth
 
 {facts}
 
-decide(row) takes a dict by column and returns (accepted, reason, score, threshold). As a program it reads a JSON
-object per line and writes each with "decision" added.
+decide(row) takes one row: a dict by column; the number itself where a column of scores decides alone; a list of the
+classes' numbers where the score is computed from them. Its decision is true if the row is answered, and has accepted,
+reason, score and threshold. As a program it reads a JSON object per line and writes each with "decision" added.
 """
 '''
 _TAIL = '''
@@ -25,8 +26,8 @@ _TAIL = '''
 POLICY = {policy}
 
 
-def decide(row: Any) -> tuple[bool, str, float, float]:
-    """Return whether a row is answered, why, its score, and the threshold that it was compared with."""
+def decide(row: Any) -> Decision:
+    """Return the decision on one row: true if it is answered."""
     return decide_row(POLICY, row)
 
 
