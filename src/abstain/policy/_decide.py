@@ -12,9 +12,10 @@ from abstain._checks import closest, same_length, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.policy import _plain
 from abstain.policy._arrays import no_probabilities, reasons
-from abstain.policy._decisions import Decision, Decisions
+from abstain.policy._decisions import Decisions
 from abstain.policy._groups import limits_of
 from abstain.policy._inputs import compute
+from abstain.policy._plain import Decision
 
 if TYPE_CHECKING:
     from abstain.policy._policy import Policy

@@ -17,10 +17,10 @@ from abstain._checks import listed, vector
 from abstain._files import write_text
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.policy import _plain
-from abstain.policy._decisions import Decision
 from abstain.policy._groups import accept_by_group
 from abstain.policy._inputs import compute, inputs_of, is_own
 from abstain.policy._match import mismatch
+from abstain.policy._plain import Decision
 
 FORMAT = "abstain.policy/2"
 #: Arguments of ``read_outputs`` that a policy may keep, so that new files are read as the calibration file was.
