@@ -32,8 +32,9 @@ def effective(loss: np.ndarray) -> float:
 # ---------------------------------------------------------------------- agreement
 
 
-@pytest.mark.parametrize("metric", ["augrc", "aurc", "auroc_f", "e_augrc", "selective_risk(coverage=0.8)"])
+@pytest.mark.parametrize("metric", ["augrc", "auroc_f", "e_augrc", "selective_risk(coverage=0.8)"])
 def test_values_errors_and_intervals_are_those_of_the_single_functions(data, metric):
+    """So they are unless fewer than ten errors decide; then a difference has room for one more."""
     loss, scores = data
     result = abstain.compare(loss, scores, metric)
     chosen = abstain.metrics.parse(metric)

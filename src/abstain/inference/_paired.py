@@ -17,6 +17,7 @@ from abstain.inference._panel import Panel
 from abstain.inference._permutation import swap_test
 from abstain.inference._runs import covariance_of_runs, of_pair, over_runs
 from abstain.inference._spread import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
+from abstain.inference._unseen import of_difference, with_unseen
 from abstain.metrics import Metric
 
 __all__ = ["Difference"]
@@ -123,7 +124,7 @@ def paired(
             ).p_value
             for i, j in pairs.tolist()
         ]  # fmt: skip
-        plain = [each._replace(p_value=value) for each, value in zip(plain, p, strict=True)]
+        plain = [each._replace(p_value=_safe(each, value)) for each, value in zip(plain, p, strict=True)]
     return Paired(estimates, tuple(_adjusted(plain, estimates, pairs, level, adjust, together, rng)), swap)
 
 
@@ -138,6 +139,11 @@ def _few(panel: Panel, estimates: Estimates, n_pairs: int) -> bool:
         return False
     same = all(np.array_equal(one, each) for each in losses[1:]) and bool(np.isin(one, (0.0, 1.0)).all())
     return same and 0 < one.sum() < FEW_ERRORS
+
+
+def _safe(plain: Difference, swapped: float) -> float:
+    """Return the p-value by swaps, which know as little as the spread of an error that no row shows."""
+    return max(swapped, plain.p_value) if plain.df < FEW and plain.p_value == plain.p_value else swapped
 
 
 def _difference(estimates: Estimates, i: int, j: int, level: float, together: bool) -> Difference:
@@ -161,10 +167,15 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         error_test = error_runs = error = p = np.nan
         notes.append(SINGLE)
     else:
+        if estimates.route == "influence":
+            spread_df = degrees_of_freedom(over_runs(terms[0]) - over_runs(terms[1]))
+            if estimates.rises:
+                unseen = of_difference(estimates.rises[i], estimates.rises[j])
+                test, df = with_unseen(parts.test, parts.df, spread_df, unseen)
+                parts = parts._replace(test=test, df=df)
+            most_df = min(most_df, parts.df, spread_df)
         error_test, error_runs, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
         p = p_of(abs(difference) / error, parts.df)
-        if estimates.route == "influence":
-            most_df = min(most_df, degrees_of_freedom(over_runs(terms[0]) - over_runs(terms[1])))
         if most_df < FEW:
             notes.append(f"only {most_df:.1f} degrees of freedom: too few samples on which the two differ")
         if estimates.n_clusters is not None and estimates.n_clusters < FEW_CLUSTERS:
