@@ -1,6 +1,6 @@
 """Ranks as sets, claims at the margin, groups, useless second scores: how often what is said is false.
 
-python benchmarks/ranks_and_margins.py [ranks] [margins] [groups] [null] [--full]
+python benchmarks/ranks_and_margins.py [ranks] [margins] [moved] [groups] [null] [--full]
 
 Without names all: some minutes; with --full an hour. Shares with 1.96 Monte Carlo errors.
 """
@@ -82,6 +82,47 @@ def margins(full: bool) -> None:
                       f"{percent(found[1], done)} (worse), refused {refused}", flush=True)  # fmt: skip
 
 
+def promoted(metric: str, error: float, share: float, margin: float) -> tuple[Any, Any, Any]:
+    """Return a score, the same with some rows promoted, worse by ``margin``, and each row's chance of an error."""
+    rng = np.random.default_rng(3)
+    base = rng.random(60_000)
+    moves = (base < 0.5) & (rng.random(base.size) < 2.0 * share)
+    other = np.where(moves, 1.0 + 0.01 * rng.random(base.size), base)
+    chance = error * (1.0 - base) ** 2 / np.mean((1.0 - base) ** 2)
+    low, high = 1e-6, 0.9
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        tried = np.where(moves, middle, chance)
+        worse = getattr(abstain, metric)(tried, other) - getattr(abstain, metric)(tried, base)
+        low, high = (middle, high) if worse < margin else (low, middle)
+    return base, other, np.where(moves, low, chance)
+
+
+def moved(full: bool) -> None:
+    """Two scores that differ on few rows: equal ones, and one that is worse by the margin."""
+    for metric, error, share, n, margin in (
+        ("augrc", 0.02, 0.05, 1500, 0.0002), ("augrc", 0.04, 0.02, 2500, 0.0002), ("augrc", 0.05, 0.05, 2000, 0.0005),
+        ("augrc", 0.1, 0.05, 500, 0.001), ("augrc", 0.1, 0.02, 1000, 0.001), ("augrc", 0.02, 0.02, 10000, 0.0001),
+        ("aurc", 0.04, 0.02, 2500, 0.0005), ("aurc", 0.05, 0.05, 2000, 0.0005), ("aurc", 0.1, 0.02, 1000, 0.001),
+    ):  # fmt: skip
+        equal, worse = (promoted(metric, error, share, each) for each in (0.0, margin))
+        found, many = np.zeros(2), 1000 if full else 100
+        for k in range(many):
+            for place, (base, other, chance) in enumerate((equal, worse)):
+                rng = np.random.default_rng([5, k])
+                rows = rng.integers(0, base.size, n)
+                loss, scores = (rng.random(n) < chance[rows]) * 1.0, {"new": other[rows], "old": base[rows]}
+                if place == 0:
+                    found[0] += abstain.compare(loss, scores, metric).differences[0].significant
+                elif loss.sum() >= 20:
+                    found[1] += non_inferiority(loss, scores, metric, margin=margin).shown
+        print(
+            f"{metric}, {error * n:.0f} errors in {n}, {100 * share:.0f} % of rows promoted: equal, yet different "
+            f"{percent(found[0], many)}; worse by the margin, yet not worse {percent(found[1], many)}",
+            flush=True,
+        )
+
+
 def groups(full: bool) -> None:
     """Groups with the same risk and ranking: any difference is false; intervals hold together."""
     wrong, good, _ = two_scores(4_000_000, 0.2, np.random.default_rng(6))
@@ -120,7 +161,9 @@ def null(full: bool) -> None:
 
 
 def main() -> None:
-    studies: dict[str, Callable[[bool], None]] = {"ranks": ranks, "margins": margins, "groups": groups, "null": null}
+    studies: dict[str, Callable[[bool], None]] = {
+        "ranks": ranks, "margins": margins, "moved": moved, "groups": groups, "null": null,
+    }  # fmt: skip
     for name in [name for name in sys.argv[1:] if name != "--full"] or studies:
         studies[name]("--full" in sys.argv)
 
