@@ -13,7 +13,6 @@ from abstain.evaluation._gate import gate as gate
 from abstain.evaluation._gate import metrics_of as metrics_of
 from abstain.evaluation._judge import DELTA as DELTA
 from abstain.evaluation._judge import LADDER as LADDER
-from abstain.evaluation._judge import Promise as Promise
 from abstain.evaluation._judge import by_column as by_column
 from abstain.evaluation._judge import rows_of as rows_of
 from abstain.evaluation._planned import explained as explained

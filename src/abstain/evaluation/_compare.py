@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from abstain._checks import generator, one_of, whole
 from abstain._typing import ArrayLike, IntArray
+from abstain.blocks import TieBlocks
 from abstain.evaluation._comparison import Comparison
 from abstain.evaluation._planned_pair import compared
 from abstain.inference import (
@@ -24,6 +26,7 @@ from abstain.inference import (
     min_ranks,
     paired,
     panel,
+    panel_of,
     rank_sets,
 )  # fmt: skip
 from abstain.metrics import Metric
@@ -162,13 +165,24 @@ def compare(
         paired_runs=paired_runs, n_resamples=n_resamples, n_permutations=n_permutations,
         rng=generator(rng),
     )  # fmt: skip
+    return _said(chosen, columns, tests, level, adjust, columns.runs_are_paired(paired_runs))
+
+
+def compare_tables(tables: Mapping[str, TieBlocks], metric: str, level: float) -> Comparison:
+    """Return what ``compare`` says of scores on the same rows, from their tables, which kept their rows."""
+    chosen, columns = as_metric(metric), panel_of(tables)
+    tests = paired(chosen, columns, level=level, rng=generator(0))
+    return _said(chosen, columns, tests, level, "holm", columns.runs_are_paired(None))
+
+
+def _said(chosen: Metric, columns: Panel, tests: Paired, level: float, adjust: str, together: bool) -> Comparison:
+    """Return tests of all pairs as a comparison, best first."""
     order = _best_first(tests)
     letters = letter_groups(tests.significant[np.ix_(order, order)])
     place = {tests.estimates.names[k]: position for position, k in enumerate(order)}
     pairs = [each if place[each.a] < place[each.b] else each.swapped() for each in tests.differences]
     pairs.sort(key=lambda each: (place[each.a], place[each.b]))
     by_name = dict(zip((columns.names[k] for k in order), letters, strict=True))
-    together = columns.runs_are_paired(paired_runs)
     sets = rank_sets(tests, level, together, generator(0))
     return Comparison(
         metric=chosen.spec,

@@ -108,7 +108,7 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
     for each in shown:
         yield {"about": "promise", "score": score, "risk": each.risk, "attained": each.attained,
                "coverage": each.coverage, "sure": 1.0 - DELTA, "n": curve.blocks.n, "threshold": each.threshold,
-               "needed": each.found.rows_needed[0] if each.found.rows_needed else None}  # fmt: skip
+               "needed": None if each.attained else (each.needed() or (None,))[0]}  # fmt: skip
     gap = judged.calibration(score)
     if gap is not None:
         yield {"about": "calibration", "score": score, "gap": gap[0], "size": -gap[0], "low": gap[1], "high": gap[2]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from abstain.inference import GroupComparison, compare_groups
 if TYPE_CHECKING:
     from abstain.evaluation._comparison import Comparison
     from abstain.evaluation._result import Evaluation, ScoreSummary
+    from abstain.thresholds import Promise
 
 #: Risks that are certified for every score, fixed before any data: delta is shared by all of them.
 LADDER = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -28,17 +29,6 @@ DELTA = 0.05
 BY = "augrc"
 #: More groups than this have too many pairs to test.
 MOST_GROUPS = 40
-
-
-class Promise(NamedTuple):
-    """A risk that was to be certified: where, if a threshold passed; all promises of an evaluation hold together."""
-
-    risk: float
-    delta: float
-    attained: bool
-    threshold: float
-    coverage: float
-    found: Any
 
 
 class Judged:
@@ -82,41 +72,32 @@ class Judged:
     @cached_property
     def comparison(self) -> Comparison | None:
         """Paired tests of all scores; None where there is one, or rows are not known any more."""
-        columns = {name: rows_of(each.curve.blocks) for name, each in self.whole.items()}
-        known = {name: rows for name, rows in columns.items() if rows is not None}
-        if not self.comparable or len(known) < 2 or len(known) < len(columns):
+        tables = {name: each.curve.blocks for name, each in self.whole.items()}
+        sizes = {0 if each.samples is None else len(each.samples.loss) for each in tables.values()}
+        if not self.comparable or len(tables) < 2 or len(sizes) > 1 or sizes == {0}:
             return None
-        if len({len(rows[0]) for rows in known.values()}) > 1:
-            return None
-        from abstain.evaluation._compare import compare
+        from abstain.evaluation._compare import compare_tables
 
-        weight = next(iter(known.values()))[2]
-        losses, scores = ({name: rows[part] for name, rows in known.items()} for part in (0, 1))
-        return compare(losses, scores, BY, level=self.level, sample_weight=weight)
+        return compare_tables(tables, BY, self.level)
 
     def promises(self, score: str) -> tuple[Promise, ...]:
         """Return what can be promised of a score: for each risk of the ladder the threshold that was certified."""
         if score not in self._promises:
-            self._promises[score] = tuple(self._certified(score))
+            self._promises[score] = self._certified(score)
         return self._promises[score]
 
-    def _certified(self, score: str) -> list[Promise]:
+    def _certified(self, score: str) -> tuple[Promise, ...]:
         blocks = self.whole[score].curve.blocks
-        rows = rows_of(blocks)
-        if rows is None or rows[2] is not None or not blocks.binary or not self.independent:
-            return []
-        from abstain.thresholds import CertifiedThreshold, choose_threshold
+        if not _counted(blocks) or not blocks.binary or not self.independent:
+            return ()
+        from abstain.thresholds import ladder
 
-        share, found = DELTA / (len(LADDER) * len(self.whole)), []
-        for risk in LADDER:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                each = choose_threshold(rows[0], rows[1], risk=risk, delta=share)
-            if caught:
-                self.voided = [str(caught[0].message)]
-                return []
-            assert isinstance(each, CertifiedThreshold)
-            found.append(Promise(risk, share, each.attainable, each.threshold, each.coverage, each))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = ladder(blocks, LADDER, DELTA / (len(LADDER) * len(self.whole)))
+        if caught:
+            self.voided = [str(caught[0].message)]
+            return ()
         return found
 
     @cached_property
@@ -159,6 +140,11 @@ def by_column(evaluation: Evaluation, score: str) -> dict[str, dict[str, ScoreSu
             column, _, value = each.group.partition(" = ")
             found.setdefault(column, {})[value] = each
     return found
+
+
+def _counted(blocks: TieBlocks) -> bool:
+    """Whether the rows of a table are known, and count once each."""
+    return blocks.samples is not None and blocks.samples.sample_weight is None
 
 
 def rows_of(blocks: TieBlocks) -> tuple[FloatArray, FloatArray, FloatArray | None] | None:

@@ -40,6 +40,7 @@ from abstain.inference._panel import Losses as Losses
 from abstain.inference._panel import Panel as Panel
 from abstain.inference._panel import Scores as Scores
 from abstain.inference._panel import panel as panel
+from abstain.inference._panel import panel_of as panel_of
 from abstain.inference._permutation import Permutation as Permutation
 from abstain.inference._permutation import permutation_test as permutation_test
 from abstain.inference._planner import Detectable as Detectable

@@ -136,6 +136,8 @@ def _by_score(
 
 def _blocks(metric: Metric, panel: Panel) -> list[list[TieBlocks]]:
     """Return one table per score and run."""
+    if panel.tables is not None and "oracle" not in metric.needs:
+        return [[table] for table in panel.tables]
     return [
         [tables(metric, loss, score, panel.weight) for loss, score in zip(*columns, strict=True)]
         for columns in zip(panel.loss, panel.score, strict=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from abstain._checks import check_weight, closest, flag, refuse, same_length, to_numpy, vector
 from abstain._typing import ArrayLike, FloatArray
+from abstain.blocks import TieBlocks
 
 #: Opaque bytes that stay as they are, whatever the package is called: fingerprints in saved results rest on them.
 _SALT = b"recuse.Panel/1"
@@ -23,13 +24,17 @@ Scores = Mapping[str, ArrayLike] | Iterable[tuple[str, ArrayLike]]
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Checked columns: ``loss[k]`` and ``score[k]`` have shape (n_runs of k, n_samples)."""
+    """Checked columns: ``loss[k]`` and ``score[k]`` have shape (n_runs of k, n_samples).
+
+    ``tables``: those of the scores, of one run each, where they are known.
+    """
 
     names: tuple[str, ...]
     loss: tuple[FloatArray, ...]
     score: tuple[FloatArray, ...]
     shared_loss: bool
     weight: FloatArray | None
+    tables: tuple[TieBlocks, ...] | None = None
 
     @property
     def n(self) -> int:
@@ -112,6 +117,18 @@ def panel(loss: Losses, scores: Scores, sample_weight: ArrayLike | None = None, 
             )
     losses = {name: np.broadcast_to(rows, score[name].shape) for name, rows in losses.items()}
     return Panel(tuple(named), tuple(losses.values()), tuple(score.values()), shared, weight)
+
+
+def panel_of(tables: Mapping[str, TieBlocks]) -> Panel:
+    """Return the panel of tables that kept their samples, without another sort: of the same rows and weights."""
+    columns, score = [], []
+    for table in tables.values():
+        samples = table.samples
+        assert samples is not None
+        columns.append(to_numpy(samples.loss)[None])
+        score.append(table.score[to_numpy(samples.block)][None])
+        weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
+    return Panel(tuple(tables), tuple(columns), tuple(score), False, weight, tuple(tables.values()))
 
 
 def _named(columns: Any, what: str) -> dict[str, Any]:

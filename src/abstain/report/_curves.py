@@ -8,12 +8,12 @@ import numpy as np
 
 from abstain._result import Column, Row, Table, percent, short
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import Promise
 from abstain.inference import clopper_pearson
 from abstain.plots import band_of
 from abstain.report._page import Chart, Charts, Folded, Grid, Prose, Section, Series, Slider
 from abstain.report._slider import places_of, rail
 from abstain.report._source import Source
+from abstain.thresholds import Promise
 
 #: Coverages above which an axis must show everything: below, few rows may fill the picture without saying anything.
 FIRST = 0.05

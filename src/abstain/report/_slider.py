@@ -16,9 +16,10 @@ import numpy as np
 from abstain._result import clean, readable
 from abstain._typing import FloatArray, IntArray
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import Promise, rows_of
+from abstain.evaluation import rows_of
 from abstain.inference import clopper_pearson, risk_band
 from abstain.report._source import Source, today
+from abstain.thresholds import Promise
 
 #: Thresholds of one score to choose from: this many at even steps of coverage, and so many in geometric steps.
 EVEN, GEOMETRIC = 400, 100

@@ -9,12 +9,12 @@ import numpy as np
 from abstain._result import Column, Row, Table, percent
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import Promise
 from abstain.report import _any
 from abstain.report._curves import measured
 from abstain.report._page import Grid, Part, Prose, Section
 from abstain.report._rows import failures
 from abstain.report._source import Source
+from abstain.thresholds import Promise
 
 
 def sections(found: Any, source: Source) -> list[Section]:
@@ -34,7 +34,7 @@ def sections(found: Any, source: Source) -> list[Section]:
         stops = (found.threshold,)
         if found.guarantee() is not None:
             limit = found.risk_limit
-            promises = (Promise(limit, found.delta, True, found.threshold, found.coverage, found),)
+            promises = (Promise(limit, found.delta, True, found.threshold, found.coverage, lambda: found),)
             said = [f"Ring: the certified threshold, for a risk of at most {percent(limit)}."]
     level = found.level if single else 0.95
     shown = measured(

@@ -9,6 +9,8 @@ from abstain.thresholds._conditional import conditional_threshold
 from abstain.thresholds._conformal import conformal_threshold
 from abstain.thresholds._copies import CopiedRowsWarning
 from abstain.thresholds._groups import GroupThresholds
+from abstain.thresholds._ladder import Promise as Promise
+from abstain.thresholds._ladder import ladder as ladder
 from abstain.thresholds._monitor import monitor
 from abstain.thresholds._monitoring import Monitoring
 from abstain.thresholds._order import DependentRowsWarning, SortedRowsWarning

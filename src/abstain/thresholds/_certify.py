@@ -71,17 +71,22 @@ def search(
         return Found(at, procedure, bound, None if at < np.inf else why(sample.n, limit, delta))
     scored = sample.blocks.score if sample.weight is None else np.unique(sample.score)[::-1]
     tested = scored[scored > -np.inf] if fixed is None else fixed
-    values = sample.loss / largest
-    if sample.weight is not None and max_weight is not None:
-        values = (sample.weight * (sample.loss - risk) + max_weight * risk) / (max_weight * largest)
-    count = np.searchsorted(-sample.score, -tested, side="right")
-    if bound == "betting":
-        passed = np.flatnonzero(evidence(values, count, limit) >= -log(delta))
-        position, procedure = int(passed[-1]) if passed.size else -1, "all at once"
+    if bound == "binomial" and fixed is None:  # the table counts rows and errors
+        table, scores = sample.blocks, len(tested)
+        tests = Tests(table.cumulative_weight[:scores], table.cumulative_loss[:scores], limit, bound)
+        position = walk(tests, sample.n, delta, procedure)
     else:
-        total = np.concatenate([[0.0], np.cumsum(values)])[count]
-        tests = Tests(count.astype(np.float64), total, limit, bound)
-        position = walk(tests, sample.n, delta, procedure, fixed is not None)
+        values = sample.loss / largest
+        if sample.weight is not None and max_weight is not None:
+            values = (sample.weight * (sample.loss - risk) + max_weight * risk) / (max_weight * largest)
+        count = np.searchsorted(-sample.score, -tested, side="right")
+        if bound == "betting":
+            passed = np.flatnonzero(evidence(values, count, limit) >= -log(delta))
+            position, procedure = int(passed[-1]) if passed.size else -1, "all at once"
+        else:
+            total = np.concatenate([[0.0], np.cumsum(values)])[count]
+            tests = Tests(count.astype(np.float64), total, limit, bound)
+            position = walk(tests, sample.n, delta, procedure, fixed is not None)
     if position < 0:
         return Found(np.inf, procedure, bound, why(sample.n, limit, delta))
     return Found(float(tested[position]), procedure, bound, None)

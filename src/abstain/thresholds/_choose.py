@@ -34,7 +34,6 @@ from abstain.thresholds._points import at_cost, at_trust, curve_of, nearest
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
 from abstain.thresholds._reuse import warn_if_selected
 from abstain.thresholds._sample import Sample, largest_loss, read
-from abstain.thresholds._sent import hashed, sketch
 
 Metric = Literal["cwsa", "cwsa_plus"]
 
@@ -283,6 +282,13 @@ def _certified(sample: Sample, objective: dict[str, Any], level: float, options:
         found = search(sample, risk, delta, **options)
     else:
         found = _of_clusters(sample, risk, delta, largest, options)
+    return certificate(sample, risk, delta, found, level, largest)
+
+
+def certificate(
+    sample: Sample, risk: float, delta: float, found: Found, level: float = 0.95, largest: float = 1.0
+) -> CertifiedThreshold:
+    """Return what a search found, with all that a certificate says of itself."""
     parts = shared(sample, found.threshold, level)
     answer: dict[str, Any] = {}
     if sample.cluster is not None:
@@ -293,8 +299,8 @@ def _certified(sample: Sample, objective: dict[str, Any], level: float, options:
         needed = rows_needed(sample, risk, delta) if found.bound == "binomial" else None
         answer = {"attained": attained(sample, delta, largest), "rows_needed": needed}
     return CertifiedThreshold(
-        **parts, procedure=found.procedure, objective=objective, reason=found.reason, best=None, risk_limit=risk,
-        delta=delta, max_loss=largest, bound=found.bound, **answer,
+        **parts, procedure=found.procedure, objective={"risk": risk, "delta": delta}, reason=found.reason, best=None,
+        risk_limit=risk, delta=delta, max_loss=largest, bound=found.bound, **answer,
         statement=statement(risk, delta, weighted=sample.weight is not None, clustered=sample.cluster is not None),
     )  # fmt: skip
 
@@ -330,7 +336,7 @@ def shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
         "calibration": {
             "n": sample.n, "n_accepted": n_accepted, "coverage": coverage,
             "n_unscored": sample.blocks.n_rejected, "n_dropped": sample.blocks.n_dropped,
-            "fingerprint": sample.fingerprint, "sketch": sketch(hashed(sample.score, sample.loss)),
+            "fingerprint": sample.fingerprint, "sketch": sample.sketch,
             "bins": _bins(sample), "weighted": sample.weight is not None,
             "abstain": __version__, "numpy": np.__version__,
             **({} if sample.cluster is None else {"n_clusters": int(sample.cluster.max()) + 1}),

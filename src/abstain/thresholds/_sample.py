@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from abstain._checks import positive, to_numpy, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
+from abstain.thresholds._sent import hashed, sketch
 
 #: Opaque bytes that stay as they are, whatever the package is called: policies carry fingerprints, and other
 #: bytes would change them all.
@@ -40,7 +42,12 @@ class Sample:
         """Whether every loss is 0 or 1."""
         return self.blocks.binary
 
-    @property
+    @cached_property
+    def sketch(self) -> str:
+        """By what the rows are known again."""
+        return sketch(hashed(self.score, self.loss))
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the sorted scores and losses: the same rows have the same, in any order, weighted or not."""
         digest = hashlib.sha256(_SALT)
@@ -58,20 +65,26 @@ def read(
 ) -> Sample:
     """Check the columns and sort them; the caller's arrays are never changed."""
     blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, keep_samples=True)
+    numbers = None if clusters is None else _numbered(clusters, confidence, blocks.n_dropped > 0)
+    return of_table(blocks, numbers)
+
+
+def of_table(blocks: TieBlocks, cluster: IntArray | None = None) -> Sample:
+    """Return the sample of a table that kept its rows, without another sort of its scores."""
     samples = blocks.samples
     assert samples is not None
     distinct, sorted_block = samples.before if samples.before is not None else (blocks.score, samples.sorted_block)
     order, losses = to_numpy(samples.order), to_numpy(samples.loss)
     weights = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
-    if sorted_block is None:  # nothing is tied
-        block = np.arange(len(order))
+    if sorted_block is None:  # nothing is tied: the table is in the order of the rows, and adds nothing up
+        score, loss = distinct, blocks.loss if weights is None else losses[order]
     else:
         block = to_numpy(sorted_block)
         keys = (order, losses[order]) if weights is None else (order, weights[order], losses[order])
         order = order[np.lexsort((*keys, block))]
+        score, loss = distinct[block], losses[order]
     weight = None if weights is None else weights[order]
-    cluster = None if clusters is None else _numbered(clusters, confidence, blocks.n_dropped > 0)[order]
-    return Sample(blocks, distinct[block], losses[order], weight, order, cluster)
+    return Sample(blocks, score, loss, weight, order, None if cluster is None else cluster[order])
 
 
 def cluster_numbers(clusters: ArrayLike, n: int) -> IntArray:
