@@ -34,8 +34,6 @@ def _scored(
     origin = outputs.origin
     assert origin is not None
     if score is None and temperature is None and outputs.confidence is not None:
-        if given["confidence_levels"]:
-            raise click.UsageError("a policy does not keep --confidence-levels; write their places as numbers")
         return outputs.confidence, {"score": _finished(origin)}
     if given["confidence"]:
         raise click.UsageError(
@@ -105,7 +103,12 @@ def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> di
     options = {name: given.get(name) for name in READING if name != "uncertainty"}
     if given["cost_matrix"] is not None:
         options["cost_matrix"] = cost_texts(given["cost_matrix"])
-    return found | {name: value for name, value in options.items() if value is not None}
+    found |= {name: value for name, value in options.items() if value is not None}
+    levels = None if computed or "uncertainty" in found else outputs.origin.levels
+    finished = levels is not None and how["score"] == single.get("confidence")
+    return {name: value for name, value in found.items() if name != "confidence_levels"} | (
+        {"confidence_levels": levels} if finished else {}
+    )
 
 
 def how_of(outputs: Outputs, name: str, given: dict[str, Any]) -> dict[str, Any]:

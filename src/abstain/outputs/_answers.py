@@ -16,7 +16,7 @@ from abstain.outputs._columns import numbers
 from abstain.outputs._grades import ABSTAINED, CORRECT, UNSCORED, WRONG
 from abstain.outputs._names import Plan
 from abstain.outputs._states import States
-from abstain.outputs.readers import spoken
+from abstain.outputs.readers import levels_of, spoken
 
 Unscored = Literal["wrong", "drop"]
 
@@ -36,6 +36,8 @@ class Answers:
     notes: list[str] = field(default_factory=list)
     #: How a field came about, where it is not a column as it stands.
     how: dict[str, str] = field(default_factory=dict)
+    #: Words of the confidence, least sure first.
+    levels: list[str] | None = None
 
     def quoted(self, part: str) -> str:
         """Return the column of a part, as messages quote it."""
@@ -47,8 +49,13 @@ class Answers:
         """Turn an uncertainty, or confidence in words, into a confidence."""
         said = self.fields.get("confidence")
         if said is not None and is_text(said):
-            self.fields["confidence"] = spoken(_rows.listed(said), f"column {self.plan.single['confidence']!r}", levels)
+            texts = _rows.listed(said)
+            self.fields["confidence"] = spoken(texts, f"column {self.plan.single['confidence']!r}", levels)
+            self.levels = levels_of(texts) if levels is None else list(levels)
             self.how["confidence"] = f"{self.quoted('confidence')}, read from text as ordered values with ties"
+            if self.levels is not None and len(self.levels) > 1:
+                places = ", ".join(f"{word} = {place}" for place, word in enumerate(self.levels, start=1))
+                self.notes.append(f"words of {self.quoted('confidence')} are places in a scale: {places}")
         uncertain = self.fields.pop("uncertainty", None)
         if uncertain is not None:
             self.fields["confidence"] = -numbers(uncertain, "uncertainty")

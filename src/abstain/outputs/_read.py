@@ -87,7 +87,8 @@ def read_outputs(
     class_names : sequence of str, optional
         Names in the order of the class columns, for files whose labels are text.
     confidence_levels : sequence of str, optional
-        Words of a confidence in words, from the least to the most sure, if they are of no usual scale.
+        Words of a confidence in words, from the least to the most sure, if they are of no usual scale. ``"a|b"`` are
+        two words for one place; ``["%"]``: per cent or shares.
     where : dict of str to value, optional
         Read only rows in which these columns have these values.
     unscored : {"wrong", "drop"}, optional
@@ -295,7 +296,10 @@ def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool, cost_m
     notes += read.unused_notes
     outputs = Outputs(
         **answers.fields, unlabelled=unlabelled, states=states,
-        origin=Origin(origin | answers.how, read.said, tuple(notes), dict(plan.single), dict(plan.matrix), read.rest),
+        origin=Origin(
+            origin | answers.how, read.said, tuple(notes), dict(plan.single), dict(plan.matrix), read.rest,
+            answers.levels,
+        ),
     )  # fmt: skip
     if cost_matrix is not None and not unlabelled:
         outputs = _priced(outputs, cost_matrix)

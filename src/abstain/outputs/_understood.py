@@ -35,6 +35,8 @@ class Origin:
         Field -> the name of its column as it stands, and the names of the columns of its matrix.
     rest : tuple of str
         Columns that are not used.
+    levels : list of str or None
+        By which ``confidence_levels`` a confidence in words or per cent was read.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -43,6 +45,7 @@ class Origin:
     single: Mapping[str, str] = field(default_factory=dict)
     matrix: Mapping[str, list[str]] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
+    levels: list[str] | None = None
 
 
 def understood(outputs: Outputs, default: str = "") -> dict[str, str]:

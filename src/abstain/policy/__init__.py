@@ -13,6 +13,7 @@ from abstain.policy._plain import REASONS as REASONS
 from abstain.policy._plain import TRUTH as TRUTH
 from abstain.policy._plain import Decision
 from abstain.policy._plain import group_name as group_name
+from abstain.policy._plain import span as span
 from abstain.policy._policy import READING as READING
 from abstain.policy._policy import Policy
 from abstain.policy._schema import schema

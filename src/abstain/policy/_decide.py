@@ -84,6 +84,8 @@ def _frame(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
 
     def scores(part: Mapping[str, Any]) -> FloatArray:
         if part["inputs"] is None:
+            if part.get("levels") is not None:
+                return policy.heard(column(part["score"]), part["score"])
             found: FloatArray = vector(column(part["score"]).to_numpy(), part["score"], np, None)
             return -found if part.get("uncertainty") else found
         ((kind, names),) = part["inputs"].items()
@@ -121,6 +123,10 @@ def _vector(values: Any, name: str) -> FloatArray:
 
 def _arrays(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -> Decision | Decisions:
     """Decide a number, a column of numbers, one row of classes or a matrix of them."""
+    if policy.reading.get("confidence_levels") is not None:
+        rows = (
+            policy.heard(rows, policy.score) if np.ndim(rows) else _plain.score_of(policy._part(), {policy.score: rows})
+        )
     if rows is None or isinstance(rows, str | bool | np.bool_ | int | float):
         rows = _plain.number(rows, policy.score)
     array = rows.detach().cpu().numpy() if hasattr(rows, "detach") else rows

@@ -7,6 +7,7 @@ machine and every form of a policy gives the same score to the last bit; ``_arra
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, NamedTuple
 
 ACCEPTED, BELOW, BELOW_SECOND, MISSING, CLOSED, UNKNOWN, DECLINED = range(7)
@@ -99,6 +100,38 @@ def number(value: Any, column: str) -> float:
         raise TypeError(f"{column} = {value!r} is no number; give one, or None where it is missing") from None
 
 
+def span(levels: list[str]) -> tuple[float, float]:
+    """Return the least and the largest value of a scale of confidence: places, or fractions where it is per cent."""
+    return (0.0, 1.0) if levels == ["%"] else (1.0, float(len(levels)))
+
+
+def heard(value: Any, column: str, levels: list[str]) -> float:
+    """Return a confidence of a scale: a word by its place, per cent and shares as fractions, or a number within it."""
+    word = " ".join(value.lower().split()) if isinstance(value, str) else ""
+    low, high = span(levels)
+    if levels == ["%"]:
+        remedy = 'give "90%", "9/10" or 0.9'
+        share = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:/|out of)\s*(\d+)", word)
+        cent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:%|per ?cent)", word)
+        if cent:
+            value = float(cent[1]) / 100.0
+        elif share:
+            value = float(share[1]) / float(share[2]) if float(share[2]) else math.nan
+    else:
+        places = {" ".join(each.lower().split()): k + 1.0 for k, text in enumerate(levels) for each in text.split("|")}
+        remedy = f"give one of {', '.join(places)}, or its place"
+        value = places.get(word, value)
+    try:
+        found = number(value, column)
+    except TypeError:
+        if word:
+            raise ValueError(f"{column} = {value!r} is not on the scale of calibration; {remedy}") from None
+        raise
+    if found < low or found > high:
+        raise ValueError(f"{column} = {value!r} lies outside [{low:g}, {high:g}], the scale of calibration; {remedy}")
+    return found
+
+
 def checked(values: list[float], kind: str) -> list[float]:
     """Return class probabilities clipped to [0, 1]; refuse what are none, and probabilities in the place of logits."""
     low, high, total = min(values), max(values), 0.0
@@ -175,7 +208,9 @@ def score_of(part: dict[str, Any], row: Any) -> float:
         return formula(part["score"], kind, part["temperature"], values_of(row, columns))
     if part["score"] not in row:
         raise ValueError(f"the row has no {part['score']!r}, the policy's score; give it, None where it is missing")
-    value = number(row[part["score"]], part["score"])
+    levels = part.get("levels")
+    given = row[part["score"]]
+    value = number(given, part["score"]) if levels is None else heard(given, part["score"], levels)
     return -value if part.get("uncertainty") else value
 
 

@@ -26,7 +26,7 @@ FORMAT = "abstain.policy/2"
 #: Arguments of ``read_outputs`` that a policy may keep, so that new files are read as the calibration file was.
 READING = (
     "labels", "predictions", "loss", "correct", "quality", "abstained", "uncertainty", "clusters", "class_names",
-    "abstain_class", "unscored", "is_ood", "ood_label", "task", "cost_matrix",
+    "abstain_class", "unscored", "is_ood", "ood_label", "task", "cost_matrix", "confidence_levels",
 )  # fmt: skip
 KEYS = ("score", "inputs", "temperature", "group", "thresholds", "objective", "guarantee", "calibration")
 #: Fields that a policy of the first format lacks.
@@ -59,7 +59,9 @@ class Policy:
     reading : dict of str to str or list of str
         How the calibration file was read, as arguments of :func:`abstain.read_outputs`. With ``abstained`` (or
         ``correct``, whose words say so) rows that the model itself declined are rejected; with ``uncertainty`` the
-        score is minus its column; with ``clusters`` rows that share its values are watched as one.
+        score is minus its column; with ``clusters`` rows that share its values are watched as one. With
+        ``confidence_levels`` the score is said in words, or in per cent (``["%"]``): texts are read as at calibration,
+        and numbers beyond the scale are refused.
     classes : list of str or None
         The classes in the order of their columns.
     about : dict of str to str
@@ -161,12 +163,21 @@ class Policy:
         """Return the accept mask of new scores; NaN scores and unknown groups are rejected."""
         if self.second is not None:
             raise TypeError("this policy has two scores; call decide(rows), or decide(scores, second=second_scores)")
-        scores = vector(confidence, "confidence", np, None)
+        scores = self.heard(confidence, "confidence")
         if self.group is None:
             return np.asarray((scores >= self.thresholds[""]) & (self.thresholds[""] < inf))
         if groups is None:
             raise TypeError(f"this policy has one threshold per {self.group}; give groups=")
         return accept_by_group(self.thresholds, scores, groups)
+
+    def heard(self, values: Any, name: str) -> FloatArray:
+        """Return values of the score's column as numbers: words and per cent are read as at calibration."""
+        levels = self.reading.get("confidence_levels")
+        if levels is None:
+            numbers: FloatArray = vector(values, name, np, None)
+            return numbers
+        listed_values = values.to_list() if hasattr(values, "to_list") else np.asarray(values, dtype=object).tolist()
+        return np.array([_plain.heard(value, name, list(levels)) for value in listed_values], dtype=np.float64)
 
     def confidence(self, matrix: ArrayLike) -> FloatArray:
         """Return the score of rows of logits or probabilities, as the policy states; NaN where an entry is missing."""
@@ -256,7 +267,8 @@ class Policy:
     @cached_property
     def _bare(self) -> bool:
         """Whether a number alone decides."""
-        return self.inputs is None and self.group is None and self.second is None and "uncertainty" not in self.reading
+        plain = not self.reading.keys() & {"uncertainty", "confidence_levels"}
+        return self.inputs is None and self.group is None and self.second is None and plain
 
     @cached_property
     def row_policy(self) -> dict[str, Any] | None:
@@ -275,8 +287,11 @@ class Policy:
 
     def _part(self) -> dict[str, Any]:
         inputs = None if self.inputs is None else dict(self.inputs)
-        uncertain = "uncertainty" in self.reading
-        return {"score": self.score, "inputs": inputs, "temperature": self.temperature, "uncertainty": uncertain}
+        uncertain, levels = "uncertainty" in self.reading, self.reading.get("confidence_levels")
+        return {
+            "score": self.score, "inputs": inputs, "temperature": self.temperature, "uncertainty": uncertain,
+            "levels": None if levels is None else list(levels),
+        }  # fmt: skip
 
 
 def _written(value: float) -> float | str:
@@ -307,6 +322,8 @@ def read_as(reading: Mapping[str, Any], score: str, inputs: Mapping[str, Any] | 
         words = value if isinstance(value, list) else [value]
         if name not in READING or not words or not all(isinstance(each, str) and each for each in words):
             raise ValueError(f"reading[{name!r}] = {value!r} is not valid; give names of columns for {listed(READING)}")
+    if "confidence_levels" in reading and (inputs is not None or "uncertainty" in reading):
+        raise ValueError("reading['confidence_levels'] is for a finished score in words or per cent; leave it out")
     if "uncertainty" in reading and (inputs is not None or reading["uncertainty"] != score):
         raise ValueError(
             f"reading['uncertainty'] = {reading['uncertainty']!r} must be the column of the score, {score!r}; leave it "

@@ -28,6 +28,11 @@ def case(policy: Policy, dialect: str) -> str:
     said = policy.said_declined()
     if said is not None and said[0] != "abstained":
         raise ValueError(f"{said[1]!r} says in words what the model declined; write a column of yes and no for SQL")
+    if "confidence_levels" in policy.reading:
+        raise ValueError(
+            f"the score {policy.score!r} is said in words or per cent, which SQL does not read; write it as numbers, "
+            "and choose the threshold on them"
+        )
     classes = None if policy.classes is None else len(policy.classes)
     parts = [_Part(each, dialect, classes) for each in (policy._part(), policy.second) if each is not None]
     lines = []

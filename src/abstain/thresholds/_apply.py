@@ -12,7 +12,7 @@ from abstain._checks import closest, listed, with_row
 from abstain._extras import need
 from abstain._files import write_file
 from abstain.outputs import Scan, declined, scan, spoken
-from abstain.policy import TRUTH, Policy, group_name
+from abstain.policy import TRUTH, Policy, group_name, span
 from abstain.thresholds._moved import moved, usual
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
@@ -128,6 +128,7 @@ class _Rows:
                 raise ValueError(f"{out}: a CSV has no place for column {shown}; use .parquet")
             frame, schema = self._opened(pl, frame, schema)
             score, refused, decided = _columns(pl, self, schema)
+            self._within(frame, score)
             written, original = frame.with_columns(decided.alias(self.column)).drop(self.inner), self.rows.original
             if original is not None and kind in (".parquet", ".jsonl"):  # objects and lists as they were
                 # in one chunk: polars before 1.38 does not write objects that lie in several
@@ -192,6 +193,19 @@ class _Rows:
             self.no_score = True
             raise
 
+    def _within(self, frame: Any, score: Any) -> None:
+        """Refuse a number beyond the scale of a confidence in words or per cent, before anything is written."""
+        levels = self.policy.reading.get("confidence_levels")
+        if levels is not None:
+            low, high = span(levels)
+            out = frame.select(score.filter((score < low) | (score > high)).first().alias("out"))
+            value = out.collect(engine="streaming").item()
+            if value is not None:
+                raise ValueError(
+                    f"{self.name}: column {self.policy.score!r} holds {value:g}, outside [{low:g}, {high:g}], the "
+                    "scale of calibration; write it as the calibration file had it"
+                )
+
     def _spoken(self, pl: Any) -> bool:
         """Learn what a confidence in words or per cent means; whether there is one that was not known before."""
         score, schema = self.policy.score, self.rows.frame.collect_schema()
@@ -199,7 +213,9 @@ class _Rows:
             return False
         texts = self.rows.frame.select(_text(pl, score).alias(score)).unique().collect()[score].drop_nulls().to_list()
         try:
-            self.said = dict(zip(texts, map(float, spoken(texts)), strict=True))
+            self.said = dict(
+                zip(texts, map(float, spoken(texts, levels=self.policy.reading.get("confidence_levels"))), strict=True)
+            )
         except ValueError:
             return False
         return bool(self.said)

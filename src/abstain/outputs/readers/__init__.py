@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abstain.outputs.readers import _fd_shifts, _inspect, _lm_eval, _openood
 from abstain.outputs.readers._reader import Peek, Reader, Table
+from abstain.outputs.readers._verbal import levels_of as levels_of
 from abstain.outputs.readers._verbal import spoken
 
 __all__ = ["READERS", "Peek", "Reader", "Table", "find", "recognised", "spoken"]

@@ -25,6 +25,8 @@ SCALES: tuple[tuple[tuple[str, ...], ...], ...] = (
     ),
 )  # fmt: skip
 
+#: Levels of what is said in per cent or as shares.
+FRACTIONS = ["%"]
 _PER_CENT = re.compile(r"(\d+(?:\.\d+)?)\s*(?:%|per ?cent)")
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/|out of)\s*(\d+)")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
@@ -40,7 +42,8 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
     name : str
         What messages call the column.
     levels : sequence of str, optional
-        Words of a scale of one's own, from the least to the most sure.
+        Words of a scale of one's own, from the least to the most sure; ``"medium|moderate"`` are two words for one
+        place. ``["%"]``: per cent and shares, as fractions.
 
     Returns
     -------
@@ -62,14 +65,17 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
     said = [None if value is None or value != value else " ".join(str(value).lower().split()) for value in values]
     rows = [row for row, word in enumerate(said) if word]
     found = np.full(len(said), np.nan)
-    if levels is not None:
-        scale = tuple((" ".join(word.lower().split()),) for word in levels)
+    fractions = levels is not None and list(levels) == FRACTIONS
+    if levels is not None and not fractions:
+        scale = tuple(tuple(" ".join(word.lower().split()) for word in place.split("|")) for place in levels)
         return _ranked(found, said, rows, (scale,), name, listed=", ".join(levels))
     kinds: dict[str, int] = {}
     for row in rows:
         kind, found[row] = _measured(str(said[row]))
         kinds.setdefault(kind, row)
     if set(kinds) == {"words"}:
+        if fractions:
+            raise ValueError(f"{name} says {values[rows[0]]!r} in data row {rows[0] + 1}, which is no per cent")
         return _ranked(found, said, rows, SCALES, name)
     if len(kinds) > 1:
         (first, at), (second, there) = list(kinds.items())[:2]
@@ -78,10 +84,20 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
             f"{there + 1}); write one of them throughout"
         )
     above = found > 1.0
-    if above.any() and set(kinds) != {"numbers"}:
+    if above.any() and (fractions or set(kinds) != {"numbers"}):
         row = int(np.argmax(above))
         raise ValueError(f"{name} says {values[row]!r} in data row {row + 1}, which is more than all; repair this row")
     return found
+
+
+def levels_of(values: Sequence[Any]) -> list[str] | None:
+    """Return the ``levels`` by which these values, that :func:`spoken` reads, are read alike; None: plain numbers."""
+    words = {" ".join(str(value).lower().split()) for value in values if value is not None and value == value} - {""}
+    kinds = {_measured(word)[0] for word in words}
+    if "words" in kinds:
+        scale = next(each for each in SCALES if words <= {word for place in each for word in place})
+        return ["|".join(place) for place in scale]
+    return list(FRACTIONS) if kinds & {"per cent", "shares"} else None
 
 
 def _measured(word: str) -> tuple[str, float]:
