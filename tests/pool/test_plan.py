@@ -335,3 +335,20 @@ def test_one_seed_draws_independently_in_each_stage() -> None:
         chance += np.where(plan.stage == 1, 0.0, plan.inclusion)
     z = (count - chance) / np.sqrt(chance * (1.0 - chance / 600))
     assert np.abs(z).max() < 4.5
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_plan_that_a_spreadsheet_sorted(kind: str, tmp_path: Path) -> None:
+    """Rows by number go back to their places; rows by name cannot, which is said with the remedy."""
+    pl = pytest.importorskip("polars")
+    read, write = (pl.read_csv, "write_csv") if kind == "csv" else (pl.read_parquet, "write_parquet")
+    for ids in (None, [f"doc{k}" for k in range(40)]):
+        file = tmp_path / f"plan-{ids is None}.{kind}"
+        plan = abstain.plan_labels(np.linspace(0, 1, 40), n=10, seed=0, ids=ids)
+        plan.save(file)
+        getattr(read(file).sort("to_label", "confidence", descending=True), write)(file)
+        if ids is None:
+            assert abstain.pool.load_plan(file).digest == plan.digest
+        else:
+            with pytest.raises(ValueError, match=r"its rows were sorted: .* undo the sorting"):
+                abstain.pool.load_plan(file)

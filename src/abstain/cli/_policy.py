@@ -60,6 +60,11 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
     if known.second is not None:
         by += f" and {'minus ' * known.second['uncertainty']}{known.second['score']!r} >= {known.second['threshold']!r}"
     understood.append(f"{policy}: a row is accepted if {score}{by}; {promise}")
+    if model is None and "model" in known.about:
+        understood.append(
+            f"{policy} was made for the model {known.about['model']!r}, and {file} does not say which one scored it: "
+            "give --model to have that checked"
+        )
     understood.extend(f"{file}: {note}" for note in done.notes)
     click.echo(f"wrote {output}", err=True)
 

@@ -200,6 +200,8 @@ def load_plan(path: str | os.PathLike[str]) -> LabelPlan:
         other = _plan_file.numbers(rows["other"]) if "other" in rows else None
         differs = np.array(rows["differs"], dtype=bool) if "differs" in rows else None
         plan = LabelPlan(score, stage, probability, made["metric"], made["design"], ids, judge, other, differs, facts)
+    except _plan_file.MovedRows as error:
+        raise ValueError(f"{name}: {error}") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ValueError(f"{name}: is no plan of labels ({type(error).__name__}: {error}); write it again") from None
     if plan.digest != made["digest"] or not _sound(plan):

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _KINDS = (".parquet", ".csv", ".json")
 
 
+class MovedRows(ValueError):
+    """The rows of a plan are in another order, which cannot be undone."""
+
+
 def save(plan: LabelPlan, path: str | os.PathLike[str]) -> None:
     """Write a plan as .parquet, .csv or .json."""
     kind = kind_of(path)
@@ -65,9 +69,23 @@ def read(name: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise ValueError(str(error).splitlines()[0]) from None
     if "plan" not in frame.columns:
         raise KeyError("plan")
-    return json.loads(frame["plan"][0]), {
-        column: frame[column].to_list() for column in frame.columns if column != "plan"
-    }
+    first = next((row for row, text in enumerate(frame["plan"]) if text), 0)
+    made = json.loads(frame["plan"][first])
+    if first:
+        frame = _unsorted(pl, frame, made["ids"], first)
+    return made, {column: frame[column].to_list() for column in frame.columns if column != "plan"}
+
+
+def _unsorted(pl: Any, frame: Any, named: bool, first: int) -> Any:
+    """Return the rows in the order of the pool, which a spreadsheet has sorted; row numbers tell it, names do not."""
+    if not named:
+        number = frame["id"].cast(pl.Int64, strict=False)
+        if number.sort().to_list() == list(range(1, frame.height + 1)):
+            return frame[number.arg_sort()]
+    raise MovedRows(
+        f"its rows were sorted: what it was made from stands in data row {first + 1}, not in the first one; undo the "
+        "sorting (the first row is that with text in the column 'plan'), and filter to_label where you want to sort"
+    )
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:

@@ -13,7 +13,7 @@ from abstain._extras import need
 from abstain._files import write_file
 from abstain.outputs import Scan, declined, scan, spoken
 from abstain.policy import TRUTH, Policy, group_name, span
-from abstain.thresholds._moved import moved, usual
+from abstain.thresholds._moved import moved, other_share, usual
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 
@@ -58,7 +58,8 @@ def apply_policy(
     Applied
         With ``n``, ``n_accepted``, ``n_unscored`` and ``n_declined``: rows without a score are rejected, and those that
         the model itself declined, where the policy knows the column that says so (``reading``). ``notes`` say if most
-        scores lie where hardly any of the calibration rows did, as after a change of units. ``n_unknown_group`` rows
+        scores lie where hardly any of the calibration rows did, as after a change of units, or if the share of accepted
+        rows is not that of calibration. ``n_unknown_group`` rows
         have no group, or one that was not calibrated: they are rejected.
 
     Raises
@@ -146,6 +147,7 @@ class _Rows:
                 int, counts.collect(engine="streaming").row(0)
             )
             notes = (*_not_told(self.policy, schema), *moved(n - unscored - n_refused, below, above, low, high))
+            notes += tuple(other_share(self.policy, n - n_refused, accepted))
             return Applied(n, accepted, unscored, n_refused, strange, notes)
         except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
             parts = [each for each in (self, self.second) if each is not None and each.no_score]

@@ -49,6 +49,8 @@ class Monitoring(Result):
         Rows of the last call that were too young, and that were watched before.
     periods : tuple of Period
         What the rows of each week showed, or of each call where no times were given.
+    promised : bool
+        Whether the policy promises anything that could be broken.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Monitoring(Result):
     waiting: int
     skipped: int
     periods: tuple[Period, ...]
+    promised: bool = True
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: whether the promise is broken, and what has changed."""
@@ -92,6 +95,8 @@ class Monitoring(Result):
 
     def headline(self) -> str:
         """Return whether the promise is broken, and the evidence."""
+        if not self.promised:
+            return "this policy promises nothing that could be broken: changes and drift are watched"
         broken = [name for name, is_broken in self.groups.items() if is_broken]
         where = f" in {', '.join(broken)}" if broken else ""
         alarm = f"evidence {self.evidence:.3g}, alarm at {1.0 / self.delta:.3g}"
@@ -127,7 +132,8 @@ class Monitoring(Result):
         why = f" ({self.untold})" if self.untold else ""
         found = [f"coverage drifted: {TOLD[self.coverage_drifted]}; score drifted: {TOLD[self.score_drifted]}{why}"]
         if self.changed_at:
-            last = ", ".join(map(str, self.changed_at[-5:]))
+            some = [str(self.changed_at[0]), "...", *map(str, self.changed_at[-4:])]
+            last = ", ".join(some if len(self.changed_at) > 5 else map(str, self.changed_at))
             found.append(
                 f"a change was signalled after accepted row {last}: look at what happened there. This is no broken "
                 f"promise; without any change it comes once in {self.run_length:g} accepted rows at most, on average"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from abstain.inference import clopper_pearson
 from abstain.policy import Policy
 
 #: Rows below which it is no news that most scores lie where few did at calibration.
 _FEWEST = 20
+#: A smaller difference between the shares of accepted rows is none to act on.
+_LEAST = 0.01
 
 
 def usual(policy: Policy) -> tuple[float, float]:
@@ -15,6 +18,28 @@ def usual(policy: Policy) -> tuple[float, float]:
     each = policy.calibration.get("groups", {"": policy.calibration})
     edges = [edge for one in each.values() for edge, _ in one.get("bins", [])]
     return (min(edges), max(edges)) if edges else (-np.inf, np.inf)
+
+
+def other_share(policy: Policy, n: int, n_accepted: int) -> list[str]:
+    """Say if the share of accepted rows is not that of calibration: their exact 99.9 % intervals do not meet."""
+    known = policy.calibration
+    if (
+        not n
+        or policy.group is not None
+        or policy.second is not None
+        or known.get("weighted", True)
+        or "n_clusters" in known
+    ):
+        return []
+    before = clopper_pearson(known["n_accepted"], known["n"], 0.999)
+    low, high = clopper_pearson(n_accepted, n, 0.999)
+    share, usual = n_accepted / n, known["n_accepted"] / known["n"]
+    if (low <= before[1] and before[0] <= high) or abs(share - usual) < _LEAST:
+        return []
+    return [
+        f"{share:.4g} of the rows are accepted, {usual:.4g} of the calibration rows were, and chance does not explain "
+        "it (exact 99.9 % intervals that do not meet): are rows and model those that the policy was made for?"
+    ]
 
 
 def moved(n: int, below: int, above: int, low: float, high: float) -> list[str]:

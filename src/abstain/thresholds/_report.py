@@ -35,7 +35,7 @@ class Audit(Result):
     end is above it, and where losses are not 0/1 only if the Hoeffding-Bentkus bound says so, too, which no population
     breaks. None: these rows cannot tell, or nothing is promised. Of several promises False if any is refuted, True if
     all are kept. ``groups``: the same of each group of the rows; empty without groups. Verdicts of G groups are from
-    intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
+    intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most. ``promised``: whether anything is promised.
 
     Examples
     --------
@@ -57,9 +57,12 @@ class Audit(Result):
     level: float
     keeps_promise: bool | None
     groups: Mapping[str, Audit] = field(default_factory=dict)
+    promised: bool = True
 
     def headline(self) -> str:
         """Return the verdict."""
+        if not self.promised:
+            return "this policy promises nothing: its coverage and risk on these rows"
         return f"promise: {VERDICT[self.keeps_promise]}"
 
     def tables(self) -> list[Table]:
@@ -67,7 +70,7 @@ class Audit(Result):
         columns = [Column("Rows"), Column("n"), Column("accepted"), Column("Coverage"), Column("Risk")]
         rows: list[Row] = [
             (name, each.n, each.n_accepted, Estimate(each.coverage, *each.coverage_interval),
-             Estimate(each.risk, *each.risk_interval), VERDICT[each.keeps_promise])
+             Estimate(each.risk, *each.risk_interval), VERDICT[each.keeps_promise] if self.promised else "none")
             for name, each in {"all": self, **self.groups}.items()
         ]  # fmt: skip
         notes = [f"In brackets: pointwise {100.0 * self.level:g} % intervals."]
@@ -145,7 +148,7 @@ def audit(
     limit = None if promise is None else (float(promise["risk"]), float(promise["max_loss"]))
     check_clusters(threshold, clusters)
     unit = None if clusters is None else cluster_numbers(clusters, len(losses))
-    total = _audited(losses, marks, (level, level), nan_policy, limit, unit)
+    total = replace(_audited(losses, marks, (level, level), nan_policy, limit, unit), promised=promise is not None)
     if groups is None:
         return total
     column = group_column(groups)

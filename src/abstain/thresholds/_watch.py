@@ -240,7 +240,7 @@ class Watch:
             score_drifted=_any([one.score.left for one in self.watched.values()]),
             untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
-            periods=self._shown(),
+            periods=self._shown(), promised=self.policy.guarantee is not None,
         )  # fmt: skip
 
     def _shown(self) -> tuple[Period, ...]:
