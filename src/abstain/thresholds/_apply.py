@@ -146,8 +146,8 @@ class _Rows:
             n, accepted, unscored, n_refused, below, above, strange = map(
                 int, counts.collect(engine="streaming").row(0)
             )
-            notes = (*_not_told(self.policy, schema), *moved(n - unscored - n_refused, below, above, low, high))
-            notes += tuple(other_share(self.policy, n - n_refused, accepted))
+            odd = moved(n - unscored - n_refused, below, above, low, high)
+            notes = (*_not_told(self.policy, schema), *(odd or other_share(self.policy, n - n_refused, accepted)))
             return Applied(n, accepted, unscored, n_refused, strange, notes)
         except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
             parts = [each for each in (self, self.second) if each is not None and each.no_score]

@@ -35,7 +35,8 @@ class Audit(Result):
     end is above it, and where losses are not 0/1 only if the Hoeffding-Bentkus bound says so, too, which no population
     breaks. None: these rows cannot tell, or nothing is promised. Of several promises False if any is refuted, True if
     all are kept. ``groups``: the same of each group of the rows; empty without groups. Verdicts of G groups are from
-    intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most. ``promised``: whether anything is promised.
+    intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
+    ``promised``: whether anything is.
 
     Examples
     --------
