@@ -203,6 +203,52 @@ def test_dependent_rows_are_promised_nothing() -> None:
         assert not any("promised" in line for line in verdict)
 
 
+@pytest.mark.parametrize("digits", [3, 4, 5, 6])
+def test_rounding_is_no_copying(digits: int) -> None:
+    """Rounded scores tie, but their rows differ in more than them: what is promised of others is promised of these."""
+    loss, score = rows(4000)
+    score = 1.0 - score**4 * 0.05
+    rounded, fine = np.round(score, digits), -np.log(2.0 - score)
+    outputs = abstain.Outputs(loss=(loss > 0) & (score < 0.99), scores={"rounded": rounded, "fine": fine})
+    for names in (["rounded"], ["rounded", "fine"]):
+        judged = abstain.evaluate(outputs, names, "augrc").judged
+        assert all(judged.promises(name) for name in names)
+        assert not judged.voided
+
+
+def test_true_copies_are_promised_nothing() -> None:
+    """Every row twice, numbered anew, by whatever score; a copy that differs in one label is none."""
+    loss, score = rows(500)
+    both = {"a": np.tile(score, 2), "b": np.tile(-np.log(2.0 - score), 2)}
+    labels = np.arange(1000) % 10
+    ids = np.arange(1000)
+    for names in (["a"], ["b"], ["a", "b"]):
+        evaluation = abstain.evaluate(abstain.Outputs(loss=np.tile(loss, 2), scores=both, ids=ids), names, "augrc")
+        assert [evaluation.judged.promises(name) for name in names] == [()] * len(names)
+        assert "500 of 1000 rows are exact copies of others in all that is known" in evaluation.judged.voided[0]
+        assert not any("promised" in line for line in evaluation.verdict())
+    apart = labels + 10 * (ids >= 500)
+    evaluation = abstain.evaluate(abstain.Outputs(loss=np.tile(loss, 2), scores=both, labels=apart), ["a"], "augrc")
+    assert evaluation.judged.promises("a")
+
+
+def test_all_scores_of_real_outputs_are_promised_alike() -> None:
+    """The softmax of a network near 1 has few digits, its entropy many: the rows are the same, and no copies."""
+    judged = abstain.evaluate(abstain.datasets.load("cifar10_vgg16"), ["msp", "neg_entropy"], "augrc").judged
+    assert all(any(each.attained for each in judged.promises(name)) for name in ("msp", "neg_entropy"))
+
+
+def test_promises_are_those_of_choose_threshold() -> None:
+    """Risks that are certified on one table: threshold, coverage and plan of each on its own."""
+    for loss, score in (rows(3000), (rows(3000)[0], np.round(rows(3000)[1], 2))):
+        promises = abstain.evaluate(loss=loss, confidence=score, metrics="augrc").judged.promises("confidence")
+        for each in promises:
+            alone = abstain.choose_threshold(loss, score, risk=each.risk, delta=each.delta)
+            assert (each.threshold, each.coverage) == (alone.threshold, alone.coverage)
+            assert each.found.to_dict() == alone.to_dict()
+            assert each.attained or each.needed() == alone.rows_needed
+
+
 def test_terminal_notebook_and_page_say_the_same(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """The words of ``verdict()``, in this order."""
     from html import unescape

@@ -189,6 +189,7 @@ def test_intervals_of_an_empirical_threshold_know_clusters() -> None:
 @pytest.mark.parametrize("times", [2, 5])
 def test_copies_of_rows_are_noticed(times: int) -> None:
     """Exact copies, where scores are otherwise unique; rounded, tied and saturated scores are not taken for copies."""
+    many = 1.0 - 0.05 * np.random.default_rng(7).random(4000) ** 4
     rng = np.random.default_rng(5)
     score, loss = rng.random(300), rng.random(300) < 0.05
     with pytest.warns(CopiedRowsWarning, match=f"{300 * (times - 1)} of {300 * times} rows are exact copies"):
@@ -197,6 +198,8 @@ def test_copies_of_rows_are_noticed(times: int) -> None:
         warnings.simplefilter("error")
         for other in (score, np.round(score, 2), np.float32(1 - score**30), np.ones(300), np.ceil(score * 7) / 7):
             abstain.choose_threshold(loss, other, risk=0.2, delta=DELTA)
+        for other in (np.round(many, 5), np.round(many, 6), np.float16(many), 3.0 + np.float32(many)):
+            abstain.choose_threshold(many > 0.99999, other, risk=0.2, delta=DELTA)
         cluster = np.arange(300).repeat(times)
         abstain.choose_threshold(loss.repeat(times), score.repeat(times), risk=0.2, delta=DELTA, clusters=cluster)
 

@@ -15,6 +15,7 @@ from abstain._checks import UnmetNeed, closest, one_of, whole
 from abstain._classes import ROUNDING
 from abstain._typing import BoolArray, FloatArray, NanPolicy
 from abstain._version import __version__
+from abstain.blocks import TieBlocks
 from abstain.evaluation import _answers, _planned
 from abstain.evaluation._entry import check_names, same_samples
 from abstain.evaluation._measure import Scored, measured
@@ -151,6 +152,8 @@ def evaluate(
     provenance = _provenance(outputs, fit, nan_policy, level, n_resamples)
     provenance["understood"] = outputs.understood(names[0] if scores is None else "")
     provenance |= _circumstances(outputs, every, chosen, provenance)
+    tables = [each.curve.blocks for each in summaries if each.group is None]
+    provenance |= _copies(outputs, every, tables)
     return Evaluation(tuple(measurements), tuple(summaries), provenance)
 
 
@@ -252,6 +255,23 @@ def _circumstances(
         by_passes = {each.name: int((each.loss != loss).sum()) for each in scores if each.judged is not outputs}
         found["judged_by_passes"] = by_passes
     return found
+
+
+def _copies(outputs: Outputs, scores: list[Scored], tables: list[TieBlocks]) -> dict[str, str]:
+    """Return what to say of rows that are copies of others in all that is known of them, but for what they are called.
+
+    Identifiers do not count: who copies rows numbers them anew.
+    """
+    tied = [each for each in tables if each.binary and each.largest_tie > 1]
+    if not tied or outputs.sample_weight is not None or outputs.clusters is not None:
+        return {}
+    from abstain.thresholds import copied_rows
+
+    known = [outputs.labels, outputs.predictions, outputs.logits, outputs.probabilities, outputs.confidence]
+    known += [*(outputs.scores or {}).values(), *(outputs.groups or {}).values(), outputs.features]
+    columns = [each for score in scores for each in (score.loss, score.column)]
+    said = copied_rows(tied, [*columns, *(each for each in known if each is not None)])
+    return {} if said is None else {"copied_rows": said}
 
 
 def _provenance(

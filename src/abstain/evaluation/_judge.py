@@ -52,6 +52,13 @@ class Judged:
         return "few_labels" not in facts and not any(one["clustered"] for one in each)
 
     @property
+    def copies(self) -> list[str]:
+        """What is to be said of rows that are copies of others; of all scores alike, since it is about the rows."""
+        facts = self._evaluation.provenance
+        found = [each.get("copied_rows") for each in facts.get("models", {"": facts}).values()]
+        return list(dict.fromkeys(each for each in found if each is not None))
+
+    @property
     def comparable(self) -> bool:
         """Whether all scores were measured on the same rows."""
         return bool(self._evaluation.provenance.get("same_samples")) and self.independent
@@ -89,6 +96,9 @@ class Judged:
     def _certified(self, score: str) -> tuple[Promise, ...]:
         blocks = self.whole[score].curve.blocks
         if not _counted(blocks) or not blocks.binary or not self.independent:
+            return ()
+        if self.copies:
+            self.voided = self.copies
             return ()
         from abstain.thresholds import ladder
 

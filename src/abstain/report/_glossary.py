@@ -13,7 +13,18 @@ from abstain.report._page import Section, Terms
 from abstain.report._source import Source, digest_of, today
 
 #: Facts of a result that a page says elsewhere, or that only a program reads.
-_SAID = {"understood", "origin", "answers", "clipped", "same_samples", "judged_by_passes", "sketch", "bins", "models"}
+_SAID = {
+    "understood",
+    "origin",
+    "answers",
+    "clipped",
+    "same_samples",
+    "judged_by_passes",
+    "sketch",
+    "bins",
+    "models",
+    "copied_rows",
+}
 
 
 def glossary(text: str, used: Iterable[tuple[str, str, str]]) -> Section:

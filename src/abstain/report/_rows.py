@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import struct
-import warnings
 import zlib
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from abstain._result import Column, Row, Table, clean, percent
 from abstain._typing import FloatArray
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import Evaluation, rows_of
+from abstain.evaluation import Evaluation
 from abstain.outputs import Outputs
 from abstain.report._page import Grid, Part, Pictures
 from abstain.report._source import Source
@@ -71,23 +70,14 @@ def _class(outputs: Any, column: Any, row: int) -> str:
 
 
 def duplicates(evaluation: Evaluation, source: Source) -> list[Row]:
-    """Return what is known of rows that occur more than once: by their names, and by loss and score."""
+    """Return what is known of rows that occur more than once: by their names, and by all that they hold."""
     rows: list[Row] = []
     ids = None if source.outputs is None else source.outputs.ids
     if ids is not None:
         repeated = len(ids) - len(np.unique(np.asarray(ids)))
         rows.append(("repeated identifiers", f"{repeated} of {len(ids)}"))
-    from abstain.thresholds import CopiedRowsWarning, choose_threshold
-
-    for name, each in list(evaluation.judged.whole.items())[:1]:
-        columns = rows_of(each.curve.blocks)
-        if columns is None or columns[2] is not None:
-            continue
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            choose_threshold(columns[0], columns[1], risk=0.5, delta=0.05, max_loss=max(1.0, float(columns[0].max())))
-        said = [str(each.message) for each in caught if issubclass(each.category, CopiedRowsWarning)]
-        rows.append((f"copies by {name} and loss", said[0] if said else "none that stand out"))
+    said = evaluation.judged.copies
+    rows.append(("copies of whole rows", said[0] if said else "none that stand out"))
     return rows
 
 

@@ -8,6 +8,7 @@ from abstain.thresholds._choose import choose_threshold as choose_threshold
 from abstain.thresholds._conditional import conditional_threshold
 from abstain.thresholds._conformal import conformal_threshold
 from abstain.thresholds._copies import CopiedRowsWarning
+from abstain.thresholds._copies import copied_rows as copied_rows
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._ladder import Promise as Promise
 from abstain.thresholds._ladder import ladder as ladder

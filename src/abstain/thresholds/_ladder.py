@@ -10,7 +10,6 @@ from abstain.blocks import TieBlocks
 from abstain.thresholds._attained import rows_needed
 from abstain.thresholds._certify import search
 from abstain.thresholds._choose import certificate
-from abstain.thresholds._copies import warn_of_copies
 from abstain.thresholds._results import CertifiedThreshold
 from abstain.thresholds._reuse import warn_if_selected
 from abstain.thresholds._sample import of_table
@@ -37,11 +36,10 @@ class Promise:
 def ladder(blocks: TieBlocks, risks: Sequence[float], delta: float) -> tuple[Promise, ...]:
     """Certify each risk with probability 1 - delta, as ``choose_threshold`` does, on a table that kept its rows.
 
-    Of 0/1 losses without weights. Warnings are those of ``choose_threshold``.
+    Of 0/1 losses without weights. Rows of a selection warn; copies are for whoever knows more of the rows to notice.
     """
     sample = of_table(blocks)
     warn_if_selected(sample)
-    warn_of_copies(sample)
     found = []
     for risk in risks:
         each = search(sample, risk, delta)
