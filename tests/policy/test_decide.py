@@ -267,3 +267,14 @@ def test_pandas_without_numbers_is_missing() -> None:
     policy, _ = make("groups")
     frame = pd.DataFrame({"s": pd.array([9.0, None], dtype="Float64"), "site": pd.array([None, "N's"], dtype="string")})
     assert policy.decide(frame).reason.tolist() == ["unknown_group", "missing_score"]
+
+
+@pytest.mark.parametrize("name", ["column", "groups", "msp_logits"])
+def test_a_row_of_pandas_is_a_row(name: str) -> None:
+    """By the names of its columns, text beside numbers too; a column of scores stays many rows."""
+    pandas = pytest.importorskip("pandas")
+    policy, rows = make(name)
+    frame = pandas.DataFrame(rows[:20]).assign(note="Basel")
+    assert [repr(policy.decide(row)) for _, row in frame.iterrows()] == [repr(policy.decide(row)) for row in rows[:20]]
+    if name == "column":
+        assert len(policy.decide(frame["s"])) == 20

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 def decide(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -> Decision | Decisions:
     """Return the decision on one row, or those on many."""
+    names = getattr(rows, "index", None)
+    if not _is_frame(rows) and hasattr(names, "tolist") and _named(policy) <= set(names.tolist()):
+        rows = rows.to_dict()  # one row of a frame of pandas
     if isinstance(rows, Mapping):
         return _row(policy, rows, groups, second, declined)
     if isinstance(rows, list | tuple) and rows and isinstance(rows[0], Mapping):
@@ -65,6 +68,11 @@ def _row(policy: Policy, row: Mapping[str, Any], groups: Any, second: Any, decli
         refused = np.asarray(declined_rows([given[said[1]]], f"column {said[1]!r}", said[0], strict=False))
     name = None if policy.group is None else [given.get(policy.group)]
     return _decisions(policy, np.array(numbers[:1]), name, np.array(numbers[1:]), refused)[0]
+
+
+def _named(policy: Policy) -> set[str]:
+    """Return the columns from which the score is computed, or the one that holds it."""
+    return {policy.score} if policy.inputs is None else set(next(iter(policy.inputs.values())))
 
 
 def _is_frame(rows: Any) -> bool:
