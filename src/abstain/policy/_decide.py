@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def decide(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -> Decision | Decisions:
     """Return the decision on one row, or those on many."""
-    names = getattr(rows, "index", None)
+    names: Any = getattr(rows, "index", None)
     if not _is_frame(rows) and hasattr(names, "tolist") and _named(policy) <= set(names.tolist()):
         rows = rows.to_dict()  # one row of a frame of pandas
     if isinstance(rows, Mapping):
