@@ -200,6 +200,8 @@ def test_copies_of_rows_are_noticed(times: int) -> None:
             abstain.choose_threshold(loss, other, risk=0.2, delta=DELTA)
         for other in (np.round(many, 5), np.round(many, 6), np.float16(many), 3.0 + np.float32(many)):
             abstain.choose_threshold(many > 0.99999, other, risk=0.2, delta=DELTA)
+        real = abstain.datasets.load("cifar10_vgg16")  # a softmax of single precision: 5,648 scores of 10,000 rows
+        abstain.choose_threshold(real.error, abstain.scores.compute("msp", real), risk=0.05, delta=DELTA)
         cluster = np.arange(300).repeat(times)
         abstain.choose_threshold(loss.repeat(times), score.repeat(times), risk=0.2, delta=DELTA, clusters=cluster)
 

@@ -105,13 +105,16 @@ def _by_rounding(score: FloatArray, tied: BoolArray) -> float:
 
 
 def _step(score: FloatArray) -> FloatArray:
-    """Return the distance of neighbours on the coarsest grid that holds all scores: of digits, or of short floats."""
+    """Return the distance of neighbours on the coarsest grid that holds all scores: of digits, or of short floats.
+
+    Twice that of single precision: a softmax is 1 over a sum from 1 to 2, whose steps are twice those below 1.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         for digits in range(1, 9):
             if np.array_equal(np.round(score, digits), score):
                 return np.full(len(score), 10.0**-digits)
-        for kind in (np.float16, np.float32):
+        for kind, steps in ((np.float16, 1.0), (np.float32, 2.0)):
             short = score.astype(kind)
             if np.array_equal(short, score):
-                return np.asarray(np.abs(np.spacing(short)), dtype=np.float64)
+                return np.asarray(steps * np.abs(np.spacing(short)), dtype=np.float64)
     return np.asarray(np.abs(np.spacing(score)), dtype=np.float64)
