@@ -47,7 +47,8 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "more rows": ({"attained": False, "needed": 9000}, [{"attained": True}, {"needed": None}]),
     "chance": ({"low": 0.48, "high": 0.55}, [{"low": 0.51}, {"high": 0.49, "low": 0.4}]),
     "worse than chance": ({"low": 0.4, "high": 0.49}, [{"high": 0.5}]),
-    "better": ({"significant": True}, [{"significant": False}]),
+    "better": ({"significant": True}, [{"significant": False}, {"same_loss": False}]),
+    "better model": ({"significant": True, "same_loss": False}, [{"significant": False}, {"same_loss": True}]),
     "not told apart": ({"significant": False}, [{"significant": True}, {"p": float("nan")}]),
     "may be first": ({"names": ["a", "b"], "n": 2}, [{"names": ["a"]}, {"count": 2}]),
     "is first": ({"names": ["a"], "n": 1}, [{"names": ["a", "b"]}, {"count": 2}]),
@@ -76,7 +77,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "promise": {"score": "msp", "risk": 0.05, "sure": 0.95, "coverage": 0.4, "threshold": 0.9, "n": 6000,
                 "needed": None},
     "ranking": {"score": "msp", "value": 0.5},
-    "pair": {"a": "msp", "b": "max_logit", "label": "AUGRC", "p": 0.2},
+    "pair": {"a": "msp", "b": "max_logit", "label": "AUGRC", "p": 0.2, "same_loss": True, "side": "lower"},
     "first": {"count": 3, "sure": 0.95},
     "groups": {"column": "site", "count": 3},
     "calibration": {"score": "msp", "gap": 0.02, "size": 0.02, "low": -0.1, "high": 0.1},
@@ -166,6 +167,19 @@ def test_a_random_score_is_called_so() -> None:
     assert any("ranks worse than chance" in line for line in turned)
     assert any(line.startswith("The reading is doubtful") for line in turned)
     assert not any("chance" in line for line in abstain.evaluate(loss=loss, confidence=score).verdict())
+
+
+def test_models_of_other_answers_are_not_said_to_rank_better() -> None:
+    """Of two random rankings the one of fewer errors has the lower AUGRC, which says nothing of the ranking."""
+    rng = np.random.default_rng(3)
+    loss = {"a": (rng.random(3000) < 0.1).astype(float), "b": (rng.random(3000) < 0.2).astype(float)}
+    scores = {name: rng.random(3000) for name in loss}
+    (line,) = [line for line in abstain.compare(loss, scores).verdict() if line.startswith("a ")]
+    assert line.startswith("a has a lower AUGRC than b (p < .001); their answers differ")
+    higher = abstain.compare(loss, {"a": -loss["a"], "b": scores["b"]}, "auroc_f").verdict()[0]
+    assert higher.startswith("a has a higher AUROC")
+    same = abstain.compare({"a": loss["a"], "b": loss["a"]}, {"a": -loss["a"], "b": scores["b"]}).verdict()[0]
+    assert same.startswith("a ranks better than b")
 
 
 def test_groups_disagree_only_where_they_do() -> None:

@@ -233,8 +233,14 @@ SENTENCES: tuple[Sentence, ...] = (
         "{score} ranks worse than chance: it is higher where answers are wrong (AUROC of failures {value:.3f}).",
     ),
     Sentence(
-        "better", "better", "pair", "the paired test of two, adjusted for all pairs, rejects that they are equal",
-        lambda fact: fact["significant"], "{a} ranks better than {b} ({label}, {p:p}).",
+        "better", "better", "pair",
+        "the paired test of two scores of the same answers, adjusted for all pairs, rejects that they are equal",
+        lambda fact: fact["significant"] and fact["same_loss"], "{a} ranks better than {b} ({label}, {p:p}).",
+    ),
+    Sentence(
+        "better model", "better", "pair", "the same, of two with answers of their own",
+        lambda fact: fact["significant"] and not fact["same_loss"],
+        "{a} has a {side} {label} than {b} ({p:p}); their answers differ, so this is not about the ranking alone.",
     ),
     Sentence(
         "not told apart", "better", "pair", "the paired test does not reject",

@@ -200,6 +200,7 @@ def _said(chosen: Metric, columns: Panel, tests: Paired, level: float, adjust: s
         differences=tuple(pairs),
         letters={name: by_name[name] for name in columns.names},
         fingerprint=columns.fingerprint,
+        same_loss=columns.same_loss,
     )
 
 

@@ -26,7 +26,7 @@ class Comparison(Result):
 
     ``table``: one dict per score, best first, with name, rank, estimate, low, high, standard error and its two parts,
     degrees of freedom, letters, set of ranks (``set_low`` to ``set_high``) and warning. ``differences``: one per pair,
-    better score first. ``letters``: by name; two names share a letter if and only if they do not differ significantly.
+    better score first. ``same_loss``: whether all are scores of the same answers. ``letters``: by name; two names share a letter if and only if they do not differ significantly.
 
     Examples
     --------
@@ -57,6 +57,7 @@ class Comparison(Result):
     differences: tuple[Difference, ...]
     letters: Mapping[str, str]
     fingerprint: str
+    same_loss: bool = True
 
     def difference(self, a: str, b: str) -> Difference:
         """Return the difference ``a`` minus ``b``."""
@@ -99,7 +100,8 @@ class Comparison(Result):
         if others:
             pair = self.difference(best, others[0])
             found.append({"about": "pair", "a": best, "b": others[0], "significant": pair.significant,
-                          "p": pair.p_adjusted, "label": self.label})  # fmt: skip
+                          "p": pair.p_adjusted, "label": self.label, "same_loss": self.same_loss,
+                          "side": self.direction})  # fmt: skip
         names = [row["name"] for row in self.table if row["set_low"] == 1]
         found.append({"about": "first", "names": names, "n": len(names), "count": len(self.table), "sure": self.level})
         return [*found, {"about": "runs", "n_runs": max(self.n_runs)}]

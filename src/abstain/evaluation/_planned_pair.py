@@ -57,7 +57,7 @@ def compared(loss: Any, scores: Any, metric: Metric, level: float, plan: Any, gi
         metric=metric.spec, identifier=metric.identifier, label=metric.label, direction=metric.direction,
         method=f"{first.n} labels by plan", adjust="none", level=level, n=plan.n, n_runs=(1, 1), paired_runs=True,
         n_clusters=None, table=tuple(rows), differences=(test if order[0] == 0 else test.swapped(),), letters=letters,
-        fingerprint=plan.digest,
+        fingerprint=plan.digest, same_loss=np.array_equal(first.loss, second.loss),
     )  # fmt: skip
 
 

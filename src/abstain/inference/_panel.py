@@ -56,6 +56,11 @@ class Panel:
         return bool(equal and (self.shared_loss if paired_runs is None else paired_runs))
 
     @property
+    def same_loss(self) -> bool:
+        """Whether all scores are judged by equal losses, however these were given."""
+        return self.shared_loss or all(np.array_equal(self.loss[0], each) for each in self.loss[1:])
+
+    @property
     def fingerprint(self) -> str:
         """SHA-256 (hex) of names, losses, scores and weights."""
         digest = hashlib.sha256(_SALT)
@@ -72,8 +77,7 @@ def one_binary_loss(panel: Panel) -> bool:
     if max(panel.n_runs) > 1:
         return False
     first = panel.loss[0]
-    same = panel.shared_loss or all(np.array_equal(first, each) for each in panel.loss[1:])
-    return same and bool(((first == 0.0) | (first == 1.0)).all())
+    return panel.same_loss and bool(((first == 0.0) | (first == 1.0)).all())
 
 
 def panel(loss: Losses, scores: Scores, sample_weight: ArrayLike | None = None, *, at_least: int = 2) -> Panel:
