@@ -44,7 +44,15 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "mean loss": ({"full": 2.0, "coverage": 0.8, "part": 1.0, "score": "s"}, []),
     "promised": ({"attained": True, "coverage": 0.4}, [{"attained": False}]),
     "not promised": ({"attained": False, "n": 6000}, [{"attained": True}]),
-    "more rows": ({"attained": False, "needed": 9000}, [{"attained": True}, {"needed": None}]),
+    "more rows": (
+        {"attained": False, "needed": 9000},
+        [{"attained": True}, {"needed": None}, {"needed": 6000}, {"lowest": 0.05}],
+    ),
+    "some more rows": (
+        {"attained": False, "needed": 5000},
+        [{"attained": True}, {"needed": None}, {"needed": 6001}, {"lowest": 0.05}],
+    ),
+    "no more rows": ({"attained": False, "lowest": 0.06}, [{"attained": True}, {"lowest": 0.04}]),
     "chance": ({"low": 0.48, "high": 0.55}, [{"low": 0.51}, {"high": 0.49, "low": 0.4}]),
     "worse than chance": ({"low": 0.4, "high": 0.49}, [{"high": 0.5}]),
     "better": ({"significant": True}, [{"significant": False}, {"same_loss": False}]),
@@ -75,7 +83,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "measured": {"score": "msp", "risk": 0.05, "full": 0.2, "coverage": 0.5, "threshold": 0.9, "lowest": 0.01,
                  "perfect": 0.8},
     "promise": {"score": "msp", "risk": 0.05, "sure": 0.95, "coverage": 0.4, "threshold": 0.9, "n": 6000,
-                "needed": None},
+                "needed": None, "enough": 59, "lowest": 0.01},
     "ranking": {"score": "msp", "value": 0.5},
     "pair": {"a": "msp", "b": "max_logit", "label": "AUGRC", "p": 0.2, "same_loss": True, "side": "lower"},
     "first": {"count": 3, "sure": 0.95},
@@ -167,6 +175,34 @@ def test_a_random_score_is_called_so() -> None:
     assert any("ranks worse than chance" in line for line in turned)
     assert any(line.startswith("The reading is doubtful") for line in turned)
     assert not any("chance" in line for line in abstain.evaluate(loss=loss, confidence=score).verdict())
+
+
+def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk() -> None:
+    """A chance ranking with 20 % errors: the least risk is said, no number of rows; it is that of the table."""
+    rng = np.random.default_rng(5)
+    loss, score = (rng.random(3000) < 0.2).astype(float), rng.random(3000)
+    found = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
+    order = np.argsort(-score)
+    risks = np.cumsum(loss[order]) / np.arange(1, 3001)
+    assert found.least == (29, pytest.approx(risks[28:].min()))
+    assert found.least[1] > 0.1
+    assert any(f"more rows alone will not do: the least risk of any threshold here that accepts 29 rows or more is "
+               f"{percent(found.least[1])}." in line for line in found.verdict())  # fmt: skip
+    assert not any("at least about" in line for line in [*found.verdict(), *found.notes()])
+
+
+def test_a_plan_never_names_fewer_rows_than_have_failed() -> None:
+    """Of samples on both sides of the limit, by resampling one: the number exceeds the rows, or is not said."""
+    loss, score = rows(400)
+    said_numbers = 0
+    for seed in range(40):
+        draw = np.random.default_rng(seed).integers(0, 400, 400)
+        found = abstain.choose_threshold(loss[draw], score[draw] + 1e-6 * np.arange(400), risk=0.03, delta=0.05)
+        text = " ".join(found.verdict())
+        if "takes at least about" in text:
+            said_numbers += 1
+            assert int(text.split("at least about ")[1].split()[0].replace(",", "")) > 400
+    assert said_numbers > 0
 
 
 def test_models_of_other_answers_are_not_said_to_rank_better() -> None:

@@ -50,7 +50,7 @@ class Sentence(NamedTuple):
 
 
 class _Words(string.Formatter):
-    """Fields in words: ``%`` a share, ``p`` a p-value, ``t`` a threshold, ``g`` a number; text is clean."""
+    """Fields in words: ``%`` a share, ``p`` a p-value, ``t`` a threshold, ``about`` a count; text is clean."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "%":
@@ -59,6 +59,8 @@ class _Words(string.Formatter):
             return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".")
         if format_spec == "t":
             return readable(value)
+        if format_spec == "about":
+            return about(value)
         if format_spec == "list":
             return _listed(value)
         return clean(value) if isinstance(value, str) else format(value, format_spec)
@@ -67,6 +69,12 @@ class _Words(string.Formatter):
 def percent(value: float) -> str:
     """Return a share in per cent with up to three digits."""
     return f"{100.0 * value:.3g} %"
+
+
+def about(count: int) -> str:
+    """Return a count rounded up to two digits, as far as a plan can be known."""
+    step = 10 ** max(len(str(count)) - 2, 0)
+    return f"{-(-count // step) * step:,}"
 
 
 def readable(value: float) -> str:
@@ -295,9 +303,23 @@ SENTENCES: tuple[Sentence, ...] = (
     ),
     # what would help
     Sentence(
-        "more rows", "next", "promise", "this risk was not certified, and a plan says how many such rows would do",
-        lambda fact: not fact["attained"] and fact["needed"] is not None,
-        "For {risk:%} risk about {needed:,} rows with errors like these would do, or more (a plan, no promise).",
+        "more rows", "next", "promise",
+        "this risk was not certified, is above the least here, and a plan of how many rows it takes exceeds these",
+        lambda fact: not fact["attained"] and (fact["needed"] or 0) > fact["n"] and fact["lowest"] < fact["risk"],
+        "{risk:%} risk takes at least about {needed:about} rows, if errors lie as in these; not sure even then.",
+    ),
+    Sentence(
+        "some more rows", "next", "promise", "the same, and the plan does not exceed these rows, which have failed",
+        lambda fact: not fact["attained"] and fact["needed"] is not None and fact["needed"] <= fact["n"]
+        and fact["lowest"] < fact["risk"],
+        "{risk:%} risk takes more rows than these {n:,}; how many more cannot be told.",
+    ),
+    Sentence(
+        "no more rows", "next", "promise",
+        "this risk was not certified, and no threshold with the rows that a certificate takes has a lower one",
+        lambda fact: not fact["attained"] and fact["lowest"] >= fact["risk"],
+        "For {risk:%} risk more rows alone will not do: the least risk of any threshold here that accepts {enough:,} "
+        "rows or more is {lowest:%}.",
     ),
     Sentence(
         "better ranking", "next", "measured", "a perfect ranking of the same answers keeps the risk for more cases",

@@ -26,7 +26,8 @@ class Comparison(Result):
 
     ``table``: one dict per score, best first, with name, rank, estimate, low, high, standard error and its two parts,
     degrees of freedom, letters, set of ranks (``set_low`` to ``set_high``) and warning. ``differences``: one per pair,
-    better score first. ``same_loss``: whether all are scores of the same answers. ``letters``: by name; two names share a letter if and only if they do not differ significantly.
+    better score first. ``same_loss``: whether all are scores of the same answers.
+    ``letters``: by name; two names share a letter if and only if they do not differ significantly.
 
     Examples
     --------

@@ -101,6 +101,8 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
     perfect = _perfect(curve.blocks)
     yield {"about": "measured", "score": score, "risk": RISK, "full": full, "lowest": lowest, "perfect": perfect,
            "coverage": 0.0 if point.reason is not None else point.coverage, "threshold": point.threshold}  # fmt: skip
+    from abstain.thresholds import plan_of
+
     promises = judged.promises(score)
     kept = [each for each in promises if each.attained]
     shown = [each for each in kept if each.risk >= RISK][:1] or kept[-1:]
@@ -108,7 +110,7 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
     for each in shown:
         yield {"about": "promise", "score": score, "risk": each.risk, "attained": each.attained,
                "coverage": each.coverage, "sure": 1.0 - DELTA, "n": curve.blocks.n, "threshold": each.threshold,
-               "needed": None if each.attained else (each.needed() or (None,))[0]}  # fmt: skip
+               **({} if each.attained else plan_of(each.needed(), each.least()))}  # fmt: skip
     gap = judged.calibration(score)
     if gap is not None:
         yield {"about": "calibration", "score": score, "gap": gap[0], "size": -gap[0], "low": gap[1], "high": gap[2]}

@@ -21,6 +21,7 @@ from abstain.thresholds._plan import CertificatePlan, plan_certificate
 from abstain.thresholds._report import Audit, audit
 from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
+from abstain.thresholds._results import plan_of as plan_of  # for the verdict
 from abstain.thresholds._reuse import ReusedCalibrationWarning, ReusedSelectionWarning, remember_selection
 from abstain.thresholds._watch import Watch, load_watch
 

@@ -89,6 +89,18 @@ def rows_needed(sample: Sample, limit: float, delta: float) -> tuple[int, int | 
     return least, _needed(sample, count, gammaincinv(loss + 1.0, 0.9), limit, delta, NEAR)
 
 
+def least_risk(sample: Sample, limit: float, delta: float) -> tuple[int, float] | None:
+    """Return the least mean loss of any threshold that accepts as many rows as a flawless certificate takes, and these.
+
+    None where so many were never accepted.
+    """
+    least = fewest(max(limit, LEAST), delta)
+    blocks = sample.blocks
+    count, loss = np.cumsum(blocks.count), np.cumsum(blocks.loss)
+    enough = (blocks.score > -np.inf) & (count >= least)
+    return (least, float((loss[enough] / count[enough]).min())) if enough.any() else None
+
+
 def _needed(
     sample: Sample, count: FloatArray, loss: FloatArray, limit: float, delta: float, furthest: float = FURTHEST
 ) -> int | None:

@@ -24,7 +24,7 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.curve import OperatingPoint, RiskCoverageCurve
 from abstain.policy import group_column
-from abstain.thresholds._attained import attained, rows_needed
+from abstain.thresholds._attained import attained, least_risk, rows_needed
 from abstain.thresholds._certify import Bound, Found, Procedure, fixed_thresholds, search
 from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._copies import warn_of_copies
@@ -296,8 +296,9 @@ def certificate(
         means = cluster_means(sample.loss, accepted, sample.cluster)
         parts |= {"risk": float(means.mean()) if means.size else np.nan, "risk_interval": mean_interval(means, level)}
     elif found.reason is not None and sample.weight is None:
-        needed = rows_needed(sample, risk, delta) if found.bound == "binomial" else None
-        answer = {"attained": attained(sample, delta, largest), "rows_needed": needed}
+        answer = {"attained": attained(sample, delta, largest)}
+        if found.bound == "binomial":
+            answer |= {"rows_needed": rows_needed(sample, risk, delta), "least": least_risk(sample, risk, delta)}
     return CertifiedThreshold(
         **parts, procedure=found.procedure, objective={"risk": risk, "delta": delta}, reason=found.reason, best=None,
         risk_limit=risk, delta=delta, max_loss=largest, bound=found.bound, **answer,

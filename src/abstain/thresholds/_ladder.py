@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from abstain.blocks import TieBlocks
-from abstain.thresholds._attained import rows_needed
+from abstain.thresholds._attained import least_risk, rows_needed
 from abstain.thresholds._certify import search
 from abstain.thresholds._choose import certificate
 from abstain.thresholds._results import CertifiedThreshold
@@ -26,6 +26,7 @@ class Promise:
     coverage: float
     certified: Callable[[], CertifiedThreshold]
     needed: Callable[[], tuple[int, int | None] | None] = lambda: None
+    least: Callable[[], tuple[int, float] | None] = lambda: None
 
     @cached_property
     def found(self) -> CertifiedThreshold:
@@ -44,7 +45,8 @@ def ladder(blocks: TieBlocks, risks: Sequence[float], delta: float) -> tuple[Pro
     for risk in risks:
         each = search(sample, risk, delta)
         accepted = float(blocks.cumulative_weight[blocks.score >= each.threshold][-1:].sum())
-        said, needed = partial(certificate, sample, risk, delta, each), partial(rows_needed, sample, risk, delta)
-        attained = each.reason is None
-        found.append(Promise(risk, delta, attained, each.threshold, accepted / sample.n, said, needed))
+        said = partial(certificate, sample, risk, delta, each)
+        needed, least = partial(rows_needed, sample, risk, delta), partial(least_risk, sample, risk, delta)
+        attained, coverage = each.reason is None, accepted / sample.n
+        found.append(Promise(risk, delta, attained, each.threshold, coverage, said, needed, least))
     return tuple(found)

@@ -226,8 +226,11 @@ class CertifiedThreshold(Threshold):
         If the limit is not attainable: the smallest risk that these rows do certify, and the largest coverage at a few
         larger ones. All of them hold together with probability 1 - delta, beside the promise that was asked for.
     rows_needed : (int, int or None), or None
-        Then also: a range of how many rows with errors like these would certify it, open above if perhaps no number
-        would; a plan, no promise.
+        Then also: a range of how many rows it takes at least if errors lie as in these, open above if perhaps no
+        number would do; a plan, and not sure even then.
+    least : (int, float), or None
+        Then also: how many rows a certificate takes without an error, and the least risk of any threshold that accepts
+        as many. More rows alone will not do where that is not below the limit.
 
     Examples
     --------
@@ -247,6 +250,7 @@ class CertifiedThreshold(Threshold):
     statement: str
     attained: tuple[Attained, ...] = ()
     rows_needed: tuple[int, int | None] | None = None
+    least: tuple[int, float] | None = None
 
     def guarantee(self) -> dict[str, Any] | None:
         """Return what is promised."""
@@ -264,20 +268,20 @@ class CertifiedThreshold(Threshold):
             return found
         for one in dict.fromkeys(self.attained[:1] + self.attained[-1:]):
             found.append({"about": "instead", "risk": one.risk, "coverage": one.coverage})
-        if self.rows_needed is not None:
+        if self.bound == "binomial":
             found.append({"about": "promise", "attained": False, "risk": self.risk_limit, "n": self.n,
-                          "needed": self.rows_needed[0]})  # fmt: skip
+                          **plan_of(self.rows_needed, self.least)})  # fmt: skip
         return found
 
     def notes(self) -> list[str]:
         """Return the promise; or why there is none, and how many rows might do."""
         if self.attainable:
             return [f"promise: {self.statement}"]
-        if self.rows_needed is None:
-            return super().notes()
-        low, high = self.rows_needed
-        many = f"{low} rows or many more" if high is None else f"{low} to {high} rows"
-        return [*super().notes(), f"about {many} would do, with errors like these (a plan, no promise)"]
+        low, high = self.rows_needed or (None, None)
+        if low is None or low <= self.n or (self.least is not None and self.least[1] >= self.risk_limit):
+            return super().notes()  # the verdict says what it can
+        many = f"{low} rows, or many more" if high is None else f"{low} to {high} rows"
+        return [*super().notes(), f"at least about {many}, if errors lie as in these; not sure even then"]
 
     def _instead(self) -> list[Table]:
         """Return what these rows do certify."""
@@ -290,6 +294,12 @@ class CertifiedThreshold(Threshold):
         ]
         sure = f"With probability at least {1.0 - self.delta:.6g} all rows of such a table hold together."
         return [Table(columns, rows, "What these rows do certify", [sure])]
+
+
+def plan_of(needed: tuple[int, int | None] | None, least: tuple[int, float] | None) -> dict[str, Any]:
+    """Return what the verdict says of more rows: how many at least, and the least risk of so many accepted rows."""
+    enough, lowest = least or (0, 0.0)
+    return {"needed": None if needed is None else needed[0], "enough": enough, "lowest": lowest}
 
 
 def statement(
