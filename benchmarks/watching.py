@@ -1,6 +1,6 @@
 """Watching a promise: rows until a late change is noticed, false alarms in years of daily looks, late labels, time.
 
-python benchmarks/watching.py [delays] [detector] [years] [late] [swings] [public] [kills] [speed] [--quick]
+python benchmarks/watching.py [delays] [detector] [years] [late] [swings] [public] [kills] [ties] [speed] [--quick]
 
 Without arguments all: ten minutes; with --quick a tenth of the repetitions.
 """
@@ -21,7 +21,7 @@ import abstain
 from abstain._typing import FloatArray
 from abstain.policy import Policy
 from abstain.thresholds import Watch, load_watch, monitor
-from abstain.thresholds._evidence import Detector, Evidence, evidence_above
+from abstain.thresholds._evidence import Detector, Evidence, ends, evidence_above
 
 LIMIT, DELTA = 0.05, 0.05
 #: Average run length of the change detector here.
@@ -230,10 +230,41 @@ def speed(rng: np.random.Generator, _: int = 0) -> None:
     print(f"one more row: {used:.3f} ms of the processor, {wall:.3f} ms on the clock")
 
 
+def ties(rng: np.random.Generator, repetitions: int = 400) -> None:
+    """Rows of equal time: alarms where labels came errors first, delays, and false signals of the detector."""
+    policy = certified()
+    for width in (1, 7):
+        alarms = 0
+        for _ in range(repetitions):
+            day = np.repeat(np.arange(120.0), 30)
+            wrong = (rng.random(3600) < LIMIT) * 1.0
+            known = np.argsort(day + np.where(wrong, rng.integers(0, 6, 3600), rng.integers(25, 30, 3600)))
+            when, score = day[known] // width * width, np.linspace(0.99, 1.0, 3600)
+            seen = monitor(policy, wrong[known], score, time=when, maturity=30.0, as_of=160.0, accepted_only=True)
+            alarms += bool(seen.promise_broken)
+        print(f"labels errors first, times of {width} days: ever {percent(alarms, repetitions)}", flush=True)
+    for size in (1, 30, 210):
+        for history in (0, -(-2000 // size) * size):
+            begins, found = np.arange(history + 5040) % size == 0, []
+            for _ in range(repetitions):
+                risk = np.where(np.arange(len(begins)) < history, 0.02, 0.10)
+                path = Evidence(LIMIT).update((rng.random(len(begins)) < risk) * 1.0, begins)
+                found.append(int(np.flatnonzero((path >= ALARM) & ends(begins))[0]) + 1 - history)
+            middle, late = np.quantile(found, [0.5, 0.9])
+            print(f"times of {size} rows, after {history} of 2 %: {middle:.0f} / {late:.0f} rows until the alarm")
+        begins = np.arange(30_000 // size * size) % size == 0
+        signals = sum(
+            len(Detector(LIMIT, 1000.0).update((rng.random(len(begins)) < LIMIT) * 1.0, begins)[1])
+            for _ in range(repetitions)
+        )
+        print(f"times of {size} rows: one false signal in {repetitions * len(begins) / max(1, signals):.0f} rows")
+
+
 def main() -> None:
     parts: dict[str, tuple[Callable[..., None], int]] = {
         "delays": (delays, 1000), "detector": (detector, 1000), "years": (years, 2000), "late": (late, 2000),
-        "swings": (swings, 500), "public": (public, 300), "kills": (kills, 50), "speed": (speed, 1),
+        "swings": (swings, 500), "public": (public, 300), "kills": (kills, 50),
+        "ties": (ties, 400), "speed": (speed, 1),
     }  # fmt: skip
     names = [name for name in sys.argv[1:] if name != "--quick"]
     for name in names or parts:

@@ -314,6 +314,9 @@ def test_monitoring_by_new_rows_only(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run(["monitor", policy, "--state", state, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert (found["n"], len(found["periods"])) == (1200, 3)
+    (tmp_path / "none.csv").write_text("msp,err,site\n")
+    assert run([*watch, str(tmp_path / "none.csv")]) == 1  # still broken
+    assert "1 call brought no rows" in capsys.readouterr().out
 
 
 def test_monitoring_under_maturity(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

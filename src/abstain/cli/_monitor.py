@@ -121,7 +121,8 @@ def monitor_command(
         seen = watch.result()
     else:
         unlabelled = watch.clock.maturity is not None or "unlabelled" in given
-        rows = _monitored(file, whole, columns, time, unlabelled)
+        none = state is not None and _no_rows(file)
+        rows = {"loss": [], "confidence": []} if none else _monitored(file, whole, columns, time, unlabelled)
         with about(file):
             seen = watch.update(**rows, as_of=_present(as_of), again=again)
     if state is not None and file is not None:
@@ -172,6 +173,18 @@ def _monitored(
         "groups": (outputs.groups or {})[found[policy.group]] if policy.group else None,
         "time": (outputs.groups or {})[found[time]] if time else None,
     }  # fmt: skip
+
+
+def _no_rows(file: Path) -> bool:
+    """Return whether a CSV or Parquet file has columns, and no rows; of any other the reader says what is wrong."""
+    from abstain.outputs._scan import scan
+
+    if not file.name.lower().endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")):
+        return False
+    try:
+        return bool(scan(str(file)).frame.head(1).collect().is_empty())
+    except Exception:  # whatever is wrong with it
+        return False
 
 
 def _present(as_of: str | None) -> Any:

@@ -38,13 +38,14 @@ class Shares:
         """Whether some share left its interval; None without rows or shares."""
         return bool(self.highest >= self.alarm) if self.n and len(self.seen) else None
 
-    def update(self, inside: BoolArray) -> float:
-        """Take the next rows, of shape (shares, rows); return the largest evidence among them, as a part of alarm."""
+    def update(self, inside: BoolArray, looks: BoolArray | None = None) -> float:
+        """Take the next rows, of shape (shares, rows); return the largest evidence at looks, as a part of the alarm."""
         highest, n = -np.inf, inside.shape[1] if len(self.seen) else 0
         if not len(self.seen):
             self.n += inside.shape[1]
         for begin in range(0, n, _BLOCK * _MANY):
             part = inside[:, begin : begin + _BLOCK * _MANY]
+            looked = None if looks is None else looks[begin : begin + _BLOCK * _MANY]
             edges = np.minimum(np.arange(0, part.shape[1] + _BLOCK, _BLOCK), part.shape[1])
             hits = np.zeros((len(part), len(edges)))
             np.cumsum(np.add.reduceat(part, edges[:-1], axis=1, dtype=np.float64), axis=1, out=hits[:, 1:])
@@ -55,7 +56,9 @@ class Shares:
                     rows = part[:, edges[block] : edges[block + 1]]
                     each = hits[:, block, np.newaxis] + np.cumsum(rows, axis=1, dtype=np.float64)
                     misses = np.arange(self.n + edges[block] + 1.0, self.n + edges[block + 1] + 1.0) - each
-                    highest = max(highest, float(_mixed(self._path(each, misses)).max()))
+                    path = _mixed(self._path(each, misses))
+                    path = path if looked is None else path[looked[edges[block] : edges[block + 1]]]
+                    highest = max(highest, float(path.max(initial=-np.inf)))
             self.seen, self.n = hits[:, -1].copy(), self.n + part.shape[1]
         self.highest = max(self.highest, highest)
         return highest - self.alarm

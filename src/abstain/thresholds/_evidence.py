@@ -17,6 +17,13 @@ One step needs two numbers for each stake, not the past: the log product G since
 :math:`\log \sum_{s \le t} w_s e^{-G_{s-1}}`. Both are sums in the order of the values, so values may be given in
 parts of any size.
 
+**Equal times** (``begins``): values of one time have no order that is known, and that of a file may come from their
+losses, so parts start before the first of them only, and K is looked at after the last. The product over the group is
+the same in every order, so it is that in the true order of exact times, where K is a supermartingale; ends of groups
+are fixed looks at it, stopping times of that order. A part that starts before a group takes the weights of the group
+before, so its weight is known when it starts, and all weights still sum to one. So the looks make a test martingale
+(the same for R, which starts one for each value of the group before): Ville holds, whatever the order in the file.
+
 **Two nulls.** With all weight on the first value, :math:`K_t` also keeps its level if only the *running mean* of the
 expected values, independent of each other, is at most m at every t: then :math:`\prod E f_i \le 1` by concavity, so
 :math:`K_t \le \prod f_i / E f_i`, a martingale. Parts that start later have no such excuse: what came before their
@@ -34,7 +41,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstain._typing import FloatArray
+from abstain._typing import BoolArray, FloatArray
 
 #: Multiples of the limit against which the stakes are best: from slow drifts to collapses.
 ALTERNATIVES = (1.15, 1.3, 1.6, 2.0, 3.0, 5.0)
@@ -82,13 +89,18 @@ class Evidence:
     """
 
     def __init__(self, limit: float, first: float = FIRST) -> None:
-        self.idle, self.n, self.first = limit >= 1.0, 0, first
+        #: values, and how many of the weights were spent on starts
+        self.idle, self.n, self.spent, self.first = limit >= 1.0, 0, 0, first
         self.bets = Bets(0.5 if self.idle else limit)
 
-    def update(self, values: FloatArray) -> FloatArray:
-        """Return the log evidence after each of the next values."""
-        cash = _cash(np.arange(self.n, self.n + len(values) + 1, dtype=np.float64), self.first)
-        self.n += len(values)
+    def update(self, values: FloatArray, begins: BoolArray | None = None) -> FloatArray:
+        """Return the log evidence after each of the next values; ``begins``: where a new time begins, default all."""
+        spent = np.arange(self.n, self.n + len(values) + 1)
+        if begins is not None:
+            spent[0], spent[1:][~begins] = self.spent, 0
+            spent = np.maximum.accumulate(spent)
+        cash = _cash(spent.astype(np.float64), self.first)
+        self.n, self.spent = self.n + len(values), int(spent[-1])
         if self.idle or not len(values):
             return np.full(len(values), -np.inf)
         with np.errstate(divide="ignore"):
@@ -100,21 +112,42 @@ class Detector:
     """Signals that values may have risen above a limit in (0, 1], on average at most one in ``run_length`` if not."""
 
     def __init__(self, limit: float, run_length: float) -> None:
-        self.limit, self.alarm = limit, float(np.log(run_length))
+        #: values since the last start, that one included
+        self.limit, self.alarm, self.since = limit, float(np.log(run_length)), 1
         self.bets = Bets(limit if limit < 1.0 else 0.5)
 
-    def update(self, values: FloatArray) -> tuple[FloatArray, list[int]]:
-        """Return the log of R after each of the next values, and at which it signals and starts again."""
+    def update(self, values: FloatArray, begins: BoolArray | None = None) -> tuple[FloatArray, list[int]]:
+        """Return the log of R after each of the next values, and at which it signals and starts again.
+
+        ``begins``: where a new time begins, default everywhere; signals come where one ends.
+        """
+        begins = np.ones(len(values), dtype=bool) if begins is None else begins
+        looks = ends(begins)
         path, signals, begin = np.full(len(values), -np.inf), [], 0
         while self.limit < 1.0 and begin < len(values):
-            path[begin:] = self.bets.play(values[begin:], np.zeros(len(values) - begin))
-            over = np.flatnonzero(path[begin:] >= self.alarm)
+            path[begin:] = self.bets.play(values[begin:], self._starts(begins[begin:]))
+            over = np.flatnonzero((path[begin:] >= self.alarm) & looks[begin:])
             if not over.size:
                 break
             signals.append(begin + int(over[0]))
             begin = signals[-1] + 1
             self.bets = Bets(self.limit)
         return path, signals
+
+    def _starts(self, begins: BoolArray) -> FloatArray:
+        """Return the log of the starts at each value: where a time begins, as many as the time before had values."""
+        weights = np.full(len(begins), -np.inf)
+        fresh = bool(self.bets.opened[0] == -np.inf)
+        at = np.flatnonzero(begins)
+        at = np.union1d([0], at) if fresh else at
+        weights[at] = np.log(np.diff(at, prepend=-1 if fresh else -self.since))
+        self.since = len(begins) - int(at[-1]) if at.size else self.since + len(begins)
+        return weights
+
+
+def ends(begins: BoolArray) -> BoolArray:
+    """Return where times end, from where they begin; the last value is the last of its time, as far as is known."""
+    return np.append(begins[1:], True)[: len(begins)]
 
 
 def evidence_above(values: FloatArray, limit: float) -> FloatArray:

@@ -17,6 +17,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from abstain._checks import vector
 from abstain._typing import ArrayLike
 from abstain.policy import Policy
 from abstain.thresholds._monitoring import Monitoring
@@ -60,7 +63,7 @@ def monitor(
         when they are so old that all of their age are complete; who is given when may not depend on how long they last.
     time : array-like of shape (n_samples,), optional
         Dates or numbers: when each label came, and rows are watched in that order; with ``maturity`` when each row was
-        predicted.
+        predicted. Rows of equal time are judged together, after the last of them: their order in the file is nothing.
     as_of : date or number, optional
         The present, from which ages are counted; default the latest ``time``.
     accepted_only : bool
@@ -104,8 +107,8 @@ def monitor(
 
     **What breaks it.** Rows that depend on each other, such as many of one customer, are each counted as new evidence:
     at the limit, two equal rows of each customer one after the other alarm in a third of the streams, twenty in all.
-    Runs of errors and exact copies bring a warning; what spreads over the stream cannot be seen. So does an order
-    within days (errors first).
+    Runs of errors and exact copies bring a warning; what spreads over the stream cannot be seen. Without ``time`` so
+    does an order within days (errors first); with days as ``time`` it has no say.
 
     **Late labels.** Labelled rows must be a random part of all rows, or with ``accepted_only`` of the accepted ones:
     another choice tests another risk. If errors are known sooner than successes, every order of labels alarms: give
@@ -132,4 +135,5 @@ def monitor(
         policy, accepted_only=accepted_only, max_loss=max_loss, delta=delta, run_length=run_length,
         since_first=since_first, maturity=maturity, period=period, unlabelled=unlabelled,
     )  # fmt: skip
+    vector(loss, "loss", np, None)  # an empty week is no error for Watch alone
     return watch.update(loss, confidence, groups=groups, clusters=clusters, time=time, as_of=as_of)

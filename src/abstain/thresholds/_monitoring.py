@@ -47,6 +47,8 @@ class Monitoring(Result):
         Of the change detector.
     waiting, skipped : int
         Rows of the last call that were too young, and that were watched before.
+    empty : int
+        Calls without any row.
     periods : tuple of Period
         What the rows of each week showed, or of each call where no times were given.
     promised : bool
@@ -80,6 +82,7 @@ class Monitoring(Result):
     run_length: float
     waiting: int
     skipped: int
+    empty: int
     periods: tuple[Period, ...]
     promised: bool = True
 
@@ -142,6 +145,10 @@ class Monitoring(Result):
             found.append(f"{self.waiting} rows are too young and wait; give them again, labelled or not, with the next")
         if self.skipped:
             found.append(f"{self.skipped} rows are of a time that was watched before, and were left out")
+        if self.empty:
+            found.append(
+                f"{self.empty} {'call' if self.empty == 1 else 'calls'} brought no rows, which changes nothing"
+            )
         return found
 
     def rows(self) -> list[dict[str, Any]]:

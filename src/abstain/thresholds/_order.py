@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from abstain._typing import FloatArray
+from abstain._typing import FloatArray, IntArray
 
 #: A column is called sorted if at most one in so many random orders of its values is.
 ORDERS = 1e9
@@ -50,6 +50,11 @@ class SortedRowsWarning(UserWarning):
     >>> caught[0].category.__name__
     'SortedRowsWarning'
     """
+
+
+def shuffled(times: FloatArray) -> IntArray:
+    """Return an order of rows sorted by time in which those of equal time are mixed: a file may have sorted them."""
+    return np.lexsort((np.random.default_rng(0).random(len(times)), times))
 
 
 def _sorted(column: FloatArray) -> bool:

@@ -20,7 +20,7 @@ from abstain.policy import Policy, group_column
 from abstain.thresholds._copies import warn_of_copies
 from abstain.thresholds._due import Due
 from abstain.thresholds._monitoring import Monitoring
-from abstain.thresholds._order import warn_if_in_runs, warn_if_sorted
+from abstain.thresholds._order import shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.thresholds._period import Line, Period
 from abstain.thresholds._report import check_clusters
 from abstain.thresholds._reuse import warn_if_reused
@@ -100,7 +100,7 @@ class Watch:
         self.sketches: list[str] = []
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
         self.begun: float | None = None
-        self.calls = self.skipped = 0
+        self.calls = self.skipped = self.empty = 0
         self.on_file: str | None = None
         self.shown: list[Period] = []
 
@@ -114,7 +114,8 @@ class Watch:
         ----------
         loss, confidence, groups, clusters, time, as_of
             As for :func:`monitor`, but only rows that were not given before; with ``maturity`` those that were too
-            young have to come again, and rows that were watched may come again and are left out.
+            young have to come again, and rows that were watched may come again and are left out. None at all, as in a
+            week without rows, change nothing but ``empty``. A time that comes in two calls is looked at after each.
         again : bool
             Take rows although most of them, by score and loss, were given before.
 
@@ -127,6 +128,8 @@ class Watch:
         ValueError, TypeError
             As :func:`monitor`; rows that were sent before. What was seen until then stays as it was.
         """
+        if all(getattr(one, "shape", one) in ((0,), []) for one in (loss, confidence)):
+            return self._nothing(as_of)
         losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
         same_length(loss=losses, confidence=scores)
         check_loss(np.where(np.isnan(losses), 0.0, losses), np)
@@ -150,8 +153,10 @@ class Watch:
         fresh = None if clusters is None else self._fresh(np.asarray(clusters)[rows])
         labelled = ~np.isnan(values)
         warn_if_reused(self.policy.calibration, values[labelled], scores[labelled])
-        mean_loss = units(values, accepted, unit)[1]
-        if not warn_if_sorted(loss=mean_loss, **({} if unit is not None else {"confidence": scores[accepted]})):
+        last, mean_loss = units(values, accepted, unit)
+        mixed = slice(None) if when is None else shuffled(when[rows][last])
+        mean_loss = mean_loss[mixed]
+        if not warn_if_sorted(loss=mean_loss, **({} if unit is not None else {"confidence": scores[accepted][mixed]})):
             warn_if_in_runs(mean_loss)
         if unit is None and labelled.sum() > 1:
             warn_of_copies(read(values[labelled], scores[labelled], None, "reject"))
@@ -160,21 +165,32 @@ class Watch:
         self.sent += [known[0]] if known[0] else []
         self.sketches = [*self.sketches, known[1]][-_CALLS:] if known[1] else self.sketches
         self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
-        for some in self._periods(None if when is None else when[rows], len(rows)):
-            here = None if unit is None else unit[some]
-            self._take(values[some], scores[some], accepted[some], None if column is None else column[some], here)
+        when = None if when is None else when[rows]
+        for some in self._periods(when, len(rows)):
+            here, then = None if unit is None else unit[some], None if when is None else when[some]
+            self._take(values[some], scores[some], accepted[some], None if column is None else column[some], here, then)
+        return self.result()
+
+    def _nothing(self, as_of: Any) -> Monitoring:
+        """Take a call without rows, which changes nothing but the clock; rows that wait have to come again."""
+        clock, none = copy.copy(self.clock), np.zeros(0)
+        timed = clock.maturity is not None or clock.last is not None
+        clock.order(none if timed else None, as_of, none, none > 0.0)
+        self.clock, self.skipped, self.calls, self.empty = clock, 0, self.calls + 1, self.empty + 1
         return self.result()
 
     def _take(
-        self, loss: FloatArray, scores: FloatArray, accepted: BoolArray, column: Any, unit: IntArray | None
-    ) -> None:
+        self, loss: FloatArray, scores: FloatArray, accepted: BoolArray, column: Any, unit: IntArray | None,
+        when: FloatArray | None,
+    ) -> None:  # fmt: skip
         """Take rows of one period, which is the last line."""
         before = self.total.n_accepted
         count, found = np.cumsum(accepted), list[Seen]()
         for name, watched in self.watched.items():
             mine = np.ones(len(loss), dtype=bool) if column is None else column == name
             last, values = units(loss, mine & accepted, unit)
-            seen = watched.update(values / self.largest, last, scores[mine], accepted[mine])
+            times = None if when is None else (when[last], when[mine])
+            seen = watched.update(values / self.largest, last, scores[mine], accepted[mine], times)
             found.append(seen)
             self.changed_at += [before + int(count[row]) for row in seen.signals]
             if seen.broken is not None:
@@ -240,7 +256,7 @@ class Watch:
             score_drifted=_any([one.score.left for one in self.watched.values()]),
             untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
-            periods=self._shown(), promised=self.policy.guarantee is not None,
+            empty=self.empty, periods=self._shown(), promised=self.policy.guarantee is not None,
         )  # fmt: skip
 
     def _shown(self) -> tuple[Period, ...]:
@@ -270,7 +286,8 @@ class Watch:
 
     def _state(self) -> dict[str, Any]:
         return {
-            "identity": self._identity(), "calls": self.calls, "skipped": self.skipped, "clock": vars(self.clock),
+            "identity": self._identity(), "calls": self.calls, "empty": self.empty, "skipped": self.skipped,
+            "clock": vars(self.clock),
             "begun": self.begun, "broken_at": self.broken_at, "changed_at": self.changed_at, "sent": self.sent,
             "sketches": self.sketches, "clusters": packed(self.clusters),
             "lines": [vars(line) for line in (self.total, *self.lines)],
@@ -284,6 +301,7 @@ class Watch:
 
     def _restore(self, found: Mapping[str, Any]) -> None:
         self.calls, self.skipped, self.begun = found["calls"], found["skipped"], found["begun"]
+        self.empty = found.get("empty", 0)
         self.clock, self.broken_at, self.changed_at = Due(**found["clock"]), found["broken_at"], found["changed_at"]
         self.sent, self.sketches, self.clusters = found["sent"], found["sketches"], unpacked(found["clusters"])
         self.total, *self.lines = [Line(**line) for line in found["lines"]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.thresholds._drift import Shares
-from abstain.thresholds._evidence import FIRST, Detector, Evidence
+from abstain.thresholds._evidence import FIRST, Detector, Evidence, ends
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Watched:
 
     def __init__(self, rules: Rules, threshold: float, calibration: Mapping[str, Any] | None) -> None:
         self.rules, self.n, self.highest = rules, 0, -np.inf
+        self.at: float | None = None  # time of the last loss
         limit = 1.0 if rules.limit is None else rules.limit
         self.evidence = Evidence(limit, 1.0 if rules.since_first else FIRST)
         self.detector = Detector(limit, rules.run_length)
@@ -61,12 +62,26 @@ class Watched:
         """Whether the evidence ever reached the alarm."""
         return bool(self.highest >= -np.log(self.rules.delta))
 
-    def update(self, values: FloatArray, last: IntArray, scores: FloatArray, accepted: BoolArray) -> Seen:
-        """Take losses in [0, 1] of accepted rows or clusters, with the row at which each was complete, and all rows."""
+    def update(
+        self, values: FloatArray, last: IntArray, scores: FloatArray, accepted: BoolArray,
+        times: tuple[FloatArray, FloatArray] | None = None,
+    ) -> Seen:  # fmt: skip
+        """Take losses in [0, 1] of accepted rows or clusters, with the row at which each was complete, and all rows.
+
+        ``times``: of the losses and of the rows, sorted; only where one ends is anything looked at.
+        """
         seen, was = Seen(), self.broken
+        begins = looks = None
+        if times is not None:
+            looks = ends(_begins(times[1], None))
+            begins, self.at = _begins(times[0], self.at), float(times[0][-1]) if len(values) else self.at
+            # a product has no order; this one makes its last digit the same for every order of a file
+            values, last = values[np.lexsort((values, times[0]))], np.maximum.accumulate(last)
         if self.rules.limit is not None and len(values):
-            path = self.evidence.update(values)
-            changes, signals = self.detector.update(values)
+            path = self.evidence.update(values, begins)
+            changes, signals = self.detector.update(values, begins)
+            if begins is not None:
+                path, changes = (np.where(ends(begins), each, -np.inf) for each in (path, changes))
             self.n += len(values)
             self.highest = max(self.highest, float(path.max()))
             over = np.flatnonzero(path >= -np.log(self.rules.delta))
@@ -75,24 +90,29 @@ class Watched:
             seen.signals = tuple(int(last[at]) for at in signals)
         if len(scores):
             mine = scores[accepted] if self.rules.accepted_only else scores
-            seen.coverage = self.coverage.update(accepted[np.newaxis][: len(self.coverage.seen)])
+            seen.coverage = self.coverage.update(accepted[np.newaxis][: len(self.coverage.seen)], looks)
             if len(mine):
-                seen.score = self.score.update(mine >= self.edges[:, np.newaxis])
+                if times is not None and self.rules.accepted_only:
+                    looks = ends(_begins(times[1][accepted], None))
+                seen.score = self.score.update(mine >= self.edges[:, np.newaxis], looks)
         return seen
 
     def state(self) -> dict[str, Any]:
         """Return what is kept, in plain values; floats keep all digits."""
         return {
-            "n": self.n, "highest": _plain(self.highest),
-            "evidence": {"n": self.evidence.n, **_bets(self.evidence)}, "detector": _bets(self.detector),
+            "n": self.n, "highest": _plain(self.highest), "at": self.at,
+            "evidence": {"n": self.evidence.n, "spent": self.evidence.spent, **_bets(self.evidence)},
+            "detector": {"since": self.detector.since, **_bets(self.detector)},
             **{name: {"seen": shares.seen.tolist(), "n": shares.n, "highest": shares.highest}
                for name, shares in (("coverage", self.coverage), ("score", self.score))},
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what was kept."""
-        self.n, self.highest = state["n"], _number(state["highest"])
+        """Take up what was kept; in older files each row was a time of its own."""
+        self.n, self.highest, self.at = state["n"], _number(state["highest"]), state.get("at")
         self.evidence.n = state["evidence"]["n"]
+        self.evidence.spent = state["evidence"].get("spent", self.evidence.n)
+        self.detector.since = state["detector"].get("since", 1)
         for one, kept in ((self.evidence, state["evidence"]), (self.detector, state["detector"])):
             one.bets.gained = np.array(kept["gained"], dtype=np.float64)
             one.bets.opened = np.array([_number(each) for each in kept["opened"]], dtype=np.float64)
@@ -103,6 +123,11 @@ class Watched:
 
 def _bets(one: Evidence | Detector) -> dict[str, Any]:
     return {"gained": one.bets.gained.tolist(), "opened": [_plain(each) for each in one.bets.opened.tolist()]}
+
+
+def _begins(times: FloatArray, before: float | None) -> BoolArray:
+    """Return where a new time begins, after that of the last row before."""
+    return np.asarray(np.diff(times, prepend=np.nan if before is None else before) != 0.0)
 
 
 def _plain(value: float) -> float | None:

@@ -1,0 +1,135 @@
+"""Rows of equal time are judged together, whatever their order in the file; and a week may have no rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abstain.thresholds import Watch, load_watch, monitor
+from abstain.thresholds._evidence import Evidence
+from tests.thresholds.test_monitor import certified
+from tests.thresholds.test_watch import rows
+
+POLICY = certified()
+
+
+def early(days: int, width: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return losses at the limit, scores and first days of spells, as labels come: errors early."""
+    day = np.repeat(np.arange(float(days)), 30)
+    wrong = (rng.random(len(day)) < 0.05) * 1.0
+    known = np.argsort(day + np.where(wrong, rng.integers(0, 6, len(day)), rng.integers(25, 30, len(day))))
+    return wrong[known], 0.99 + 0.01 * rng.random(len(day)), day[known] // width * width
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("width", [1, 7])
+def test_the_order_of_labels_within_equal_times_calls_nothing_broken(width: int) -> None:
+    """Risk at the limit, days or weeks as times, a file in which errors come first: no alarms, warnings or signals."""
+    broken = signals = 0
+    for seed in range(20):
+        loss, score, when = early(120, width, np.random.default_rng([seed, 41]))
+        seen = monitor(POLICY, loss, score, time=when, maturity=30.0, as_of=160.0, accepted_only=True)
+        broken, signals = broken + bool(seen.promise_broken), signals + len(seen.changed_at)
+    assert broken <= 2
+    assert signals <= 15  # 72,000 rows, at most one in 10,000 on average
+
+
+@pytest.mark.parametrize("options", [{}, {"since_first": True}, {"run_length": 200.0}])
+def test_rows_of_equal_time_have_no_order(options: dict[str, Any]) -> None:
+    """Errors first, last or mixed, by rows and by clusters: the same answer; and days in parts are all days at once."""
+    loss, score = rows(3000, 0.1)
+    when, mixed = np.arange(3000.0) // 100, np.random.default_rng(2).permutation(3000)
+    whole = monitor(POLICY, loss, score, time=when, **options)
+    for order in (np.lexsort((-loss, when)), np.lexsort((loss, when)), np.lexsort((score, when)), mixed):
+        assert monitor(POLICY, loss[order], score[order], time=when[order], **options).to_json() == whole.to_json()
+    watch = Watch(POLICY, **options)
+    for day in range(30):
+        mine = when == day
+        seen = watch.update(loss[mine], score[mine], time=when[mine])
+    assert seen.to_json() == whole.to_json()
+
+
+def test_a_day_in_two_calls_is_one_group(tmp_path: Path) -> None:
+    """The bets are those of the whole day, also from the file; each call is looked at, so evidence is never less."""
+    loss, score = rows(3000, 0.06)
+    when = np.arange(3000.0) // 100
+    whole, parts, file = Watch(POLICY, run_length=1e9), Watch(POLICY, run_length=1e9), tmp_path / "state.json"
+    once = whole.update(loss, score, time=when)
+    for begin in range(0, 3000, 37):
+        some = slice(begin, begin + 37)
+        seen = parts.update(loss[some], score[some], time=when[some])
+        parts.save(file)
+        parts = load_watch(file, POLICY)
+    for bets in ("evidence", "detector"):
+        one, two = (watch.watched[""].state()[bets] for watch in (whole, parts))
+        assert {k: v for k, v in one.items() if k in ("n", "spent", "since")} == {
+            k: v for k, v in two.items() if k in ("n", "spent", "since")
+        }
+        for name in ("gained", "opened"):
+            np.testing.assert_allclose(one[name], two[name], rtol=1e-9, atol=1e-9)
+    assert seen.evidence >= once.evidence * (1 - 1e-9)
+    assert (seen.n, seen.n_accepted) == (once.n, once.n_accepted)
+
+
+def test_a_group_bets_what_its_rows_bet() -> None:
+    """Slowly: parts start where a time begins, with the weights of the time before; looked at where one ends."""
+    values = (np.random.default_rng(0).random(60) < 0.2) * 1.0
+    begins = np.random.default_rng(1).random(60) < 0.2
+    begins[0] = True
+    at = np.flatnonzero(begins)
+    stakes, spent = Evidence(0.1).bets.stakes, np.array([0.0, *(at + 1.0)])
+    cash = np.where(spent > 0, 0.5 * (1 + spent / 50) ** -0.25, 1.0)
+    path, fast = [], Evidence(0.1).update(values, begins)
+    for t in range(60):
+        total = cash[np.count_nonzero(at <= t)]
+        for k, start in enumerate(at[at <= t]):
+            factors = 1 + stakes[:, np.newaxis] * (values[start : t + 1] - 0.1)
+            total += (cash[k] - cash[k + 1]) * factors.prod(axis=1).mean()
+        path.append(total)
+    np.testing.assert_allclose(fast, np.log(path), rtol=1e-10, atol=1e-12)
+
+
+def test_a_state_of_before_groups_is_taken_up(tmp_path: Path) -> None:
+    """A file without what groups need: each of its rows was a time of its own."""
+    loss, score = rows(600, 0.05)
+    watch, when = Watch(POLICY), np.arange(600.0)
+    watch.update(loss[:300], score[:300], time=when[:300])
+    found = watch._state()
+    found.pop("empty")
+    for one in found["watched"].values():
+        one.pop("at")
+        one["evidence"].pop("spent")
+        one["detector"].pop("since")
+    old = Watch(POLICY)
+    old._restore(json.loads(json.dumps(found)))
+    seen = old.update(loss[300:], score[300:], time=when[300:])
+    assert seen.evidence == monitor(POLICY, loss, score, time=when).evidence
+
+
+def test_a_week_without_rows_is_noted_and_changes_nothing(tmp_path: Path) -> None:
+    """First, between others, from the file, with times; rows that wait must come again, and nothing is no stream."""
+    loss, score = rows(600, 0.02)
+    file, watch = tmp_path / "state.json", Watch(POLICY)
+    assert watch.update([], []).promise_broken is None
+    watch.update(loss[:300], score[:300])
+    seen = watch.update(np.zeros(0), np.zeros(0))
+    assert (seen.n, seen.empty) == (300, 2)
+    assert "2 calls brought no rows, which changes nothing" in str(seen)
+    watch.save(file)
+    seen = load_watch(file, POLICY).update(loss[300:], score[300:])
+    assert (seen.evidence, seen.empty) == (monitor(POLICY, loss, score).evidence, 2)
+    timed = Watch(POLICY)
+    timed.update([0.0], [0.9], time=["2026-01-01"])
+    assert timed.update([], []).n == timed.update([0.0], [0.91], time=["2026-01-02"]).n - 1
+    late_ = Watch(POLICY, maturity=5.0)
+    late_.update(np.zeros(10), np.linspace(0.9, 0.99, 10), time=np.arange(10.0))
+    with pytest.raises(ValueError, match="5 rows were too young when they were given, and only 0"):
+        late_.update([], [], as_of=20.0)
+    with pytest.raises(ValueError, match="loss is empty"):
+        monitor(POLICY, [], [])
+    with pytest.raises(ValueError, match="confidence is empty"):
+        watch.update([0.0], [])
