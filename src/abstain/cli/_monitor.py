@@ -177,7 +177,7 @@ def _monitored(
 
 def _no_rows(file: Path) -> bool:
     """Return whether a CSV or Parquet file has columns, and no rows; of any other the reader says what is wrong."""
-    from abstain.outputs._scan import scan
+    from abstain.outputs import scan
 
     if not file.name.lower().endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")):
         return False
