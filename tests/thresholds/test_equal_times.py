@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from abstain.thresholds import Watch, load_watch, monitor
-from abstain.thresholds._evidence import Evidence
 from tests.thresholds.test_monitor import certified
 from tests.thresholds.test_watch import rows
 
@@ -73,24 +72,6 @@ def test_a_day_in_two_calls_is_one_group(tmp_path: Path) -> None:
             np.testing.assert_allclose(one[name], two[name], rtol=1e-9, atol=1e-9)
     assert seen.evidence >= once.evidence * (1 - 1e-9)
     assert (seen.n, seen.n_accepted) == (once.n, once.n_accepted)
-
-
-def test_a_group_bets_what_its_rows_bet() -> None:
-    """Slowly: parts start where a time begins, with the weights of the time before; looked at where one ends."""
-    values = (np.random.default_rng(0).random(60) < 0.2) * 1.0
-    begins = np.random.default_rng(1).random(60) < 0.2
-    begins[0] = True
-    at = np.flatnonzero(begins)
-    stakes, spent = Evidence(0.1).bets.stakes, np.array([0.0, *(at + 1.0)])
-    cash = np.where(spent > 0, 0.5 * (1 + spent / 50) ** -0.25, 1.0)
-    path, fast = [], Evidence(0.1).update(values, begins)
-    for t in range(60):
-        total = cash[np.count_nonzero(at <= t)]
-        for k, start in enumerate(at[at <= t]):
-            factors = 1 + stakes[:, np.newaxis] * (values[start : t + 1] - 0.1)
-            total += (cash[k] - cash[k + 1]) * factors.prod(axis=1).mean()
-        path.append(total)
-    np.testing.assert_allclose(fast, np.log(path), rtol=1e-10, atol=1e-12)
 
 
 def test_a_state_of_before_groups_is_taken_up(tmp_path: Path) -> None:

@@ -267,3 +267,21 @@ def test_false_signals_are_as_rare_as_the_run_length_says() -> None:
         signals = Detector(0.05, 300.0).update((rng.random(1500) < 0.05) * 1.0)[1]
         first.append(signals[0] + 1 if signals else 1500)  # cut: the true mean is larger
     assert np.mean(first) >= 300.0 - 3 * np.std(first) / np.sqrt(300)
+
+
+def test_a_group_bets_what_its_rows_bet() -> None:
+    """Slowly: parts start where a time begins, with the weights of the time before; looked at where one ends."""
+    values = (np.random.default_rng(0).random(60) < 0.2) * 1.0
+    begins = np.random.default_rng(1).random(60) < 0.2
+    begins[0] = True
+    at = np.flatnonzero(begins)
+    stakes, spent = Evidence(0.1).bets.stakes, np.array([0.0, *(at + 1.0)])
+    cash = np.where(spent > 0, 0.5 * (1 + spent / 50) ** -0.25, 1.0)
+    path, fast = [], Evidence(0.1).update(values, begins)
+    for t in range(60):
+        total = cash[np.count_nonzero(at <= t)]
+        for k, start in enumerate(at[at <= t]):
+            factors = 1 + stakes[:, np.newaxis] * (values[start : t + 1] - 0.1)
+            total += (cash[k] - cash[k + 1]) * factors.prod(axis=1).mean()
+        path.append(total)
+    np.testing.assert_allclose(fast, np.log(path), rtol=1e-10, atol=1e-12)
