@@ -61,6 +61,13 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "may be first": ({"names": ["a", "b"], "n": 2}, [{"names": ["a"]}, {"count": 2}]),
     "is first": ({"names": ["a"], "n": 1}, [{"names": ["a", "b"]}, {"count": 2}]),
     "one run": ({"n_runs": 1}, [{"n_runs": 3}]),
+    "one worst group": ({"names": ["a"]}, [{"names": ["a", "b"]}]),
+    "several worst groups": ({"names": ["a", "b"]}, [{"names": ["a"]}]),
+    "pairs of groups differ": ({"pairs": 1}, [{"pairs": 0}]),
+    "no pair of groups differs": ({"pairs": 0}, [{"pairs": 1}]),
+    "margin shown": ({"shown": True}, [{"shown": False}]),
+    "margin missed": ({"low": 0.003}, [{"shown": True}, {"low": 0.001}]),
+    "margin open": ({"low": 0.001}, [{"shown": True}, {"low": 0.003}]),
     "groups disagree": ({"pairs": 1, "a": "x", "b": "y", "high": 0.2, "low": 0.1}, [{"pairs": 0}]),
     "groups not told apart": ({"pairs": 0, "count": 3}, [{"pairs": 1, "a": "x", "b": "y", "high": 0.2, "low": 0.1}]),
     "too sure": ({"low": 0.01, "high": 0.03}, [{"low": -0.01}, {"low": 0.0}]),
@@ -84,6 +91,10 @@ USUAL: dict[str, dict[str, Any]] = {
                  "perfect": 0.8},
     "promise": {"score": "msp", "risk": 0.05, "sure": 0.95, "coverage": 0.4, "threshold": 0.9, "n": 6000,
                 "needed": None, "enough": 59, "lowest": 0.01},
+    "groups compared": {"label": "AUGRC", "count": 3, "names": ["a"], "pairs": 0, "all": 3, "sure": 0.95, "worst": "a",
+                        "value": 0.1},
+    "margin": {"shown": False, "new": "b", "reference": "a", "claim": "within 0.002 of a", "label": "AUGRC", "p": 0.2,
+               "low": 0.001, "high": 0.004, "margin": 0.002, "sure": 0.95},
     "ranking": {"score": "msp", "value": 0.5},
     "pair": {"a": "msp", "b": "max_logit", "label": "AUGRC", "p": 0.2, "same_loss": True, "side": "lower"},
     "first": {"count": 3, "sure": 0.95},
@@ -216,6 +227,33 @@ def test_models_of_other_answers_are_not_said_to_rank_better() -> None:
     assert higher.startswith("a has a higher AUROC")
     same = abstain.compare({"a": loss["a"], "b": loss["a"]}, {"a": -loss["a"], "b": scores["b"]}).verdict()[0]
     assert same.startswith("a ranks better than b")
+
+
+def test_a_margin_and_groups_have_their_sentences(tmp_path: Any) -> None:
+    """Worse by more than the margin, shown within it, and the worst group; the page says the same."""
+    loss, score = rows(4000)
+    noise = np.random.default_rng(2).random(len(loss))
+    found = abstain.inference.non_inferiority(loss, {"noise": noise, "score": score}, margin=0.002)
+    (line,) = found.verdict()
+    assert line.startswith(f"noise is worse than score by {found.low:.4g} at least in AUGRC (95 % sure)")
+    (line,) = abstain.inference.non_inferiority(loss, {"score": score, "noise": noise}, margin=0.002).verdict()
+    assert line.startswith("score is not worse than noise by 0.002 or more in AUGRC (p < .001)")
+    (line,) = abstain.inference.non_inferiority(
+        loss, {"noise": noise, "score": score}, margin=found.high - 1e-4
+    ).verdict()
+    assert line.startswith("It is not shown that noise is not worse than score by")
+    site = np.where(loss > 0, "north", np.where(score > 0.3, "south", "north"))
+    groups = abstain.inference.compare_groups(loss, score, site, metric="risk")
+    said_of = groups.verdict()
+    assert said_of[0].startswith("The worst of 2 groups is north, by ")
+    assert said_of[1].startswith("1 of 1 pairs of groups differ in ")
+    groups.report(tmp_path / "page.md")
+    text = (tmp_path / "page.md").read_text("utf-8")
+    assert "The worst of 2 groups is north" in text
+    assert "Comparison of groups" in text
+    lot = np.random.default_rng(1).choice(["a", "b"], len(loss))
+    said_of = abstain.inference.compare_groups(loss, score, lot, metric="risk").verdict()
+    assert said_of[1].startswith("No two groups can be told apart")
 
 
 def test_groups_disagree_only_where_they_do() -> None:

@@ -270,7 +270,41 @@ SENTENCES: tuple[Sentence, ...] = (
         lambda fact: fact["n_runs"] == 1,
         "The tests are about these trained models; another training of the same kind may rank otherwise.",
     ),
+    Sentence(
+        "margin shown", "better", "margin", "the one-sided test rejects that the margin is reached",
+        lambda fact: fact["shown"], "{new} is {claim} in {label} ({p:p}).",
+    ),
+    Sentence(
+        "margin missed", "better", "margin", "it does not, and even the lower limit exceeds the margin",
+        lambda fact: not fact["shown"] and fact["low"] > fact["margin"],
+        "{new} is worse than {reference} by {low:.4g} at least in {label} ({sure:%} sure), more than the margin of "
+        "{margin:g}.",
+    ),
+    Sentence(
+        "margin open", "better", "margin", "it does not, and the lower limit does not exceed the margin",
+        lambda fact: not fact["shown"] and not fact["low"] > fact["margin"],
+        "It is not shown that {new} is {claim} in {label} ({p:p}): worse by {low:.4g} to {high:.4g} (below 0: better; "
+        "each limit {sure:%} sure).",
+    ),
     # where it is worst
+    Sentence(
+        "one worst group", "worst", "groups compared", "the intervals, held together, leave one group as the worst",
+        lambda fact: len(fact["names"]) == 1,
+        "The worst of {count} groups is {worst}, by {label} ({value:.4g}; {sure:%} sure).",
+    ),
+    Sentence(
+        "several worst groups", "worst", "groups compared", "the intervals leave several groups as the worst",
+        lambda fact: len(fact["names"]) > 1,
+        "Which of {count} groups is the worst by {label} is not told: it may be {names:list} ({sure:%} sure).",
+    ),
+    Sentence(
+        "pairs of groups differ", "worst", "groups compared", "differences of pairs, held together, exclude zero",
+        lambda fact: fact["pairs"] > 0, "{pairs} of {all} pairs of groups differ in {label}.",
+    ),
+    Sentence(
+        "no pair of groups differs", "worst", "groups compared", "no difference of two groups is significant",
+        lambda fact: fact["pairs"] == 0, "No two groups can be told apart by {label}.",
+    ),
     Sentence(
         "groups disagree", "worst", "groups",
         "the intervals of the differences of all pairs, held together, exclude zero for some",

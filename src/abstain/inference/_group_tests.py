@@ -94,6 +94,15 @@ class GroupComparison(Result):
         pairs = f"{found} of {len(self.differences)} pairs differ at {1.0 - self.level:.3g}, all together"
         return f"{arrow(self.label, self.direction)} in {len(self.sizes)} groups · {pairs}"
 
+    def grounds(self) -> list[dict[str, Any]]:
+        """Return what the verdict rests on: which groups may be the worst, and how many pairs differ."""
+        value = self.intervals[self.worst].estimate
+        return [{
+            "about": "groups compared", "label": self.label, "count": len(self.sizes), "names": list(self.may_be_worst),
+            "pairs": sum(each.significant for each in self.differences), "all": len(self.differences),
+            "sure": self.level, "worst": self.worst, "value": value,
+        }]  # fmt: skip
+
     def tables(self) -> list[Table]:
         """Return the groups, worst first, then the pairs that differ."""
         columns = [Column("Group"), Column("n"), Column("Estimate"), Column("may be the worst", left=True)]

@@ -103,6 +103,18 @@ class NonInferiority(Result):
         verdict = "shown" if self.shown else "not shown"
         return f"{self.new} is {than} in {arrow(self.label, self.direction)}: {verdict} at {1.0 - self.level:.3g}"
 
+    def grounds(self) -> list[dict[str, Any]]:
+        """Return what the verdict rests on."""
+        claim = (
+            f"not worse than {self.reference} by {self.margin:g} or more" if self.claim == "non-inferior"
+            else f"within {self.margin:g} of {self.reference}"
+        )  # fmt: skip
+        return [{
+            "about": "margin", "shown": self.shown, "new": self.new, "reference": self.reference, "claim": claim,
+            "label": self.label, "p": self.p_value, "low": self.low, "high": self.high, "margin": self.margin,
+            "sure": self.level,
+        }]  # fmt: skip
+
     def tables(self) -> list[Table]:
         """Return the difference with its limits."""
         rows: list[Row] = [

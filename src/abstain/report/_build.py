@@ -22,6 +22,8 @@ KINDS = {
     "Monitoring": ("_monitoring", "Watching a promise"),
     "ProtocolResult": ("_joint", "Failures and foreign inputs together"),
     "StudyResults": ("_study", "A study"),
+    "GroupComparison": ("_any", "Comparison of groups"),
+    "NonInferiority": ("_any", "Not worse by more than a margin"),
     "Result": ("_any", "A result"),
 }
 
