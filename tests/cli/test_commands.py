@@ -43,7 +43,9 @@ def test_the_table(abstain_: Run, files: Files) -> None:
     before = set(files["csv"].parent.iterdir())
     done = abstain_("evaluate", files["csv"], "--scores", "conf,vague")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("At 5 % risk conf may answer 16.7 % of the cases")  # the verdict comes first
+    assert done.out.startswith(
+        "No risk of up to 20 % can be promised with these 120 rows.\nAt 5 % risk conf may answer"
+    )
     assert f"\n\n120 samples · 0/1 loss {number(LOSS.mean())}\n" in done.out
     assert f"{abstain.augrc(LOSS, COLUMNS['vague']):.5f}" in done.out
     assert "\x1b" not in done.out

@@ -36,14 +36,17 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "broken": ({"broken": True, "at": 1200}, [{"broken": False}, {"broken": None}]),
     "not broken": ({"broken": False, "n_accepted": 900}, [{"broken": True}, {"broken": None}]),
     "promise untold": ({"broken": None}, [{"broken": True}, {"broken": False}]),
-    "changed": ({"changes": 1, "last": 40, "run_length": 10000.0}, [{"changes": 0}]),
+    "changed": ({"changes": 1, "first": 40, "since": "", "run_length": 10000.0}, [{"changes": 0}]),
     "drifted": ({"drifted": True, "what": "coverage"}, [{"drifted": False}]),
-    "answers at a risk": ({"coverage": 0.5}, [{"coverage": 0.0}, {"full": 0.01}]),
+    "answers at a risk": ({"coverage": 0.5}, [{"coverage": 0.009}, {"full": 0.01}]),
     "all within": ({"full": 0.04}, [{"full": 0.06}]),
     "risk not reached": ({"coverage": 0.0, "lowest": 0.1}, [{"coverage": 0.2}, {"full": 0.01}]),
     "mean loss": ({"full": 2.0, "coverage": 0.8, "part": 1.0, "score": "s"}, []),
-    "promised": ({"attained": True, "coverage": 0.4}, [{"attained": False}]),
-    "not promised": ({"attained": False, "n": 6000}, [{"attained": True}]),
+    "promised": ({"attained": True, "coverage": 0.4}, [{"attained": False}, {"coverage": 0.009}]),
+    "next to nothing promised": ({"attained": True, "coverage": 0.009}, [{"attained": False}, {"coverage": 0.01}]),
+    "none promised": ({"attained": 0, "n": 50, "highest": 0.2}, [{"attained": 1}]),
+    "not promised": ({"attained": False, "n": 6000}, [{"attained": True}, {"some": False}]),
+    "answers next to nothing": ({"coverage": 0.009}, [{"coverage": 0.01}, {"coverage": 0.0}, {"full": 0.01}]),
     "more rows": (
         {"attained": False, "needed": 9000},
         [{"attained": True}, {"needed": None}, {"needed": 6000}, {"lowest": 0.05}],
@@ -85,12 +88,12 @@ USUAL: dict[str, dict[str, Any]] = {
     "rows": {"n": 1000, "errors": 50, "binary": True, "same": True, "independent": True, "high": 0.1},
     "threshold": {"attainable": True, "certified": False, "group": None, "threshold": 0.9, "coverage": 0.5,
                   "risk": 0.04, "reason": "", "statement": "", "limit": 0.05},
-    "promise watched": {"broken": False, "at": 5, "n_accepted": 10, "changes": 0, "last": 0, "run_length": 1e4,
-                        "drifted": False, "what": ""},
+    "promise watched": {"broken": False, "at": 5, "n_accepted": 10, "changes": 0, "first": 0, "since": "",
+                        "run_length": 1e4, "drifted": False, "what": ""},
     "measured": {"score": "msp", "risk": 0.05, "full": 0.2, "coverage": 0.5, "threshold": 0.9, "lowest": 0.01,
                  "perfect": 0.8},
     "promise": {"score": "msp", "risk": 0.05, "sure": 0.95, "coverage": 0.4, "threshold": 0.9, "n": 6000,
-                "needed": None, "enough": 59, "lowest": 0.01},
+                "needed": None, "some": True, "enough": 59, "lowest": 0.01},
     "groups compared": {"label": "AUGRC", "count": 3, "names": ["a"], "pairs": 0, "all": 3, "sure": 0.95, "worst": "a",
                         "value": 0.1},
     "margin": {"shown": False, "new": "b", "reference": "a", "claim": "within 0.002 of a", "label": "AUGRC", "p": 0.2,
@@ -141,6 +144,9 @@ def test_numbers_in_words() -> None:
         "1",
         "infinity",
     )
+    assert readable(0.9598740000000001) == "0.959874"
+    for value in (0.9999989867, 0.9598749999, 0.99999999999999, -3.7654329, 12.3456789, 0.1 + 0.2, -1e-9):
+        assert value - 0.01 * abs(1.0 - value) <= float(readable(value)) <= value
     fact = {"about": "pair", **USUAL["pair"], "significant": True}
     assert [text for _, text in said([fact | {"p": 1e-9}])] == ["msp ranks better than max_logit (AUGRC, p < .001)."]
     assert [text for _, text in said([fact | {"p": 0.0123}])] == ["msp ranks better than max_logit (AUGRC, p = .012)."]
@@ -162,8 +168,9 @@ def test_of_real_outputs() -> None:
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict()
     assert verdict[:4] == [
+        "May answer 43.8 % of the cases with a risk of at most 5 % promised (95 % sure): "
+        "where msp is 0.999998986 or more.",
         "At 5 % risk msp may answer 51.1 % of the cases, those from 0.999987 on (measured on these rows, no promise).",
-        "A risk of at most 5 % can be promised (95 % sure) where msp is 0.999999 or more, in 43.8 % of the cases.",
         "2 % risk cannot be promised with these 6,000 rows.",
         "msp ranks better than max_logit (AUGRC, p < .001).",
     ]
@@ -227,6 +234,35 @@ def test_models_of_other_answers_are_not_said_to_rank_better() -> None:
     assert higher.startswith("a has a higher AUROC")
     same = abstain.compare({"a": loss["a"], "b": loss["a"]}, {"a": -loss["a"], "b": scores["b"]}).verdict()[0]
     assert same.startswith("a ranks better than b")
+
+
+def test_the_promise_comes_first_and_next_to_nothing_is_called_so(tmp_path: Any) -> None:
+    """A good score, too few rows for any promise, and two sure rows before a ranking by chance."""
+    loss, score = rows()
+    assert abstain.evaluate(loss=loss, confidence=score).verdict()[0].startswith("May answer ")
+    few = abstain.evaluate(loss=[0, 1] * 10, confidence=np.arange(20.0))
+    assert "No risk of up to 20 % can be promised with these 20 rows." in few.verdict()
+    assert not any("cannot be promised" in line for line in few.verdict())
+    lot = np.random.default_rng(7).random(len(loss))
+    lot[np.flatnonzero(loss == 0)[:2]] = 2.0
+    lot[np.flatnonzero(loss == 1)[:2]] = 1.5
+    text = " ".join(abstain.evaluate(loss=loss, confidence=lot).verdict())
+    assert "At 5 % risk confidence may answer next to nothing, 0.1 % of the cases" in text
+    for result, stop in ((few, True), (abstain.evaluate(loss=loss, confidence=score), False)):
+        result.report(tmp_path / "page.html")
+        assert ('<dl class="answers stop">' in (tmp_path / "page.html").read_text("utf-8")) is stop
+
+
+def test_the_first_signal_of_change_is_named_with_their_number() -> None:
+    """Rows that turn bad in the middle: where it began, not where it was last seen."""
+    rng = np.random.default_rng(0)
+    score, later = rng.random(4000), rng.random(6000)
+    policy = abstain.choose_threshold(rng.random(4000) > score**0.1, score, risk=0.1, delta=0.05).policy(score="s")
+    wrong = np.where(np.arange(6000) < 3000, rng.random(6000) > later**0.1, rng.random(6000) < 0.4)
+    seen = abstain.thresholds.monitor(policy, wrong, later)
+    assert len(seen.changed_at) > 1
+    (line,) = [line for line in seen.verdict() if line.startswith("A change")]
+    assert f"first after accepted row {seen.changed_at[0]:,}, {len(seen.changed_at)} in all" in line
 
 
 def test_a_margin_and_groups_have_their_sentences(tmp_path: Any) -> None:

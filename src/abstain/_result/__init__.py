@@ -8,9 +8,10 @@ from abstain._result._base import Result
 from abstain._result._glossary import WORDS, summary
 from abstain._result._markup import prose
 from abstain._result._plain import as_polars, json_text, plain
+from abstain._result._spoken import percent, readable
 from abstain._result._table import Cell, Column, Estimate, Row, Table, arrow
 from abstain._result._text import of_result, rich_lines
-from abstain._result._verdict import QUESTIONS, SENTENCES, percent, readable, said, verdict
+from abstain._result._verdict import QUESTIONS, SENTENCES, said, verdict
 from abstain._result._words import clean, decimals, fixed, number, short, width, wrapped
 
 __all__ = [

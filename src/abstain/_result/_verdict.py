@@ -7,12 +7,10 @@ tested, was tested before it became a fact; a sentence says no more than its con
 
 from __future__ import annotations
 
-import math
-import string
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from abstain._result._words import clean
+from abstain._result._spoken import SPOKEN, percent
 
 Facts = Mapping[str, Any]
 
@@ -33,12 +31,16 @@ FEW_ROWS = 100
 #: A larger share of rows with one score is a step that no threshold can part.
 LARGE_TIE = 0.1
 
+#: Answering a smaller share of the rows is next to nothing.
+NOTHING = 0.01
+
 
 class Sentence(NamedTuple):
     """A sentence of the verdict.
 
     ``name``; ``question``: of :data:`QUESTIONS`, which it answers; ``about``: which facts it reads; ``when``: its
-    condition in words; ``holds``: the condition; ``words``: a template whose fields are those of the fact.
+    condition in words; ``holds``: the condition; ``words``: a template whose fields are those of the fact; ``stop``:
+    whether it says that one should not answer.
     """
 
     name: str
@@ -47,51 +49,7 @@ class Sentence(NamedTuple):
     when: str
     holds: Callable[[Facts], bool]
     words: str
-
-
-class _Words(string.Formatter):
-    """Fields in words: ``%`` a share, ``p`` a p-value, ``t`` a threshold, ``about`` a count; text is clean."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if format_spec == "%":
-            return percent(value)
-        if format_spec == "p":
-            return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".")
-        if format_spec == "t":
-            return readable(value)
-        if format_spec == "about":
-            return about(value)
-        if format_spec == "list":
-            return _listed(value)
-        return clean(value) if isinstance(value, str) else format(value, format_spec)
-
-
-def percent(value: float) -> str:
-    """Return a share in per cent with up to three digits."""
-    return f"{100.0 * value:.3g} %"
-
-
-def about(count: int) -> str:
-    """Return a count rounded up to two digits, as far as a plan can be known."""
-    step = 10 ** max(len(str(count)) - 2, 0)
-    return f"{-(-count // step) * step:,}"
-
-
-def readable(value: float) -> str:
-    """Return a threshold with as few digits, six at least, as tell it from a round number that it is not."""
-    if math.isinf(value):
-        return "infinity" if value > 0.0 else "minus infinity"
-    for digits in (6, 9, 12):
-        text = f"{value:.{digits}g}"
-        if value == round(value) or float(text) != round(value):
-            return text
-    return repr(value)
-
-
-def _listed(names: Iterable[str], most: int = 6) -> str:
-    texts = [clean(name) for name in names]
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(texts[:most]) + more
+    stop: bool = False
 
 
 #: In the order in which they are said.
@@ -143,12 +101,12 @@ SENTENCES: tuple[Sentence, ...] = (
     ),
     Sentence(
         "not attainable", "live", "threshold", "no threshold reaches the objective",
-        lambda fact: not fact["attainable"] and fact["group"] is None, "Not attainable: {reason}.",
+        lambda fact: not fact["attainable"] and fact["group"] is None, "Not attainable: {reason}.", stop=True,
     ),
     Sentence(
         "not attainable in a group", "live", "threshold", "no threshold reaches the objective in a group",
         lambda fact: not fact["attainable"] and fact["group"] is not None,
-        "Not attainable in {group}, whose cases are all passed on: {reason}.",
+        "Not attainable in {group}, whose cases are all passed on: {reason}.", stop=True,
     ),
     Sentence(
         "certified instead", "promise", "instead", "the limit is not certified, but a larger one is",
@@ -159,6 +117,7 @@ SENTENCES: tuple[Sentence, ...] = (
         "broken", "live", "promise watched", "the evidence against the promise reached 1/delta",
         lambda fact: fact["broken"] is True,
         "The promise is broken: seen after {at:,} accepted rows. Stop answering by this policy, or choose it again.",
+        stop=True,
     ),
     Sentence(
         "not broken", "live", "promise watched",
@@ -173,8 +132,8 @@ SENTENCES: tuple[Sentence, ...] = (
     Sentence(
         "changed", "worst", "promise watched", "the change detector gave a signal",
         lambda fact: fact["changes"] > 0,
-        "A change was signalled after accepted row {last:,}; such signals also come by chance, once in "
-        "{run_length:,.0f} rows.",
+        "A change was signalled first after accepted row {first:,}{since}, {changes:,} in all; such signals also come "
+        "by chance, once in {run_length:,.0f} rows.",
     ),
     Sentence(
         "drifted", "worst", "promise watched", "coverage or scores left what calibration had shown",
@@ -182,11 +141,33 @@ SENTENCES: tuple[Sentence, ...] = (
     ),
     # what was measured
     Sentence(
+        "promised", "live", "promise",
+        "a threshold of a hundredth of the rows at least passed the certificate, delta shared by all that are tried",
+        lambda fact: fact["attained"] and fact["coverage"] >= NOTHING,
+        "May answer {coverage:%} of the cases with a risk of at most {risk:%} promised ({sure:%} sure): where {score} "
+        "is {threshold:t} or more.",
+    ),
+    Sentence(
+        "next to nothing promised", "live", "promise", "the same, of fewer rows",
+        lambda fact: fact["attained"] and fact["coverage"] < NOTHING,
+        "A risk of at most {risk:%} can be promised for next to nothing, {coverage:%} of the cases.", stop=True,
+    ),
+    Sentence(
+        "none promised", "live", "ladder", "no threshold passed the certificate for any of the risks that are tried",
+        lambda fact: fact["attained"] == 0,
+        "No risk of up to {highest:%} can be promised with these {n:,} rows.", stop=True,
+    ),
+    Sentence(
         "answers at a risk", "live", "measured",
-        "a threshold keeps the measured risk, and answering everything does not",
-        lambda fact: fact["coverage"] > 0.0 and fact["full"] > fact["risk"],
+        "a threshold keeps the measured risk for a hundredth of the rows or more, and answering everything does not",
+        lambda fact: fact["coverage"] >= NOTHING and fact["full"] > fact["risk"],
         "At {risk:%} risk {score} may answer {coverage:%} of the cases, those from {threshold:t} on (measured on these "
         "rows, no promise).",
+    ),
+    Sentence(
+        "answers next to nothing", "live", "measured", "the same, with fewer than a hundredth of the rows",
+        lambda fact: 0.0 < fact["coverage"] < NOTHING and fact["full"] > fact["risk"],
+        "At {risk:%} risk {score} may answer next to nothing, {coverage:%} of the cases (measured on these rows).",
     ),
     Sentence(
         "all within", "live", "measured", "answering everything keeps the measured risk",
@@ -204,15 +185,9 @@ SENTENCES: tuple[Sentence, ...] = (
         "The mean loss is {full:.4g}; of the surest {coverage:%} by {score} it is {part:.4g} (measured on these rows).",
     ),
     Sentence(
-        "promised", "promise", "promise",
-        "a threshold passed the certificate for this risk, delta shared by all that are tried",
-        lambda fact: fact["attained"],
-        "A risk of at most {risk:%} can be promised ({sure:%} sure) where {score} is {threshold:t} or more, in "
-        "{coverage:%} of the cases.",
-    ),
-    Sentence(
-        "not promised", "promise", "promise", "no threshold passed the certificate for this risk",
-        lambda fact: not fact["attained"],
+        "not promised", "promise", "promise",
+        "no threshold passed the certificate for this risk, but one for another did",
+        lambda fact: not fact["attained"] and fact["some"],
         "{risk:%} risk cannot be promised with these {n:,} rows.",
     ),
     Sentence(
@@ -389,8 +364,6 @@ SENTENCES: tuple[Sentence, ...] = (
     ),
 )  # fmt: skip
 
-_WORDS = _Words()
-
 
 def said(facts: Iterable[Facts]) -> list[tuple[Sentence, str]]:
     """Return the sentences that follow from the facts, each with its words, in the order of the table."""
@@ -398,7 +371,7 @@ def said(facts: Iterable[Facts]) -> list[tuple[Sentence, str]]:
     for fact in facts:
         found.setdefault(fact["about"], []).append(fact)
     every = {
-        _WORDS.vformat(sentence.words, (), fact): sentence
+        SPOKEN.vformat(sentence.words, (), fact): sentence
         for sentence in SENTENCES
         for fact in found.get(sentence.about, ())
         if sentence.holds(fact)

@@ -107,8 +107,10 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
     kept = [each for each in promises if each.attained]
     shown = [each for each in kept if each.risk >= RISK][:1] or kept[-1:]
     shown += [each for each in promises if not each.attained][-1:]
+    if promises:
+        yield {"about": "ladder", "attained": len(kept), "n": curve.blocks.n, "highest": promises[-1].risk}
     for each in shown:
-        yield {"about": "promise", "score": score, "risk": each.risk, "attained": each.attained,
+        yield {"about": "promise", "some": bool(kept), "score": score, "risk": each.risk, "attained": each.attained,
                "coverage": each.coverage, "sure": 1.0 - DELTA, "n": curve.blocks.n, "threshold": each.threshold,
                **({} if each.attained else plan_of(each.needed(), each.least()))}  # fmt: skip
     gap = judged.calibration(score)

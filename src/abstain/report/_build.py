@@ -37,7 +37,11 @@ def build(result: Result, source: Source | None = None, title: str | None = None
     answers = {question: tuple(words for sentence, words in found if sentence.question == key)
                for key, question in QUESTIONS.items()}  # fmt: skip
     entries = tuple((question, words) for question, words in answers.items() if words)
-    lead = Answers(entries) if entries else Prose(("No sentence is said of this kind of result; see its numbers.",))
+    lead = (
+        Answers(entries, any(sentence.stop for sentence, _ in found))
+        if entries
+        else Prose(("No sentence is said of this kind of result; see its numbers.",))
+    )
     body = [Section("verdict", "Verdict", (lead,)), *sections(result, source)]
     headline = result.headline()
     facts = getattr(result, "provenance", None) or _fields(result)

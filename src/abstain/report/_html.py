@@ -89,7 +89,8 @@ def _part(part: Part, title: str) -> str:
     if isinstance(part, Answers):
         entries = "".join(f"<dt>{_text(question)}</dt>" + "".join(f"<dd>{_text(line)}</dd>" for line in lines)
                           for question, lines in part.entries)  # fmt: skip
-        return f'<dl class="answers">{entries}</dl>'
+        kind = "answers stop" if part.stop else "answers"
+        return f'<dl class="{kind}">{entries}</dl>'
     if isinstance(part, Grid):
         name = _text(part.table.title or title)
         return (

@@ -22,9 +22,10 @@ class Prose:
 
 @dataclass(frozen=True)
 class Answers:
-    """Questions, each with the sentences that answer it."""
+    """Questions, each with the sentences that answer it; ``stop``: whether one says not to answer."""
 
     entries: tuple[tuple[str, tuple[str, ...]], ...]
+    stop: bool = False
 
 
 @dataclass(frozen=True)

@@ -89,10 +89,12 @@ class Monitoring(Result):
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: whether the promise is broken, and what has changed."""
         drifted = [name for name in ("coverage", "score") if getattr(self, f"{name}_drifted")]
+        first = next((one.period for one in self.periods if one.signals), "") if len(self.periods) > 1 else ""
         return [{
             "about": "promise watched", "broken": self.promise_broken, "at": self.broken_at or 0,
             "n_accepted": self.n_accepted, "changes": len(self.changed_at),
-            "last": self.changed_at[-1] if self.changed_at else 0, "run_length": self.run_length,
+            "first": self.changed_at[0] if self.changed_at else 0,
+            "since": f" (period {first})" if first else "", "run_length": self.run_length,
             "drifted": bool(drifted), "what": " and ".join(drifted),
         }]  # fmt: skip
 

@@ -269,7 +269,7 @@ class CertifiedThreshold(Threshold):
         for one in dict.fromkeys(self.attained[:1] + self.attained[-1:]):
             found.append({"about": "instead", "risk": one.risk, "coverage": one.coverage})
         if self.bound == "binomial":
-            found.append({"about": "promise", "attained": False, "risk": self.risk_limit, "n": self.n,
+            found.append({"about": "promise", "attained": False, "some": False, "risk": self.risk_limit, "n": self.n,
                           **plan_of(self.rows_needed, self.least)})  # fmt: skip
         return found
 
