@@ -22,6 +22,11 @@ def inner(left: FloatArray, right: FloatArray) -> float:
     return float(np.add.reduce(left * right))  # np.sum without its detours
 
 
+def over_rows(values: FloatArray, times: FloatArray | None = None) -> float:
+    """Return the sum over rows; ``times``: how many rows each value stands for (None: one)."""
+    return float(np.sum(values)) if times is None else inner(times, values)
+
+
 def mapped(values: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Return a function of each value; of a column that is one number throughout, such as :func:`ones`, a like one."""
     if values.size and not values.strides[0]:

@@ -39,7 +39,8 @@ class Samples:
     order. ``sorted_block`` is the row in the table of each sample in sorted order (None: nothing is tied, the
     position is the row). Samples that ``nan_policy="drop"`` left out are not among them. ``before`` holds the
     distinct scores and ``sorted_block`` before blocks of weight zero were dropped, if there were any: new weights
-    may bring them back.
+    may bring them back. ``times``: how many equal rows an entry stands for, where an engine counted them (None: each
+    is one row).
 
     Examples
     --------
@@ -53,6 +54,7 @@ class Samples:
     sample_weight: Any | None
     sorted_block: Any | None
     before: tuple[FloatArray, Any | None] | None = None
+    times: FloatArray | None = None
 
     @cached_property
     def block(self) -> Any:

@@ -195,6 +195,15 @@ class TieBlocks:
 
         return _frame.build(cls, frame, confidence, loss, sample_weight, nan_policy, oracle, moments)
 
+    @classmethod
+    def _of_counted(
+        cls, loss: FloatArray, score: FloatArray, weight: FloatArray | None, times: FloatArray, nan_policy: NanPolicy
+    ) -> TieBlocks:
+        """Build the table from rows that an engine counted: checked, equal ones kept once with how often they occur."""
+        from abstain.blocks import _counted
+
+        return _counted.build(cls, loss, score, weight, times, nan_policy)
+
     def merge(self, *others: TieBlocks) -> TieBlocks:
         """Return the table of all rows behind this table and the others (disjoint parts of one data set).
 

@@ -1,8 +1,8 @@
 """What stands behind the door; it is loaded when it is first used."""
 
+from abstain.evaluation._chosen import DEFAULT_METRICS as DEFAULT_METRICS
 from abstain.evaluation._compare import compare as compare
 from abstain.evaluation._comparison import Comparison as Comparison
-from abstain.evaluation._evaluate import DEFAULT_METRICS as DEFAULT_METRICS
 from abstain.evaluation._evaluate import evaluate as evaluate
 from abstain.evaluation._facts import COVERAGE as COVERAGE
 from abstain.evaluation._facts import RISK as RISK

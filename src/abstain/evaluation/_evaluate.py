@@ -4,42 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
-from abstain import metrics as metrics_
 from abstain import scores as scores_
-from abstain._checks import UnmetNeed, closest, one_of, whole
+from abstain._checks import closest, one_of, whole
 from abstain._classes import ROUNDING
 from abstain._typing import BoolArray, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.evaluation import _answers, _planned
+from abstain.evaluation._chosen import choose
 from abstain.evaluation._entry import check_names, same_samples
-from abstain.evaluation._measure import Scored, measured
+from abstain.evaluation._measure import MOST_GROUPS, Scored, measured_parts
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
+from abstain.evaluation._scanned import of_engine, refuse_rows, scanned
 from abstain.inference import check_level
 from abstain.metrics import Metric
 from abstain.outputs import Outputs, expect
-
-#: What an evaluation shows unless asked for more: accuracy (or risk), two areas with what they leave above the
-#: oracle, the ranking alone, three operating points, and calibration.
-DEFAULT_METRICS = (
-    "accuracy",
-    "augrc",
-    "e_augrc",
-    "aurc",
-    "auroc_f",
-    "coverage_at_risk(risk=0.01)",
-    "coverage_at_risk(risk=0.05)",
-    "selective_risk(coverage=0.8)",
-    "ece",
-)
-
-#: A group column with more values than this is refused: it is an identifier or a measured quantity.
-MOST_GROUPS = 1000
 
 
 def evaluate(
@@ -63,7 +46,8 @@ def evaluate(
     ----------
     outputs : Outputs, path, data frame, or dict of str to Outputs
         One model's outputs on one split, or what :func:`read_outputs` reads them from; nothing where ``columns`` are
-        arrays. Several models by name: one table of models and scores.
+        arrays. Several models by name: one table of models and scores. A lazy frame (of polars, DuckDB, Spark, Dask)
+        is counted by its engine, see the notes.
     scores : str or list of str, optional
         Confidence scores by name; default the given confidence, else the maximum softmax probability.
     metrics : "default", "all", or specs
@@ -104,6 +88,15 @@ def evaluate(
     ValueError, TypeError
         Unknown names; bad columns.
 
+    Notes
+    -----
+    Of a lazy frame only counts come back: one ``group_by`` over score, loss, weight, groups and cluster says how often
+    each different row occurs, from which every value and interval follows as from the rows themselves. Several scores
+    share the scan of polars and Dask; other engines scan once for each. What the columns are is understood from the
+    first 10,000 rows. Engines compute ``msp``, ``softmax_margin``, ``neg_entropy`` and ``neg_gini`` from columns of
+    probabilities. A bootstrap, other computed scores and metrics of whole probability vectors need the rows, and are
+    refused; more than 20 million different rows are no summary, and are refused as well.
+
     Examples
     --------
     >>> import abstain
@@ -124,31 +117,26 @@ def evaluate(
     one_of(target, ("pool", "population"), "target")
     if plan is not None or labelled is not None or target != "pool":
         _planned.alone(fit=fit, groups=groups, n_resamples=n_resamples or None)
-        wanted = _choose(_planned.METRICS if str(metrics) == "default" else metrics, 1.0)
+        wanted = choose(_planned.METRICS if str(metrics) == "default" else metrics, 1.0)
         few = {"plan": plan, "target": target, "labelled": labelled, "level": level, "nan_policy": nan_policy}
         return _planned.planned(outputs, scores, *wanted, columns, **few)
-    outputs, groups = _planned.read(outputs, scores, groups, columns)
-    if fit is not None:
-        expect(fit, "fit")
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     if level is not None:
         check_level(level)
+    engine = of_engine(outputs)
+    if engine is not None:
+        refuse_rows(fit, n_resamples)
+        return scanned(engine, scores, metrics, groups, columns, nan_policy, level)
+    outputs, groups = _planned.read(outputs, scores, groups, columns)
+    if fit is not None:
+        expect(fit, "fit")
     names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
-    chosen, forgiving = _choose(metrics, outputs.loss_per_sample())
+    chosen, forgiving = choose(metrics, outputs.loss_per_sample())
     every = [Scored.of(outputs, name, fit, chosen) for name in dict.fromkeys(names)]
-    measurements: list[Measurement] = []
-    summaries: list[ScoreSummary] = []
-    unmet: dict[str, list[UnmetNeed]] = {}
     everything: tuple[None, Any, int] = None, slice(None), 1
-    for group, rows, beside in (everything, *_groups(outputs, groups)):
-        each_level = None if level is None else 1.0 - (1.0 - level) / beside
-        for scored in every:
-            found, summary = measured(scored.on(rows), group, chosen, unmet, nan_policy, each_level, n_resamples)
-            measurements += found
-            summaries += [] if summary is None else [summary]
-        for needs in unmet.values() if group is None and not forgiving else ():
-            if len(needs) == len(every):  # no score allows it; for some, the table shows a dash and a note says why
-                raise needs[0]
+    parts = ((group, [each.on(rows) for each in every], beside)
+             for group, rows, beside in (everything, *_groups(outputs, groups)))  # fmt: skip
+    measurements, summaries = measured_parts(parts, chosen, forgiving, nan_policy, level, n_resamples)
     provenance = _provenance(outputs, fit, nan_policy, level, n_resamples)
     provenance["understood"] = outputs.understood(names[0] if scores is None else "")
     provenance |= _circumstances(outputs, every, chosen, provenance)
@@ -180,35 +168,6 @@ def _models(models: Mapping[str, Outputs], scores: Any, metrics: Any, options: d
     groups = list(dict.fromkeys(entry.group for entry in measurements))
     measurements.sort(key=lambda entry: (groups.index(entry.group), order[entry.score]))
     return Evaluation(tuple(measurements), tuple(summaries), shared)
-
-
-@cache
-def _defaults() -> tuple[Metric, ...]:
-    return tuple(metrics_.parse(spec) for spec in DEFAULT_METRICS)
-
-
-def _choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[list[Metric], bool]:
-    """Return the metrics, and whether one that the data do not allow is listed instead of raised."""
-    if isinstance(metrics, str) and metrics == "default":
-        chosen = list(_defaults())
-        if np.max(loss) > 1.0:
-            chosen[0] = metrics_.get("risk")
-        return chosen, True
-    if isinstance(metrics, str) and metrics == "all":
-        defaults = list(_defaults())
-        shown = {metric.spec for metric in defaults}
-        rest = [metrics_.get(name) for name in metrics_.names("blocks", "probabilities")]
-        return defaults + [metric for metric in rest if metric.spec not in shown], True
-    if isinstance(metrics, str | Metric):
-        metrics = [metrics]
-    found: list[Metric] = []
-    for entry in metrics:
-        if not isinstance(entry, str | Metric):
-            raise TypeError(f"metrics must be names or Metric objects, got {entry!r} of type {type(entry).__name__}")
-        found += metrics_.parse_list(entry) if isinstance(entry, str) else [entry]
-    if not found:
-        raise ValueError("metrics is empty; give names, 'default' or 'all'")
-    return list({metric.spec: metric for metric in found}.values()), False
 
 
 def _groups(outputs: Outputs, names: str | Sequence[str] | None) -> Iterator[tuple[str, BoolArray, int]]:

@@ -80,7 +80,8 @@ class Judged:
     def comparison(self) -> Comparison | None:
         """Paired tests of all scores; None where there is one, or rows are not known any more."""
         tables = {name: each.curve.blocks for name, each in self.whole.items()}
-        sizes = {0 if each.samples is None else len(each.samples.loss) for each in tables.values()}
+        known = {name: each.samples for name, each in tables.items()}
+        sizes = {0 if each is None or each.times is not None else len(each.loss) for each in known.values()}
         if not self.comparable or len(tables) < 2 or len(sizes) > 1 or sizes == {0}:
             return None
         from abstain.evaluation._compare import compare_tables
@@ -154,13 +155,13 @@ def by_column(evaluation: Evaluation, score: str) -> dict[str, dict[str, ScoreSu
 
 def _counted(blocks: TieBlocks) -> bool:
     """Whether the rows of a table are known, and count once each."""
-    return blocks.samples is not None and blocks.samples.sample_weight is None
+    return blocks.samples is not None and blocks.samples.sample_weight is blocks.samples.times is None
 
 
 def rows_of(blocks: TieBlocks) -> tuple[FloatArray, FloatArray, FloatArray | None] | None:
     """Return loss, score and weight of each row, in the order of the rows; None where the table did not keep them."""
     samples = blocks.samples
-    if samples is None:
+    if samples is None or samples.times is not None:
         return None
     weight = None if samples.sample_weight is None else np.asarray(samples.sample_weight, dtype=np.float64)
     return np.asarray(samples.loss, dtype=np.float64), blocks.score[np.asarray(samples.block)], weight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,10 +27,12 @@ class Scored:
     name: str
     column: FloatArray
     loss: FloatArray
-    judged: Outputs
+    judged: Outputs | None
     probabilities: Predictions | None
     sample_weight: FloatArray | None
     clusters: Any
+    #: of rows that an engine counted, how many equal ones each stands for
+    times: FloatArray | None = None
 
     @classmethod
     def of(cls, outputs: Outputs, name: str, fit: Outputs | None, metrics: list[Metric]) -> Scored:
@@ -42,11 +45,12 @@ class Scored:
 
     def on(self, rows: Any) -> Scored:
         """Return the same on some of its rows."""
-        weight, clusters = (None if each is None else each[rows] for each in (self.sample_weight, self.clusters))
+        kept = (self.sample_weight, self.clusters, self.times)
+        weight, clusters, times = (None if each is None else each[rows] for each in kept)
         vectors = None if self.probabilities is None else _rows(self.probabilities, rows)
         return replace(
             self, column=self.column[rows], loss=self.loss[rows], probabilities=vectors, sample_weight=weight,
-            clusters=clusters,
+            clusters=clusters, times=times,
         )  # fmt: skip
 
     @property
@@ -54,6 +58,37 @@ class Scored:
         """How far the score lies outside [0, 1], at most."""
         known = self.column[~np.isnan(self.column)]
         return float(np.fmax(known - 1.0, -known).max(initial=0.0))
+
+
+#: A group column with more values than this is refused: it is an identifier or a measured quantity.
+MOST_GROUPS = 1000
+
+
+def measured_parts(
+    parts: Iterable[tuple[str | None, list[Scored], int]],
+    metrics: list[Metric],
+    forgiving: bool,
+    nan_policy: NanPolicy,
+    level: float | None,
+    n_resamples: int,
+) -> tuple[list[Measurement], list[ScoreSummary]]:
+    """Return every metric of every score, on all rows and then by group.
+
+    ``parts``: the group, None for all rows; the scores on its rows; and how many groups its column has.
+    """
+    measurements: list[Measurement] = []
+    summaries: list[ScoreSummary] = []
+    unmet: dict[str, list[UnmetNeed]] = {}
+    for group, every, beside in parts:
+        each_level = None if level is None else 1.0 - (1.0 - level) / beside
+        for scored in every:
+            found, summary = measured(scored, group, metrics, unmet, nan_policy, each_level, n_resamples)
+            measurements += found
+            summaries += [] if summary is None else [summary]
+        for needs in unmet.values() if group is None and not forgiving else ():
+            if len(needs) == len(every):  # no score allows it; for some, the table shows a dash and a note says why
+                raise needs[0]
+    return measurements, summaries
 
 
 def measured(
@@ -98,6 +133,8 @@ def _nothing(metric: Metric, score: str, group: str) -> Measurement:
 def _table(scored: Scored, nan_policy: NanPolicy, keep: bool) -> TieBlocks:
     columns = scored.loss, scored.column, scored.sample_weight
     try:
+        if scored.times is not None:
+            return TieBlocks._of_counted(*columns, scored.times, nan_policy)
         return TieBlocks.from_samples(*columns, nan_policy=nan_policy, oracle=True, keep_samples=keep)
     except ValueError as error:
         raise ValueError(f"score {scored.name!r}: {error}") from None

@@ -84,8 +84,9 @@ def effective(blocks: TieBlocks) -> Counts:
     assert samples is not None
     assert samples.sample_weight is not None
     weight, block = to_numpy(samples.sample_weight), to_numpy(samples.block)
-    square = np.cumsum(np.bincount(block, weight**2, len(blocks)))
-    wrong = np.cumsum(np.bincount(block, weight**2 * to_numpy(samples.loss), len(blocks)))
+    squares = weight**2 if samples.times is None else samples.times * weight**2
+    square = np.cumsum(np.bincount(block, squares, len(blocks)))
+    wrong = np.cumsum(np.bincount(block, squares * to_numpy(samples.loss), len(blocks)))
     accepted, total = blocks.cumulative_weight, blocks.total_weight
     risk, coverage = blocks.cumulative_loss / accepted, accepted / total
     spread = (wrong * (1.0 - risk) ** 2 + np.maximum(square - wrong, 0.0) * risk**2) / accepted**2

@@ -79,7 +79,8 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
     if samples is None:
         raise UnmetNeed("influence per sample needs the samples: build TieBlocks with keep_samples=True")
     loss = to_numpy(samples.loss)
-    if len(blocks) == loss.size and samples.sample_weight is None:  # no ties: the table is the sorted samples
+    plain = samples.sample_weight is samples.times is None
+    if len(blocks) == loss.size and plain:  # no ties: the table is the sorted samples
         value = np.empty(loss.size)
         value[to_numpy(samples.order)] = derivative.weight + derivative.loss * blocks.loss
     elif blocks.binary:  # each block holds two kinds of samples: one gather from a table of both
@@ -172,10 +173,26 @@ def terms_of(
     metric: Metric, blocks: TieBlocks, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
 ) -> FloatArray:
     """Return the terms whose squares sum to the variance: one per sample, or per cluster."""
-    raw = per_sample(gradient(metric, blocks), blocks)
-    assert blocks.samples is not None
-    weight = None if blocks.samples.sample_weight is None else to_numpy(blocks.samples.sample_weight)
-    return aggregated(raw, strata, clusters, weight)[:, 0]
+    return counted_terms(gradient(metric, blocks), blocks, strata, clusters)[0]
+
+
+def counted_terms(
+    derivative: Gradient, blocks: TieBlocks, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return the terms whose squares sum to the variance, and how many rows each stands for (None: one, or a cluster).
+
+    Counted rows have no strata: an engine's rows were not drawn class by class as far as anybody says.
+    """
+    raw, samples = per_sample(derivative, blocks), blocks.samples
+    assert samples is not None
+    weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
+    times = samples.times
+    if times is None:
+        return aggregated(raw, strata, clusters, weight)[:, 0], None
+    assert strata is None
+    if clusters is None:
+        return (raw, times) if weight is None else (raw[weight > 0.0], times[weight > 0.0])
+    return aggregated(raw * times, None, clusters, times if weight is None else times * weight)[:, 0], None
 
 
 def influence(

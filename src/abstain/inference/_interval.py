@@ -14,7 +14,7 @@ from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import is_plain
-from abstain.inference._influence import terms_of
+from abstain.inference._influence import counted_terms, gradient
 from abstain.inference._spread import SINGLE, Spread, both_sides, coverage_of, limit_of, spread_of
 from abstain.inference._unseen import MOST_KEPT, OneMore, one_more, worse_ends
 from abstain.metrics import Metric
@@ -95,11 +95,19 @@ def _perfect(blocks: TieBlocks) -> TieBlocks:
     """Return the table of a perfect ranking without ties."""
     samples = blocks.samples
     assert samples is not None
+    times = samples.times
+    if blocks.binary and samples.sample_weight is None and times is not None:  # what is right may tie: it costs nothing
+        wrong = round(blocks.total_loss)
+        count = np.concatenate(([blocks.n - wrong][: blocks.n > wrong], np.ones(wrong)))
+        failed = np.arange(count.size) >= count.size - wrong
+        return TieBlocks(-np.arange(float(count.size)), count, failed.astype(np.float64), count, binary=True)
     if blocks.binary and samples.sample_weight is None:  # follows from how many errors there are
         ones, ranks = np.ones(blocks.n), np.arange(float(blocks.n))
         return TieBlocks(-ranks, ones, (ranks >= blocks.n - blocks.total_loss).astype(np.float64), ones, binary=True)
     loss, weight = to_numpy(samples.loss), None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     order = np.lexsort((loss,) if weight is None else (weight, loss))
+    if times is not None:
+        order = np.repeat(order, times[order].astype(np.intp))
     return TieBlocks.from_samples(
         loss[order], -np.arange(float(order.size)), None if weight is None else weight[order], oracle=not blocks.binary
     )
@@ -136,11 +144,11 @@ def of_samples(
         return across(metric, blocks, binomial, level, strata, clusters)
     limit = limit_of(metric, blocks)
     try:
-        terms = terms_of(metric, blocks, strata, clusters)
+        terms, times = counted_terms(gradient(metric, blocks), blocks, strata, clusters)
         terms *= limit.factor
     except Undefined as why:
         return no_interval(estimate, np.nan, level, str(why))
-    spread = spread_of(metric, blocks, estimate, terms, limit.df, grouped)
+    spread = spread_of(metric, blocks, estimate, terms, limit.df, grouped, times)
     del terms  # of millions of rows, which one more error needs no longer
     found = _of_error(spread, level, one_more(metric, blocks, estimate, strata, clusters))
     return across(metric, blocks, found, level, strata, clusters)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import to_numpy
+from abstain._sums import over_rows
 from abstain._typing import BoolArray, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.curve import SLACK
@@ -21,22 +22,28 @@ SINGLE = "a single error: how its rank would vary cannot be seen from one"
 FEW_CLUSTERS = 10
 
 
-def degrees_of_freedom(terms: FloatArray) -> float:
+def degrees_of_freedom(terms: FloatArray, times: FloatArray | None = None) -> float:
     """Satterthwaite degrees of freedom of a sum of squares: 2n / (kurtosis - 1)."""
     squares = terms * terms
-    square = float(np.sum(squares))
+    n, square = rows(terms, times), over_rows(squares, times)
     if square == 0.0:
         return 0.0
-    kurtosis = terms.size * float(np.sum(squares * squares)) / square**2
-    return 2.0 * terms.size / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
+    kurtosis = n * over_rows(squares * squares, times) / square**2
+    return 2.0 * n / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
 
 
-def effective_losses(loss: FloatArray, weight: FloatArray | None) -> float:
+def rows(terms: FloatArray, times: FloatArray | None) -> float:
+    """Return the number of rows that the terms stand for."""
+    return terms.size if times is None else over_rows(times)
+
+
+def effective_losses(loss: FloatArray, weight: FloatArray | None, times: FloatArray | None = None) -> float:
     """Return how many samples carry the spread of the losses: of a 0/1 loss about as many as the rarer kind."""
-    apart = loss - np.average(loss, weights=weight)
+    share = weight if times is None else times if weight is None else times * weight
+    apart = loss - np.average(loss, weights=share)
     squares = np.square(apart if weight is None else weight * apart)
-    fourth = float(np.sum(squares**2))
-    return float(np.sum(squares)) ** 2 / fourth if fourth > 0.0 else 0.0
+    fourth = over_rows(squares**2, times)
+    return over_rows(squares, times) ** 2 / fourth if fourth > 0.0 else 0.0
 
 
 def _of_errors(blocks: TieBlocks) -> float:
@@ -63,17 +70,18 @@ def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
     loss, weight = to_numpy(samples.loss), None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     if isinstance(few, Tail):
         kind = loss == (1.0 if few.of == "errors" else 0.0)
-        number = float(np.count_nonzero(kind if weight is None else kind & (weight > 0.0)))
+        kind = kind if weight is None else kind & (weight > 0.0)
+        number = float(np.count_nonzero(kind)) if samples.times is None else over_rows(samples.times[kind])
         return Limit(df=min(1.0, 4.0 * few.beyond) * number)
-    number = _of_errors(blocks) if blocks.binary and weight is None else effective_losses(loss, weight)
+    number = _of_errors(blocks) if blocks.binary and weight is None else effective_losses(loss, weight, samples.times)
     return Limit(number / max(number - 1.0, 1e-9), number - 1.0)
 
 
-def informative(metric: Metric, terms: FloatArray, most_df: float) -> float:
+def informative(metric: Metric, terms: FloatArray, most_df: float, times: FloatArray | None = None) -> float:
     """Return the degrees of freedom of the terms, at most those that the errors and the number of terms allow."""
     few = metric.said(metric.few_errors)
     share = few.share if isinstance(few, Relative) else 1.0
-    return min(share * degrees_of_freedom(terms), most_df, terms.size - 1.0)
+    return min(share * degrees_of_freedom(terms, times), most_df, rows(terms, times) - 1.0)
 
 
 class Spread(NamedTuple):
@@ -97,12 +105,21 @@ class Spread(NamedTuple):
 
 
 def spread_of(
-    metric: Metric, blocks: TieBlocks, estimate: float, terms: FloatArray, most_df: float, grouped: tuple[bool, bool]
+    metric: Metric,
+    blocks: TieBlocks,
+    estimate: float,
+    terms: FloatArray,
+    most_df: float,
+    grouped: tuple[bool, bool],
+    times: FloatArray | None = None,
 ) -> Spread:
-    """Return the spread of an estimate whose squared terms sum to its variance; ``grouped``: by strata, by clusters."""
-    df = informative(metric, terms, most_df)
+    """Return the spread of an estimate whose squared terms sum to its variance; ``grouped``: by strata, by clusters.
+
+    ``times``: how many rows each term stands for.
+    """
+    df = informative(metric, terms, most_df, times)
     light = warning_light(df, terms.size if grouped[1] else None)
-    error = math.sqrt(float(np.sum(terms**2)))
+    error = math.sqrt(over_rows(terms**2, times))
     doubt = None if metric.doubt is None else metric.doubt(blocks, **metric.settings)
     note = joined(light, edge_of_a_tie(metric, blocks), doubt)
     return Spread(metric, blocks, estimate, error, df, not any(grouped), note)

@@ -20,10 +20,10 @@ import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._quantiles import beta_quantile, gamma_quantile
-from abstain._sums import inner, mapped, same
+from abstain._sums import inner, mapped, over_rows, same
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
-from abstain.inference._influence import aggregated, gradient, per_sample
+from abstain.inference._influence import counted_terms, gradient
 from abstain.inference._resample import codes
 from abstain.inference._spread import limit_of
 from abstain.metrics import Gradient, Metric, Relative
@@ -127,7 +127,8 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
         added = mapped(squares, lambda share: size.number * share)
     else:
         weight, block = to_numpy(samples.sample_weight), to_numpy(samples.block)
-        added, squares = (np.bincount(block, weight**k, len(blocks)) / total for k in (2, 3))
+        times = 1.0 if samples.times is None else samples.times
+        added, squares = (np.bincount(block, times * weight**k, len(blocks)) / total for k in (2, 3))
         added = size.number * added
     constant = not (blocks.weight.strides[0] or added.strides[0])
     weight = same(blocks.weight[:1] + added[:1], added.size) if constant else blocks.weight + added
@@ -152,13 +153,14 @@ def sizes_of(blocks: TieBlocks, clusters: ArrayLike | None = None) -> Sizes:
     samples = blocks.samples
     assert samples is not None
     loss, weight = to_numpy(samples.loss), 1.0 if samples.sample_weight is None else to_numpy(samples.sample_weight)
-    first, second, third = (float(np.sum(weight * loss**k)) for k in (1, 2, 3))
+    times = 1.0 if samples.times is None else samples.times
+    first, second, third = (float(np.sum(times * weight * loss**k)) for k in (1, 2, 3))
     if first == 0.0:
         return Sizes(1.0, 1.0, 1.0)
     number = 1.0
     if clusters is not None:
-        sums = np.bincount(codes(clusters, "clusters", loss.size), weight * loss)
-        number = max(1.0, float(np.sum(sums**2)) / float(np.sum((weight * loss) ** 2)))
+        sums = np.bincount(codes(clusters, "clusters", loss.size), times * weight * loss)
+        number = max(1.0, float(np.sum(sums**2)) / float(np.sum(times * (weight * loss) ** 2)))
     return Sizes(second / first, third / first, number)
 
 
@@ -176,7 +178,8 @@ def seen(
         of_wrong = right + b.take(wrong)
         more = blocks.loss.take(wrong) * (of_wrong * of_wrong - right * right)
         return inner(blocks.weight, a * a) + float(np.add.reduce(more))
-    return float(np.sum(aggregated(per_sample(derivative, blocks), strata, clusters, weight) ** 2))
+    terms, times = counted_terms(derivative, blocks, strata, clusters)
+    return over_rows(terms**2, times)
 
 
 def _few(metric: Metric, blocks: TieBlocks) -> float:

@@ -6,6 +6,8 @@ A door of the house: the public spelling is ``abstain.Outputs``.
 from abstain.outputs._costs import cost_texts as cost_texts
 from abstain.outputs._costs import largest_cost as largest_cost
 from abstain.outputs._doubts import doubts as doubts
+from abstain.outputs._engine import REMEDY as REMEDY
+from abstain.outputs._engine import lazy_frame as lazy_frame
 from abstain.outputs._expected import expect as expect
 from abstain.outputs._grades import declined as declined
 from abstain.outputs._outputs import Outputs as Outputs
@@ -17,6 +19,9 @@ from abstain.outputs._scan import Scan as Scan
 from abstain.outputs._scan import scan as scan
 from abstain.outputs._states import GRADED as GRADED
 from abstain.outputs._states import States as States
+from abstain.outputs._tally import Counted as Counted
+from abstain.outputs._tally import Tally as Tally
+from abstain.outputs._tally import count as count
 from abstain.outputs._understood import Origin as Origin
 from abstain.outputs._understood import sentence as sentence
 from abstain.outputs._write import write_outputs as write_outputs

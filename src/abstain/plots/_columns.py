@@ -33,11 +33,15 @@ def independent(evaluation: Evaluation) -> bool:
     return not (facts.get("weighted") or facts.get("clustered") or "few_labels" in facts or "models" in facts)
 
 
+#: More rows than this are not written out again from the table that counts them.
+MOST_ROWS = 10_000_000
+
+
 def rows_of(blocks: TieBlocks) -> tuple[FloatArray, FloatArray] | None:
     """Return loss and score of each row, or None where the table no longer knows them."""
-    if blocks.samples is not None and blocks.samples.sample_weight is None:
+    if blocks.samples is not None and blocks.samples.sample_weight is blocks.samples.times is None:
         return np.asarray(blocks.samples.loss, dtype=np.float64), blocks.score[np.asarray(blocks.samples.block)]
-    if blocks.binary and np.array_equal(blocks.weight, blocks.count):
+    if blocks.n <= MOST_ROWS and blocks.binary and np.array_equal(blocks.weight, blocks.count):
         count, wrong = blocks.count.astype(np.intp), blocks.loss.astype(np.intp)
         place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         return (place < np.repeat(wrong, count)).astype(np.float64), np.repeat(blocks.score, count)

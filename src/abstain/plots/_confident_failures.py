@@ -128,7 +128,7 @@ class ConfidentFailuresDisplay(Display):
         found = {}
         for name, blocks in chosen(tables_of(evaluation), names).items():
             rows = rows_of(blocks)
-            if rows is None or blocks.samples is None:
+            if rows is None or blocks.samples is None or blocks.samples.times is not None:
                 raise ValueError("the rows are not known any more: evaluate with a level, without weights")
             found[name] = rows
         losses, scores = ({name: rows[part] for name, rows in found.items()} for part in (0, 1))

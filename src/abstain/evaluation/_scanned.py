@@ -1,0 +1,113 @@
+"""``evaluate`` on rows that an engine holds: they are counted there, and measured as rows in memory are."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from abstain import scores as scores_
+from abstain._checks import UnmetNeed
+from abstain._classes import ROUNDING
+from abstain._typing import NanPolicy
+from abstain._version import __version__
+from abstain.evaluation import _entry
+from abstain.evaluation._chosen import choose
+from abstain.evaluation._measure import MOST_GROUPS, Scored, measured_parts
+from abstain.evaluation._result import Evaluation
+from abstain.metrics import Metric
+from abstain.outputs import REMEDY, Counted, Tally, count, lazy_frame
+
+of_engine = lazy_frame
+
+
+def scanned(
+    frame: Any,
+    scores: str | Sequence[str] | None,
+    metrics: str | Metric | Iterable[str | Metric],
+    groups: Any,
+    columns: Mapping[str, Any],
+    nan_policy: NanPolicy,
+    level: float | None,
+) -> Evaluation:
+    """Return the evaluation of a lazy frame from the counts of its equal rows."""
+    if isinstance(groups, Mapping):
+        raise TypeError("groups of a frame are names of its columns")
+    names = [groups] if isinstance(groups, str) else list(dict.fromkeys(groups or []))
+    wanted = None if scores is None else list(dict.fromkeys([scores] if isinstance(scores, str) else scores))
+    found = count(
+        frame, lambda head: _entry.external(head, wanted), wanted, scores_.default, names, columns, MOST_GROUPS
+    )
+    tallies = list(found.tallies.values())
+    chosen, forgiving = choose(metrics, max(float(each.loss.max()) for each in tallies))
+    everything = [_scored(name, each) for name, each in found.tallies.items()]
+    parts = _parts(everything, tallies, names)
+    measurements, summaries = measured_parts(parts, chosen, forgiving, nan_policy, level, 0)
+    facts = _facts(found, everything, chosen, nan_policy, level)
+    return Evaluation(tuple(measurements), tuple(summaries), facts)
+
+
+def refuse_rows(fit: Any, n_resamples: int) -> None:
+    """Refuse what needs the rows themselves."""
+    if n_resamples:
+        raise UnmetNeed(
+            f"a bootstrap draws rows, and a scan brings back counts alone; leave n_resamples=0, or {REMEDY}"
+        )
+    if fit is not None:
+        raise UnmetNeed(f"fit= is for scores that a scan does not compute; write the score to a column, or {REMEDY}")
+
+
+def _scored(name: str, tally: Tally) -> Scored:
+    return Scored(name, tally.score, tally.loss, None, None, tally.weight, tally.clusters, tally.times)
+
+
+def _parts(
+    every: list[Scored], tallies: list[Tally], names: list[str]
+) -> Iterator[tuple[str | None, list[Scored], int]]:
+    """Yield all rows, then each group, labelled as in memory, with the number of groups of its column."""
+    yield None, every, 1
+    seen: set[str] = set()
+    for name in names:
+        values = tallies[0].groups[name][0]
+        for k, value in enumerate(values):
+            label = f"{name} = {value}"
+            if label in seen:  # column "a" with value "b = c" beside column "a = b" with value "c"
+                label = f"{name!r} = {str(value)!r}"
+            seen.add(label)
+            yield label, [each.on(t.groups[name][1] == k) for each, t in zip(every, tallies, strict=True)], len(values)
+
+
+def _facts(
+    found: Counted, every: list[Scored], metrics: list[Metric], nan_policy: NanPolicy, level: float | None
+) -> dict[str, Any]:
+    """Return what a reader must know, as of outputs in memory."""
+    first = every[0]
+    assert first.times is not None
+    mass = first.times if first.sample_weight is None else first.times * first.sample_weight
+    counts = first.loss[mass > 0.0]
+    reads_unit = any("unit_score" in metric.needs for metric in metrics)
+    beyond = {each.name: each.beyond for each in every if reads_unit}
+    unscored = [float(each.times[np.isnan(each.column)].sum()) for each in every if each.times is not None]
+    return {
+        "fingerprint": found.fingerprint,
+        "n": int(first.times.sum()),
+        "mean_loss": float(np.average(first.loss, weights=mass)),
+        "binary_loss": bool(((counts == 0.0) | (counts == 1.0)).all()),
+        "weighted": first.sample_weight is not None,
+        "clustered": first.clusters is not None,
+        "nan_policy": nan_policy,
+        "level": level,
+        "n_resamples": 0,
+        "fit": None,
+        "abstain": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "scanned": {"engine": found.engine, "different_rows": {each.name: len(each.loss) for each in every}},
+        "understood": found.understood,
+        "origin": list(found.notes),
+        "clipped": {name: most for name, most in beyond.items() if 0.0 < most <= ROUNDING},
+        # whether they are missing on the same rows, a scan of single scores cannot tell
+        "same_samples": nan_policy != "drop" or len(every) == 1 or not any(unscored),
+    }

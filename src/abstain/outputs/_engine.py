@@ -1,0 +1,234 @@
+"""Rows that an engine holds (polars, DuckDB, Spark, Dask, …): what they are understood to be, and expressions for it.
+
+The first rows go through the same door as a file. What is understood of them is said once, as an expression on all
+rows; each row's problems are part of that expression, so that one scan counts them too.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from abstain._checks import LARGEST, UnmetNeed, closest
+from abstain.outputs._outputs import Outputs
+from abstain.outputs._read import read_outputs
+
+#: First rows by which columns are understood.
+FIRST = 10_000
+#: Arguments of ``read_outputs`` that have a meaning row by row, in an engine.
+READ = (
+    "labels", "predictions", "probabilities", "confidence", "uncertainty", "loss", "correct", "sample_weight",
+    "clusters", "ids", "class_names",
+)  # fmt: skip
+#: What a scan cannot evaluate has this remedy.
+REMEDY = "collect() the frame, which is then evaluated in memory"
+#: Scores that an engine computes from probability columns.
+COMPUTED = ("msp", "softmax_margin", "neg_entropy", "neg_gini")
+
+#: What a number below 0 in the place of a loss or weight stands for.
+PROBLEMS = {
+    -1.0: "null", -2.0: "NaN", -3.0: "negative", -4.0: "infinite", -5.0: f"above {LARGEST:g}, where sums overflow,",
+    -6.0: "neither 0 nor 1", -7.0: "no distribution (probabilities of 0 to 1 that sum to 1)",
+    -8.0: "none of the classes",
+}  # fmt: skip
+
+
+def lazy_frame(source: Any) -> Any | None:
+    """Return what an engine holds as a lazy frame of Narwhals; None for what is in memory or no frame at all."""
+    if source is None or isinstance(source, str | bytes | Mapping | Outputs):
+        return None
+    import narwhals as nw
+
+    frame = nw.from_native(source, pass_through=True)
+    return frame if isinstance(frame, nw.LazyFrame) else None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A lazy frame of Narwhals, its first rows as outputs, and which column is what."""
+
+    frame: Any
+    schema: Mapping[str, Any]
+    first: Outputs
+
+    @classmethod
+    def of(
+        cls, frame: Any, scores: Callable[[Any], list[str]], groups: Sequence[str], columns: Mapping[str, Any]
+    ) -> Rows:
+        """Understand the first rows as a file is understood; ``scores``: which are columns, given these rows."""
+        for name, value in columns.items():
+            if name not in READ and value is not None:
+                raise UnmetNeed(f"{name}= is not read in a scan; filter the frame, or {REMEDY}")
+        head = frame.head(FIRST).collect()
+        with warnings.catch_warnings():  # a doubt about the first rows need not be one about all
+            warnings.simplefilter("ignore", UserWarning)
+            first = read_outputs(head.to_native(), groups=list(groups), scores=scores(head), **columns)
+        found = cls(frame, dict(frame.collect_schema()), first)
+        for part in found.single:
+            if part not in READ:
+                raise UnmetNeed(f"column {found.single[part]!r} ({part}) is not read in a scan; drop it, or {REMEDY}")
+        return found
+
+    @property
+    def single(self) -> Mapping[str, str]:
+        """Part -> its column."""
+        assert self.first.origin is not None
+        return self.first.origin.single
+
+    @property
+    def matrix(self) -> list[str]:
+        """Columns of the class probabilities, in the order of the classes."""
+        assert self.first.origin is not None
+        return list(self.first.origin.matrix.get("probabilities", ()))
+
+    # ------------------------------------------------------------------ expressions
+
+    def score(self, name: str) -> Any:
+        """Return the expression of a score, NaN where there is none."""
+        import narwhals as nw
+
+        if name in (self.first.scores or {}):
+            return self._number(self._named(name, "score_"))
+        if name == "confidence" and "confidence" in self.single:
+            return self._number(self.single["confidence"])
+        if name == "confidence" and "uncertainty" in self.single:
+            return 0.0 - self._number(self.single["uncertainty"])
+        plain = name.partition("(")[0]
+        if plain not in COMPUTED or plain != name:
+            raise UnmetNeed(f"score {name!r} is not computed in a scan, which knows {', '.join(COMPUTED)}; {REMEDY}")
+        p = [nw.col(each) for each in self._probabilities(f"score {name!r}")]
+        top = nw.max_horizontal(*p)
+        if name == "msp":
+            return top
+        if name == "neg_gini":
+            return nw.sum_horizontal(*(each * each for each in p)) - 1.0
+        if name == "neg_entropy":
+            return nw.sum_horizontal(*(nw.when(each > 0.0).then(each * each.log()).otherwise(0.0) for each in p))
+        place = _largest(nw, p, top)
+        others = [nw.when(place == k).then(0.0).otherwise(each) for k, each in enumerate(p)]
+        return top - nw.max_horizontal(*others)
+
+    def loss(self, score: str) -> Any:
+        """Return the expression of the loss of the predictions that a score is about."""
+        import narwhals as nw
+
+        first, single = self.first, self.single
+        if score in (first.score_predictions or {}):
+            return self._differ(single["labels"], f"prediction_{score}")
+        if first.loss is not None and "loss" in single:
+            return self._checked(single["loss"])
+        if first.loss is not None and "correct" in single:
+            right = self._number(single["correct"], fill=False)
+            known = (right == 0.0) | (right == 1.0)
+            return nw.when(right.is_null()).then(-1.0).when(~known).then(-6.0).otherwise(1.0 - right)
+        if first.predictions is not None:
+            return self._differ(single["labels"], single["predictions"])
+        return self._missed()
+
+    def about(self, score: str) -> str:
+        """Return the columns that the loss is made of, as a message names them."""
+        single = self.single
+        if self.first.loss is not None:
+            return f"column {single.get('loss', single.get('correct'))!r}"
+        if score in (self.first.score_predictions or {}):
+            return f"one of columns {single['labels']!r} and 'prediction_{score}'"
+        if self.first.predictions is not None:
+            return f"one of columns {single['labels']!r} and {single['predictions']!r}"
+        return f"one of the probabilities and {single['labels']!r}"
+
+    def weight(self) -> Any | None:
+        """Return the expression of the weights, if there are any."""
+        return self._checked(self.single["sample_weight"]) if "sample_weight" in self.single else None
+
+    def group(self, name: str) -> str:
+        """Return the column of a group."""
+        return self._named(name, "group_")
+
+    def _named(self, name: str, prefix: str) -> str:
+        return name if name in self.schema else f"{prefix}{name}"
+
+    def _number(self, name: str, fill: bool = True) -> Any:
+        import narwhals as nw
+
+        if name not in self.schema:
+            raise ValueError(f"column {name!r} is not in the frame; {closest(name, map(str, self.schema))}")
+        dtype = self.schema[name]
+        if not (dtype.is_numeric() or dtype == nw.Boolean):
+            raise TypeError(f"column {name!r} must be numeric in a scan, got {dtype}; cast it to numbers, or {REMEDY}")
+        column = nw.col(name).cast(nw.Int8) if dtype == nw.Boolean else nw.col(name)
+        column = column.cast(nw.Float64) + 0.0
+        return column.fill_null(float("nan")) if fill else column
+
+    def _checked(self, name: str) -> Any:
+        import narwhals as nw
+
+        x = self._number(name, fill=False)
+        return (
+            nw.when(x.is_null()).then(-1.0).when(x.is_nan()).then(-2.0).when(x == float("inf")).then(-4.0)
+            .when(x < 0.0).then(-3.0).when(x > LARGEST).then(-5.0).otherwise(x)
+        )  # fmt: skip
+
+    def _differ(self, labels: str, predictions: str) -> Any:
+        """Return 1 where the two differ."""
+        import narwhals as nw
+
+        kinds = {name: self._is_text(name) for name in (labels, predictions)}
+        if len(set(kinds.values())) > 1:
+            text = next(name for name, is_text in kinds.items() if is_text)
+            raise TypeError(f"columns {labels!r} and {predictions!r}: only {text!r} is text; cast one of them")
+        one, two = (nw.col(name).cast(nw.String) if kinds[name] else nw.col(name) for name in kinds)
+        missing = one.is_null() | two.is_null()
+        return nw.when(missing).then(-1.0).when(one == two).then(0.0).otherwise(1.0)
+
+    def _is_text(self, name: str) -> bool:
+        dtype = self.schema[name]
+        return not (dtype.is_numeric() or str(dtype) == "Boolean")
+
+    def _missed(self) -> Any:
+        """Return 1 where the largest probability, the first of equal ones, is not that of the label."""
+        import narwhals as nw
+
+        p, labels = [nw.col(each) for each in self._probabilities("the prediction")], self.single["labels"]
+        label, text = nw.col(labels), self._is_text(labels)
+        names: list[Any] = list(range(len(p)) if self.first.class_names is None else self.first.class_names)
+        if text and self.first.class_names is None:
+            raise TypeError(f"column {labels!r} is text; name the classes of the probabilities: class_names=[...]")
+        if not text and self.first.class_names is not None:
+            names = list(range(len(p))) if not _numbers(names) else [float(each) for each in names]
+        label = label.cast(nw.String) if text else label
+        predicted = _largest(nw, p, nw.max_horizontal(*p))
+        right = reduce(lambda a, b: a | b, [(label == name) & (predicted == k) for k, name in enumerate(names)])
+        known = reduce(lambda a, b: a | b, [label == name for name in names])
+        total, least = nw.sum_horizontal(*p), nw.min_horizontal(*p)
+        fine = ((total - 1.0).abs() <= 1e-3) & (least >= 0.0)
+        nothing = reduce(lambda a, b: a | b, [each.is_null() for each in (label, *p)])
+        return (
+            nw.when(nothing).then(-1.0).when(~fine).then(-7.0).when(~known).then(-8.0)
+            .when(right).then(0.0).otherwise(1.0)
+        )  # fmt: skip
+
+    def _probabilities(self, what: str) -> list[str]:
+        names = self.matrix
+        if not names:
+            raise UnmetNeed(f"{what} needs columns of probabilities in a scan: probabilities='p_*'; or {REMEDY}")
+        for name in names:
+            self._number(name)  # refuses lists, which hold a whole matrix
+        return names
+
+
+def _numbers(names: Sequence[Any]) -> bool:
+    try:
+        return all(float(each) is not None for each in names)
+    except ValueError:
+        return False
+
+
+def _largest(nw: Any, p: list[Any], top: Any) -> Any:
+    """Return the number of the first column that is the largest."""
+    place: Any = nw.lit(len(p) - 1)
+    for k in range(len(p) - 2, -1, -1):
+        place = nw.when(p[k] == top).then(k).otherwise(place)
+    return place

@@ -1,0 +1,1 @@
+"""Rows that an engine holds."""

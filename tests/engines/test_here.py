@@ -1,0 +1,144 @@
+"""``evaluate`` on rows that polars and DuckDB hold: as in memory, from counts; what counts cannot give is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import abstain
+from abstain import UnmetNeed
+from tests.engines.cases import KINDS, Engine, check_engine, check_probabilities, check_same, evaluated, parts, rows
+from tests.strategies import Problem, problems
+
+
+def duck(pieces: list[pl.DataFrame]) -> Any:
+    """Return the parts as one DuckDB relation; the relation keeps its connection alive."""
+    connection = duckdb.connect()
+    first, *others = (connection.from_arrow(each.to_arrow()) for each in pieces)
+    for each in others:
+        first = first.union(each)
+    return first
+
+
+ENGINES: dict[str, Engine] = {"polars": lambda pieces: pl.concat([each.lazy() for each in pieces]), "duckdb": duck}
+
+
+@pytest.mark.parametrize("number", [1, 2, 7])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_gives_the_evaluation_of_the_rows_in_memory(engine: str, kind: str, number: int) -> None:
+    """Values, intervals, words and counts are the same for any kind of rows in any parts."""
+    check_engine(ENGINES[engine], kind, number)
+
+
+@given(problems(losses=["binary", "graded", "repeated"]), st.integers(1, 7), st.sampled_from(sorted(ENGINES)))
+def test_any_problem_in_any_parts(problem: Problem, number: int, engine: str) -> None:
+    """Counts of equal rows lose nothing: no tie, no infinity, no weight of zero."""
+    columns = {"loss": problem.loss, "confidence": problem.confidence}
+    columns |= {} if problem.weight is None else {"weight": problem.weight}
+    frame = pl.DataFrame({name: np.asarray(column, dtype=float) for name, column in columns.items()})
+    told: dict[str, Any] = {"scores": None, "groups": None, "metrics": "default"}
+    check_same(evaluated(ENGINES[engine](parts(frame, number)), **told), evaluated(frame, **told))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_loss_and_scores_come_from_probability_columns(engine: str) -> None:
+    """Largest probability, margin, entropy and Gini impurity are computed where the rows are."""
+    check_probabilities(ENGINES[engine])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("policy", ["raise", "reject", "drop"])
+def test_a_missing_score_means_what_the_policy_says(engine: str, policy: Any) -> None:
+    """Null and NaN are one thing: refused with their number, ranked last, or left out."""
+    frame = pl.DataFrame(
+        {"confidence": [0.1, None, float("nan"), 0.4, 0.9], "correct": [True, False, True, True, False]}
+    )
+    told: dict[str, Any] = {"scores": None, "groups": None, "metrics": "default", "nan_policy": policy}
+    if policy == "raise":
+        with pytest.raises(ValueError, match="'confidence': it is null or NaN in 2 rows; pass nan_policy="):
+            evaluated(ENGINES[engine]([frame]), **told)
+    else:
+        check_same(evaluated(ENGINES[engine]([frame]), **told), evaluated(frame, **told))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("late", "problem"),
+    [
+        ({"loss": None}, "column 'loss' is null in 1 rows"),
+        ({"loss": float("nan")}, "column 'loss' is NaN in 1 rows"),
+        ({"loss": -2.0}, "column 'loss' is negative in 1 rows"),
+        ({"loss": float("inf")}, "column 'loss' is infinite in 1 rows"),
+        ({"weight": -1.0}, "column 'weight' is negative in 1 rows"),
+        ({"site": None}, "column 'site' is null in 1 rows"),
+    ],
+)
+def test_a_late_bad_row_is_counted_by_name(engine: str, late: dict[str, Any], problem: str) -> None:
+    """What the first rows do not show is found in the same scan."""
+    good = {"confidence": 0.5, "loss": 0.0, "weight": 1.0, "site": "north"}
+    kinds = {name: pl.String if name == "site" else pl.Float64 for name in good}
+    frame = pl.DataFrame([good] * 10_500 + [good | late], schema=kinds)
+    with pytest.raises(ValueError, match=problem):
+        evaluated(ENGINES[engine]([frame]), scores=None)
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"n_resamples": 100}, "a bootstrap draws rows"),
+        ({"scores": "energy"}, "score 'energy' is not computed in a scan"),
+        ({"scores": "msp"}, "score 'msp' needs columns of probabilities in a scan"),
+        ({"where": {"site": "north"}}, "where= is not read in a scan; filter the frame"),
+        ({"metrics": "nll"}, "nll needs labels with logits or probabilities"),
+    ],
+)
+def test_what_counts_cannot_give_is_refused_by_name(told: dict[str, Any], reason: str) -> None:
+    """The message says what is not there, and what to do."""
+    with pytest.raises(UnmetNeed, match=reason):
+        abstain.evaluate(rows(1).lazy(), **told)
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    """A wrong name is one line with the names that are there."""
+    with pytest.raises(ValueError, match=r"column 'conf' is not in the file; known: confidence, loss, other, site"):
+        abstain.evaluate(rows(1).lazy(), confidence="conf")
+
+
+def test_a_group_column_of_many_values_is_refused() -> None:
+    """An identifier is no group."""
+    frame = rows(1, n=1500).with_columns(case=pl.arange(1500))
+    with pytest.raises(ValueError, match="groups='case' has 1500 distinct values, more than 1000"):
+        abstain.evaluate(frame.lazy(), groups="case")
+
+
+def test_the_fingerprint_is_that_of_the_rows() -> None:
+    """No partition and no engine changes it, one row does."""
+    frame = rows(3)
+    prints = {evaluated(make(parts(frame, k))).provenance["fingerprint"] for k in (1, 5) for make in ENGINES.values()}
+    assert len(prints) == 1
+    other = frame.with_columns(loss=pl.when(pl.arange(len(frame)) == 7).then(1 - pl.col("loss")).otherwise("loss"))
+    assert evaluated(other.lazy()).provenance["fingerprint"] not in prints
+
+
+def test_too_many_different_rows_are_no_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says what makes them fewer."""
+    monkeypatch.setattr("abstain.outputs._tally.MOST", 100)
+    with pytest.raises(UnmetNeed, match=r"more than 100 different rows .* round the score .* count in bins"):
+        abstain.evaluate(rows(1, ties=False).lazy())
+
+
+def test_the_result_has_all_forms(tmp_path: Any) -> None:
+    """It prints, is data, draws a curve and makes a page like any other."""
+    found = evaluated(rows(2).lazy())
+    assert found.provenance["scanned"]["engine"] == "polars"
+    assert "AUGRC" in str(found)
+    assert found.to_dict()["provenance"]["n"] == 400
+    found.report(tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 10_000
