@@ -134,8 +134,8 @@ def test_new_classes_in_both_modes(tmp_path):
         join_new_class(replace(test, features=np.ones((4, 2))), far)
 
 
-def test_few_labels_are_no_set(tmp_path, capsys):
-    """A pool of which a plan labelled some rows is refused with the remedy, and the plan too; nothing is written."""
+def test_few_labels_need_a_plan(tmp_path, capsys):
+    """A pool of which some rows are labelled is refused with the remedy, and a plan alone too; nothing is written."""
     rng = np.random.default_rng(0)
     score = rng.random(300).round(4)
     plan = abstain.plan_labels(score, n=60, seed=0)
@@ -144,7 +144,7 @@ def test_few_labels_are_no_set(tmp_path, capsys):
     labels = ["" if stage == 0 else str(int(k % 3 == 0)) for k, stage in enumerate(plan.stage)]
     rows = [f"{label},0,{sure}" for label, sure in zip(labels, score, strict=True)]
     (source / "test.csv").write_text("\n".join(["label,prediction,confidence", *rows]) + "\n")
-    words = "has a label in 60 of 300 rows, but a set of a study is labelled whole"
+    words = "has a label in 60 of 300 rows, and only a plan says how these were chosen"
     with pytest.raises(ValueError, match=words):
         init_study(target, source)
     arguments = ["study", "add", str(target), str(source / "test.csv"), "--model", "ce", "--set", "test"]

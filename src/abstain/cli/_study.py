@@ -61,21 +61,33 @@ def init_command(folder: Path, source: Path | None, data_name: str) -> None:
 @click.option("--seed", type=int, help="Seed of the run.  [default: the number at the end of its name]")
 @click.option("--setting", "settings", multiple=True, metavar="KEY=VALUE", help="A hyper-parameter of the model.")
 @click.option("--unlabelled", is_flag=True, help="The rows have no labels: foreign data.")
+@click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan': only its rows are labelled.")
 @reads(*COLUMNS)
 def add_command(
     folder: Path, file: Path, model: str, run_name: str, set_name: str, role: str | None, shifts: tuple[str, ...],
-    data_name: str, seed: int | None, settings: tuple[str, ...], unlabelled: bool, columns: dict[str, Any],
+    data_name: str, seed: int | None, settings: tuple[str, ...], unlabelled: bool, plan_file: Path | None,
+    columns: dict[str, Any],
 ) -> None:  # fmt: skip
     """Add the outputs in FILE to the study in FOLDER, as one set of one run."""
     from abstain import study
+    from abstain.outputs import read_pool
+    from abstain.pool import load_plan
 
-    outputs = study.read_set(file, unlabelled, **columns)
+    few: dict[str, Any] = {}
+    if plan_file is None:
+        outputs = study.read_set(file, unlabelled, **columns)
+    else:
+        if unlabelled:
+            raise click.UsageError("--plan says which rows are labelled; leave --unlabelled out")
+        outputs, few["loss"] = read_pool(file, **columns)
+        few["plan"] = load_plan(plan_file)
     with about(file):
         saved = study.add_outputs(
             folder, outputs, model=model, run=run_name, set=set_name, role=role, data=data_name, seed=seed,
-            shift=_pairs(shifts, "--shift") if shifts else None, settings=_pairs(settings, "--setting"),
+            shift=_pairs(shifts, "--shift") if shifts else None, settings=_pairs(settings, "--setting"), **few,
         )  # fmt: skip
-    click.echo(f"wrote {folder / model / run_name / saved.name}.npz: {saved.role}, {saved.n} rows")
+    said = f", {saved.planned} labelled by its plan" if saved.planned else ""
+    click.echo(f"wrote {folder / model / run_name / saved.name}.npz: {saved.role}, {saved.n} rows{said}")
 
 
 def _scored(function: Any) -> Any:

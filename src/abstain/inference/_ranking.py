@@ -80,14 +80,15 @@ class Ranking:
             Column(f"{100 * level:g} % set"),
             Column("Estimate", self.direction),
         ]
-        columns += [Column("Resampled"), Column("First"), Column("Better than")]
+        resampled = not np.isnan(self.share_first).all()
+        columns += [Column(name) for name in (*(("Resampled", "First") if resampled else ()), "Better than")]
         rows: list[Row] = []
         for name, better in zip(self.names, self.better, strict=True):
             row = self.of(name)
             ranks = f"{row['set_low']} to {row['set_high']}"
             drawn = f"{row['resampled_low']:.0f} to {row['resampled_high']:.0f}"
-            shares = (drawn, f"{100.0 * row['share_first']:.0f} %", int(better.sum()))
-            rows.append((name, row["rank"], ranks, row["estimate"], *shares))
+            shares = (drawn, f"{100.0 * row['share_first']:.0f} %") if resampled else ()
+            rows.append((name, row["rank"], ranks, row["estimate"], *shares, int(better.sum())))
         return Table(columns, rows, title=arrow(self.label, self.direction))
 
 
@@ -115,6 +116,7 @@ class RankingStudy(Result):
     adjust: str
     replicates: Mapping[str, FloatArray]
     fingerprint: str
+    said: tuple[str, ...] = ()
 
     def kendall(self, one: str | None = None, other: str | None = None) -> float:
         """Return Kendall's tau-b between the rankings by two metrics; the first two unless named."""
@@ -129,6 +131,8 @@ class RankingStudy(Result):
         and ``caution``.
         """
         ranking = self._one(metric)
+        if not self.n_resamples:
+            raise ValueError("the ranks come from the labels of a plan, without resamples; read differences instead")
         columns = [self.names.index(name) for name in ranking.names]
         drawn = self.replicates[ranking.metric][:, columns]
         p = wilcoxon_over_resamples(drawn[np.isfinite(drawn).all(axis=1)], ranking.direction)
@@ -155,7 +159,8 @@ class RankingStudy(Result):
     def headline(self) -> str:
         """Return one line that says what was ranked."""
         runs = f" · {max(self.n_runs)} runs" if max(self.n_runs) > 1 else ""
-        return f"{self.n} samples{runs} · {self.n_resamples} resamples · rank, then aggregate"
+        how = f"{self.n_resamples} resamples · rank, then aggregate" if self.n_resamples else "ranked by estimates"
+        return f"{self.n} samples{runs} · {how}"
 
     def tables(self) -> list[Table]:
         """Return one table per metric, best first."""
@@ -171,9 +176,8 @@ class RankingStudy(Result):
         )
         taus = {other.label: self.kendall(first, metric) for metric, other in others}
         return [
-            sets,
-            drawn,
-            tests,
+            *self.said,
+            *([sets, drawn, tests] if self.n_resamples else []),
             *(f"Kendall's tau of {one.label} and {label}: {tau:.3f}" for label, tau in taus.items()),
         ]
 

@@ -25,4 +25,5 @@ from abstain.outputs._tally import count as count
 from abstain.outputs._understood import Origin as Origin
 from abstain.outputs._understood import sentence as sentence
 from abstain.outputs._write import write_outputs as write_outputs
+from abstain.outputs._write import write_pool as write_pool
 from abstain.outputs.readers import spoken as spoken

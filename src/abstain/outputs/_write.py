@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain._files import write_file
+from abstain._typing import FloatArray
 from abstain.outputs._frame import polars
 from abstain.outputs._outputs import Outputs
 
@@ -63,6 +64,14 @@ def write_outputs(outputs: Outputs, path: str | os.PathLike[str]) -> None:
         write_file(name, frame.write_parquet)
     else:
         raise ValueError(f"{name}: extension {suffix!r} cannot be written; use .npz or .parquet")
+
+
+def write_pool(outputs: Outputs, loss: FloatArray, path: str | os.PathLike[str]) -> None:
+    """Write all rows of a pool with one loss each, NaN where a row has no label, as .npz: ``read_pool`` reads it."""
+    if not isinstance(outputs, Outputs) or len(loss) != outputs.n:
+        raise ValueError(f"loss holds {len(loss)} values for {outputs.n} rows; give one per row, NaN without a label")
+    arrays = {name: column for name, column in _arrays(outputs).items() if name != "labels"}
+    write_file(os.fspath(path), lambda file: np.savez(file, **arrays | {"loss": loss}))
 
 
 def _columns(outputs: Outputs) -> dict[str, Any]:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from abstain._checks import listed, one_of
-from abstain.outputs import Outputs, missing, read_outputs, write_outputs
-from abstain.pool import load_plan
+from abstain._typing import ArrayLike
+from abstain.outputs import Outputs, missing, read_outputs, read_pool, write_outputs, write_pool
+from abstain.pool import LabelPlan, load_plan
 from abstain.study._folder import add_run, read_study
 from abstain.study._manifest import ROLES, Run, SavedSet, check_name
+from abstain.study._planned import check_pool
 
 #: Files that outputs are read from.
 SUFFIXES = (".npz", ".parquet", ".csv", ".tsv", ".jsonl", ".json")
@@ -28,6 +30,8 @@ _ROLES = (
 )  # fmt: skip
 _CORRUPTION = re.compile(r"(?:corruption|corrupted|corr|cor|level|severity)[-_=]?(\d+)")
 _SEED = re.compile(r"(\d+)$")
+#: A plan beside its pool: ``<set>.plan.csv``; in a study always ``<set>.plan.json``.
+_PLANS = (".plan.json", ".plan.parquet", ".plan.csv")
 
 
 def add_outputs(
@@ -42,6 +46,8 @@ def add_outputs(
     data: str = "",
     seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
+    plan: LabelPlan | None = None,
+    loss: ArrayLike | None = None,
 ) -> SavedSet:
     """Write outputs into a study and enter them in its manifest, which is made if there is none.
 
@@ -62,6 +68,10 @@ def add_outputs(
         Default: the number at the end of the run's name, else 0.
     settings : dict, optional
         Hyper-parameters of the model.
+    plan : LabelPlan, optional
+        The outputs are a pool, of which only the rows of this plan are labelled. Its estimates are about all rows.
+    loss : array-like of shape (n_rows,), optional
+        With a plan: 0/1 losses, NaN where a row has no label; the outputs themselves are unlabelled.
 
     Returns
     -------
@@ -70,7 +80,7 @@ def add_outputs(
     Raises
     ------
     ValueError
-        A name that is no file name; an unknown role.
+        A name that is no file name; an unknown role; a plan without losses, or that is not for these outputs.
 
     Examples
     --------
@@ -84,12 +94,18 @@ def add_outputs(
     """
     for name, what in ((model, "model"), (run, "run"), (set, "set")):
         check_name(name, what)
-    guessed_role, guessed_shift = guess(set, outputs.labels is None and outputs.loss is None)
+    guessed_role, guessed_shift = guess(set, plan is None and outputs.labels is None and outputs.loss is None)
     chosen = guessed_role if role is None else one_of(role, ROLES, "role")
-    saved = SavedSet(set, chosen, outputs.n, dict(guessed_shift if shift is None else shift))
+    losses = check_pool(outputs, loss, plan, chosen, f"{model}/{run}/{set}")
+    planned = 0 if plan is None else len(plan.planned)
+    saved = SavedSet(set, chosen, outputs.n, dict(guessed_shift if shift is None else shift), planned)
     folder = Path(path) / model / run
     folder.mkdir(parents=True, exist_ok=True)
-    write_outputs(outputs, folder / f"{set}.npz")
+    if plan is None or losses is None:
+        write_outputs(outputs, folder / f"{set}.npz")
+    else:
+        plan.save(folder / f"{set}.plan.json")
+        write_pool(outputs, losses, folder / f"{set}.npz")
     _enter(Path(path), model, run, saved, data, _seed(run) if seed is None else seed, settings or {})
     return saved
 
@@ -116,7 +132,8 @@ def init_study(
         Folder of the study. Without ``source`` its files lie where they belong, ``<model>/<run>/<set>.npz``.
     source : str or path, optional
         Another folder, whose files are read, of any format and in up to three levels, and written into the study:
-        ``model/run/set``, ``model/set``, or files of sets alone.
+        ``model/run/set``, ``model/set``, or files of sets alone. A pool of which a plan labelled some rows has the plan
+        beside it: ``pool.csv`` and ``pool.plan.csv`` (or .json, .parquet).
     data : str
         Data set that the models were trained on.
 
@@ -159,13 +176,20 @@ def init_study(
     for file, (model, run, name) in found:
         for each, what in ((model, "model"), (run, "run"), (name, "set")):
             check_name(each, what)
-        outputs = _read(file, guess(name, False)[0])
-        role, shift = guess(name, outputs.labels is None and outputs.loss is None)
+        plan_file = _plan_beside(file)
+        if plan_file is None:
+            outputs, loss, plan = _read(file, guess(name, False)[0]), None, None
+        else:
+            (outputs, loss), plan = read_pool(file), load_plan(plan_file)
+        role, shift = guess(name, plan is None and outputs.labels is None and outputs.loss is None)
         if source is None:
-            saved = SavedSet(name, role, outputs.n, shift)
+            check_pool(outputs, loss, plan, role, f"{model}/{run}/{name}")
+            saved = SavedSet(name, role, outputs.n, shift, 0 if plan is None else len(plan.planned))
             _enter(folder, model, run, saved, data, _seed(run), {})
         else:
-            saved = add_outputs(folder, outputs, model=model, run=run, set=name, role=role, shift=shift, data=data)
+            saved = add_outputs(
+                folder, outputs, model=model, run=run, set=name, role=role, shift=shift, data=data, plan=plan, loss=loss
+            )
         entries.append((f"{model}/{run}", saved))
     _say_unknown([each for _, each in entries])
     return entries
@@ -192,6 +216,8 @@ def _files(folder: Path, in_place: bool) -> list[tuple[Path, tuple[str, str, str
     """Return the files with model, run and set."""
     suffixes = (".npz",) if in_place else SUFFIXES
     files = sorted(each for each in folder.rglob("*") if each.suffix in suffixes and each.is_file())
+    plans = {_plan_beside(each) for each in files}
+    files = [each for each in files if each not in plans]
     found = []
     for file in files:
         parts = (*file.relative_to(folder).parts[:-1], file.stem)
@@ -207,6 +233,13 @@ def _files(folder: Path, in_place: bool) -> list[tuple[Path, tuple[str, str, str
         where = "<model>/<run>/<set>.npz" if in_place else ", ".join(SUFFIXES)
         raise FileNotFoundError(f"{folder}: holds no outputs ({where}); give the folder that has them")
     return found
+
+
+def _plan_beside(file: Path) -> Path | None:
+    """Return the plan of a pool, which is called as the pool is."""
+    if file.name.endswith(_PLANS):
+        return None
+    return next((each for kind in _PLANS if (each := file.with_name(file.stem + kind)).is_file()), None)
 
 
 def _read(file: Path, role: str) -> Outputs:
@@ -234,10 +267,10 @@ def read_set(file: Path, unlabelled: bool = False, **columns: Any) -> Outputs:
 
 
 #: Why files of few labels are no sets of a study, and what to do with them.
-PLAN = "is a plan of labels, not outputs; keep it outside the study"
+PLAN = "is a plan of labels, not outputs; give it with its pool: 'abstain study add FOLDER POOL --plan PLAN'"
 PARTLY = (
-    "has a label in {} of {} rows, but a set of a study is labelled whole, or not at all; evaluate this one by the "
-    "plan that chose its rows ('abstain evaluate FILE --plan PLAN') and keep it outside the study"
+    "has a label in {} of {} rows, and only a plan says how these were chosen; give it ('abstain study add FOLDER FILE "
+    "--plan PLAN', or for 'init' a file beside this one that ends in .plan.csv, .plan.json or .plan.parquet)"
 )
 
 

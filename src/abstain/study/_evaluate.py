@@ -83,7 +83,8 @@ def evaluate(
     -----
     Each set of each run is a unit, kept in ``units/`` under a hash of the files that it rests on, the options and
     the version. A process that is killed loses the unit that it was at. Metrics of your own are imported by every
-    process; those of a notebook or of the running script keep the work in one.
+    process; those of a notebook or of the running script keep the work in one. A pool with a plan gives the planned
+    estimates of the score that the plan was made for, with intervals about its rows (:func:`abstain.plan_labels`).
 
     Examples
     --------
@@ -154,7 +155,7 @@ def _specs(metrics: str | Metric | Iterable[str | Metric]) -> tuple[str, ...]:
 
 def _digests(study: Study, runs: Iterable[Run]) -> tuple[dict[Path, str], list[Failure]]:
     """Return the hashes of all files; one that is not there is a failure, not an end."""
-    files = {study.path / run.folder / f"{each.name}.npz": run for run in runs for each in run.sets}
+    files = {study.path / run.folder / name: run for run in runs for each in run.sets for name in each.files}
 
     def read(path: Path) -> str | OSError:
         try:
@@ -181,7 +182,7 @@ def _job(
     if own not in hashes:
         raise ValueError("is not there")
     chosen = tuple(dict.fromkeys(names if names is not None else _offered(own)))
-    files = [folder / f"{name}.npz" for name in files_of(run, saved, chosen)]
+    files = [folder / name for name in files_of(run, saved, chosen)]
     missing = next((file for file in files if file not in hashes), None)
     if missing is not None:
         raise ValueError(f"needs {missing.name}, which is not there")
@@ -191,7 +192,7 @@ def _job(
     }  # fmt: skip
     if modules:
         about["own"] = modules
-    key = key_of({file.stem: hashes[file] for file in files}, about)
+    key = key_of({file.name.removesuffix(".npz"): hashes[file] for file in files}, about)
     size = sum(file.stat().st_size for file in files)
     cost = saved.n * len(chosen) * len(specs) + _PER_BYTE * size
     return Job(

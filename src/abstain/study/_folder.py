@@ -73,8 +73,7 @@ def add_run(path: str | os.PathLike[str], run: Run) -> None:
     >>> add_run(tempfile.mkdtemp(), Run("ce", "seed0", "toy", 0, ()))
     """
     folder = Path(path)
-    for each in run.sets:
-        file = folder / run.folder / f"{each.name}.npz"
+    for file in (folder / run.folder / name for each in run.sets for name in each.files):
         if not file.is_file():
             raise FileNotFoundError(f"{file}: is not there; write the outputs before their entry in study.json")
     manifest = folder / "study.json"

@@ -33,6 +33,8 @@ class SavedSet:
     shift : dict
         What changed: ``{"kind": "corruption", "level": 3}``, ``{"kind": "sub-class", ...}``,
         ``{"kind": "new-class", "semantic": True}``; empty for data like the training set.
+    planned : int
+        Rows that are labelled by the plan beside it, ``<name>.plan.json``; 0: all are labelled, or none.
 
     Raises
     ------
@@ -50,6 +52,12 @@ class SavedSet:
     role: str
     n: int
     shift: Mapping[str, Any] = field(default_factory=dict)
+    planned: int = 0
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of its files in the folder of the run: the outputs, and the plan if there is one."""
+        return (f"{self.name}.npz", *((f"{self.name}.plan.json",) if self.planned else ()))
 
     def __post_init__(self) -> None:
         check_name(self.name, "set")
@@ -157,6 +165,11 @@ class Study:
         sets = {each.name: each for each in run.sets}
         if set_name not in sets:
             raise ValueError(f"run {run.folder} has no set {set_name!r}; {closest(set_name, sets)}")
+        if sets[set_name].planned:
+            raise ValueError(
+                f"{run.folder}/{set_name} is a pool of which a plan labelled {sets[set_name].planned} rows: studies "
+                "evaluate and rank it, and all else takes sets that are labelled whole"
+            )
         outputs = read_outputs(self.path / run.folder / f"{set_name}.npz", unlabelled=sets[set_name].role == "foreign")
         if outputs.n != sets[set_name].n:
             raise ValueError(
@@ -174,7 +187,11 @@ def check_name(name: str, what: str) -> None:
 
 def to_json(runs: tuple[Run, ...]) -> str:
     """Return the manifest as text."""
-    return json.dumps({"schema": SCHEMA, "runs": [asdict(run) for run in runs]}, indent=1, ensure_ascii=False) + "\n"
+    entries = [asdict(run) for run in runs]
+    for each in (saved for entry in entries for saved in entry["sets"]):
+        if not each["planned"]:  # readers before plans know no such field
+            del each["planned"]
+    return json.dumps({"schema": SCHEMA, "runs": entries}, indent=1, ensure_ascii=False) + "\n"
 
 
 def from_json(text: str, where: str) -> tuple[Run, ...]:

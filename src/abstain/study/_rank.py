@@ -9,10 +9,11 @@ import numpy as np
 
 from abstain._checks import closest
 from abstain._typing import FloatArray
-from abstain.inference import Adjust, RankingStudy, ranking_study
+from abstain.inference import Adjust, RankingStudy, as_metrics, check_level, ranking_study
 from abstain.metrics import Metric
 from abstain.study._folder import read_study
 from abstain.study._manifest import Study
+from abstain.study._planned import ranked
 from abstain.study._sets import columns
 
 
@@ -43,7 +44,8 @@ def rank(
     models : list of str, optional
         Default: all that have the set.
     level, adjust, n_resamples, rng
-        As in :func:`abstain.ranking_study`. Runs of one model are paired, scores of two models are not.
+        As in :func:`abstain.ranking_study`. Runs of one model are paired, scores of two models are not. Two scores or
+        models on a pool with one plan for both are compared by its labels, without resamples and adjustment.
 
     Returns
     -------
@@ -52,7 +54,8 @@ def rank(
     Raises
     ------
     ValueError
-        Unknown names; models with sets of other sizes; fewer than two entries.
+        Unknown names; models with sets of other sizes; fewer than two entries; more than two, or two that were not
+        planned to be compared, on a pool with a plan.
 
     Examples
     --------
@@ -74,7 +77,14 @@ def rank(
     found: dict[str, int] = {}
     clusters = weight = None
     chosen = [run for run in study.runs if models is None or run.model in models]
-    several = len({run.model for run in chosen if any(each.name == set_name for each in run.sets)}) > 1
+    there = [(run, each) for run in chosen for each in run.sets if each.name == set_name]
+    if any(each.planned for _, each in there):
+        check_level(level)
+        whole = next((run.folder for run, each in there if not each.planned), None)
+        if whole is not None:
+            raise ValueError(f"{whole}/{set_name} is labelled whole, others by a plan; rank sets of one kind")
+        return ranked(study, there, names, as_metrics(metrics, "metrics"), level)
+    several = len({run.model for run, _ in there}) > 1
     for run in chosen:
         saved = next((each for each in run.sets if each.name == set_name), None)
         if saved is None:

@@ -57,6 +57,10 @@ class Mean:
         Standard deviation of the values of the runs (divisor runs - 1; NaN for one run).
     test_error, training_error : float
         Standard errors of the mean due to the test set, which all runs share, and due to training; their squares add.
+    low, high : float
+        Interval of the value of a single run; NaN for several.
+    labelled : int
+        Rows with a label, if a plan chose them; 0: all.
 
     Examples
     --------
@@ -82,6 +86,9 @@ class Mean:
     deviation: float
     test_error: float
     training_error: float
+    low: float = math.nan
+    high: float = math.nan
+    labelled: int = 0
 
     @property
     def standard_error(self) -> float:
@@ -206,6 +213,8 @@ class StudyResults(Result):
             **dict(zip(CELL, cell, strict=True)), label=first["label"], direction=first["direction"],
             value=float(values.mean()), n_runs=len(rows), n=first["n"], deviation=deviation,
             test_error=test, training_error=training,
+            low=first["low"] if len(rows) == 1 else math.nan, high=first["high"] if len(rows) == 1 else math.nan,
+            labelled=few if (few := first.get("labelled", first["n"])) < first["n"] else 0,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ as a result
@@ -251,12 +260,13 @@ class StudyResults(Result):
         rows: list[Row] = []
         for name in names:
             cells = [found.get((name, column)) for column in columns]
-            shown = [math.nan if each is None else Estimate(each.value, spread=each.standard_error) for each in cells]
+            shown = [math.nan if each is None else _shown(each) for each in cells]
             rows.append((" ".join(name), *shown))
         label = arrow(means[0].label, direction) if means else spec
         runs = {each.n_runs for each in means}
         notes = [f"runs: {min(runs)}{f' to {max(runs)}' if len(runs) > 1 else ''}; ±: standard error of the mean, "
                  "from the test set and, with several runs, from training"] if means else []  # fmt: skip
+        notes += _of_plans(means, self.level)
         return Table([Column("Model"), *heads], rows, title=label, notes=notes)
 
     def grid(self, metric: str | None = None) -> Grid:
@@ -327,6 +337,24 @@ class StudyResults(Result):
         kept = [k for k, row in enumerate(self.numbers) if all(row[name] in values for name, values in wanted.items())]
         sums = self.sums[kept] if len(self.sums) else self.sums
         return StudyResults(tuple(self.numbers[k] for k in kept), self.failures, self.level, self.said, sums)
+
+
+def _shown(mean: Mean) -> Estimate:
+    """Return a mean as it is printed: from a few labels with its interval, which is not symmetric."""
+    if mean.labelled and not math.isnan(mean.low):
+        return Estimate(mean.value, mean.low, mean.high)
+    return Estimate(mean.value, spread=mean.standard_error)
+
+
+def _of_plans(means: list[Mean], level: float | None) -> list[str]:
+    """Return what to know of means that come from a few labels."""
+    few = [each for each in means if each.labelled]
+    found = []
+    if level is not None and any(each.n_runs == 1 for each in few):
+        found.append(f"in brackets: {100 * level:g} % interval, where a plan chose the rows that are labelled")
+    if any(each.n_runs > 1 for each in few):
+        found.append("of runs with plans the error of the mean is not known: their labels may be of the same rows")
+    return found
 
 
 def _namer(means: list[Mean]) -> Any:

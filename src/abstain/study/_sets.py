@@ -57,9 +57,11 @@ def stored_scores(path: Path) -> list[str]:
 
 def test_set(run: Run) -> SavedSet:
     """Return the set that foreign data are put beside."""
-    found = next((each for each in run.sets if each.role == "test"), None)
+    found = next((each for each in run.sets if each.role == "test" and not each.planned), None)
     if found is None:
-        raise UnmetNeed(f"run {run.folder} has no set of role test, which foreign data are put beside; add one")
+        raise UnmetNeed(
+            f"run {run.folder} has no set of role test, labelled whole, which foreign data are put beside; add one"
+        )
     return found
 
 
@@ -68,7 +70,8 @@ def fit_sets(run: Run, names: Sequence[str]) -> dict[str, SavedSet]:
     found = {}
     for name in names:
         split = _split(name)
-        chosen = next((each for each in run.sets if split is not None and each.role == split), None)
+        whole = (each for each in run.sets if split is not None and each.role == split and not each.planned)
+        chosen = next(whole, None)
         if chosen is not None:
             found[name] = chosen
     return found

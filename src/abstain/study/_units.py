@@ -23,10 +23,11 @@ from abstain.evaluation import DEFAULT_METRICS, Evaluation, Measurement, evaluat
 from abstain.inference import terms_of
 from abstain.metrics import Metric
 from abstain.study._manifest import Run, SavedSet, Study
+from abstain.study._planned import few_labels, row_of
 from abstain.study._sets import Columns, Part, columns, fit_sets, test_set
 
 #: Raised when saved units would be misunderstood.
-UNITS = "abstain.study.unit/1"
+UNITS = "abstain.study.unit/2"
 #: Influences are kept as sums over so many groups of rows, from which runs on one test set are put together.
 GROUPS = 200
 
@@ -64,9 +65,12 @@ class Job:
 
 
 def files_of(run: Run, saved: SavedSet, names: Sequence[str]) -> list[str]:
-    """Return the sets whose contents the numbers of a unit rest on."""
+    """Return the files that the numbers of a unit rest on."""
+    if saved.planned:
+        return list(saved.files)
     found = [saved.name] + ([test_set(run).name] if saved.role == "foreign" else [])
-    return list(dict.fromkeys([*found, *(each.name for each in fit_sets(run, names).values())]))
+    found += [each.name for each in fit_sets(run, names).values()]
+    return [f"{name}.npz" for name in dict.fromkeys(found)]
 
 
 def expanded(metrics: str) -> tuple[str, ...]:
@@ -108,6 +112,10 @@ def work(job: Job) -> None:
     study = _study(job.study, (Path(job.study) / "study.json").stat().st_mtime_ns)
     run = study.run(job.model, job.run)
     saved = next(each for each in run.sets if each.name == job.set)
+    if saved.planned:
+        few = few_labels(study, run, saved, job.scores, job.metrics, job.level, job.nan_policy)
+        _keep(job, start, *few, np.full((len(few[0]), GROUPS), np.nan))
+        return
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         found = columns(study, run, saved, job.scores, job.mode or "keep")
@@ -118,14 +126,19 @@ def work(job: Job) -> None:
         n = {entry.score: entry.n for entry in evaluation.summaries}
         tables = {entry.score: entry.curve.blocks for entry in evaluation.summaries}
         for entry in evaluation.measurements:
-            rows.append(_row(entry, n[entry.score]))
+            rows.append(row_of(entry, n[entry.score]))
             sums.append(_sums(entry, tables[entry.score], part, found.n))
-    about = {
-        "rows": rows, "lacking": found.lacking, "cost": job.cost, "seconds": time.perf_counter() - start,
-        "warnings": [str(each.message) for each in said if issubclass(each.category, UserWarning)],
-    }  # fmt: skip
+    words = [str(each.message) for each in said if issubclass(each.category, UserWarning)]
+    _keep(job, start, rows, found.lacking, words, np.stack(sums) if sums else np.zeros((0, 0)))
+
+
+def _keep(
+    job: Job, start: float, rows: list[dict[str, Any]], lacking: dict[str, str], words: list[str], matrix: FloatArray
+) -> None:
+    """Write what a unit found; ``words``: what is to be said of its set."""
+    about = {"rows": rows, "lacking": lacking, "cost": job.cost, "seconds": time.perf_counter() - start,
+             "warnings": words}  # fmt: skip
     text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-    matrix = np.stack(sums) if sums else np.zeros((0, 0))
     write_file(job.file, lambda file: np.savez(file, about=text, sums=matrix))
 
 
@@ -168,15 +181,6 @@ def _allowed(part: Part, chosen: list[Metric], options: dict[str, Any]) -> tuple
         except UnmetNeed as why:
             reasons[each.spec] = str(why)
     return allowed, reasons
-
-
-def _row(entry: Measurement, n: int) -> dict[str, Any]:
-    return {
-        "score": entry.score, "metric": entry.metric, "label": entry.label, "identifier": entry.identifier,
-        "direction": entry.direction, "value": entry.value, "standard_error": entry.standard_error,
-        "low": entry.low, "high": entry.high, "method": entry.method, "n": n,
-        "reason": entry.reason, "warning": entry.warning,
-    }  # fmt: skip
 
 
 def _sums(entry: Measurement, blocks: Any, part: Part, n: int) -> FloatArray:

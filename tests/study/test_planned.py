@@ -1,0 +1,158 @@
+"""Pools with a plan in a study: the planned estimates in its tables, and two scores from the same labels."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain import study
+from abstain.cli import run as command
+
+N = 2000
+
+
+def pool() -> tuple[Any, Any, Any]:
+    """Return two scores of all rows, and their losses."""
+    rng = np.random.default_rng(7)
+    score = rng.random(N)
+    loss = (rng.random(N) > score**0.3) * 1.0
+    return score, score + 0.1 * rng.normal(size=N), loss
+
+
+def some(plan: abstain.pool.LabelPlan, loss: Any) -> Any:
+    """Return the losses of planned rows, NaN elsewhere."""
+    return np.where(plan.stage > 0, loss, np.nan)
+
+
+def test_numbers_of_evaluate(tmp_path: Path) -> None:
+    """Every number is that of evaluate with the plan; what few labels do not give is a row with its reason."""
+    score, other, loss = pool()
+    plan = abstain.plan_labels(score, n=300, seed=0)
+    outputs = abstain.Outputs(scores={"sure": score, "other": other}, unlabelled=True)
+    saved = study.add_outputs(tmp_path, outputs, model="ce", set="pool", plan=plan, loss=some(plan, loss))
+    assert (saved.role, saved.n, saved.planned) == ("test", N, 300)
+    results = study.evaluate(tmp_path, metrics=["augrc", "aurc", "auroc_f", "ece"])
+    rows = {row["metric"]: row for row in results.rows()}
+    assert {row["score"] for row in results.rows()} == {"sure"}
+    found = abstain.evaluate(
+        loss=some(plan, loss), confidence=score, plan=plan, metrics=["augrc", "aurc", "auroc_f"]
+    ).measurements
+    for each in found:
+        row = rows[each.metric]
+        assert (row["value"], row["low"], row["high"]) == (each.value, each.low, each.high)
+        assert (row["n"], row["labelled"]) == (N, 300)
+    assert "a few labels of a pool do not estimate it" in rows["ece"]["reason"]
+    text = str(results)
+    mean = results.means("augrc")[0]
+    assert f"[{mean.low:.5f}, {mean.high:.5f}]" in text
+    assert mean.labelled == 300
+    plain = " ".join(text.split())
+    assert f"300 of 2000 rows are labelled, by plan (uniform, {plan.digest[:8]})" in plain
+    assert "was not made for other" in plain
+    said: list[str] = []
+    study.evaluate(tmp_path, metrics=["augrc", "aurc", "auroc_f", "ece"], progress=said.append)
+    assert said == ["1 units, all done before"]
+
+
+def test_new_labels_are_a_new_unit(tmp_path: Path) -> None:
+    """A plan with one more stage and its labels give new numbers, not those that were kept."""
+    score, _, loss = pool()
+    plan = abstain.plan_labels(score, n=200, seed=0)
+    outputs = abstain.Outputs(confidence=score, unlabelled=True)
+    study.add_outputs(tmp_path, outputs, model="ce", set="pool", plan=plan, loss=some(plan, loss))
+    first = study.evaluate(tmp_path, metrics="augrc").rows()[0]
+    more = plan.extend(some(plan, loss), 200, seed=1)
+    study.add_outputs(tmp_path, outputs, model="ce", set="pool", plan=more, loss=some(more, loss))
+    second = study.evaluate(tmp_path, metrics="augrc").rows()[0]
+    assert (first["labelled"], second["labelled"]) == (200, 400)
+    assert second["standard_error"] < first["standard_error"]
+
+
+def test_comparison_of_two_models(tmp_path: Path) -> None:
+    """Two models with one plan for both are ranked by compare with that plan, whatever the order of the rows."""
+    score, other, loss = pool()
+    rng = np.random.default_rng(1)
+    a, b = np.zeros(N, dtype=int), (rng.random(N) < 0.1).astype(int)
+    second = np.where(a == b, loss, 1.0 - loss)
+    ids = np.array([f"r{k}" for k in range(N)])
+    plan = abstain.plan_labels(score, n=400, compare=(other, a, b), ids=ids, seed=0)
+    for model, column, losses in (("first", score, loss), ("second", other, second)):
+        order = rng.permutation(N)
+        outputs = abstain.Outputs(scores={"sure": column[order]}, ids=ids[order], unlabelled=True)
+        study.add_outputs(tmp_path, outputs, model=model, set="pool", plan=plan, loss=some(plan, losses)[order])
+    found = study.rank(tmp_path, "pool", "sure", ["augrc", "aurc"])
+    given = {"first sure": some(plan, loss), "second sure": some(plan, second)}
+    for metric in ("augrc", "aurc"):
+        alone = abstain.compare(given, {"first sure": score, "second sure": other}, metric, plan=plan)
+        assert found.rankings[metric].differences == alone.differences
+        assert found.rankings[metric].estimate.tolist() == [row["estimate"] for row in alone.table]
+    plain = " ".join(str(found).split())
+    assert "400 of 2000 rows are labelled, by plan (planned" in plain
+    assert "AUGRC, " in plain
+    assert "Resampled" not in plain
+    assert {row["model"] for row in study.evaluate(tmp_path, metrics="augrc").rows()} == {"first", "second"}
+    with pytest.raises(ValueError, match="without resamples"):
+        found.wilcoxon_over_resamples("augrc")
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    """Each with its own sentence: no losses, another pool, a missing label, a foreign pool, one score, other tables."""
+    score, other, loss = pool()
+    plan = abstain.plan_labels(score, n=300, seed=0)
+    outputs = abstain.Outputs(scores={"sure": score, "other": other}, unlabelled=True)
+    about: dict[str, Any] = {"model": "ce", "set": "pool"}
+    known = some(plan, loss)
+    for words, options in (
+        ("a plan comes with the labels", {"plan": plan}),
+        ("belongs to plan=", {"loss": known}),
+        ("needs no labels, so no plan", {"plan": plan, "loss": known, "role": "foreign"}),
+        ("the plan is for 2000 rows", {"plan": plan, "loss": known[:-1]}),
+        ("1 of 300 planned rows have no label", {
+            "plan": plan, "loss": np.where(np.arange(N) == plan.planned[0], np.nan, known),
+        }),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            study.add_outputs(tmp_path, outputs, **about, **options)
+    assert not (tmp_path / "study.json").exists()
+    study.add_outputs(tmp_path, outputs, **about, plan=plan, loss=known)
+    with pytest.raises(ValueError, match="here are 1: sure"):
+        study.rank(tmp_path, "pool", ["sure", "other"])
+    with pytest.raises(ValueError, match="pool of which a plan labelled 300 rows"):
+        study.read_study(tmp_path).outputs("ce", "seed0", "pool")
+    study.add_outputs(tmp_path, abstain.Outputs(scores={"sure": score}, unlabelled=True), model="ce", set="far-ood")
+    failed = study.evaluate(tmp_path, "sure", "augrc")
+    assert [each.file for each in failed.failures] == ["ce/seed0/far-ood"]
+    assert "labelled whole" in failed.failures[0].why
+    assert len(failed.rows()) == 1
+
+
+def test_by_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pool added with --plan and one found by init beside its plan give the same numbers."""
+    score, _, loss = pool()
+    plan = abstain.plan_labels(score, n=300, seed=0)
+    source, one, two = tmp_path / "files", tmp_path / "one", tmp_path / "two"
+    source.mkdir()
+    rows = [
+        f"{sure},{'' if np.isnan(wrong) else int(wrong)}" for sure, wrong in zip(score, some(plan, loss), strict=True)
+    ]
+    (source / "pool.csv").write_text("\n".join(["confidence,loss", *rows]) + "\n")
+    plan.save(source / "pool.plan.csv")
+    files = [str(source / "pool.csv"), "--plan", str(source / "pool.plan.csv")]
+    assert command(["study", "add", str(one), *files, "--model", "ce", "--set", "pool"]) == 0
+    assert "2000 rows, 300 labelled by its plan" in capsys.readouterr().out
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the name says no role
+        assert [each.planned for _, each in study.init_study(two, source)] == [300]
+    found = [study.evaluate(folder, metrics="augrc").rows()[0]["value"] for folder in (one, two)]
+    assert found[0] == found[1]
+    sets = json.loads((one / "study.json").read_text())["runs"][0]["sets"]
+    assert sets[0]["planned"] == 300
+    assert command(["study", "evaluate", str(one), "--metrics", "augrc,aurc"]) == 0
+    assert "in brackets: 95 % interval" in " ".join(capsys.readouterr().out.split())
+    assert command(["study", "add", str(one), *files, "--model", "x", "--set", "pool", "--unlabelled"]) == 2
