@@ -6,6 +6,7 @@
 #   make docs    the documentation, in docs/_build/html
 #   make bench   speed and memory, side by side with peers
 #   make peers   the tables of the README: abstain beside other packages, where these are installed
+#   make measured  the measured numbers of the documentation, in quick forms; DATA=FOLDER: also of saved outputs
 #   make claims  every claim of the papers, checked again; DATA=FOLDER: also on saved outputs
 #   make dist    wheel and sdist, checked, installed alone and run (nothing is published)
 #   make clean   remove everything that these targets made
@@ -22,10 +23,10 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest test-browser slow minimum docs bench peers claims dist clean
+.PHONY: help demo test lint types doctest pytest test-browser slow minimum docs bench peers measured claims dist clean
 
 help:
-	@sed -n '1,14s/^# \{0,1\}//p' Makefile
+	@sed -n '1,15s/^# \{0,1\}//p' Makefile
 
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
@@ -65,6 +66,9 @@ bench: .venv/installed-dev
 peers: .venv/installed-dev
 	$(BIN)/python benchmarks/tied_rows.py
 	$(BIN)/python benchmarks/certificates.py --only field
+
+measured: .venv/installed-dev
+	$(BIN)/python docs/measured.py $(PAGE) $(if $(DATA),--data $(DATA))
 
 claims: .venv/installed-dev
 	$(BIN)/python -m experiments.claims --slow $(if $(DATA),--data $(DATA))

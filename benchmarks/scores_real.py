@@ -1,6 +1,6 @@
 """Scores x data sets on real models: AUGRC with intervals and rank groups; and AUROC against out-of-distribution data.
 
-    ABSTAIN_DATA=folder python benchmarks/scores_real.py [--epochs 4] [--seeds 3] [--markdown docs/scores/measured.md]
+    ABSTAIN_DATA=folder python benchmarks/scores_real.py [--epochs 4] [--seeds 3] [--markdown docs/measured/scores.md]
 
 Needs PyTorch and scikit-learn. ABSTAIN_DATA is a folder with ``images/fashion_mnist.npz`` (x_train, y_train, x_test,
 y_test), ``images/kmnist_test5k.npz`` and ``outputs/*.npz`` (probabilities of published models); without it, only the

@@ -1,11 +1,10 @@
-"""Make the pictures of the README and the quickstart anew, and the table that the demo prints there.
+"""Make the pictures of the README and the quickstart anew.
 
 Run it as ``python docs/make_assets.py`` in the environment that abstain is installed in.
 """
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LIMIT = 100_000  # bytes
-START, END = "<!-- demo: start -->", "<!-- demo: end -->"
 
 
 def small(source: Path, target: Path) -> None:
@@ -41,23 +39,15 @@ def promise(path: Path) -> None:
 
 
 def main() -> None:
-    """Run ``abstain demo`` in a temporary folder; write docs/assets and the table in docs/quickstart.md."""
+    """Run ``abstain demo`` in a temporary folder; write docs/assets."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "abstain", "demo", "--output", "demo-output"]
-        done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
         assets = ROOT / "docs" / "assets"
         assets.mkdir(exist_ok=True)
         small(Path(folder) / "demo-output" / "risk-coverage.png", assets / "risk-coverage.png")
         promise(Path(folder) / "promise.png")
         small(Path(folder) / "promise.png", assets / "promise.png")
-    printed = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip()
-    page = ROOT / "docs" / "quickstart.md"
-    text = page.read_text(encoding="utf-8")
-    block = f"{START}\n```text\n{printed}\n```\n{END}"
-    text, found = re.subn(f"{START}.*?{END}", lambda _: block, text, flags=re.DOTALL)
-    if not found:
-        raise SystemExit(f"{page} has no place for the table: {START} ... {END}")
-    page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

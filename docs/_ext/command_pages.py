@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from registry_pages import _write_all, heading
+from pages import before_reading, heading, write_all
 
 from abstain.cli import command
 
@@ -39,13 +39,9 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def setup(app: Any) -> dict[str, Any]:
-    """Register the hook."""
+def generate(folder: Path) -> None:
+    """Write the page into a folder."""
+    write_all(folder, {"options.rst": page()})
 
-    def write(app: Any) -> None:
-        folder = Path(app.srcdir) / "cli" / "generated"
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_all(folder, {"options.rst": page()})
 
-    app.connect("builder-inited", write)
-    return {"parallel_read_safe": True}
+setup = before_reading(cli=generate)

@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pages import before_reading, write_all
+
 from abstain import plots
 
 #: Pictures of the gallery, in dots per inch.
@@ -74,23 +76,16 @@ def displays(names: list[str]) -> str:
 
 def generate(folder: Path) -> None:
     """Write the page and all pictures into a folder."""
-    from registry_pages import _write_all
-
     folder.mkdir(parents=True, exist_ok=True)
     names = plots.names()
     for name in names:
         draw(plots.get(name), folder / f"{name}.png")
     kept = {f"{name}.png" for name in names}
-    for old in folder.glob("*.png"):
-        if old.name not in kept:
-            old.unlink()
-    _write_all(folder, {"index.rst": page(names), "displays.rst": displays(names)}, kept=kept)
+    kept.add("reports")  # of tutorial_pages
+    write_all(folder, {"index.rst": page(names), "displays.rst": displays(names)}, kept=kept)
 
 
-def setup(app: Any) -> dict[str, Any]:
-    """Register the hook."""
-    app.connect("builder-inited", lambda app: generate(Path(app.srcdir) / "gallery" / "generated"))
-    return {"parallel_read_safe": True}
+setup = before_reading(gallery=generate)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from registry_pages import _write_all, escaped, heading
+from pages import before_reading, escaped, heading, write_all
 
 from abstain import metrics
 from abstain._result import WORDS, summary
@@ -33,13 +32,9 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def setup(app: Any) -> dict[str, Any]:
-    """Register the hook."""
+def generate(folder: Path) -> None:
+    """Write the page into a folder."""
+    write_all(folder, {"index.rst": page()})
 
-    def write(app: Any) -> None:
-        folder = Path(app.srcdir) / "glossary" / "generated"
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_all(folder, {"index.rst": page()})
 
-    app.connect("builder-inited", write)
-    return {"parallel_read_safe": True}
+setup = before_reading(glossary=generate)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from registry_pages import _write_all, escaped, heading, list_table
+from pages import before_reading, escaped, heading, list_table, write_all
 
 from abstain.nn import train
 from abstain.nn.train._recipes import _FOLDER, flat
@@ -63,7 +62,6 @@ def page(name: str) -> str:
 
 def generate(folder: Path) -> None:
     """Write all pages and their list into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
     pages = {f"{name}.rst": page(name) for name in train.names()}
     rows = [
         (f":doc:`{name} </nn/generated/{name}>`", " + ".join(f"{n:g}" for n in train.recipe(name).passes().values()),
@@ -73,10 +71,7 @@ def generate(folder: Path) -> None:
     listed = "\n".join(f"   {name}" for name in train.names())
     table = list_table(("Recipe", "Passes", "What it is"), rows, "22 12 66")
     pages["index.rst"] = "\n".join([heading("All recipes", "="), table, ".. toctree::\n   :hidden:\n", listed, ""])
-    _write_all(folder, pages)
+    write_all(folder, pages)
 
 
-def setup(app: Any) -> dict[str, Any]:
-    """Register the hook."""
-    app.connect("builder-inited", lambda app: generate(Path(app.srcdir) / "nn" / "generated"))
-    return {"parallel_read_safe": True}
+setup = before_reading(nn=generate)

@@ -8,11 +8,10 @@ from __future__ import annotations
 import inspect
 import sys
 import typing
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import abstain
+from pages import before_reading, escaped, heading, list_table, write_all
+
 from abstain import metrics, scores
 from abstain.evaluation import DEFAULT_METRICS
 from abstain.metrics import Metric
@@ -78,26 +77,6 @@ def facts(metric: Metric) -> list[tuple[str, str]]:
     ]
 
 
-def list_table(header: Iterable[str] | None, rows: Iterable[Iterable[str]], widths: str, css: str = "") -> str:
-    """Return a reStructuredText list-table."""
-    lines = [".. list-table::", f"   :widths: {widths}"]
-    if header is not None:
-        lines.append("   :header-rows: 1")
-        rows = [header, *rows]
-    if css:
-        lines.append(f"   :class: {css}")
-    lines.append("")
-    for row in rows:
-        for i, cell in enumerate(row):
-            lines.append(f"   {'* -' if i == 0 else '  -'} {cell}")
-    return "\n".join(lines) + "\n"
-
-
-def heading(text: str, mark: str) -> str:
-    """Return an underlined heading."""
-    return f"{text}\n{mark * max(len(text), 3)}\n"
-
-
 def metric_page(metric: Metric) -> str:
     """Return the page of one metric."""
     return "\n".join(
@@ -157,14 +136,6 @@ def index_page(entries: list[Metric]) -> str:
     return "\n".join([*parts, ".. toctree::\n   :hidden:\n", pages, ""])
 
 
-def escaped(text: str) -> str:
-    """Return plain text with the marks of reStructuredText escaped, but for what stands in double backquotes."""
-    parts = text.split("``")
-    for i in range(0, len(parts), 2):
-        parts[i] = "".join(f"\\{sign}" if sign in "\\*|_`" else sign for sign in parts[i])
-    return "``".join(parts)
-
-
 def scores_table() -> str:
     """Return the table of all confidence scores."""
     rows = []
@@ -208,17 +179,10 @@ def score_page(score: scores.Score) -> str:
     )
 
 
-def write(path: Path, text: str) -> None:
-    """Write a page only if it changes, so that Sphinx rebuilds no more than it must."""
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
-
-
 def generate(folder: Path) -> None:
     """Write all generated pages into a folder and remove those of metrics that are gone."""
     import requirements
 
-    folder.mkdir(parents=True, exist_ok=True)
     entries = [metrics.get(name) for name in metrics.names("blocks", "probabilities")]
     pages = {f"{metric.name}.rst": metric_page(metric) for metric in entries}
     pages["index.rst"] = index_page(entries)
@@ -226,28 +190,15 @@ def generate(folder: Path) -> None:
     pages["_names.rst"] = f".. currentmodule:: abstain\n\n.. autosummary::\n\n{listed}\n"
     pages["_scores.rst"] = scores_table()
     pages["_requirements.rst"] = requirements.as_rst(requirements.table())
-    _write_all(folder, pages)
+    write_all(folder, pages)
 
 
 def generate_scores(folder: Path) -> None:
     """Write one page per score into a folder, and a list of them."""
-    folder.mkdir(parents=True, exist_ok=True)
     pages = {f"{name}.rst": score_page(scores.get(name)) for name in scores.names()}
     listed = "\n".join(f"   {name}" for name in scores.names())
     pages["index.rst"] = "\n".join([heading("Pages of all scores", "="), ".. toctree::\n   :maxdepth: 1\n", listed, ""])
-    _write_all(folder, pages)
+    write_all(folder, pages)
 
 
-def _write_all(folder: Path, pages: dict[str, str], kept: Iterable[str] = ()) -> None:
-    for old in folder.iterdir():
-        if old.name not in pages and old.name not in kept:
-            old.unlink()
-    for name, text in pages.items():
-        write(folder / name, text)
-
-
-def setup(app: Any) -> dict[str, Any]:
-    """Register the hook."""
-    app.connect("builder-inited", lambda app: generate(Path(app.srcdir) / "metrics" / "generated"))
-    app.connect("builder-inited", lambda app: generate_scores(Path(app.srcdir) / "scores" / "generated"))
-    return {"version": abstain.__version__, "parallel_read_safe": True}
+setup = before_reading(metrics=generate, scores=generate_scores)

@@ -1,8 +1,9 @@
-"""Run the tutorials while the documentation is built, and keep the pictures that they save.
+"""Run the tutorials and the gallery of reports while the documentation is built, and keep what they save.
 
 A tutorial is a page of ``docs/tutorials``. Its blocks run in their order in an empty folder; a block that prints
 something else than the page says is a warning, and what is saved as ``NAME.png`` is shown as
-``generated/PAGE/NAME.png``. They run beside the gallery, in a process of their own, one after the other.
+``generated/PAGE/NAME.png``, and a report as ``generated/PAGE/NAME.html``. They run beside the gallery of figures, in a
+process of their own, one after the other.
 
 Run ``python docs/_ext/tutorial_pages.py [PAGE ...]`` to run them alone; ``--write`` puts what they print into them.
 """
@@ -22,6 +23,9 @@ from typing import Any
 from page_examples import failures_of, fences, output_of
 
 FOLDER = Path(__file__).resolve().parents[1] / "tutorials"
+#: The gallery of reports, as a name beside those of the tutorials.
+REPORTS = "../gallery/reports"
+KEPT = (".png", ".html")
 #: Seconds that one may take.
 LIMIT = 20.0
 
@@ -32,15 +36,15 @@ def pages(names: list[str]) -> list[Path]:
 
 
 def run(page: Path) -> tuple[float, list[str]]:
-    """Run one in an empty folder and keep its pictures; return the seconds of the processor, and what failed."""
-    target, start = FOLDER / "generated" / page.stem, os.times()
+    """Run one in an empty folder and keep what it saves; return the seconds of the processor, and what failed."""
+    target, start = page.resolve().parent / "generated" / page.stem, os.times()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         _, failures = failures_of(page, near=True)
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        for picture in sorted(Path(folder).glob("*.png")):
-            shutil.copy(picture, target)
+        for saved in sorted(each for each in Path(folder).iterdir() if each.suffix in KEPT):
+            shutil.copy(saved, target)
         os.chdir(FOLDER)
     return sum(os.times()[:4]) - sum(start[:4]), failures
 
@@ -119,7 +123,7 @@ def setup(app: Any) -> dict[str, Any]:
     running: list[subprocess.Popen[str]] = []
 
     def start(_: Any) -> None:
-        command = [sys.executable, __file__]
+        command = [sys.executable, __file__, *(page.stem for page in pages([])), REPORTS]
         running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
 
     def wait(*_: Any) -> None:
@@ -127,8 +131,15 @@ def setup(app: Any) -> dict[str, Any]:
         report = logging.getLogger(__name__)
         (report.warning if running[0].returncode else report.info)("tutorials: %s", said)
 
+    def copy(app: Any, _: Any) -> None:
+        for saved in Path(app.srcdir).glob("gallery/generated/reports/*.html"):  # Sphinx copies pictures only
+            target = Path(app.outdir) / saved.relative_to(app.srcdir)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(saved, target)
+
     app.connect("builder-inited", start, priority=100)  # before the gallery, which it runs beside
     app.connect("env-before-read-docs", wait)
+    app.connect("build-finished", copy)
     return {"parallel_read_safe": True}
 
 

@@ -12,14 +12,14 @@ sys.path[:0] = [str(DOCS / "_ext")]
 from page_examples import failures_of, fences, output_of  # noqa: E402
 
 __all__ = ["DOCS", "PAGES", "ROOT", "failures_of", "fences", "libraries", "output_of"]
-#: Not CONTRIBUTING, whose leaf tests/metrics/test_own_metrics.py puts into a copy of the package; nor the tutorials,
-#: which run when the documentation is built, as test_generated.py does.
+#: Not CONTRIBUTING, whose leaf tests/metrics/test_own_metrics.py puts into a copy of the package; nor the tutorials
+#: and the gallery of reports, which run when the documentation is built, as test_generated.py does.
 PAGES = [
     ROOT / "README.md",
     *sorted(
         page
         for page in DOCS.rglob("*.md")
-        if not {"_build", "generated", "tutorials"} & set(page.relative_to(DOCS).parts)
+        if not {"_build", "generated", "tutorials", "gallery"} & set(page.relative_to(DOCS).parts)
     ),
 ]
 

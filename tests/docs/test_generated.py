@@ -146,6 +146,26 @@ def test_nothing_is_fetched_to_build_and_hidden_files_stay_hidden(html: Path) ->
     assert not list(html.rglob("_scores.html"))
 
 
+def test_reports_of_the_gallery_are_built(html: Path) -> None:
+    """Each page that the gallery shows is there, whole, and fetches nothing."""
+    page = (html / "gallery" / "reports.html").read_text(encoding="utf-8")
+    shown = re.findall(r'src="(generated/reports/\w+\.html)"', page)
+    assert len(shown) == 6
+    for name in shown:
+        text = (html / "gallery" / name).read_text(encoding="utf-8")
+        assert text.rstrip().endswith("</html>")
+        assert not re.search(r'(?:src|href)="https?:', text)
+
+
+def test_search_works_without_a_network(html: Path) -> None:
+    """The index of the search lies beside the pages as a script, and knows metrics, commands and glossary words."""
+    index = (html / "searchindex.js").read_text(encoding="utf-8")
+    assert index.startswith("Search.setIndex(")
+    assert [word for word in ("augrc", "abstent", "threshold", "mapi") if f'"{word}"' not in index] == []
+    search = (html / "search.html").read_text(encoding="utf-8")
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', search)
+
+
 def test_the_page_of_options_has_every_command(tmp_path: Path) -> None:
     """What ``--help`` says of each command, whole: it is declared with the command and nowhere else."""
     click = pytest.importorskip("click")

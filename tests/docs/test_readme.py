@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from benchmarks import tied_rows
 
-from tests.docs.examples import ROOT, failures_of, output_of
+from abstain import _extras
+from tests.docs.examples import DOCS, ROOT, failures_of
 
 README = ROOT / "README.md"
 
@@ -21,12 +22,18 @@ def test_the_example_runs_and_is_short(tmp_path: Path, monkeypatch: pytest.Monke
     assert 5 <= number <= 10
 
 
-def test_the_table_is_what_the_demo_prints(tmp_path: Path) -> None:
-    """``docs/make_assets.py`` copies it to the quickstart; this says when that is due."""
-    page = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
-    shown = re.search(r"<!-- demo: start -->\n```text\n(.*?)```", page, re.DOTALL)
-    assert shown is not None
-    assert output_of("unset COLUMNS; abstain demo --output demo", tmp_path) == shown[1]
+def test_installing_is_said_alike_everywhere() -> None:
+    """Pages say what messages say: at a release one constant changes, and this names the pages to change with it."""
+    pages = [README, *DOCS.glob("*.md"), *DOCS.glob("[!_]*/*.md")]
+    said = {
+        (page.name, target)
+        for page in pages
+        for target in re.findall(r"pip install \"([^\"\[]*)\[", page.read_text(encoding="utf-8"))
+    }
+    assert {page for page, _ in said} >= {"README.md", "index.md"}
+    assert {target for _, target in said} == {_extras.SOURCE}
+    code = [path for path in (ROOT / "src").rglob("*.py") if 'pip install "abstain' in path.read_text("utf-8")]
+    assert code == []
 
 
 def test_links_lead_to_files() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain._extras import need
 from abstain._files import write_file
 from abstain.outputs import check_sizes
 
@@ -97,10 +98,9 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 
 def _polars(kind: str) -> Any:
-    try:
-        import polars
-    except ImportError:
-        raise ImportError(f'plans as {kind} need polars: pip install "abstain[cli]" (or use .json)') from None
+    need(f"a plan as {kind}", "polars", instead=" (or use .json)")
+    import polars
+
     return polars
 
 

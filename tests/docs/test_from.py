@@ -1,0 +1,64 @@
+"""The commands of the page "from other tools" run on files as these tools write them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.docs.examples import DOCS, ROOT, output_of
+from tests.readers import layouts
+
+TEXT = (DOCS / "from.md").read_text(encoding="utf-8")
+COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
+TOOLS = ("scikit-learn", "PyTorch", "Lightning", "Hugging Face", "lm-eval", "Inspect", "OpenOOD", "FD-Shifts", "MAPIE")
+
+
+def files(folder: Path) -> None:
+    """Write every file that the page names, under the names of the page."""
+    fixtures = ROOT / "tests/readers/fixtures"
+    shutil.copy(
+        fixtures / "samples_sums_2026-11-22T03-00-00.000000.jsonl", folder / "samples_mmlu_2026-11-22T03-00-00.jsonl"
+    )
+    for name in ("logs", "test_results", "scores"):
+        (folder / name).mkdir()
+    shutil.copy(fixtures / "inspect.eval", folder / "logs" / "2026-11-22_task.eval")
+    layouts.fd_shifts(folder / "test_results", sets=4)
+    layouts.openood(folder / "scores")
+    shutil.copy(folder / "scores" / "svhn.npz", folder / "scores" / "cifar100.npz")
+    right = np.random.default_rng(0).random((50, 2)) < 0.7
+    truth = np.column_stack([np.arange(50) % 2, np.arange(1, 51) % 2])
+    columns = [*truth.T, *(truth == right).T.astype(int), np.linspace(0, 1, 50)]
+    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    (folder / "tags.csv").write_text("\n".join(["y_cat,y_dog,p_cat,p_dog,confidence", *rows]))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_page_runs(command: str, tmp_path: Path) -> None:
+    """As it stands on the page, on files of that name."""
+    for needed in ("polars", "zstandard"):
+        pytest.importorskip(needed)
+    files(tmp_path)
+    assert re.search(r"\d (?:samples|ID samples)|AUGRC|F1", output_of(command, tmp_path))
+
+
+def test_what_opens_the_pickle_of_openood_writes_files_that_are_read(tmp_path: Path) -> None:
+    """The lines to run beside a pickle that one trusts."""
+    layouts.openood(tmp_path)
+    source = re.search(r"```text\n(import pickle.*?)```", TEXT, re.DOTALL)
+    assert source is not None
+    output_of(f"{sys.executable} - <<'EOF'\n{source[1]}EOF", tmp_path)
+    assert {"id.npz", "cifar100.npz", "svhn.npz"} <= {path.name for path in tmp_path.glob("*.npz")}
+    assert "ID samples" in output_of("abstain joint id.npz cifar100.npz svhn.npz", tmp_path)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_tool_has_a_way_from_it(tool: str) -> None:
+    """A heading of the page, with a block or a table to copy under it."""
+    sections = [part for part in TEXT.split("\n## ")[1:] if tool in part.splitlines()[0]]
+    assert sections, tool
+    assert re.search(r"```|^\| there", sections[0], re.MULTILINE)
