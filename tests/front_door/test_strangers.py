@@ -137,7 +137,9 @@ def test_few_labels_refuse_tasks_by_name(folder: Path, capsys: pytest.CaptureFix
     """Losses are 0 or 1 there: the option is none of 'plan', and Python says what to write instead."""
     pl.DataFrame({"y": [1.5, 2.5], "y_hat": [1.4, 2.0], "confidence": [0.5, 0.4]}).write_csv("reg.csv")
     assert run(["plan", "reg.csv", "--task", "regression", "--labels", "1", "-o", "p.csv"]) == 2
-    assert "No such option '--task'" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "No such option" in said  # click 8.1 writes it with a colon, later ones with quotation marks
+    assert "--task" in said
     with pytest.raises(ValueError, match="task='regression' cannot be estimated from few labels"):
         abstain.evaluate("reg.csv", labels="y", task="regression", labelled="at random")
 

@@ -45,6 +45,8 @@ def choose(metrics: str | Metric | Iterable[str | Metric], loss: Any) -> tuple[l
         return defaults + [metric for metric in rest if metric.spec not in shown], True
     if isinstance(metrics, str | Metric):
         metrics = [metrics]
+    if isinstance(metrics, np.ndarray):
+        metrics = metrics.ravel()
     found: list[Metric] = []
     for entry in metrics:
         if not isinstance(entry, str | Metric):

@@ -145,7 +145,7 @@ def compare(
     note: one training run: the error holds the test set only, the part of training
       is unknown
     """
-    check_level(level)
+    level = check_level(level)
     one_of(adjust, ("holm", "max-t", "none"), "adjust")
     one_of(method, ("auto", "influence", "bootstrap", "permutation"), "method")
     whole(n_resamples, "n_resamples", 2, usual=1000)

@@ -122,7 +122,7 @@ def evaluate(
         return _planned.planned(outputs, scores, *wanted, columns, **few)
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     if level is not None:
-        check_level(level)
+        level = check_level(level)
     engine = of_engine(outputs)
     if engine is not None:
         refuse_rows(fit, n_resamples)

@@ -58,7 +58,7 @@ def planned(
     if labelled is not None:
         one_of(labelled, ("at random",), "labelled")
     if level is not None:
-        check_level(level)
+        level = check_level(level)
     outputs, loss = as_pool(source, scores, columns)
     _refuse(outputs)
     name = _score(scores, outputs)

@@ -193,7 +193,7 @@ def select(
     >>> result.chosen, result.others(), round(result.choices["augrc"].test.high, 4)
     ('good', {'aurc': 'good'}, 0.0631)
     """
-    check_level(level)
+    level = check_level(level)
     metrics = as_metrics(metric, "metric")
     for each in metrics:
         check_scored(each)

@@ -106,7 +106,7 @@ class Bootstrap:
         ----------
         Efron (1987), JASA: BCa.
         """
-        check_level(level)
+        level = check_level(level)
         one_of(method, ("percentile", "bca"), "method")
         if method == "bca" and self.replicates.size < FEW_RESAMPLES:
             raise ValueError(

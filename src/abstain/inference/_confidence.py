@@ -92,7 +92,7 @@ def confidence_interval(
     >>> interval.method, round(interval.low, 4), round(interval.high, 4)
     ('Clopper-Pearson', 0.1688, 0.3466)
     """
-    check_level(level)
+    level = check_level(level)
     one_of(method, ("auto", "influence", "percentile", "bca"), "method")
     n_resamples, rng = whole(n_resamples, "n_resamples", 2, usual=1000), generator(rng)
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)

@@ -197,7 +197,7 @@ def compare_groups(
     >>> found.worst, found.differences[0].significant
     ('b', True)
     """
-    check_level(level)
+    level = check_level(level)
     chosen = as_metric(metric)
     check_scored(chosen)
     columns = {"loss": vector(loss, "loss", np, None), "confidence": vector(confidence, "confidence", np, None)}

@@ -196,7 +196,7 @@ def non_inferiority(
     >>> abstain.inference.non_inferiority(loss, {"b": b, "a": a}, margin=0.2).shown
     True
     """
-    check_level(level)
+    level = check_level(level)
     one_of(claim, ("non-inferior", "equivalent"), "claim")
     margin = positive(margin, "margin", "give the largest loss of quality that does not matter")
     chosen = as_metric(metric)
@@ -208,8 +208,8 @@ def non_inferiority(
     errors = _errors(columns)
     if errors < REFUSE:
         raise ValueError(
-            f"{errors} errors (or successes, if fewer) are too few to show that something is not worse; it takes "
-            f"{REFUSE}, and {WARN} without a warning: collect more rows"
+            f"loss holds {errors} errors (or successes, if fewer), too few to show that something is not worse; "
+            f"it takes {REFUSE}, and {WARN} without a warning: collect more rows"
         )
     estimates = by_influence(chosen, columns, level, strata, clusters)
     sign = 1.0 if chosen.direction == "lower" else -1.0
@@ -260,6 +260,7 @@ def _p(difference: float, at: float, error: float, skew: float, df: float) -> tu
     """Return the p-values of "below" and "above" a value."""
     if error == 0.0:
         return float(difference >= at), float(difference <= at)
-    statistic = _transformed((difference - at) / error, skew)
+    far = 1e6  # in standard errors: what lies beyond has the same p-value, and its cube overflows
+    statistic = _transformed(min(max((difference - at) / error, -far), far), skew)
     tail = 0.5 * p_of(abs(statistic), df)
     return (tail, 1.0 - tail) if statistic < 0.0 else (1.0 - tail, tail)

@@ -274,7 +274,7 @@ def ranking_study(
     >>> bool(study.rankings["augrc"].better.any())
     False
     """
-    check_level(level)
+    level = check_level(level)
     n_resamples = whole(n_resamples, "n_resamples", 100, usual=500)  # fewer give no intervals of ranks
     chosen = as_metrics(metrics, "metrics")
     one_of(adjust, ("holm", "max-t", "none"), "adjust")

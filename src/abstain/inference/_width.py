@@ -77,7 +77,7 @@ def samples_for_width(
     width = real(width, "width", "> 0", "give it in units of the metric")
     if not 0.0 < width < math.inf:
         raise ValueError(f"width must be positive and finite, got {width!r}; give it in units of the metric")
-    check_level(level)
+    level = check_level(level)
     try:
         loss, score = pilot
     except (TypeError, ValueError):

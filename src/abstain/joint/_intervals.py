@@ -112,7 +112,7 @@ def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Genera
     """Return the intervals for a checked problem."""
     from abstain.inference import check_level
 
-    check_level(level)
+    level = check_level(level)
     n_splits = whole(n_splits, "n_splits", 2, usual=50)
     smallest = min(data.n_id, data.n_ood or data.n_id)
     if smallest < 2:

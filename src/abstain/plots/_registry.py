@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from abstain._checks import one_of
 from abstain._registry import Registry
 from abstain.plots._display import Display
 
@@ -141,12 +142,19 @@ def names(takes: str | None = None) -> list[str]:
     -------
     list of str
 
+    Raises
+    ------
+    ValueError
+        ``takes`` names no kind of result; the message lists them.
+
     Examples
     --------
     >>> import abstain
     >>> "forest" in abstain.plots.names("comparison")
     True
     """
+    if takes is not None:
+        one_of(takes, sorted({each for plot in PLOTS for each in plot.takes}), "takes")
     families = list(FAMILIES)
     ordered = sorted(PLOTS, key=lambda plot: families.index(plot.family))
     return [plot.name for plot in ordered if takes is None or takes in plot.takes]

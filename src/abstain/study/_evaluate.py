@@ -100,7 +100,7 @@ def evaluate(
     modes = MODES if id_failures == "both" else (one_of(id_failures, (*MODES, "both"), "id_failures"),)
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     if level is not None:
-        check_level(level)
+        level = check_level(level)
     names = None if scores is None else [scores] if isinstance(scores, str) else list(scores)
     if not study.runs:
         raise ValueError(f"{study.path} holds no run; add one with 'abstain study add'")

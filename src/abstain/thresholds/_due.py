@@ -118,7 +118,10 @@ class Due:
 
     def _times(self, time: ArrayLike, name: str) -> FloatArray:
         """Return times as numbers, dates as days since 1970."""
-        column = np.asarray(time.to_numpy() if hasattr(time, "to_numpy") else time)
+        try:
+            column = np.asarray(time.to_numpy() if hasattr(time, "to_numpy") else time)
+        except ValueError:
+            raise ValueError(f"{name} must have one finite value per row; its rows differ in length") from None
         if column.dtype.kind in "OU" and column.size and isinstance(column.ravel()[0], str):
             try:
                 column = column.astype(str).astype("datetime64[us]")
