@@ -15,6 +15,12 @@ from tests.scores.toy import TEST, TRAIN, VALIDATION, WEIGHT, fitted
 Z, H, Y = np.asarray(TEST.logits), np.asarray(TEST.features), np.asarray(TEST.labels)
 P, LOG_P = special.softmax(Z, axis=1), special.log_softmax(Z, axis=1)
 W, B = WEIGHT, np.full(4, -1.0)
+#: Scores to which a class is as good as another.
+ORDER_FREE = (
+    "msp", "neg_log_error", "neg_entropy", "softmax_margin", "neg_gini", "max_logit", "logit_margin", "energy", "gen",
+    "max_logit_pnorm", "temp_msp", "temp_neg_log_error", "pass_msp", "pass_neg_predictive_entropy",
+    "pass_neg_expected_entropy", "pass_neg_mutual_information",
+)  # fmt: skip
 
 
 def close(score, expected, rtol=1e-10):
@@ -346,3 +352,37 @@ def test_equal_passes_have_no_mutual_information():
     np.testing.assert_allclose(scores.compute("pass_neg_mutual_information", outputs), 0.0, atol=1e-15)
     assert (scores.compute("pass_vote_agreement", outputs) == 1.0).all()
     close(scores.compute("pass_msp", outputs), scores.compute("msp", outputs))
+
+
+# ---------------------------------------------------------------------- classes have no order
+
+
+@pytest.mark.parametrize("name", ORDER_FREE)
+@pytest.mark.parametrize("kind", ["logits", "single precision", "probabilities", "shares of votes"])
+def test_the_order_of_the_class_columns_moves_no_bit(name, kind):
+    """Rows whose classes are permuted get the same score to the last bit, whatever lies between them in memory."""
+    rng = np.random.default_rng(11)
+    z = rng.normal(size=(900, 7)) * 3.0
+    matrix = {
+        "logits": z, "single precision": z.astype(np.float32), "probabilities": special.softmax(z, axis=1),
+        "shares of votes": rng.multinomial(100, [0.4, 0.2, 0.15, 0.1, 0.05, 0.05, 0.05], size=900) / 100,
+    }[kind]  # fmt: skip
+    field = "logits" if kind in ("logits", "single precision") else "probabilities"
+    passes, labels = special.softmax(rng.normal(size=(3, 900, 7)), axis=2), matrix.argmax(axis=1)
+    labels[::5] = rng.integers(7, size=180)
+    first, second = (
+        Outputs(labels=np.argsort(order)[labels], passes=passes[:, :, order], **{field: matrix[:, order]})
+        for order in (np.arange(7), rng.permutation(7))
+    )
+    if not scores.get(name).available(first, first):
+        pytest.skip(f"{name} is not computed from {field}")
+    np.testing.assert_array_equal(scores.compute(name, first, first), scores.compute(name, second, second))
+
+
+def test_rows_with_the_same_probabilities_in_another_order_tie():
+    """A forest of 100 trees: rows with the same shares of votes have one negative entropy, so thresholds keep them."""
+    shares = np.random.default_rng(0).multinomial(100, [0.5, 0.3, 0.1, 0.1], size=2000)
+    outputs = Outputs(labels=np.zeros(2000, dtype=int), probabilities=shares / 100)
+    entropy = scores.compute("neg_entropy", outputs)
+    _, row = np.unique(np.sort(shares, axis=1), axis=0, return_inverse=True)
+    assert all(len(set(entropy[row == k])) == 1 for k in np.unique(row))

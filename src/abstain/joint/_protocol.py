@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import UnmetNeed, closest, fraction, one_of
-from abstain._pace import paced
+from abstain._pace import Pace
 from abstain._result import Result, Table
 from abstain._specs import known_options
 from abstain._typing import ArrayLike
@@ -23,6 +23,9 @@ from abstain.joint._levels import single_frontier
 from abstain.joint._problem import Problem, errors, problem
 from abstain.joint._single import aurc as single_aurc
 from abstain.joint._tables import LAYOUTS, RECORDED
+
+#: What takes how long, in parts of the shortest: one score on the ID set, one on both sets, and a pair of scores.
+_ALONE, _CURVE, _PAIR = 1, 1, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,17 +343,19 @@ def _records(
 ) -> list[Record]:
     wrong = errors(run.id_loss)
     found = []
-    for score, column in paced(run.id_scores.items(), "joint metrics"):
+    pace = Pace("joint metrics", len(run.id_scores) * (_ALONE + (_CURVE + _PAIR) * len(sets)))
+    for score, column in run.id_scores.items():
         alone = {
             "accuracy": 1.0 - float(wrong.mean()),
             "id_aurc": single_aurc(wrong, id_score=column, ood_score=[], operator="exact"),
             **_alone(wrong, column),
         }
         found += [Record(strategy, number, score, "", metric, value, wrong.size, 0) for metric, value in alone.items()]
+        pace.advance(_ALONE)
         for name in sets:
             outside = run.ood_scores[name]
             data = problem(wrong, run.id_scores[confidence], column, outside[confidence], outside[score], prevalence)
-            for metric, value in _values(data).items():
+            for metric, value in _values(data, pace).items():
                 found.append(Record(strategy, number, score, name, metric, value, data.n_id, data.n_ood))
     return found
 
@@ -366,12 +371,14 @@ def _alone(wrong: ArrayLike, column: ArrayLike) -> dict[str, float]:
     return found
 
 
-def _values(data: Problem) -> dict[str, float]:
+def _values(data: Problem, pace: Pace) -> dict[str, float]:
     """Every metric of one score on one set; the DS metrics pair it with the confidence."""
     alone = data.swapped().alone()
     curve = single_frontier(alone)
+    pace.advance(_CURVE)
     inside, outside = data.detector[: data.n_id], data.detector[data.n_id :]
     ds_aurc, ds_augrc = areas(data)
+    pace.advance(_PAIR)
     return {
         "f1": exact(alone).value,
         "aurc": curve.aurc(),

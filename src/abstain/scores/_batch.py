@@ -13,7 +13,7 @@ import numpy as np
 from abstain._checks import namespace, same
 from abstain._classes import class_labels, class_matrix, probabilities
 from abstain.outputs import Outputs
-from abstain.scores._arrays import astype, largest, log_softmax, unit_rows
+from abstain.scores._arrays import ascending, astype, largest, log_softmax, unit_rows
 from abstain.scores._neighbours import top_products
 
 #: Rows are taken in chunks of about this many bytes of float64 input: small enough for the processor's cache.
@@ -119,6 +119,17 @@ class Batch:
             return log_softmax(self.logits, self.xp, self.device)
         with np.errstate(divide="ignore"):
             return self.xp.log(self.probabilities)
+
+    @cached_property
+    def by_size(self) -> Batch:
+        """The same rows with the classes of each in ascending order: sums over them do not depend on theirs.
+
+        Only for scores to which a class is as good as another: these columns belong to no class any more.
+        """
+        name = "probabilities" if self.logits is None else "logits"
+        found = replace(self, **{name: ascending(getattr(self, name), self.xp)})
+        found.__dict__["by_size"] = found
+        return found
 
     @cached_property
     def p(self) -> Any:

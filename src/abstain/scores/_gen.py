@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from abstain._checks import not_negative, positive, whole
-from abstain.scores._arrays import astype, largest, without_top
+from abstain.scores._arrays import astype, largest
 from abstain.scores._batch import Batch
 from abstain.scores._score import Score
 from abstain.scores._softmax import log_error
@@ -22,7 +22,7 @@ def gen(batch: Batch, *, gamma: float = 0.1, top: int = 100, floor: float | str 
     clips every p to [floor, 1 - floor] (pytorch-ood, which also divides by the number of classes).
     """
     gamma, top = positive(gamma, "gamma"), whole(top, "top", usual=100)
-    xp = batch.xp
+    xp, batch = batch.xp, batch.by_size
     if floor == "float32":
         p = astype(largest(batch.p, top, xp), "float32", xp)
         return 0.0 - astype(xp.sum((p * (1.0 - p)) ** gamma, axis=1), "float64", xp)
@@ -36,7 +36,7 @@ def gen(batch: Batch, *, gamma: float = 0.1, top: int = 100, floor: float | str 
     if top == 1:
         return 0.0 - first
     # p (1 - p) grows with p up to 1/2, and no class but the first is beyond: the largest terms are those wanted
-    rest = without_top(batch.log_p, xp, batch.device)
+    rest = batch.log_p[:, :-1]
     terms = xp.exp(gamma * (rest + xp.log1p(-xp.exp(rest))))
     return 0.0 - (first + xp.sum(largest(terms, top - 1, xp), axis=1))
 

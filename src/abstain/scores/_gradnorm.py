@@ -15,7 +15,7 @@ def gradnorm(batch: Batch) -> Any:
     The target is uniform and not normalised, so the value is K times that of a mean over classes.
     """
     xp = batch.xp
-    p = batch.p
+    p = batch.by_size.p
     return xp.sum(xp.abs(batch.features), axis=1) * xp.sum(xp.abs(p.shape[1] * p - 1.0), axis=1)
 
 

@@ -24,7 +24,7 @@ def logit_margin(batch: Batch) -> Any:
 def energy(batch: Batch, *, temperature: float = 1.0) -> Any:
     """T log sum_k exp(z_k / T), the negative free energy at temperature T."""
     temperature = positive(temperature, "temperature")
-    return temperature * logsumexp(batch.logits / temperature, batch.xp)
+    return temperature * logsumexp(batch.by_size.logits / temperature, batch.xp)
 
 
 SCORES = (

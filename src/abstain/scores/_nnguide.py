@@ -22,7 +22,7 @@ def nnguide(batch: Batch, state: dict[str, Any], *, neighbours: int = 10) -> Any
     """
     xp, bank = batch.xp, state["bank"]
     neighbours = check_k(neighbours, bank.shape[0], "nnguide")
-    return logsumexp(batch.logits, xp) * xp.mean(batch.top_products(bank, neighbours), axis=1)
+    return logsumexp(batch.by_size.logits, xp) * xp.mean(batch.top_products(bank, neighbours), axis=1)
 
 
 def fit(outputs: Outputs, *, fraction: float = 1.0, seed: int = 0, dtype: str = "float32") -> dict[str, Any]:

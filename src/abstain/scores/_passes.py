@@ -10,7 +10,7 @@ import numpy as np
 from abstain._checks import UnmetNeed
 from abstain._typing import IntArray
 from abstain.outputs import Outputs, expect
-from abstain.scores._arrays import astype, columns_at, x_log_y
+from abstain.scores._arrays import ascending, astype, columns_at, x_log_y
 from abstain.scores._batch import Batch
 from abstain.scores._score import Score
 
@@ -150,6 +150,7 @@ def _mean(batch: Batch) -> Any:
 
 def _entropy(p: Any, xp: Any) -> Any:
     """Return the entropy along the last axis."""
+    p = ascending(p, xp)
     with np.errstate(divide="ignore"):
         return 0.0 - xp.sum(x_log_y(p, xp.log(p), xp), axis=-1)
 

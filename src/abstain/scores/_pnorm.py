@@ -20,7 +20,8 @@ FALLBACK = -1.0
 def p_norm(batch: Batch, p: float) -> Any:
     """Return max_k u_k / ||u||_p with u = z - mean(z); 0 where all logits are equal."""
     xp = batch.xp
-    centred = batch.logits - xp.mean(batch.logits, axis=1, keepdims=True)
+    logits = batch.by_size.logits
+    centred = logits - xp.mean(logits, axis=1, keepdims=True)
     scale = xp.max(xp.abs(centred), axis=1)
     flat = scale <= 1e-12
     relative = centred / xp.where(flat, xp.ones_like(scale), scale)[:, None]  # no power overflows

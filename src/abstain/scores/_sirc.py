@@ -20,7 +20,8 @@ def log_gap(batch: Batch, first: str) -> Any:
     xp = batch.xp
     if first == "msp":
         return log_error(batch)
-    log_p = xp.where(xp.isfinite(batch.log_p), batch.log_p, xp.zeros_like(batch.log_p))  # 0 log 0 = 0 = 1 log 1
+    log_p = batch.by_size.log_p
+    log_p = xp.where(xp.isfinite(log_p), log_p, xp.zeros_like(log_p))  # 0 log 0 = 0 = 1 log 1
     with np.errstate(divide="ignore"):
         return logsumexp(log_p + xp.log(0.0 - log_p), xp)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstain.scores._arrays import logsumexp, without_top, x_log_y
+from abstain.scores._arrays import logsumexp, x_log_y
 from abstain.scores._batch import Batch
 from abstain.scores._score import Score
 
@@ -15,7 +15,7 @@ def msp(batch: Batch) -> Any:
     For a threshold that people read. It saturates: every logit margin beyond 37 gives 1 in float64 (beyond 17 in
     float32), and such samples tie. ``neg_log_error`` has the same order and keeps them apart.
     """
-    return batch.xp.max(batch.p, axis=1)
+    return batch.xp.max(batch.p if batch.logits is None else batch.by_size.p, axis=1)
 
 
 def neg_log_error(batch: Batch) -> Any:
@@ -31,21 +31,23 @@ def neg_log_error(batch: Batch) -> Any:
 
 def log_error(batch: Batch) -> Any:
     """Return log(1 - max_k p_k)."""
-    return logsumexp(without_top(batch.log_p, batch.xp, batch.device), batch.xp)
+    return logsumexp(batch.by_size.log_p[:, :-1], batch.xp)
 
 
 def neg_entropy(batch: Batch) -> Any:
     """sum_k p_k log p_k, with 0 log 0 = 0."""
+    batch = batch.by_size
     total = batch.xp.sum(x_log_y(batch.p, batch.log_p, batch.xp), axis=1)
     return batch.xp.where(total < 0.0, total, batch.xp.zeros_like(total))
 
 
 def softmax_margin(batch: Batch) -> Any:
-    """p_(1) - p_(2), the lead of the first class over the second."""
-    xp = batch.xp
-    first = xp.max(batch.log_p, axis=1)
-    second = xp.max(without_top(batch.log_p, xp, batch.device), axis=1)
-    return xp.exp(first) - xp.exp(second)
+    """p_(1) - p_(2), the lead of the first class over the second.
+
+    Leads that are equal in decimals, as .6 - .5 and .55 - .45, are no ties: such p are rounded before they come here.
+    """
+    p = batch.by_size.p
+    return p[:, -1] - p[:, -2]
 
 
 def neg_gini(batch: Batch) -> Any:
@@ -53,10 +55,10 @@ def neg_gini(batch: Batch) -> Any:
 
     Ordered like DOCTOR's D_alpha = (1 - g)/g with g = sum_k p_k^2, which is accepted where it is low.
     """
-    xp = batch.xp
-    others = xp.exp(without_top(batch.log_p, xp, batch.device))
+    xp, p = batch.xp, batch.by_size.p
+    others = p[:, :-1]
     rest = xp.sum(others, axis=1)
-    top = xp.exp(xp.max(batch.log_p, axis=1))
+    top = p[:, -1]
     return 0.0 - (top * rest + xp.sum(others * (1.0 - others), axis=1))
 
 

@@ -29,7 +29,7 @@ def vim(batch: Batch, state: dict[str, Any]) -> Any:
     Meant for logits whose largest are positive on average: where that mean is negative, so is alpha, and v counts the
     wrong way round, as published.
     """
-    return logsumexp(batch.logits, batch.xp) - state["alpha"] * residual_norm(batch, state)
+    return logsumexp(batch.by_size.logits, batch.xp) - state["alpha"] * residual_norm(batch, state)
 
 
 def residual(batch: Batch, state: dict[str, Any]) -> Any:
