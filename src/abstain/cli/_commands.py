@@ -61,7 +61,7 @@ def _metrics(text: str) -> Any:
     default="raise",
     show_default=True,
     type=click.Choice(["raise", "reject", "drop"]),
-    help="What a missing score means: an error; accepted last; left out.",
+    help="What a missing score means: an error; accepted last; left out, as are rows that lack a probability.",
 )
 @click.option("--level", default=0.95, show_default=True, help="Of the confidence intervals; 0: none.")
 @click.option(
@@ -123,7 +123,8 @@ def evaluate_command(
             context.exit(1)
         return
     try:
-        outputs, wanted, names = read(file, score_names(scores), words(groups), say=False, **columns)
+        lacking = {"nan_policy": "drop"} if nan_policy == "drop" else {}
+        outputs, wanted, names = read(file, score_names(scores), words(groups), say=False, **columns, **lacking)
     except ValueError as error:
         from abstain.evaluation import explained
 
@@ -134,6 +135,8 @@ def evaluate_command(
             outputs, wanted or None, chosen, fit=fit, groups=names, nan_policy=nan_policy, level=level or None,
             n_resamples=n_resamples,
         )  # fmt: skip
+    if not result.scores and (plots or destinations["csv_path"] is not None or gate["conditions"]):
+        raise ValueError(f"{file}: {result.provenance['no_score']}; without one leave out --plot, --csv and --gate")
     source = {"outputs": outputs, "files": [each for each in (file, fit_file) if each is not None]}
     if destinations["report_path"] is not None:
         from abstain.cli._thresholds import policies_of

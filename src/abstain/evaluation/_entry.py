@@ -37,9 +37,10 @@ def check_names(scores: Any, groups: Any, metrics: Any) -> None:
 
 
 def as_outputs(
-    source: Any, scores: str | Sequence[str] | None, groups: Any, columns: Mapping[str, Any]
+    source: Any, scores: str | Sequence[str] | None, groups: Any, columns: Mapping[str, Any], nan_policy: str = "raise"
 ) -> tuple[Outputs, list[str]]:
     """Return outputs and the names of the groups to split by."""
+    lacking: dict[str, Any] = {"nan_policy": "drop"} if nan_policy == "drop" else {}
     unknown = next((name for name in columns if name not in (*_COLUMNS, *_OPTIONS)), None)
     if unknown is not None:
         raise TypeError(f"evaluate has no argument {unknown!r}; {closest(unknown, [*_COLUMNS, *_OPTIONS])}")
@@ -48,8 +49,8 @@ def as_outputs(
             raise TypeError(f"{next(iter(columns))}= is for a file, a frame or arrays; these are Outputs already")
         return source, _names(groups)
     if source is None:
-        return _of_arrays(columns, groups)
-    outputs = read_outputs(source, groups=_names(groups), scores=external(source, scores), **columns)
+        return _of_arrays(columns, groups, lacking)
+    outputs = read_outputs(source, groups=_names(groups), scores=external(source, scores), **columns, **lacking)
     return outputs, _names(groups)
 
 
@@ -58,9 +59,9 @@ def external(source: Any, scores: str | Sequence[str] | None) -> list[str]:
     return [name for name in _names(scores) if name.split("(")[0] not in scores_.names() or _is_column(source, name)]
 
 
-def _of_arrays(columns: Mapping[str, Any], groups: Any) -> tuple[Outputs, list[str]]:
+def _of_arrays(columns: Mapping[str, Any], groups: Any, lacking: dict[str, Any]) -> tuple[Outputs, list[str]]:
     arrays, told = arrays_of(columns, groups)
-    return read_outputs(arrays, **told), list(groups or {})
+    return read_outputs(arrays, **told, **lacking), list(groups or {})
 
 
 def arrays_of(columns: Mapping[str, Any], groups: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain import scores as scores_
-from abstain._checks import closest, one_of, whole
+from abstain._checks import UnmetNeed, closest, one_of, whole
 from abstain._classes import ROUNDING
 from abstain._typing import BoolArray, FloatArray, NanPolicy
 from abstain._version import __version__
@@ -49,7 +49,8 @@ def evaluate(
         arrays. Several models by name: one table of models and scores. A lazy frame (of polars, DuckDB, Spark, Dask)
         is counted by its engine, see the notes.
     scores : str or list of str, optional
-        Confidence scores by name; default the given confidence, else the maximum softmax probability.
+        Confidence scores by name, also in one text by commas; default the given confidence, else the maximum softmax
+        probability.
     metrics : "default", "all", or specs
         ``"default"``: few and well chosen. ``"all"``: everything registered; what the data do not allow is
         listed with its reason. Or metrics by name, with options: ``["aurc", "coverage_at_risk(risk=0.01)"]``.
@@ -60,9 +61,10 @@ def evaluate(
         the G groups of a column hold together, each at 1 - (1 - level)/G; pairs:
         :func:`abstain.inference.compare_groups`.
     nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means.
+        What a NaN score means; rows of a file, frame or arrays that lack a logit, probability or feature are left out
+        with ``"drop"``, and errors otherwise.
     level : float in (0, 1), optional
-        Of the confidence intervals; None: none. Weights count as fixed, ``outputs.clusters`` as dependent samples.
+        Of the confidence intervals; None or 0: none. Weights count as fixed, ``outputs.clusters`` as dependent samples.
     n_resamples : int
         Bootstrap resamples for metrics that need them (such as coverage at a risk); 0: these get no interval.
     plan : LabelPlan, optional
@@ -108,6 +110,10 @@ def evaluate(
     >>> abstain.evaluate(labels=y, probabilities=p, metrics="augrc").value("augrc")
     0.03125
     """
+    if isinstance(scores, str) and "," in scores:
+        scores = scores_.parse_list(scores)
+    if isinstance(level, int | float) and not isinstance(level, bool) and level == 0:
+        level = None  # as on the command line
     if isinstance(outputs, Mapping) and any(isinstance(each, Outputs) for each in outputs.values()):
         options = {"fit": fit, "groups": groups, "nan_policy": nan_policy, "level": level, "n_resamples": n_resamples}
         return _models(outputs, scores, metrics, options | columns)
@@ -127,10 +133,11 @@ def evaluate(
     if engine is not None:
         refuse_rows(fit, n_resamples)
         return scanned(engine, scores, metrics, groups, columns, nan_policy, level)
-    outputs, groups = _planned.read(outputs, scores, groups, columns)
+    outputs, groups = _planned.read(outputs, scores, groups, columns, nan_policy)
     if fit is not None:
         expect(fit, "fit")
-    names = [scores] if isinstance(scores, str) else list(scores or [scores_.default(outputs)])
+    alone = scores is None and groups == [] and isinstance(metrics, str) and metrics == "default"
+    names, unsure = _names_of(scores, outputs, alone)
     chosen, forgiving = choose(metrics, outputs.loss_per_sample())
     every = [Scored.of(outputs, name, fit, chosen) for name in dict.fromkeys(names)]
     everything: tuple[None, Any, int] = None, slice(None), 1
@@ -138,8 +145,8 @@ def evaluate(
              for group, rows, beside in (everything, *_groups(outputs, groups)))  # fmt: skip
     measurements, summaries = measured_parts(parts, chosen, forgiving, nan_policy, level, n_resamples)
     provenance = _provenance(outputs, fit, nan_policy, level, n_resamples)
-    provenance["understood"] = outputs.understood(names[0] if scores is None else "")
-    provenance |= _circumstances(outputs, every, chosen, provenance)
+    provenance["understood"] = outputs.understood(names[0] if scores is None and names else "")
+    provenance |= _circumstances(outputs, every, chosen, provenance) | ({"no_score": unsure} if unsure else {})
     tables = [each.curve.blocks for each in summaries if each.group is None]
     provenance |= _copies(outputs, every, tables)
     return Evaluation(tuple(measurements), tuple(summaries), provenance)
@@ -170,6 +177,19 @@ def _models(models: Mapping[str, Outputs], scores: Any, metrics: Any, options: d
     return Evaluation(tuple(measurements), tuple(summaries), shared)
 
 
+def _names_of(scores: str | Sequence[str] | None, outputs: Outputs, alone: bool) -> tuple[list[str], str]:
+    """Return the names of the scores; none, and why, where what became of the answers can be told all the same."""
+    given = [scores] if isinstance(scores, str) else list(scores or [])
+    if given:
+        return given, ""
+    try:
+        return [scores_.default(outputs)], ""
+    except UnmetNeed as need:
+        if not alone or outputs.states is None:
+            raise
+        return [], str(need)
+
+
 def _groups(outputs: Outputs, names: str | Sequence[str] | None) -> Iterator[tuple[str, BoolArray, int]]:
     """Yield each group as "column = value", with its rows and the number of groups of its column."""
     seen: set[str] = set()
@@ -194,8 +214,8 @@ def _groups(outputs: Outputs, names: str | Sequence[str] | None) -> Iterator[tup
 
 def _alike(columns: Iterable[FloatArray]) -> bool:
     """Whether all scores are missing on the same samples."""
-    first, *others = (np.isnan(column) for column in columns)
-    return all(np.array_equal(first, other) for other in others)
+    missing = [np.isnan(column) for column in columns]
+    return all(np.array_equal(missing[0], other) for other in missing[1:])
 
 
 def _circumstances(

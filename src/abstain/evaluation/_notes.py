@@ -46,6 +46,8 @@ def notes(evaluation: Evaluation) -> list[str]:
             f"{score} is judged by the predictions of its passes, of which {number} are right where the others are "
             "wrong, or wrong where they are right"
         )
+    if "no_score" in evaluation.provenance:
+        lines.append(f"nothing is said about rejecting answers: {evaluation.provenance['no_score']}")
     return lines + _undefined(evaluation) + _doubtful(evaluation)
 
 

@@ -93,10 +93,12 @@ def as_pool(source: Any, scores: Any, columns: Mapping[str, Any]) -> tuple[Outpu
     return read_pool(source, scores=_entry.external(source, scores), **columns)
 
 
-def read(source: Any, scores: Any, groups: Any, columns: Mapping[str, Any]) -> tuple[Outputs, list[str]]:
+def read(
+    source: Any, scores: Any, groups: Any, columns: Mapping[str, Any], nan_policy: str
+) -> tuple[Outputs, list[str]]:
     """Return outputs that are all labelled, and the names of the groups to split by."""
     try:
-        return _entry.as_outputs(source, scores, groups, columns)
+        return _entry.as_outputs(source, scores, groups, columns, nan_policy)
     except ValueError as error:
         raise explained(error, source, columns) from None
 

@@ -190,6 +190,8 @@ class Evaluation(Result):
         raise KeyError(f"no curve for score {score!r} and group {group!r}: no sample of it has a score and a weight")
 
     def _known(self, score: str | None, group: str | None) -> str:
+        if not self.scores:
+            raise KeyError(f"no score here: {self.provenance.get('no_score', 'none was evaluated')}")
         score = self.scores[0] if score is None else score
         if score not in self.scores:
             raise KeyError(f"no score {score!r} here; {closest(score, self.scores)}")

@@ -20,6 +20,8 @@ COMMON = 0.8
 def tables(evaluation: Evaluation) -> list[Table]:
     """Return the states of answers, if some have none; the table of all samples; one per score for the groups."""
     answers = [_answers.table(evaluation.provenance["answers"])] if "answers" in evaluation.provenance else []
+    if not evaluation.scores:
+        return answers
     groups = [_by_group(evaluation, score) for score in evaluation.scores if len(evaluation.groups) > 1]
     return [*answers, _one(evaluation) if len(evaluation.scores) == 1 else _several(evaluation), *groups]
 

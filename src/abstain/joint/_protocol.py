@@ -342,8 +342,8 @@ def _records(
     strategy: str, number: int, run: ScoredRun, sets: Sequence[str], confidence: str, prevalence: float | None
 ) -> list[Record]:
     wrong = errors(run.id_loss)
-    found = []
-    pace = Pace("joint metrics", len(run.id_scores) * (_ALONE + (_CURVE + _PAIR) * len(sets)))
+    found: list[Record] = []
+    pace: Pace | None = None
     for score, column in run.id_scores.items():
         alone = {
             "accuracy": 1.0 - float(wrong.mean()),
@@ -351,7 +351,10 @@ def _records(
             **_alone(wrong, column),
         }
         found += [Record(strategy, number, score, "", metric, value, wrong.size, 0) for metric, value in alone.items()]
-        pace.advance(_ALONE)
+        if pace is None:  # the first has loaded what is compiled, which tells nothing about the rest
+            pace = Pace("joint metrics", len(run.id_scores) * (_ALONE + (_CURVE + _PAIR) * len(sets)) - _ALONE)
+        else:
+            pace.advance(_ALONE)
         for name in sets:
             outside = run.ood_scores[name]
             data = problem(wrong, run.id_scores[confidence], column, outside[confidence], outside[score], prevalence)

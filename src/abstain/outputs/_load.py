@@ -11,6 +11,7 @@ from abstain.outputs import _codes, _grades, _names, _rows, _shapes
 from abstain.outputs._answers import Answers
 from abstain.outputs._open import Source
 from abstain.outputs._tasks import Task
+from abstain.outputs._understood import quoted
 
 #: Columns without a part that are named beside those whose names say something.
 _MOST = 6
@@ -21,8 +22,10 @@ _WORDS = ("labels", "predictions", "ids", "clusters", "correct", "abstained", "s
 class Reading:
     """The columns that are planned, loaded, with the rows that count."""
 
-    def __init__(self, opened: Source, plan: _names.Plan, where: Mapping[str, Any], part: _rows.Part) -> None:
-        self.source, self.plan, self.part = opened.columns, plan, part
+    def __init__(
+        self, opened: Source, plan: _names.Plan, where: Mapping[str, Any], part: _rows.Part, drop: bool = False
+    ) -> None:
+        self.source, self.plan, self.part, self.drop = opened.columns, plan, part, drop
         self.notes, self.said = list(opened.notes), ""
         words = {plan.single.get(name) for name in _WORDS} | set(plan.groups.values())
         extra = [*(_names.exact(name, self.source.columns, "where") for name in where), *opened.one_of]
@@ -33,6 +36,8 @@ class Reading:
         self.rows = _rows.chosen(self.loaded, where, self.source.columns)
         _rows.one_value(self.loaded, opened.one_of, self.rows)
         self.rest = tuple(name for name, ndim in self.source.columns.items() if ndim == 1 and name not in names)
+        flags: set[str] = getattr(self.source, "flags", set())
+        self.numbers = tuple(name for name in self.rest if name not in flags)  # what may be a confidence
         self.unused = _names.unused(self.source.columns, [*names, "class_names", "passes", *plan.scores])
         self.unused_notes = self._of_unused()
         if self.rows is not None:
@@ -43,6 +48,7 @@ class Reading:
     def _of_unused(self) -> list[str]:
         """Return what to say of columns that are not used but mean something: kinds of rows, and units of several."""
         notes, plain = [], []
+        scores: list[str] = []
         units = "clusters" in self.plan.single
         for name in self.unused[:6]:
             n, first, total = self._distinct(name)
@@ -60,11 +66,13 @@ class Reading:
                     )
             else:
                 plain.append(f"`{name}`")
+                scores += [name] if _names.is_score(name) and "confidence" not in self.plan.told else []
         notes += [note for name in self.rest if (note := self._of_answers(name))]
         said = " ".join([*notes, *plain])
         others = [f"`{name}`" for name in self.rest if plain and f"`{name}`" not in said]
         more = f" and {len(others) - _MOST} more columns" if len(others) > _MOST else ""
-        return [*notes, *([f"not used: {', '.join(plain + others[:_MOST])}{more}"] if plain else [])]
+        how = f"; confidence={scores[0]!r} takes that one as the confidence" if scores else ""
+        return [*notes, *([f"not used: {', '.join(plain + others[:_MOST])}{more}{how}"] if plain else [])]
 
     def _of_answers(self, name: str) -> str:
         """Return what to say of answers in words of which some are none, where nothing says what was declined."""
@@ -93,6 +101,10 @@ class Reading:
         if inside is not None:
             self._keep(inside)
             passes = None if passes is None else _rows.taken(passes, inside, axis=1)
+        complete = self._complete() if self.drop else None
+        if complete is not None:
+            self._keep(complete)
+            passes = None if passes is None else _rows.taken(passes, complete, axis=1)
         return Answers(_fields(self, passes, class_names, task), self.plan, self.notes)
 
     def _inside(self, ood_label: Any) -> Any:
@@ -112,6 +124,27 @@ class Reading:
         if self.part == "ood":
             plan.single.pop("labels", None)
         return rows if others else None
+
+    def _complete(self) -> Any:
+        """Return the rows in which no number of a class or feature is missing, and say how many others there are."""
+        several = {field: names for field, names in self.plan.matrix.items() if field in _names.MATRIX}
+        one = self.plan.single.get("positive_probability")
+        missing: Any = False
+        for field, names in (several | ({} if one is None else {"positive_probability": [one]})).items():
+            values = np.asarray(self.source.stack(self.loaded, names))
+            if values.dtype.kind != "f":
+                continue
+            lacks = np.isnan(values).reshape(len(values), -1).any(axis=1)
+            if lacks.any():
+                n, which = int(lacks.sum()), f"`{one}`" if field == "positive_probability" else quoted(names)
+                self.notes.append(
+                    f"{n} {'row lacks a number' if n == 1 else 'rows lack numbers'} in {which} (first: data row "
+                    f"{int(np.argmax(lacks)) + 1}) and {'is' if n == 1 else 'are'} left out"
+                )
+            missing = missing | lacks
+        if np.all(missing):
+            raise ValueError(f"every row lacks a number ({self.notes[-1]}); repair the column")
+        return ~missing if np.any(missing) else None
 
     def _minus_one(self) -> None:
         """Refuse a label of -1 that nothing explains."""

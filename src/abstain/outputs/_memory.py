@@ -28,6 +28,11 @@ class MemoryColumns:
         """Return the columns of words: of text that begins with no number."""
         return {name for name, array in self._arrays.items() if self.columns[name] == 1 and _is_words(array)}
 
+    @property
+    def flags(self) -> set[str]:
+        """Return the columns of truth values."""
+        return {name for name, array in self._arrays.items() if np.asarray(array).dtype.kind == "b"}
+
     def close(self) -> None:
         """Nothing stays open."""
 

@@ -85,6 +85,11 @@ UNITS = re.compile(
 )
 
 
+#: Columns that are a finished score, or say how sure something is, by a word in their name.
+SCORES = re.compile(
+    r"(?:.+_)?(?:score|conf|confidence|certainty|uncertainty|entropy|margin|energy|variance|gini|(?:max_?)?logit|msp|"
+    r"mahalanobis|r?mds|knn|vim|gen|klm|openmax|react|gradnorm|odin|gram|logprob|log_prob|perplexity)s?(?:_.+)?"
+)
 #: Columns that name a row if no two rows share a value.
 ROW = re.compile(r".+_id|case(?:_?(?:no|number|nr))?|(?:uu|gu)id|row(?:_?(?:no|number|nr))?")
 
@@ -197,9 +202,14 @@ def unused(columns: dict[str, int], used: Iterable[str]) -> list[str]:
     """Return the columns that are not used but look as if they meant something here."""
     known = {name for names in SINGLE.values() for name in names}
     rest = [name for name, ndim in columns.items() if ndim == 1 and name not in set(used)]
-    return [
-        name for name in rest if plain(name) in known or UNITS.fullmatch(plain(name)) or KINDS.fullmatch(plain(name))
-    ]
+    telling = (UNITS, KINDS, SCORES)
+    return [name for name in rest if plain(name) in known or any(each.fullmatch(plain(name)) for each in telling)]
+
+
+def is_score(name: str) -> bool:
+    """Whether a column is called as scores and confidences are."""
+    word = plain(name)
+    return bool(SCORES.fullmatch(word)) or word in (*SINGLE["confidence"], *SINGLE["uncertainty"], *EXTERNAL)
 
 
 def likely(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import listed, with_row
+from abstain._checks import listed, one_of, with_row
 from abstain.outputs import _costs, _names, _shapes, _suspect
 from abstain.outputs._abstention import put_last
 from abstain.outputs._answers import Answers
@@ -56,6 +56,7 @@ def read_outputs(
     task: str | None = None,
     part: Part = "id",
     unlabelled: bool = False,
+    nan_policy: Literal["raise", "drop"] = "raise",
 ) -> Outputs:
     r"""Read one model's saved outputs from a file, a data frame or arrays by name.
 
@@ -112,6 +113,9 @@ def read_outputs(
     unlabelled : bool
         Accept a file that has neither labels nor a loss, such as out-of-distribution data. A column of labels is read
         only where ``labels`` names it: those of other data are no classes of this model.
+    nan_policy : {"raise", "drop"}
+        What a row is that lacks a number (NaN, an empty cell) among its logits, probabilities or features: an error, or
+        left out. A confidence may be missing all the same: it is :func:`evaluate` that decides about such rows.
 
     Returns
     -------
@@ -190,6 +194,7 @@ def read_outputs(
         "ids": ids, "clusters": clusters,
     }  # fmt: skip
     matrix = {"logits": logits, "probabilities": probabilities, "features": features}
+    one_of(nan_policy, ("raise", "drop"), "nan_policy")
     name = name_of(source)
     try:
         opened = open_source(source)
@@ -206,7 +211,7 @@ def read_outputs(
                 plan.single.pop("labels", None)  # -1, or the classes of other data
             with damaged(name):
                 _shapes.find_ids(plan, opened.columns)
-                read = Reading(opened, plan, where or {}, part)
+                read = Reading(opened, plan, where or {}, part, nan_policy == "drop")
                 answers = read.answers(class_names, ood_label, judged_by)
         finally:
             opened.columns.close()
@@ -297,7 +302,7 @@ def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool, cost_m
     outputs = Outputs(
         **answers.fields, unlabelled=unlabelled, states=states,
         origin=Origin(
-            origin | answers.how, read.said, tuple(notes), dict(plan.single), dict(plan.matrix), read.rest,
+            origin | answers.how, read.said, tuple(notes), dict(plan.single), dict(plan.matrix), read.numbers,
             answers.levels,
         ),
     )  # fmt: skip

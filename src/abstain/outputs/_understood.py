@@ -34,7 +34,7 @@ class Origin:
     single, matrix : dict
         Field -> the name of its column as it stands, and the names of the columns of its matrix.
     rest : tuple of str
-        Columns that are not used.
+        Columns that are not used, but for those of truth values.
     levels : list of str or None
         By which ``confidence_levels`` a confidence in words or per cent was read.
     """

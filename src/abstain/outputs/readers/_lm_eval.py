@@ -42,9 +42,10 @@ def _read(peek: Peek) -> Table:
         invalid = np.array([_said(row["filtered_resps"]) == _INVALID for row in rows])
         if invalid.any():
             columns["invalid"] = invalid
+            where = " (of all filters)" if several else ""
             notes.append(
-                f"{int(invalid.sum())} answers were not parsed by lm-eval's filter, which counts them as wrong; "
-                "abstained='invalid' counts them as abstentions"
+                f"{int(invalid.sum())} of {len(rows)} answers{where} were not parsed by lm-eval's filter, which counts "
+                "them as wrong; abstained='invalid' counts them as abstentions"
             )
         notes.append("lm-eval stores no probability of generated text: add a column of confidence")
     return Table(columns, tuple(notes), ("filter",) if several else ())
