@@ -112,7 +112,7 @@ def test_generated_text_has_filters_and_no_confidence():
     assert table.one_of == ("filter",)
     assert "confidence" not in table.columns
     assert np.array_equal(table.columns["invalid"], [line["filtered_resps"][0] == "[invalid]" for line in lines])
-    assert any("24 answers were not parsed" in note for note in table.notes)
+    assert any("24 of 80 answers (of all filters) were not parsed" in note for note in table.notes)
 
 
 # ---------------------------------------------------------------------- Inspect
