@@ -7,8 +7,10 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.imports import ROOT
@@ -40,7 +42,22 @@ def test_the_command_loads_the_library_when_a_command_is_called() -> None:
     assert {name for name in rooms if FLOORS[name] > 0} == {"cli"}
 
 
-@pytest.mark.parametrize("module", ["evaluation", "inference"])
+def test_an_evaluation_of_a_small_table_loads_no_scipy(tmp_path: Path) -> None:
+    """Its intervals, certificates and plans are of few rows, whose quantiles and tails are computed at home."""
+    rng = np.random.default_rng(0)
+    score = 1.0 / (1.0 + np.exp(-np.abs(rng.normal(4.0, 3.0, 1000))))
+    wrong = rng.random(1000) > score
+    rows = "".join(f"{int(loss)},{each}\n" for loss, each in zip(wrong, score, strict=True))
+    (tmp_path / "rows.csv").write_text("loss,confidence\n" + rows)
+    code = "import contextlib, io, json, sys; from abstain.cli import run; said = io.StringIO()\n"
+    code += f"with contextlib.redirect_stdout(said): run(['evaluate', {str(tmp_path / 'rows.csv')!r}])\n"
+    said, loaded = _fresh(code + "print(json.dumps([said.getvalue(), sorted(sys.modules)]))")
+    assert "promised" in said
+    assert "AUGRC" in said
+    assert {*NOT_LOADED, "scipy.special"} & set(loaded) == {"click"}
+
+
+@pytest.mark.parametrize("module", ["evaluation", "inference", "thresholds"])
 def test_doors_that_open_leaf_by_leaf_have_what_their_stubs_name(module: str) -> None:
     """A name of the stub is that object of its leaf, and nothing is loaded with the door itself."""
     stub = (ROOT / f"src/abstain/{module}/__init__.pyi").read_text(encoding="utf-8")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import bdtr
 
 import abstain
 from abstain.thresholds._betting import STAKES, evidence
@@ -16,6 +18,7 @@ from abstain.thresholds._certify import search
 from abstain.thresholds._fallback import schedule
 from abstain.thresholds._p_values import binomial, fewest, hoeffding_bentkus
 from abstain.thresholds._sample import read
+from abstain.thresholds._tails import TERMS, lower_tail
 from tests.thresholds.populations import GRADED, POPULATIONS, SMOOTH_AND_TIED, Population
 from tests.tiers import repeated
 
@@ -193,13 +196,47 @@ def test_bounds_on_p_values_decide_as_they_do(limit: float, surely: float, more:
     exact, screened = binomial(count, errors, limit), binomial(count, errors, limit, surely)
     assert (screened >= exact * (1.0 - 1e-9)).all()
     np.testing.assert_array_equal(exact <= more * surely, screened <= more * surely)
-    np.testing.assert_array_equal(screened[screened > surely], exact[screened > surely])
+    np.testing.assert_allclose(screened[screened > surely], exact[screened > surely], rtol=1e-8)
 
 
 def test_the_exact_p_value_is_the_binomial_tail() -> None:
     """Against scipy, and 1 where nothing is accepted."""
     expected = [stats.binom.cdf(3, 50, 0.2), 1.0]
     np.testing.assert_allclose(binomial(np.array([50.0, 0.0]), np.array([3.0, 0.0]), 0.2), expected)
+
+
+def test_tails_are_those_of_exact_arithmetic() -> None:
+    """Sums of few terms against fractions, to 12 digits: far below the mean, at it, above it, and where all fail."""
+    for n, limit in ((1, 0.5), (17, 0.3), (400, 0.05), (1500, 0.75), (20_000, 0.001)):
+        share = Fraction(limit)
+        term = (1 - share) ** n
+        tail, wanted = term, [term]
+        for k in range(min(n, 60)):
+            term = term * (n - k) / (k + 1) * share / (1 - share)
+            tail += term
+            wanted.append(tail)
+        errors = np.arange(float(len(wanted)))
+        found = lower_tail(errors, np.full(len(wanted), float(n)), limit)
+        np.testing.assert_allclose(found, [float(each) for each in wanted], rtol=1e-12)
+    assert lower_tail(np.array([5.0, 6.0]), np.array([5.0, 5.0]), 0.3).tolist() == [1.0, 1.0]
+
+
+@given(limit=st.floats(1e-6, 0.999), many=st.integers(1, 100), seed=st.integers(0, 10**6))
+def test_tails_of_few_errors_are_those_of_scipy(limit: float, many: int, seed: int) -> None:
+    """At any number of trials, to what SciPy's own sums keep; also where the errors are far above their mean."""
+    rng = np.random.default_rng(seed)
+    n = np.floor(10.0 ** rng.uniform(0.0, 6.0, many))
+    errors = np.minimum(rng.poisson(np.minimum(n * limit, 300.0) * rng.uniform(0.0, 2.0, many)), n).astype(float)
+    assert (errors.max() + 1.0) * many <= TERMS
+    np.testing.assert_allclose(lower_tail(errors, n, limit), bdtr(errors, n.astype(int), limit), rtol=1e-7, atol=1e-290)
+
+
+@given(limit=st.floats(1e-5, 0.9), level=st.floats(1e-6, 0.5), errors=st.integers(0, 4))
+def test_fewest_trials_are_the_fewest(limit: float, level: float, errors: int) -> None:
+    """With as many the tail is at most the level, with one less it is above."""
+    least = fewest(limit, level, errors)
+    assert stats.binom.cdf(errors, least, limit) <= level * (1.0 + 1e-8)
+    assert least - 1 <= errors or stats.binom.cdf(errors, least - 1, limit) > level * (1.0 - 1e-8)
 
 
 def test_59_flawless_rows_are_the_fewest() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from abstain._quantiles import gamma_quantile
 from abstain._typing import FloatArray
 from abstain.thresholds._band import pins
 from abstain.thresholds._certify import LEAST, Tests, walk
@@ -22,6 +23,8 @@ FURTHEST = 1024
 NEAR = 64
 #: Nor at more rows.
 MOST = 2e6
+#: Gamma quantiles of more shapes than this are SciPy's.
+DISTINCT = 500
 
 
 @dataclass(frozen=True)
@@ -75,18 +78,26 @@ def rows_needed(sample: Sample, limit: float, delta: float) -> tuple[int, int | 
     as the population has there in eight of ten cases: gamma quantiles. The upper end is None if no number near
     would do.
     """
-    from scipy.special import gammaincinv
-
     blocks, limit = sample.blocks, max(limit, LEAST)
     scored = blocks.score > -np.inf
     if fewest(limit, delta) > FURTHEST * sample.n or not scored.any():
         return None
     count, loss = np.cumsum(blocks.count)[scored], np.cumsum(blocks.loss)[scored]
-    few = np.where(loss > 0.0, gammaincinv(np.maximum(loss, 1.0), 0.1), 0.0)
+    few = np.where(loss > 0.0, _gamma_quantiles(0.1, np.maximum(loss, 1.0)), 0.0)
     least = _needed(sample, count, few, limit, delta)
     if least is None:
         return None
-    return least, _needed(sample, count, gammaincinv(loss + 1.0, 0.9), limit, delta, NEAR)
+    return least, _needed(sample, count, _gamma_quantiles(0.9, loss + 1.0), limit, delta, NEAR)
+
+
+def _gamma_quantiles(p: float, shape: FloatArray) -> FloatArray:
+    """Return the quantile of each gamma distribution; of few shapes without SciPy, whose loading would cost more."""
+    distinct, place = np.unique(shape, return_inverse=True)
+    if len(distinct) > DISTINCT:
+        from scipy.special import gammaincinv
+
+        return np.asarray(gammaincinv(shape, p))
+    return np.array([gamma_quantile(p, float(each)) for each in distinct])[place]
 
 
 def least_risk(sample: Sample, limit: float, delta: float) -> tuple[int, float] | None:

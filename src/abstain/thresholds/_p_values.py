@@ -12,11 +12,13 @@ Sources: Clopper & Pearson (1934); Hoeffding (1963), Theorem 1; Bentkus (2004), 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil, e, log, log1p
 
 import numpy as np
 
 from abstain._typing import FloatArray
+from abstain.thresholds._tails import divergence, fewest_trials, lower_tail
 
 #: Sums of real losses carry rounding errors; a sum this little above a whole number is that number.
 _ROUNDING = 1e-9
@@ -28,35 +30,25 @@ def binomial(count: FloatArray, total: FloatArray, limit: float, surely: float =
     Where Hoeffding's bound on it is at most ``surely``, that is returned: who asks for no smaller level, decides alike,
     and a bound takes a thirtieth of the time of a sum of binomials.
     """
-    from scipy.special import bdtr
-
     n, errors = np.maximum(count, 1.0), np.floor(total + 0.5)
     if surely <= 0.0 or limit >= 1.0:
-        return np.where(count > 0, bdtr(errors, n.astype(np.int64), limit), 1.0)
-    p = np.where(errors < limit * n, np.exp(-n * _divergence(errors / n, limit)), 1.0)
+        return np.where(count > 0, lower_tail(errors, n, limit), 1.0)
+    p = np.where(errors < limit * n, np.exp(-n * divergence(errors / n, limit)), 1.0)
     open_ = np.flatnonzero(p > surely * (1.0 - _ROUNDING))
-    p[open_] = bdtr(errors[open_], n[open_].astype(np.int64), limit)
+    p[open_] = lower_tail(errors[open_], n[open_], limit)
     return np.where(count > 0, p, 1.0)
-
-
-def _divergence(mean: FloatArray, limit: float | FloatArray) -> FloatArray:
-    """Return kl(mean, limit), in nats."""
-    from scipy.special import xlogy
-
-    return np.asarray(xlogy(mean, mean / limit) + xlogy(1.0 - mean, (1.0 - mean) / (1.0 - limit)))
 
 
 def hoeffding_bentkus(count: FloatArray, total: FloatArray, limit: float | FloatArray) -> FloatArray:
     """Return a valid p-value of each (count, sum of values in [0, 1]); 1 where the count is 0."""
-    from scipy.special import bdtr
-
     n = np.maximum(count, 1.0)
     mean = np.clip(total / n, 0.0, 1.0)
-    hoeffding = np.where(mean < limit, np.exp(-n * _divergence(mean, limit)), 1.0)
-    bentkus = e * bdtr(np.minimum(np.ceil(total - _ROUNDING), n), n.astype(np.int64), limit)
+    hoeffding = np.where(mean < limit, np.exp(-n * divergence(mean, limit)), 1.0)
+    bentkus = e * lower_tail(np.minimum(np.ceil(total - _ROUNDING), n), n, limit)
     return np.where(count > 0, np.minimum(np.minimum(hoeffding, bentkus), 1.0), 1.0)
 
 
+@lru_cache(maxsize=256)  # a plan asks again and again
 def fewest(limit: float, level: float, errors: int = 0) -> int:
     r"""Return how many rows a certificate needs at least: :math:`\ln\delta / \ln(1 - m)` without an error, rounded up.
 
@@ -67,14 +59,6 @@ def fewest(limit: float, level: float, errors: int = 0) -> int:
     least = ceil(log(level) / log1p(-limit) - _ROUNDING)
     if errors == 0:
         return least
-    from scipy.special import bdtr
-
-    if least > 1e12:  # beyond any sample, and beyond the binomial of SciPy
+    if least > 1e12:  # beyond any sample
         return least
-    low, high = least, 2 * least + 10 * errors
-    while bdtr(errors, high, limit) > level:
-        high *= 2
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bdtr(errors, middle, limit) <= level else (middle + 1, high)
-    return low
+    return fewest_trials(errors, limit, level, least)

@@ -1,0 +1,36 @@
+"""What stands behind the door; it is loaded when it is first used."""
+
+from abstain.thresholds._among import ChosenAmong as ChosenAmong
+from abstain.thresholds._among import choose_among as choose_among
+from abstain.thresholds._apply import Applied as Applied
+from abstain.thresholds._apply import apply_policy as apply_policy
+from abstain.thresholds._attained import Attained as Attained
+from abstain.thresholds._band import CertifiedBand as CertifiedBand
+from abstain.thresholds._band import certified_band as certified_band
+from abstain.thresholds._choose import choose_threshold as choose_threshold
+from abstain.thresholds._conditional import conditional_threshold as conditional_threshold
+from abstain.thresholds._conformal import conformal_threshold as conformal_threshold
+from abstain.thresholds._copies import CopiedRowsWarning as CopiedRowsWarning
+from abstain.thresholds._copies import copied_rows as copied_rows
+from abstain.thresholds._groups import GroupThresholds as GroupThresholds
+from abstain.thresholds._ladder import Promise as Promise
+from abstain.thresholds._ladder import ladder as ladder
+from abstain.thresholds._monitor import monitor as monitor
+from abstain.thresholds._monitoring import Monitoring as Monitoring
+from abstain.thresholds._order import DependentRowsWarning as DependentRowsWarning
+from abstain.thresholds._order import SortedRowsWarning as SortedRowsWarning
+from abstain.thresholds._pair import ChosenPair as ChosenPair
+from abstain.thresholds._pair import choose_pair as choose_pair
+from abstain.thresholds._period import Period as Period
+from abstain.thresholds._plan import CertificatePlan as CertificatePlan
+from abstain.thresholds._plan import plan_certificate as plan_certificate
+from abstain.thresholds._report import Audit as Audit
+from abstain.thresholds._report import audit as audit
+from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
+from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
+from abstain.thresholds._results import plan_of as plan_of
+from abstain.thresholds._reuse import ReusedCalibrationWarning as ReusedCalibrationWarning
+from abstain.thresholds._reuse import ReusedSelectionWarning as ReusedSelectionWarning
+from abstain.thresholds._reuse import remember_selection as remember_selection
+from abstain.thresholds._watch import Watch as Watch
+from abstain.thresholds._watch import load_watch as load_watch
