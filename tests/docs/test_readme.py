@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks import tied_rows
 
+import abstain
 from abstain import _extras
 from tests.docs.examples import DOCS, ROOT, failures_of
 
@@ -34,6 +35,16 @@ def test_installing_is_said_alike_everywhere() -> None:
     assert {target for _, target in said} == {_extras.SOURCE}
     code = [path for path in (ROOT / "src").rglob("*.py") if 'pip install "abstain' in path.read_text("utf-8")]
     assert code == []
+
+
+def test_the_version_is_one() -> None:
+    """The package says it; the citation repeats it, and is well formed enough to name title, authors and papers."""
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == abstain.__version__
+    assert {"cff-version", "message", "title", "authors", "license"} <= set(citation)
+    assert len(citation["references"]) >= 5
+    assert all({"type", "title", "authors"} <= set(each) for each in citation["references"])
 
 
 def test_links_lead_to_files() -> None:
