@@ -46,7 +46,7 @@ doctest: .venv/installed-dev
 pytest: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal
 
-test-browser: .venv/installed-dev
+test-browser: .venv/installed-browser
 	ABSTAIN_BROWSER=1 $(PYTEST) -q tests/report/test_browser.py
 
 slow: .venv/installed-dev
@@ -99,3 +99,7 @@ clean:
 .venv/installed-dev: pyproject.toml .venv/installed-torch
 	$(PIP) --editable '.[dev]'
 	touch $@ .venv/installed-cli
+
+.venv/installed-browser: .venv/installed-dev
+	$(PIP) --editable '.[browser]'
+	touch $@
