@@ -44,7 +44,7 @@ def test_the_table(abstain_: Run, files: Files) -> None:
     done = abstain_("evaluate", files["csv"], "--scores", "conf,vague")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(
-        "No risk of up to 20 % can be promised with these 120 rows.\nAt 5 % risk conf may answer"
+        "Not yet: no risk of up to 20 % can be promised with these 120 rows.\nMeasured on these rows, no promise: "
     )
     assert f"\n\n120 samples · 0/1 loss {number(LOSS.mean())}\n" in done.out
     assert f"{abstain.augrc(LOSS, COLUMNS['vague']):.5f}" in done.out

@@ -31,8 +31,26 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "empirical": ({"certified": False}, [{"attainable": False}, {"certified": True}, {"group": "a"}]),
     "empirical group": ({"certified": False, "group": "a"}, [{"attainable": False}, {"certified": True}]),
     "not attainable": ({"attainable": False, "reason": "too few"}, [{"attainable": True}, {"group": "a"}]),
-    "not attainable in a group": ({"attainable": False, "group": "a", "reason": "x"}, [{"attainable": True}]),
-    "certified instead": ({"risk": 0.04, "coverage": 0.3}, []),
+    "certified instead": ({"risk": 0.08}, [{"risk": 0.05}]),
+    "certified otherwise": ({"risk": 0.04}, [{"risk": 0.06}]),
+    "groups left out": ({"left": 2}, [{"left": 0}]),
+    "no group attains it": ({"left": 0}, [{"left": 1}]),
+    "least answered group": ({"count": 2}, [{"count": 1}]),
+    "rows of groups": ({"names": ["a 400 (now 90)"]}, [{"names": []}]),
+    "hopeless groups": ({"hopeless": ["a"]}, [{"hopeless": []}]),
+    "groups above the limit": ({"above": ["a"]}, [{"above": []}, {"promised": False}]),
+    "hold back": ({"above": ["a"]}, [{"above": []}, {"promised": False}]),
+    "promise of the mix": ({"promised": True}, [{"promised": False}]),
+    "worst group at it": ({"promised": False}, []),
+    "groups unknown": ({}, []),
+    "useless": ({"low": 0.5}, [{"low": 0.51}]),
+    "what is watched": ({"limit": 0.05}, [{"limit": None}, {"threshold": None}]),
+    "what is watched by group": ({"limit": 0.05, "threshold": None}, [{"limit": None}, {"threshold": "0.9"}]),
+    "measured since": ({"risk": 0.04}, [{"risk": float("nan")}]),
+    "worst period": ({"count": 2}, [{"count": 1}]),
+    "worst watched group": ({"count": 2}, [{"count": 1}]),
+    "choose again": ({"broken": True}, [{"broken": False}, {"broken": None}]),
+    "go on watching": ({"broken": False}, [{"broken": True}, {"broken": None}]),
     "broken": ({"broken": True, "at": 1200}, [{"broken": False}, {"broken": None}]),
     "not broken": ({"broken": False, "n_accepted": 900}, [{"broken": True}, {"broken": None}]),
     "promise untold": ({"broken": None}, [{"broken": True}, {"broken": False}]),
@@ -42,10 +60,20 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "all within": ({"full": 0.04}, [{"full": 0.06}]),
     "risk not reached": ({"coverage": 0.0, "lowest": 0.1}, [{"coverage": 0.2}, {"full": 0.01}]),
     "mean loss": ({"full": 2.0, "coverage": 0.8, "part": 1.0, "score": "s"}, []),
-    "promised": ({"attained": True, "coverage": 0.4}, [{"attained": False}, {"coverage": 0.009}]),
+    "promised": (
+        {"attained": True, "coverage": 0.4},
+        [{"attained": False}, {"coverage": 0.009}, {"coverage": 1.0}, {"risk": 0.1}],
+    ),
+    "promised more": (
+        {"attained": True, "risk": 0.1},
+        [{"attained": False}, {"coverage": 0.009}, {"coverage": 1.0}, {"risk": 0.05}],
+    ),
+    "promised for all": ({"attained": True, "coverage": 1.0}, [{"attained": False}, {"coverage": 0.999}]),
+    "promised together": ({"attained": True, "tried": 5}, [{"attained": False}, {"tried": 1}]),
+    "not yet": ({"attained": False}, [{"attained": True}, {"some": False}, {"risk": 0.02}]),
     "next to nothing promised": ({"attained": True, "coverage": 0.009}, [{"attained": False}, {"coverage": 0.01}]),
     "none promised": ({"attained": 0, "n": 50, "highest": 0.2}, [{"attained": 1}]),
-    "not promised": ({"attained": False, "n": 6000}, [{"attained": True}, {"some": False}]),
+    "not promised": ({"attained": False, "risk": 0.02}, [{"attained": True}, {"some": False}, {"risk": 0.05}]),
     "answers next to nothing": ({"coverage": 0.009}, [{"coverage": 0.01}, {"coverage": 0.0}, {"full": 0.01}]),
     "more rows": (
         {"attained": False, "needed": 9000},
@@ -89,11 +117,21 @@ USUAL: dict[str, dict[str, Any]] = {
     "threshold": {"attainable": True, "certified": False, "group": None, "threshold": 0.9, "coverage": 0.5,
                   "risk": 0.04, "reason": "", "statement": "", "limit": 0.05},
     "promise watched": {"broken": False, "at": 5, "n_accepted": 10, "changes": 0, "first": 0, "since": "",
-                        "run_length": 1e4, "drifted": False, "what": ""},
-    "measured": {"score": "msp", "risk": 0.05, "full": 0.2, "coverage": 0.5, "threshold": 0.9, "lowest": 0.01,
-                 "perfect": 0.8},
+                        "run_length": 1e4, "drifted": False, "what": "", "where": "", "chance": 0.05},
+    "policy watched": {"limit": 0.05, "threshold": "0.9", "calibrated": "", "risk": 0.04, "now": 0.5},
+    "worst period": {"period": "2026-01-01", "risk": 0.1, "low": 0.05, "high": 0.2, "n_accepted": 40},
+    "worst watched": {"group": "a", "risk": 0.1, "n_accepted": 40},
+    "instead": {"coverage": 0.3, "limit": 0.05, "delta": 0.05},
+    "groups left out": {"count": 4, "names": ["a"], "reason": "too few"},
+    "least answered": {"group": "a", "worst": "b", "coverage": 0.3, "risk": 0.04},
+    "rows of groups": {"limit": 0.05, "names": [], "hopeless": []},
+    "groups at it": {"column": "site", "promised": True, "limit": 0.05, "above": [], "threshold": "0.9", "worst": "a",
+                     "risk": 0.2, "n": 80, "low": 0.1, "high": 0.3},
+    "usefulness": {"score": "msp"},
+    "perfect": {"risk": 0.05, "full": 0.2, "coverage": 0.5},
+    "measured": {"score": "msp", "risk": 0.05, "full": 0.2, "coverage": 0.5, "threshold": 0.9, "lowest": 0.01},
     "promise": {"score": "msp", "risk": 0.05, "sure": 0.95, "coverage": 0.4, "threshold": 0.9, "n": 6000,
-                "needed": None, "some": True, "enough": 59, "lowest": 0.01},
+                "needed": None, "some": True, "enough": 59, "lowest": 0.01, "asked": 0.05, "tried": 5, "doubt": 0.05},
     "groups compared": {"label": "AUGRC", "count": 3, "names": ["a"], "pairs": 0, "all": 3, "sure": 0.95, "worst": "a",
                         "value": 0.1},
     "margin": {"shown": False, "new": "b", "reference": "a", "claim": "within 0.002 of a", "label": "AUGRC", "p": 0.2,
@@ -168,11 +206,11 @@ def test_of_real_outputs() -> None:
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict()
     assert verdict[:4] == [
-        "May answer 43.8 % of the cases with a risk of at most 5 % promised (95 % sure): "
-        "where msp is 0.999998986 or more.",
-        "At 5 % risk msp may answer 51.1 % of the cases, those from 0.999987 on (measured on these rows, no promise).",
+        "Yes, at 5 % risk: answer where msp is 0.999998986 or more, 43.8 % of the cases; promised (95 % sure).",
+        "Measured on these rows, no promise: at 5 % risk 51.1 % of the cases, where msp is 0.999987125 or more.",
         "2 % risk cannot be promised with these 6,000 rows.",
-        "msp ranks better than max_logit (AUGRC, p < .001).",
+        "10 promises were tried at once, which makes each stricter than that of one risk chosen beforehand "
+        "('abstain threshold').",
     ]
 
 
@@ -239,57 +277,18 @@ def test_models_of_other_answers_are_not_said_to_rank_better() -> None:
 def test_the_promise_comes_first_and_next_to_nothing_is_called_so(tmp_path: Any) -> None:
     """A good score, too few rows for any promise, and two sure rows before a ranking by chance."""
     loss, score = rows()
-    assert abstain.evaluate(loss=loss, confidence=score).verdict()[0].startswith("May answer ")
+    assert abstain.evaluate(loss=loss, confidence=score).verdict()[0].startswith("Yes, at 5 % risk: answer where ")
     few = abstain.evaluate(loss=[0, 1] * 10, confidence=np.arange(20.0))
-    assert "No risk of up to 20 % can be promised with these 20 rows." in few.verdict()
+    assert "Not yet: no risk of up to 20 % can be promised with these 20 rows." in few.verdict()
     assert not any("cannot be promised" in line for line in few.verdict())
     lot = np.random.default_rng(7).random(len(loss))
     lot[np.flatnonzero(loss == 0)[:2]] = 2.0
     lot[np.flatnonzero(loss == 1)[:2]] = 1.5
     text = " ".join(abstain.evaluate(loss=loss, confidence=lot).verdict())
-    assert "At 5 % risk confidence may answer next to nothing, 0.1 % of the cases" in text
-    for result, stop in ((few, True), (abstain.evaluate(loss=loss, confidence=score), False)):
+    assert "at 5 % risk confidence answers next to nothing, 0.1 % of the cases" in text
+    for result, sign in ((few, "no"), (abstain.evaluate(loss=loss, confidence=score), "yes")):
         result.report(tmp_path / "page.html")
-        assert ('<dl class="answers stop">' in (tmp_path / "page.html").read_text("utf-8")) is stop
-
-
-def test_the_first_signal_of_change_is_named_with_their_number() -> None:
-    """Rows that turn bad in the middle: where it began, not where it was last seen."""
-    rng = np.random.default_rng(0)
-    score, later = rng.random(4000), rng.random(6000)
-    policy = abstain.choose_threshold(rng.random(4000) > score**0.1, score, risk=0.1, delta=0.05).policy(score="s")
-    wrong = np.where(np.arange(6000) < 3000, rng.random(6000) > later**0.1, rng.random(6000) < 0.4)
-    seen = abstain.thresholds.monitor(policy, wrong, later)
-    assert len(seen.changed_at) > 1
-    (line,) = [line for line in seen.verdict() if line.startswith("A change")]
-    assert f"first after accepted row {seen.changed_at[0]:,}, {len(seen.changed_at)} in all" in line
-
-
-def test_a_margin_and_groups_have_their_sentences(tmp_path: Any) -> None:
-    """Worse by more than the margin, shown within it, and the worst group; the page says the same."""
-    loss, score = rows(4000)
-    noise = np.random.default_rng(2).random(len(loss))
-    found = abstain.inference.non_inferiority(loss, {"noise": noise, "score": score}, margin=0.002)
-    (line,) = found.verdict()
-    assert line.startswith(f"noise is worse than score by {found.low:.4g} at least in AUGRC (95 % sure)")
-    (line,) = abstain.inference.non_inferiority(loss, {"score": score, "noise": noise}, margin=0.002).verdict()
-    assert line.startswith("score is not worse than noise by 0.002 or more in AUGRC (p < .001)")
-    (line,) = abstain.inference.non_inferiority(
-        loss, {"noise": noise, "score": score}, margin=found.high - 1e-4
-    ).verdict()
-    assert line.startswith("It is not shown that noise is not worse than score by")
-    site = np.where(loss > 0, "north", np.where(score > 0.3, "south", "north"))
-    groups = abstain.inference.compare_groups(loss, score, site, metric="risk")
-    said_of = groups.verdict()
-    assert said_of[0].startswith("The worst of 2 groups is north, by ")
-    assert said_of[1].startswith("1 of 1 pairs of groups differ in ")
-    groups.report(tmp_path / "page.md")
-    text = (tmp_path / "page.md").read_text("utf-8")
-    assert "The worst of 2 groups is north" in text
-    assert "Comparison of groups" in text
-    lot = np.random.default_rng(1).choice(["a", "b"], len(loss))
-    said_of = abstain.inference.compare_groups(loss, score, lot, metric="risk").verdict()
-    assert said_of[1].startswith("No two groups can be told apart")
+        assert f'<div class="answers {sign}"><p class="sign">' in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_groups_disagree_only_where_they_do() -> None:

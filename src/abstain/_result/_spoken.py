@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Iterable
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
+import numpy as np
+
 from abstain._result._words import clean
+from abstain._typing import ArrayLike
 
 
 class _Words(string.Formatter):
-    """Fields in words: ``%`` a share, ``p`` a p-value, ``t`` a threshold, ``about`` a count; text is clean."""
+    """Fields in words: ``%`` a share, ``points`` of per cent, ``p`` a p-value, ``t`` a threshold, ``about`` a count."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "%":
             return percent(value)
         if format_spec == "p":
             return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".")
+        if format_spec == "points":
+            return f"{100.0 * value:.2g} percentage points"
         if format_spec == "t":
-            return readable(value)
+            return value if isinstance(value, str) else readable(value)
         if format_spec == "about":
             return about(value)
         if format_spec == "list":
@@ -39,17 +44,31 @@ def about(count: int) -> str:
     return f"{-(-count // step) * step:,}"
 
 
-def readable(value: float) -> str:
-    """Return a threshold with as few digits, six at least, as tell it from a round number; never rounded up."""
+def readable(value: float, below: float = -math.inf, above: float = -math.inf) -> str:
+    """Return a threshold with as few digits, six at least, as tell it from a round number; rounded down if possible.
+
+    ``below``: the next lower score that is known, ``above``: the lowest that is accepted. The text stays between them,
+    so that it accepts the same rows; it is rounded up only if that would not do.
+    """
     if math.isinf(value):
         return "infinity" if value > 0.0 else "minus infinity"
     exact = Decimal(repr(value))
     near = 0.01 * abs(1.0 - value) or 1e-6  # close below 1 the distance from 1 is what counts
-    for digits in (6, 9, 12):
-        text = f"{float(Context(prec=digits, rounding=ROUND_FLOOR).plus(exact)):.12g}"
-        if value - float(text) <= near and (value == round(value) or float(text) != round(value)):
-            return text
+    for digits in (6, 9, 12, 15):
+        for rounding in (ROUND_FLOOR, ROUND_CEILING):
+            text = f"{float(Context(prec=digits, rounding=rounding).plus(exact)):.{digits}g}"
+            said = float(text)
+            alike = below < said <= max(value, above) and abs(value - said) <= near
+            if alike and (value == round(value) or said != round(value)):
+                return text
     return repr(value)
+
+
+def among(value: float, scores: ArrayLike) -> str:
+    """Return a threshold in digits that accept the same of these scores."""
+    known = np.asarray(scores, dtype=np.float64)
+    lower, upper = known[known < value], known[known >= value]
+    return readable(value, float(lower.max(initial=-np.inf)), float(upper.min(initial=np.inf)) if upper.size else value)
 
 
 def _listed(names: Iterable[str], most: int = 6) -> str:

@@ -265,6 +265,7 @@ def threshold_command(
         write_report(
             found, report_path, opened, files=[file], title=file.name, outputs=outputs,
             loss=outputs.loss_per_sample(), confidence=column, dependent=outputs.clusters is not None,
+            groups=chosen,
             policies={how["score"]: policy}, cost=objective.get("cost"),
         )  # fmt: skip
     say_written(draw(plots, "threshold", found, outputs.loss_per_sample(), column))

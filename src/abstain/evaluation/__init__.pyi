@@ -4,15 +4,15 @@ from abstain.evaluation._chosen import DEFAULT_METRICS as DEFAULT_METRICS
 from abstain.evaluation._compare import compare as compare
 from abstain.evaluation._comparison import Comparison as Comparison
 from abstain.evaluation._evaluate import evaluate as evaluate
-from abstain.evaluation._facts import COVERAGE as COVERAGE
-from abstain.evaluation._facts import RISK as RISK
 from abstain.evaluation._gate import Check as Check
 from abstain.evaluation._gate import Gate as Gate
 from abstain.evaluation._gate import Untested as Untested
 from abstain.evaluation._gate import gate as gate
 from abstain.evaluation._gate import metrics_of as metrics_of
+from abstain.evaluation._judge import COVERAGE as COVERAGE
 from abstain.evaluation._judge import DELTA as DELTA
 from abstain.evaluation._judge import LADDER as LADDER
+from abstain.evaluation._judge import RISK as RISK
 from abstain.evaluation._judge import by_column as by_column
 from abstain.evaluation._judge import rows_of as rows_of
 from abstain.evaluation._planned import explained as explained

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.evaluation._judge import DELTA, rows_of
+from abstain._result import among
+from abstain.evaluation._judge import COVERAGE, DELTA, LADDER, RISK, by_column, nearest, rows_of
+from abstain.inference import clopper_pearson
 from abstain.outputs import doubts
 
 if TYPE_CHECKING:
     from abstain.blocks import TieBlocks
     from abstain.evaluation._result import Evaluation
 
-#: The risk that the verdict speaks of; of a graded loss the coverage.
-RISK, COVERAGE = 0.05, 0.8
 Facts = dict[str, Any]
 
 
@@ -39,9 +39,12 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
         yield {"about": "score", "score": name, "tie": tie, "missing": missing, "fate": fate}
     if judged.best is not None:
         yield from _of_score(evaluation, judged.best)
+        yield from _groups_at(evaluation, judged.best)
     for each in evaluation.measurements:
         if each.metric == "auroc_f" and each.group is None and each.score in named and each.low == each.low:
             yield {"about": "ranking", "score": each.score, "value": each.value, "low": each.low, "high": each.high}
+            if each.score == judged.best and judged.independent:
+                yield {"about": "usefulness", "score": each.score, "low": each.low}
     if judged.comparison is not None:
         yield from (fact for fact in judged.comparison.grounds() if fact["about"] != "runs")
     for column, found in judged.groups.items():
@@ -75,8 +78,6 @@ def _rows(evaluation: Evaluation) -> Facts:
     independent = judged.independent and bool(np.array_equal(blocks.weight, blocks.count))
     errors = round(float(blocks.loss.sum())) if blocks.binary else -1
     if blocks.binary and independent and errors == 0:
-        from abstain.inference import clopper_pearson
-
         high = clopper_pearson(0, blocks.n, 0.95, side="upper")[1]
     return {
         "about": "rows", "n": blocks.n, "errors": errors, "binary": blocks.binary, "high": high,
@@ -97,25 +98,58 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
                    "part": point.selective_risk}  # fmt: skip
         return
     point = curve.at(risk=RISK)
+    coverage = 0.0 if point.reason is not None else point.coverage
     lowest = float(np.nanmin(curve.selective_risk))
-    perfect = _perfect(curve.blocks)
-    yield {"about": "measured", "score": score, "risk": RISK, "full": full, "lowest": lowest, "perfect": perfect,
-           "coverage": 0.0 if point.reason is not None else point.coverage, "threshold": point.threshold}  # fmt: skip
+    yield {"about": "measured", "score": score, "risk": RISK, "full": full, "lowest": lowest, "coverage": coverage,
+           "threshold": among(point.threshold, curve.threshold)}  # fmt: skip
+    yield {"about": "perfect", "risk": RISK, "full": full, "perfect": _perfect(curve.blocks), "coverage": coverage}
     from abstain.thresholds import plan_of
 
     promises = judged.promises(score)
-    kept = [each for each in promises if each.attained]
-    shown = [each for each in kept if each.risk >= RISK][:1] or kept[-1:]
-    shown += [each for each in promises if not each.attained][-1:]
+    kept, best = [each for each in promises if each.attained], nearest(promises)
+    missed = [each for each in promises if not each.attained]
+    shown = [each for each in promises if each is best]
+    shown += [each for each in missed if each.risk >= RISK][:1] or missed[-1:]
+    hopeless = any(each.metric == "auroc_f" and each.group is None and each.score == score and each.low <= 0.5
+                   for each in evaluation.measurements)  # fmt: skip
     if promises:
         yield {"about": "ladder", "attained": len(kept), "n": curve.blocks.n, "highest": promises[-1].risk}
     for each in shown:
         yield {"about": "promise", "some": bool(kept), "score": score, "risk": each.risk, "attained": each.attained,
-               "coverage": each.coverage, "sure": 1.0 - DELTA, "n": curve.blocks.n, "threshold": each.threshold,
-               **({} if each.attained else plan_of(each.needed(), each.least()))}  # fmt: skip
+               "coverage": each.coverage, "sure": 1.0 - DELTA, "n": curve.blocks.n, "asked": RISK,
+               "threshold": among(each.threshold, curve.threshold), "doubt": DELTA,
+               "tried": len(LADDER) * len(judged.whole),
+               **({} if each.attained else plan_of(None if hopeless else each.needed(), each.least()))}  # fmt: skip
     gap = judged.calibration(score)
     if gap is not None:
         yield {"about": "calibration", "score": score, "gap": gap[0], "size": -gap[0], "low": gap[1], "high": gap[2]}
+
+
+def _groups_at(evaluation: Evaluation, score: str) -> Iterator[Facts]:
+    """Yield the risk of each group where the threshold is that of all: which exceed the promise, and the highest."""
+    judged, columns = evaluation.judged, by_column(evaluation, score)
+    if not columns:
+        yield {"about": "no groups"}
+        return
+    spoken, curve = judged.place(score), judged.whole[score].curve
+    if spoken is None or not curve.blocks.binary or not judged.independent:
+        return
+    point, limit = spoken
+    for column, members in columns.items():
+        found: list[tuple[float, str, int, float, float]] = []
+        for value, summary in members.items():
+            at, blocks = summary.curve.at(threshold=point.threshold), summary.curve.blocks
+            if at.n_accepted and np.array_equal(blocks.weight, blocks.count):
+                sure = 1.0 - (1.0 - judged.level) / len(members)
+                ends = clopper_pearson(round(at.selective_risk * at.n_accepted), at.n_accepted, sure)
+                found.append((at.selective_risk, value, at.n_accepted, *ends))
+        if not found:
+            continue
+        risk, worst, n, low, high = max(found)
+        yield {"about": "groups at it", "column": column, "promised": limit is not None, "limit": limit or RISK,
+               "above": [each[1] for each in sorted(found, reverse=True) if limit is not None and each[3] > limit],
+               "threshold": among(point.threshold, curve.threshold), "worst": worst, "risk": risk, "n": n,
+               "low": low, "high": high}  # fmt: skip
 
 
 def _perfect(blocks: TieBlocks) -> float:

@@ -6,6 +6,7 @@ All of it is about independent rows of one sample; where rows depend, or scores 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from abstain.blocks import TieBlocks
 from abstain.inference import GroupComparison, compare_groups
 
 if TYPE_CHECKING:
+    from abstain.curve import OperatingPoint
     from abstain.evaluation._comparison import Comparison
     from abstain.evaluation._result import Evaluation, ScoreSummary
     from abstain.thresholds import Promise
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 LADDER = (0.01, 0.02, 0.05, 0.1, 0.2)
 #: Probability that any promise of an evaluation fails.
 DELTA = 0.05
+#: The risk that the verdict speaks of; of a graded loss the coverage.
+RISK, COVERAGE = 0.05, 0.8
+#: A promise, or a measured risk, for a smaller share of the rows is not spoken of further.
+LEAST = 0.01
 #: By what scores are ranked.
 BY = "augrc"
 #: More groups than this have too many pairs to test.
@@ -94,6 +100,20 @@ class Judged:
             self._promises[score] = self._certified(score)
         return self._promises[score]
 
+    def place(self, score: str) -> tuple[OperatingPoint, float | None] | None:
+        """Return the point that everything else is said of, and the risk that is promised there, None if none is.
+
+        That of the promise nearest above the risk that the verdict speaks of, else of the largest that is promised;
+        without one where the measured risk is kept, else at the usual coverage.
+        """
+        curve, promises = self.whole[score].curve, self.promises(score)
+        if (kept := nearest(promises)) is not None and kept.coverage >= LEAST:
+            return curve.at(threshold=kept.threshold), kept.risk
+        point = curve.at(risk=RISK) if curve.blocks.binary else curve.at(coverage=COVERAGE)
+        if point.reason is not None or point.coverage < LEAST:
+            point = curve.at(coverage=COVERAGE)
+        return None if point.reason is not None else (point, None)
+
     def _certified(self, score: str) -> tuple[Promise, ...]:
         blocks = self.whole[score].curve.blocks
         if not _counted(blocks) or not blocks.binary or not self.independent:
@@ -141,6 +161,12 @@ class Judged:
         width = t_quantile(self.level, len(gap) - 1.0) * float(gap.std(ddof=1)) / np.sqrt(len(gap))
         mean = float(gap.mean())
         return mean, mean - width, mean + width
+
+
+def nearest(promises: Sequence[Promise]) -> Promise | None:
+    """Return the promise of the risk that the verdict speaks of, else of the next larger one, else of the largest."""
+    kept = [each for each in promises if each.attained]
+    return next((each for each in kept if each.risk >= RISK), kept[-1] if kept else None)
 
 
 def by_column(evaluation: Evaluation, score: str) -> dict[str, dict[str, ScoreSummary]]:

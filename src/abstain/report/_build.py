@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from abstain._result import QUESTIONS, Result, said
+from abstain._result import QUESTIONS, SIGNS, Result, said
 from abstain.joint import grounds_of
 from abstain.report._glossary import glossary, provenance
 from abstain.report._markdown import plain_text
@@ -38,7 +38,7 @@ def build(result: Result, source: Source | None = None, title: str | None = None
                for key, question in QUESTIONS.items()}  # fmt: skip
     entries = tuple((question, words) for question, words in answers.items() if words)
     lead = (
-        Answers(entries, any(sentence.stop for sentence, _ in found))
+        Answers(entries, max((sentence.sign for sentence, _ in found), key=SIGNS.index, default=""))
         if entries
         else Prose(("No sentence is said of this kind of result; see its numbers.",))
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from abstain._result import Column, Row, Table, percent, short
+from abstain._result import Column, Row, Table, among, percent, short
 from abstain.curve import RiskCoverageCurve
 from abstain.inference import clopper_pearson
 from abstain.plots import band_of
@@ -25,31 +25,41 @@ _KINDS = (("selective", "Selective risk"), ("generalized", "Generalized risk"))
 def measured(
     found: Mapping[str, RiskCoverageCurve], promises: Mapping[str, tuple[Promise, ...]], level: float,
     exact: Mapping[str, bool], independent: bool, source: Source, stops: Mapping[str, tuple[float, ...]],
-    said: Sequence[str], start: bool = False,
+    said: Sequence[str], of: str = "Score", drawn: int = 1000,
 ) -> list[Section]:  # fmt: skip
-    """Return the slider and the curves; ``stops``: thresholds that the slider has; ``start``: begin there."""
-    dots = [(name, each) for name in list(found)[:3] for each in promises[name] if each.attained]
+    """Return the slider and the curves.
+
+    ``stops``: thresholds that the slider has, the first of them its beginning; ``of``: what is chosen beside the
+    threshold, scores of the same rows or groups of rows; ``drawn``: so many of them have a line.
+    """
+    shown = dict(list(found.items())[:drawn])
+    dots = [
+        (name, each)
+        for name in list(shown)[: 3 if of == "Score" else drawn]
+        for each in promises[name]
+        if each.attained
+    ]
     rails = [
         rail(name, curve, level, source, exact=exact[name], dependent=not independent, promises=promises[name],
-             extra=stops.get(name, ()), start=start)
+             extra=stops.get(name, ()), saved=of == "Score")
         for name, curve in found.items()
     ]  # fmt: skip
     data = {"level": level, "scores": [each for each in rails if each["stops"]], "cost": source.cost,
-            "binary": all(curve.blocks.binary for curve in found.values())}  # fmt: skip
-    points = Folded("Operating points with exact thresholds",
-                    tuple(Grid(_points(name, curve)) for name, curve in found.items()))  # fmt: skip
+            "of": of, "binary": all(curve.blocks.binary for curve in found.values())}  # fmt: skip
+    points = Folded("Operating points",
+                    tuple(Grid(_points(name, curve)) for name, curve in shown.items()))  # fmt: skip
     words = (
-        f"Band: pointwise {100.0 * level:g} % interval of the chosen score. Lines are thinned below half a pixel.",
+        f"Band: pointwise {100.0 * level:g} % interval of the chosen {of.lower()}. Lines are thinned by half a pixel.",
         "Selective risk: mean loss of what is accepted. Generalized risk: accepted loss per case of all cases.",
         *said,
     )
-    parts = Charts(tuple(curves(found, level, dots, independent, exact))), Prose(words)
+    parts = Charts(tuple(curves(shown, level, dots, independent, exact))), Prose(words)
     first = [Section("threshold", "Choose a threshold", (Slider(data), points))] if data["scores"] else []
     return [*first, Section("curves", "Risk against coverage", parts)]
 
 
 def _points(name: str, curve: RiskCoverageCurve) -> Table:
-    """Return the attainable points at round coverages: threshold in full, accepted, coverage, risks."""
+    """Return the attainable points at round coverages: thresholds in digits that accept the same rows."""
     names = ("Coverage of at least", "Threshold", "Accepted", "Coverage", "Selective risk", "Generalized risk")
     rows: list[Row] = []
     for coverage in COVERAGES:
@@ -57,7 +67,7 @@ def _points(name: str, curve: RiskCoverageCurve) -> Table:
         if point.reason is None:
             accepted = f"{point.n_accepted} of {point.n}"
             risks = point.coverage, point.selective_risk, point.generalized_risk
-            rows.append((f"{100.0 * coverage:.0f} %", repr(point.threshold), accepted, *risks))
+            rows.append((f"{100.0 * coverage:.0f} %", among(point.threshold, curve.threshold), accepted, *risks))
     return Table([Column(each) for each in names], rows, title=f"Operating points of {short(name)}")
 
 
@@ -110,7 +120,7 @@ def _references(found: Mapping[str, RiskCoverageCurve], kind: str) -> list[Serie
     if all(curve.blocks.binary for curve in found.values()):
         errors = np.maximum(coverage - (1.0 - full), 0.0)
         series.append(
-            Series("perfect ranking", coverage, errors / coverage if kind == "selective" else errors, colour=-1)
+            Series("perfect ranking", coverage, errors / coverage if kind == "selective" else errors, colour=-2)
         )
     return series
 

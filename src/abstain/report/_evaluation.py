@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from abstain import metrics
-from abstain._result import Column, Estimate, Row, Table, clean, percent, readable, short
+from abstain._result import Column, Estimate, Row, Table, among, clean, percent, short
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import COVERAGE, DELTA, LADDER, RISK, Evaluation, by_column, rows_of
+from abstain.evaluation import DELTA, LADDER, RISK, Evaluation, by_column, rows_of
 from abstain.inference import clopper_pearson
 from abstain.report._curves import measured, scaled
 from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series
@@ -75,8 +75,12 @@ def _curves(evaluation: Evaluation, source: Source) -> list[Section]:
             f"probability {percent(1.0 - DELTA)} over the draw of these rows all that are marked hold."
         )
     exact = {name: counted(evaluation, curve) for name, curve in found.items()}
-    at = {name: curve.at(risk=RISK).threshold for name, curve in found.items() if curve.blocks.binary}
-    stops = {name: (value,) for name, value in at.items() if np.isfinite(value)}
+    stops = {}
+    for name, curve in found.items():
+        spoken = judged.place(name)
+        at = [] if spoken is None else [spoken[0].threshold]
+        at += [curve.at(risk=RISK).threshold] if curve.blocks.binary else []
+        stops[name] = tuple(value for value in at if np.isfinite(value))
     return measured(found, promises, _level(evaluation), exact, judged.independent, source, stops, said)
 
 
@@ -100,7 +104,7 @@ def _calibration(evaluation: Evaluation) -> list[Section]:
             curve, share = panel.curve, panel.curve.weight / panel.curve.weight.sum()
             series = (
                 Series("calibrated", np.array([0.0, 1.0]), np.array([0.0, 1.0]), colour=-1),
-                Series("share of rows", curve.confidence, share, kind="line", colour=-1),
+                Series("share of rows", curve.confidence, share, kind="line", colour=-2),
                 Series("share of right answers", curve.confidence, curve.accuracy, panel.low, panel.high, "dots", 0),
             )
             text = f"A calibrated score lies on the diagonal; ECE {panel.ece:.3f}"
@@ -145,18 +149,23 @@ def _groups(evaluation: Evaluation) -> list[Section]:
         return [Section("groups", "Groups", (Prose(("No groups were given, so where it is worst among them is unknown: "
                                                     "evaluate(..., groups=), --groups COLUMN.",)),))]  # fmt: skip
     curve = judged.whole[name].curve
-    point = curve.at(risk=RISK) if curve.blocks.binary else curve.at(coverage=COVERAGE)
-    point = curve.at(coverage=COVERAGE) if point.reason is not None else point
-    if point.reason is not None:
+    spoken = judged.place(name)
+    if spoken is None:
         return []
+    point, limit = spoken
     parts: list[Part] = []
     for k, (column, members) in enumerate(columns.items()):
         parts += [
             Grid(_group_table(evaluation, column, members, point.threshold)),
             *_group_chart(k, column, members, curve),
         ]
-    said = (f"One threshold for all: {short(name)} of {readable(point.threshold)} or more, which answers "
-            f"{percent(point.coverage)} of all rows at a measured risk of {point.selective_risk:.4g}.")  # fmt: skip
+    kept = "no risk is promised there" if limit is None else f"a risk of at most {percent(limit)} is promised for all"
+    said = (f"One threshold for all, wherever the slider stands: {short(name)} of "
+            f"{among(point.threshold, curve.threshold)} or more, which answers {percent(point.coverage)} of all rows "
+            f"at a measured risk of {percent(point.selective_risk)}; {kept}, none for a group by itself."
+            if curve.blocks.binary else
+            f"One threshold for all: {short(name)} of {among(point.threshold, curve.threshold)} or more, which answers "
+            f"{percent(point.coverage)} of all rows.")  # fmt: skip
     return [Section("groups", "Groups, worst first", (Prose((said,)), *parts))]
 
 
@@ -173,12 +182,12 @@ def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: f
         whole = tested.intervals.get(value) if tested is not None else None
         full = Estimate(blocks.mean_loss) if whole is None else Estimate(whole.estimate, whole.low, whole.high)
         may = [] if tested is None else ["yes" if value in tested.may_be_worst else "no"]
-        row = (value, blocks.n, full, *may, point.coverage, Estimate(point.selective_risk, *ends))
-        rows.append((-blocks.mean_loss, row))
-    heads = [Column(column), Column("n"), Column("Risk, all answered"), Column("Coverage at it"), Column("Risk at it")]
+        row = (value, Estimate(point.selective_risk, *ends), point.coverage, blocks.n, full, *may)
+        rows.append((-1.0 if np.isnan(point.selective_risk) else -point.selective_risk - 1.0, row))
+    heads = [Column(column), Column("Risk at it"), Column("Coverage at it"), Column("n"), Column("Risk, all answered")]
     notes = [f"In brackets: pointwise {100.0 * level:g} % intervals of the risk at the threshold."]
     if tested is not None:
-        heads.insert(3, Column("may be the worst", left=True))
+        heads.append(Column("may be the worst", left=True))
         notes = [f"Risk, all answered: intervals that hold together at {100.0 * level:g} %; the others are pointwise."]
     shown = [row for _, row in sorted(rows, key=lambda each: each[0])]
     return Table(heads, shown, title=f"Groups of {column}, worst first", notes=notes, ranks=0)

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
 
@@ -25,6 +26,8 @@ from abstain.report._page import (
 )  # fmt: skip
 from abstain.report._svg import svg
 
+#: What the verdict says to going live, in a word.
+SIGN = {"yes": "Yes, as far as promised", "care": "With care", "no": "No, not like this"}
 _STYLE = re.compile(r' style="([^"]*)"')
 
 
@@ -89,13 +92,16 @@ def _part(part: Part, title: str) -> str:
     if isinstance(part, Answers):
         entries = "".join(f"<dt>{_text(question)}</dt>" + "".join(f"<dd>{_text(line)}</dd>" for line in lines)
                           for question, lines in part.entries)  # fmt: skip
-        kind = "answers stop" if part.stop else "answers"
-        return f'<dl class="{kind}">{entries}</dl>'
+        word = f'<p class="sign">{SIGN[part.sign]}</p>' if part.sign else ""
+        return f'<div class="answers {part.sign}">{word}<dl>{entries}</dl></div>'
     if isinstance(part, Grid):
         name = _text(part.table.title or title)
-        return (
-            f'<div class="wide" role="group" tabindex="0" aria-label="{name}">{part.table.to_html(part.columns)}</div>'
-        )
+        head = f'<p class="caption">{_text(part.table.title)}</p>' if part.table.title else ""
+        body = replace(part.table, title="", notes=()).to_html(part.columns)
+        table, _, legend = body.rpartition("</table>")
+        notes = "".join(f"<p>{_text(each)}</p>" for each in part.table.notes)
+        wide = f'<div class="wide" role="group" tabindex="0" aria-label="{name}">{table}</table></div>'
+        return f'{head}{wide}<div class="below">{notes}{legend}</div>'
     if isinstance(part, Charts):
         return f'<div class="charts">{"".join(svg(each) for each in part.charts)}</div>'
     if isinstance(part, Slider):
@@ -141,7 +147,7 @@ def _slider(part: Slider) -> str:
         "thresholds to choose from.</p></noscript>"
         f'<script type="application/json" id="slider-data">{data}</script>'
         '<form id="slider" hidden><div class="controls">'
-        f'<label>Score <select id="s-score">{options}</select></label>'
+        f'<label>{part.data["of"]} <select id="s-score">{options}</select></label>'
         '<label class="long">Threshold, from few answers to all '
         '<input type="range" id="s-range" min="0" step="1" list="s-marks" aria-describedby="o-promise">'
         '<datalist id="s-marks"></datalist></label>'

@@ -11,8 +11,8 @@ from abstain.thresholds import Monitoring
 
 #: The evidence is drawn on a logarithmic scale from here on.
 LEAST = 1e-3
-#: More periods than this are numbered in the charts, not named.
-NAMED = 8
+#: So many periods are named in the charts.
+NAMED = 4
 
 
 def sections(seen: Monitoring, source: Source) -> list[Section]:
@@ -26,19 +26,26 @@ def sections(seen: Monitoring, source: Source) -> list[Section]:
         np.array([getattr(each, name) for each in seen.periods], dtype=np.float64) for name in names
     )
     span = (0.5, len(x) + 0.5)
-    labels = tuple(str(each.period) for each in seen.periods) if len(x) <= NAMED else ()
-    axis = "" if labels else "Period"
+    step = -(-len(x) // NAMED)
+    labels = tuple(str(each.period) if k % step == 0 else "" for k, each in enumerate(seen.periods))
+    axis = "Period, by its first day or number"
     ends = np.concatenate([high, risk])
-    top = 1.05 * float(ends[np.isfinite(ends)].max(initial=0.0)) or 1.0
+    top = 1.05 * float(ends[np.isfinite(ends)].max(initial=seen.limit or 0.0)) or 1.0
     drawn = np.log10(np.maximum(evidence, LEAST))
     alarm = float(np.log10(1.0 / seen.delta))
     edge, most = np.array([0.5, len(x) + 0.5]), max(alarm, float(drawn.max())) + 0.5
-    risks = (Series("of this period alone, with its 95 % interval", x, risk, low, high, "dots", 0),)
+    risks = [Series("", x, risk, low, high, "dots", 0)]
+    covered = [Series("", x, coverage, kind="dots", colour=2)]
+    if seen.limit is not None:
+        risks.append(Series("", edge, np.full(2, seen.limit), colour=-1))
+    if seen.calibrated is not None:
+        covered.append(Series("", edge, np.full(2, seen.calibrated), colour=-1))
     charts = (
-        Chart("risk", "Risk of what was answered, by period", axis, "Risk", risks, span, (0.0, top), labels=labels),
-        Chart("coverage", "Coverage by period", axis, "Coverage", (Series("", x, coverage, kind="dots", colour=2),),
+        Chart("risk", "Risk of each period alone, with its 95 % interval; dashed: the promise", axis, "Risk",
+              tuple(risks), span, (0.0, top), labels=labels),
+        Chart("coverage", "Coverage by period; dashed: at calibration", axis, "Coverage", tuple(covered),
               span, (0.0, 1.0), labels=labels),
-        Chart("evidence", "Evidence against the promise (log10); dashed: the alarm", axis, "log10 of the evidence",
+        Chart("evidence", "Evidence against the promise; dashed: the alarm", axis, "Evidence, powers of ten",
               (Series("", edge, np.array([alarm, alarm]), colour=-1), Series("", x, drawn, colour=1)), span,
               (min(-1.0, float(drawn.min())), most), labels=labels),
     )  # fmt: skip

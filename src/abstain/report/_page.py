@@ -22,10 +22,10 @@ class Prose:
 
 @dataclass(frozen=True)
 class Answers:
-    """Questions, each with the sentences that answer it; ``stop``: whether one says not to answer."""
+    """Questions, each with the sentences that answer it; ``sign``: what the worst of them says to going live."""
 
     entries: tuple[tuple[str, tuple[str, ...]], ...]
-    stop: bool = False
+    sign: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Series:
     low: FloatArray | None = None
     high: FloatArray | None = None
     kind: str = "line"
-    #: Which colour; -1 for a reference in grey.
+    #: Which colour; -1 and -2 for references in grey, dashed and dotted.
     colour: int = 0
     #: Of which score of the slider this is, whose band is shown when it is chosen.
     score: str | None = None

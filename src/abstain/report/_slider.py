@@ -30,11 +30,12 @@ _PLACES = {"threshold": "@T@", "n_accepted": "@K@", "coverage": "@C@", "objectiv
 
 def rail(
     name: str, curve: RiskCoverageCurve, level: float, source: Source, *, exact: bool, dependent: bool = False,
-    promises: tuple[Promise, ...] = (), extra: tuple[float, ...] = (), start: bool = False,
+    promises: tuple[Promise, ...] = (), extra: tuple[float, ...] = (), saved: bool = True,
 ) -> dict[str, Any]:  # fmt: skip
     """Return one score to slide over: stops of falling threshold, those that are promised, and the policy's text.
 
-    A stop is [threshold, accepted rows, their weight, their loss, lower end, upper end]; ends may be null.
+    A stop is [threshold, accepted rows, their weight, their loss, lower end, upper end]; ends may be null. The slider
+    begins at the first of ``extra``; ``saved``: whether one stop makes a policy.
     """
     kept = [each for each in promises if each.attained]
     places = places_of(curve, [*(each.threshold for each in kept), *extra])
@@ -53,12 +54,13 @@ def rail(
             "risk": each.risk, "objective": _canonical(each.found.objective),
             "guarantee": _canonical(each.found.guarantee()),
         }  # fmt: skip
-    begin = where.get(extra[0]) if start and extra else None
+    begin = where.get(extra[0]) if extra else None
+    known = np.append(curve.threshold, -np.inf)
     return {
         "name": clean(name), "start": begin, "n": blocks.n, "total": _plain(blocks.total_weight), "exact": exact,
-        "stops": stops, "readable": [readable(float(curve.threshold[j])) for j in places],
+        "stops": stops, "readable": [readable(float(curve.threshold[j]), float(known[j + 1])) for j in places],
         "promised": {str(k): entry for k, entry in sorted(promised.items())},
-        "policy": _template(name, curve, source),
+        "policy": _template(name, curve, source) if saved else None,
     }  # fmt: skip
 
 

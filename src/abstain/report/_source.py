@@ -37,6 +37,8 @@ class Source:
         How new files hold each score, as arguments of ``Threshold.policy``; default: a column of its name.
     loss, confidence : array-like of shape (n,), optional
         Of a threshold: the rows that it was chosen on.
+    groups : array-like of shape (n,), optional
+        Of thresholds by group: the group of each of these rows.
     dependent : bool
         Whether these rows belong together in clusters, so that intervals of single rows do not hold.
     gains : sequence of dict
@@ -52,6 +54,7 @@ class Source:
     policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     loss: Any = None
     confidence: Any = None
+    groups: Any = None
     dependent: bool = False
     gains: Sequence[Mapping[str, Any]] = ()
 

@@ -59,6 +59,7 @@ def _axes(chart: Chart) -> str:
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     named = {float(k + 1): short(name, LABEL) for k, name in enumerate(chart.labels)}
     lower = 17 if len(named) > SIDE_BY_SIDE else 0  # every second name stands below its neighbours
+    named = {value: word for value, word in named.items() if word != '""'}
     for value, word in (named or {value: f"{value:g}" for value in ticks(*chart.x_range)}).items():
         at = float(_x(chart, np.array([value]))[0])
         parts.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{bottom}"/>')
@@ -88,8 +89,13 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     return [round(k * step, 12) + 0.0 for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
+def _colour(each: Series) -> str:
+    """Return the class of a line: a colour, or a grey one, dashed or dotted."""
+    return {-1: "reference", -2: "reference dotted"}.get(each.colour, f"c{each.colour % COLOURS}")
+
+
 def _series(chart: Chart, each: Series, k: int) -> str:
-    colour = "reference" if each.colour < 0 else f"c{each.colour % COLOURS}"
+    colour = _colour(each)
     found = []
     if each.low is not None and each.high is not None and each.kind in ("line", "step"):
         first = next((one for one in chart.series if one.low is not None), each)
@@ -148,7 +154,11 @@ def _legend(chart: Chart) -> str:
         named = named[:LEGEND]
     found = []
     for each in named:
-        colour = "reference" if each.colour < 0 else f"c{each.colour % COLOURS}"
+        colour = (
+            ("reference" if each.colour == -1 else "reference dotted")
+            if each.colour < 0
+            else f"c{each.colour % COLOURS}"
+        )
         line = (
             f'<svg class="key" viewBox="0 0 22 10" aria-hidden="true"><path class="line {colour}" d="M1 5H21"/></svg>'
         )

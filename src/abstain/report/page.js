@@ -54,8 +54,9 @@
     range.setAttribute("aria-valuetext", `threshold ${one.readable[k]}, coverage ${percent(weight / one.total)}, risk ${share(risk)}${kept ? ", promised" : ""}`);
     at("o-exact").textContent = threshold;
     const made = policy(one, k);
-    at("o-policy").textContent = made ?? "no policy can be made of this score here";
+    at("o-policy").textContent = made ?? data.of === "Group" ? "the policy holds the thresholds of all groups: abstain threshold --groups -o FILE" : "no policy can be made of this score here";
     at("s-save").disabled = made === null;
+    at("s-save").parentElement.hidden = made === null;
     at("s-cheapest").disabled = !priced();
     for (const line of document.querySelectorAll(".follow")) {
       const [a, b, left, right] = line.dataset.axis.split(",").map(Number);

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from abstain._quantiles import gamma_quantile
+from abstain._result import among
 from abstain._typing import FloatArray
 from abstain.thresholds._band import pins
 from abstain.thresholds._certify import LEAST, Tests, walk
@@ -39,6 +40,8 @@ class Attained:
         Accept if score >= threshold.
     coverage : float
         Accepted share of the calibration rows.
+    printed : str
+        The threshold in fewer digits that accept the same calibration rows.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class Attained:
     risk: float
     threshold: float
     coverage: float
+    printed: str = ""
 
 
 def attained(sample: Sample, delta: float, largest: float) -> tuple[Attained, ...]:
@@ -67,7 +71,9 @@ def attained(sample: Sample, delta: float, largest: float) -> tuple[Attained, ..
     found = []
     for multiple in (1.0, *MULTIPLES):
         last = int(np.flatnonzero(upper <= multiple * upper.min())[-1])
-        found.append(Attained(float(upper[last]), float(threshold[last]), float(count[last]) / n))
+        at = float(threshold[last])
+        said = among(at, sample.score) if at > -1e300 else "all that have a score"
+        found.append(Attained(float(upper[last]), at, float(count[last]) / n, said))
     return tuple(dict.fromkeys(found))
 
 

@@ -20,9 +20,11 @@ from abstain._checks import (
     to_numpy,
     vector,
 )
+from abstain._result import among
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.curve import OperatingPoint, RiskCoverageCurve
+from abstain.inference import confidence_interval
 from abstain.policy import group_column
 from abstain.thresholds._attained import attained, least_risk, rows_needed
 from abstain.thresholds._certify import Bound, Found, Procedure, fixed_thresholds, search
@@ -298,12 +300,21 @@ def certificate(
     elif found.reason is not None and sample.weight is None:
         answer = {"attained": attained(sample, delta, largest)}
         if found.bound == "binomial":
-            answer |= {"rows_needed": rows_needed(sample, risk, delta), "least": least_risk(sample, risk, delta)}
+            answer |= {"rows_needed": rows_needed(sample, risk, delta), "least": least_risk(sample, risk, delta),
+                       "ranking": _ranking(sample)}  # fmt: skip
     return CertifiedThreshold(
         **parts, procedure=found.procedure, objective={"risk": risk, "delta": delta}, reason=found.reason, best=None,
         risk_limit=risk, delta=delta, max_loss=largest, bound=found.bound, **answer,
         statement=statement(risk, delta, weighted=sample.weight is not None, clustered=sample.cluster is not None),
     )  # fmt: skip
+
+
+def _ranking(sample: Sample) -> tuple[float, float, float] | None:
+    """Return AUROC of failures with its interval; None where there is none, as without an error."""
+    if not (sample.loss.any() and np.isfinite(sample.score).all()) or sample.loss.all():
+        return None
+    found = confidence_interval("auroc_f", sample.loss, sample.score)
+    return (found.estimate, found.low, found.high) if found.low == found.low else None
 
 
 def _of_clusters(sample: Sample, risk: float, delta: float, largest: float, options: dict[str, Any]) -> Found:
@@ -327,6 +338,8 @@ def shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
     coverage = mass / float(weight.sum())
     return {
         "threshold": threshold,
+        "printed": among(threshold, sample.score),
+        "full_risk": float(weight @ sample.loss) / float(weight.sum()),
         "coverage": coverage,
         "coverage_interval": coverage_interval(sample, accepted, level),
         "risk": float(weight @ (accepted * sample.loss)) / mass if mass else np.nan,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import Column, Result, Row, Table
+from abstain._result import Column, Result, Row, Table, about
 from abstain._typing import ArrayLike, BoolArray
 from abstain.policy import Policy, accept_by_group
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
@@ -97,8 +97,29 @@ class GroupThresholds(Result):
     # ------------------------------------------------------------------ as a result
 
     def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on: each group."""
-        return [fact for name, each in self.groups.items() for fact in each.grounds(name)]
+        """Return what the verdict rests on: each group that attains it, and those that do not together."""
+        kept = {name: each for name, each in self.groups.items() if each.attainable}
+        lost = {name: each for name, each in self.groups.items() if not each.attainable}
+        found = [fact for name, each in kept.items() for fact in each.grounds(name)]
+        reasons = dict.fromkeys(each.reason for each in lost.values())
+        for reason in reasons:
+            names = [name for name, each in lost.items() if each.reason == reason]
+            found.append({"about": "groups left out", "left": len(kept), "count": len(self.groups), "names": names,
+                          "reason": reason})  # fmt: skip
+        if kept:
+            least = min(kept, key=lambda name: kept[name].coverage)
+            worst = max(kept, key=lambda name: kept[name].risk)
+            found.append({"about": "least answered", "count": len(kept), "group": least, "worst": worst,
+                          "coverage": kept[least].coverage, "risk": kept[worst].risk})  # fmt: skip
+        plans = {name: (each, each.plan()) for name, each in lost.items()
+                 if isinstance(each, CertifiedThreshold) and each.bound == "binomial"}  # fmt: skip
+        if plans:
+            limit = next(each.risk_limit for each, _ in plans.values())
+            hopeless = [name for name, (_, plan) in plans.items() if plan["lowest"] >= limit]
+            some = [f"{name} {about(plan['needed'])} (now {each.n:,})" for name, (each, plan) in plans.items()
+                    if name not in hopeless and (plan["needed"] or 0) > each.n]  # fmt: skip
+            found.append({"about": "rows of groups", "limit": limit, "names": some, "hopeless": hopeless})
+        return found
 
     def headline(self) -> str:
         """Return what was asked for of every group."""

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from abstain._result import Column, Result, Row, Table
+from abstain._result import Column, Result, Row, Table, percent, readable
+from abstain.policy import Policy
 from abstain.thresholds._period import Period
 from abstain.thresholds._results import TOLD
 
 #: Periods that are printed.
 SHOWN = 26
+
+#: Evidence above this is told as that: more digits say nothing.
+PLENTY = 1e6
+
+
+def told(value: float, digits: int = 3) -> str:
+    """Return evidence as people read it."""
+    return ">1e6" if value > PLENTY else f"{value:.{digits}g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +63,14 @@ class Monitoring(Result):
         What the rows of each week showed, or of each call where no times were given.
     promised : bool
         Whether the policy promises anything that could be broken.
+    limit : float or None
+        The risk that is promised.
+    thresholds : dict of str to float
+        Those of the policy, by group; of one for all under the empty name.
+    calibrated : float or None
+        Coverage of the calibration rows; None if the policy does not say.
+    by_group : tuple of Period
+        What the rows of each group with a threshold showed, ``period`` being its name; empty without groups.
 
     Examples
     --------
@@ -85,18 +103,52 @@ class Monitoring(Result):
     empty: int
     periods: tuple[Period, ...]
     promised: bool = True
+    limit: float | None = None
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    calibrated: float | None = None
+    by_group: tuple[Period, ...] = ()
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: whether the promise is broken, and what has changed."""
-        drifted = [name for name in ("coverage", "score") if getattr(self, f"{name}_drifted")]
         first = next((one.period for one in self.periods if one.signals), "") if len(self.periods) > 1 else ""
-        return [{
+        broken = [name for name, is_broken in self.groups.items() if is_broken]
+        drifted = self._drifted()
+        at = "" if self.calibrated is None else f", {percent(self.calibrated)} of the cases at calibration"
+        found: list[dict[str, Any]] = [{
             "about": "promise watched", "broken": self.promise_broken, "at": self.broken_at or 0,
             "n_accepted": self.n_accepted, "changes": len(self.changed_at),
             "first": self.changed_at[0] if self.changed_at else 0,
             "since": f" (period {first})" if first else "", "run_length": self.run_length,
-            "drifted": bool(drifted), "what": " and ".join(drifted),
+            "drifted": bool(drifted), "what": " and ".join(drifted), "chance": self.delta,
+            "where": f" in {', '.join(broken)}" if broken else "",
+        }, {
+            "about": "policy watched", "limit": self.limit, "risk": self.risk, "now": self.coverage,
+            "calibrated": at,
+            "threshold": readable(self.thresholds[""]) if list(self.thresholds) == [""] else None,
         }]  # fmt: skip
+        for kind, lines in (("worst period", self.periods), ("worst watched", self.by_group)):
+            seen = [one for one in lines if one.risk == one.risk]
+            if seen:
+                worst = max(seen, key=lambda one: one.risk)
+                found.append({"about": kind, "count": len(seen), "group": worst.period, "period": worst.period,
+                              "risk": worst.risk, "low": worst.risk_low, "high": worst.risk_high,
+                              "n_accepted": worst.n_accepted})  # fmt: skip
+        return found
+
+    def _drifted(self) -> list[str]:
+        """Return what has drifted, with the largest signal as a part of its alarm."""
+
+        def largest(name: str) -> float:
+            return max((getattr(one, name) for one in self.periods if getattr(one, name) == getattr(one, name)),
+                       default=math.nan)  # fmt: skip
+
+        found = []
+        if self.coverage_drifted:
+            was = "" if self.calibrated is None else f", {percent(self.calibrated)} at calibration"
+            found.append(f"coverage ({largest('coverage_drift'):.3g}, alarm at 1; {percent(self.coverage)} now{was})")
+        if self.score_drifted:
+            found.append(f"scores ({largest('score_drift'):.3g}, alarm at 1)")
+        return found
 
     def headline(self) -> str:
         """Return whether the promise is broken, and the evidence."""
@@ -104,7 +156,7 @@ class Monitoring(Result):
             return "this policy promises nothing that could be broken: changes and drift are watched"
         broken = [name for name, is_broken in self.groups.items() if is_broken]
         where = f" in {', '.join(broken)}" if broken else ""
-        alarm = f"evidence {self.evidence:.3g}, alarm at {1.0 / self.delta:.3g}"
+        alarm = f"evidence {told(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
         return f"promise broken: {TOLD[self.promise_broken]}{where} ({alarm})"
 
     def tables(self) -> list[Table]:
@@ -113,24 +165,28 @@ class Monitoring(Result):
         if self.coverage_drifted is not None:
             rows.append(("coverage", self.coverage))
         whole = Table([Column(), Column(alike=False)], rows)
-        return [whole] if len(self.periods) < 2 else [whole, self._by_period()]
+        groups = [self._lines(self.by_group, "Group")] if self.by_group else []
+        return [whole, *groups, *([] if len(self.periods) < 2 else [self._by_period()])]
 
     def _by_period(self) -> Table:
+        return self._lines(self.periods[-SHOWN:], "Period", len(self.periods) - SHOWN)
+
+    def _lines(self, lines: Sequence[Period], what: str, hidden: int = 0) -> Table:
         names = ("n", "Coverage", "Risk", "Evidence", "Change", "Drift")
         shown: list[Row] = [
             (one.period, one.n, one.coverage, f"{one.risk:.4f} [{one.risk_low:.4f}, {one.risk_high:.4f}]",
-             f"{one.evidence:.3g}", f"{one.change:.2g}{'!' if one.signals else ''}",
-             f"{np.nanmax([0.0, one.coverage_drift, one.score_drift]):.2g}")
-            for one in self.periods[-SHOWN:]
+             told(one.evidence), f"{told(one.change, 2)}{'!' if one.signals else ''}",
+             told(float(np.nanmax([0.0, one.coverage_drift, one.score_drift])), 2))
+            for one in lines
         ]  # fmt: skip
         notes = [
             f"Evidence: the promise is broken at {1.0 / self.delta:.3g}. Change: a signal (!) at 1, which breaks no "
             "promise. Drift: alarm at 1.",
             "In brackets: 95 % intervals of the risk of these rows alone.",
         ]
-        if len(self.periods) > SHOWN:
+        if hidden > 0:
             notes.append(f"The last {SHOWN} of {len(self.periods)}; all are in periods.")
-        return Table([Column("Period", left=True), *(Column(name) for name in names)], shown, notes=notes)
+        return Table([Column(what, left=True), *(Column(name) for name in names)], shown, notes=notes)
 
     def notes(self) -> list[str]:
         """Return whether the rows have changed or drifted, and which were not watched."""
@@ -155,6 +211,22 @@ class Monitoring(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict; of each period see ``periods``."""
-        left_out = ("groups", "periods", "changed_at")
+        left_out = ("groups", "periods", "changed_at", "thresholds", "by_group")
         kept = {key: value for key, value in vars(self).items() if key not in left_out}
         return [kept | {"n_changes": len(self.changed_at)}]
+
+
+def of_policy(policy: Policy) -> dict[str, Any]:
+    """Return what is watched: the risk that is promised, the thresholds, and the coverage of the calibration rows."""
+    promise, seen = policy.guarantee, policy.calibration
+    coverage = seen["n_accepted"] / seen["n"] if seen.get("n") and "n_accepted" in seen else None
+    return {
+        "promised": promise is not None, "limit": None if promise is None else float(promise["risk"]),
+        "thresholds": dict(policy.thresholds), "calibrated": seen.get("coverage", coverage),
+    }  # fmt: skip
+
+
+def any_told(found: list[bool | None]) -> bool | None:
+    """Return whether any is true; None if none can be told."""
+    known = [one for one in found if one is not None]
+    return any(known) if known else None

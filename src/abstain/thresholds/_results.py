@@ -31,8 +31,10 @@ class Threshold(Result):
     _values = ("threshold", "coverage", "risk")
 
     threshold: float
+    printed: str
     coverage: float
     coverage_interval: tuple[float, float]
+    full_risk: float
     risk: float
     risk_interval: tuple[float, float]
     n: int
@@ -102,9 +104,10 @@ class Threshold(Result):
     def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""
         promise = self.guarantee()
-        return [{
+        unknown = [] if group is not None else [{"about": "no groups"}]
+        return [*unknown, {
             "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
-            "threshold": self.threshold, "coverage": self.coverage, "risk": self.risk, "reason": self.reason,
+            "threshold": self.printed, "coverage": self.coverage, "risk": self.risk, "reason": self.reason,
             "statement": "" if promise is None else promise["statement"],
             "limit": None if promise is None else promise["risk"],
         }]  # fmt: skip
@@ -120,7 +123,7 @@ class Threshold(Result):
         if not self.attainable:
             return "not attainable", 0.0, math.nan, f"0 of {self._n}"
         coverage, risk = Estimate(self.coverage, *self.coverage_interval), Estimate(self.risk, *self.risk_interval)
-        return repr(self.threshold), coverage, risk, f"{self.n_accepted} of {self._n}"
+        return self.printed, coverage, risk, f"{self.n_accepted} of {self._n}"
 
     def tables(self) -> list[Table]:
         """Return the threshold with what it accepts; or what was found where the objective is not attainable."""
@@ -172,8 +175,12 @@ class EmpiricalThreshold(Threshold):
     ----------
     threshold : float
         Accept if and only if score >= threshold; +inf, which rejects everything, if the objective is not attainable.
+    printed : str
+        The threshold in fewer digits that accept the same calibration rows, for people; decide by ``threshold``.
     coverage, risk : float
         Accepted share and mean loss of what is accepted, on the calibration rows.
+    full_risk : float
+        Mean loss of all calibration rows.
     coverage_interval, risk_interval : (float, float)
         Pointwise intervals at ``level``: exact for counts, else from the influence function; NaN where that sees no
         spread, as with weights or real losses and no error.
@@ -210,7 +217,7 @@ class CertifiedThreshold(Threshold):
 
     Parameters
     ----------
-    threshold, coverage, coverage_interval, risk, risk_interval, n, n_accepted, procedure, objective, level, reason, best, calibration
+    threshold, printed, coverage, coverage_interval, full_risk, risk, risk_interval, n, n_accepted, procedure, objective, level, reason, best, calibration
         As in :class:`EmpiricalThreshold`. With +inf nothing is accepted, and the promise holds trivially.
     risk_limit : float
         :math:`r^*`, the promised limit of the risk.
@@ -231,6 +238,8 @@ class CertifiedThreshold(Threshold):
     least : (int, float), or None
         Then also: how many rows a certificate takes without an error, and the least risk of any threshold that accepts
         as many. More rows alone will not do where that is not below the limit.
+    ranking : (float, float, float), or None
+        Then also, of 0/1 losses: AUROC of failures with its 95 % interval. Around one half no threshold will do.
 
     Examples
     --------
@@ -251,6 +260,7 @@ class CertifiedThreshold(Threshold):
     attained: tuple[Attained, ...] = ()
     rows_needed: tuple[int, int | None] | None = None
     least: tuple[int, float] | None = None
+    ranking: tuple[float, float, float] | None = None
 
     def guarantee(self) -> dict[str, Any] | None:
         """Return what is promised."""
@@ -264,20 +274,41 @@ class CertifiedThreshold(Threshold):
     def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
         """Return what the verdict rests on, and what these rows do certify."""
         found = super().grounds(group)
-        if self.attainable or group is not None:
+        if group is not None:
+            return found
+        if self.bound == "binomial":
+            found.append({"about": "perfect", "risk": self.risk_limit, "full": self.full_risk,
+                          "perfect": self._perfect(), "coverage": self.coverage})  # fmt: skip
+        if self.attainable:
             return found
         for one in dict.fromkeys(self.attained[:1] + self.attained[-1:]):
-            found.append({"about": "instead", "risk": one.risk, "coverage": one.coverage})
+            found.append({"about": "instead", "risk": one.risk, "coverage": one.coverage, "limit": self.risk_limit,
+                          "delta": self.delta})  # fmt: skip
+        if self.ranking is not None:
+            value, low, high = self.ranking
+            found += [{"about": "usefulness", "score": "this score", "low": low},
+                      {"about": "ranking", "score": "this score", "value": value, "low": low,
+                       "high": high}]  # fmt: skip
         if self.bound == "binomial":
             found.append({"about": "promise", "attained": False, "some": False, "risk": self.risk_limit, "n": self.n,
-                          **plan_of(self.rows_needed, self.least)})  # fmt: skip
+                          "asked": self.risk_limit, **self.plan()})  # fmt: skip
         return found
+
+    def plan(self) -> dict[str, Any]:
+        """Return what the verdict says of more rows; no number of them helps a ranking by chance."""
+        useless = self.ranking is not None and self.ranking[1] <= 0.5
+        return plan_of(None if useless else self.rows_needed, self.least)
+
+    def _perfect(self) -> float:
+        """Return the largest coverage at the limit under a ranking that puts every right answer first."""
+        right = round((1.0 - self.full_risk) * self.n)
+        return min(1.0, (right + math.floor(right * self.risk_limit / (1.0 - self.risk_limit) + 1e-9)) / self.n)
 
     def notes(self) -> list[str]:
         """Return the promise; or why there is none, and how many rows might do."""
         if self.attainable:
             return [f"promise: {self.statement}"]
-        low, high = self.rows_needed or (None, None)
+        low, high = (self.rows_needed if self.plan()["needed"] is not None else None) or (None, None)
         if low is None or low <= self.n or (self.least is not None and self.least[1] >= self.risk_limit):
             return super().notes()  # the verdict says what it can
         many = f"{low} rows, or many more" if high is None else f"{low} to {high} rows"
@@ -288,12 +319,14 @@ class CertifiedThreshold(Threshold):
         if not self.attained:
             return []
         columns = [Column("risk at most"), Column("coverage"), Column("accept if score >=", left=True)]
-        rows: list[Row] = [
-            (one.risk, one.coverage, repr(one.threshold) if one.threshold > -1e300 else "all that have a score")
-            for one in self.attained
-        ]
-        sure = f"With probability at least {1.0 - self.delta:.6g} all rows of such a table hold together."
-        return [Table(columns, rows, "What these rows do certify", [sure])]
+        rows: list[Row] = [(one.risk, one.coverage, one.printed) for one in self.attained]
+        notes = [f"With probability at least {1.0 - self.delta:.6g} all rows of such a table hold together."]
+        if any(one.risk <= self.risk_limit for one in self.attained):
+            notes.append(
+                "This is a second certificate, at fixed ranks; it may pass where the first one does not. Each errs "
+                f"with probability {self.delta:g}: whoever takes the better of both doubles that."
+            )
+        return [Table(columns, rows, "What these rows do certify", notes)]
 
 
 def plan_of(needed: tuple[int, int | None] | None, least: tuple[int, float] | None) -> dict[str, Any]:

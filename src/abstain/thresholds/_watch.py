@@ -19,7 +19,7 @@ from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.policy import Policy, group_column
 from abstain.thresholds._copies import warn_of_copies
 from abstain.thresholds._due import Due
-from abstain.thresholds._monitoring import Monitoring
+from abstain.thresholds._monitoring import Monitoring, any_told, of_policy
 from abstain.thresholds._order import shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.thresholds._period import Line, Period
 from abstain.thresholds._report import check_clusters
@@ -94,6 +94,7 @@ class Watch:
             if limit < np.inf or policy.group is None
         }
         self.clock, self.lines, self.total = Due(maturity, unlabelled), list[Line](), Line("", None)
+        self.of_group = {name: Line(name, None) for name in self.watched if policy.group is not None}
         self.broken_at: int | None = None
         self.changed_at: list[int] = []
         self.sent: list[str] = []
@@ -192,6 +193,8 @@ class Watch:
             times = None if when is None else (when[last], when[mine])
             seen = watched.update(values / self.largest, last, scores[mine], accepted[mine], times)
             found.append(seen)
+            if name in self.of_group:
+                self.of_group[name].add(int(mine.sum()), int((mine & accepted).sum()), values, [seen])
             self.changed_at += [before + int(count[row]) for row in seen.signals]
             if seen.broken is not None:
                 at = before + int(count[seen.broken])
@@ -252,11 +255,13 @@ class Watch:
             evidence=float(np.exp(min(700.0, max(0.0, strongest)))), n=total.n, n_accepted=total.n_accepted,
             risk=total.total / total.n_losses if total.n_losses else np.nan,
             coverage=total.n_accepted / total.n if total.n else np.nan,
-            coverage_drifted=_any([one.coverage.left for one in self.watched.values()]),
-            score_drifted=_any([one.score.left for one in self.watched.values()]),
+            coverage_drifted=any_told([one.coverage.left for one in self.watched.values()]),
+            score_drifted=any_told([one.score.left for one in self.watched.values()]),
             untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
-            empty=self.empty, periods=self._shown(), promised=self.policy.guarantee is not None,
+            empty=self.empty, periods=self._shown(),
+            **of_policy(self.policy),
+            by_group=tuple(one.shown(len(self.watched), self.rules.run_length) for one in self.of_group.values()),
         )  # fmt: skip
 
     def _shown(self) -> tuple[Period, ...]:
@@ -292,6 +297,7 @@ class Watch:
             "sketches": self.sketches, "clusters": packed(self.clusters),
             "lines": [vars(line) for line in (self.total, *self.lines)],
             "watched": {name: one.state() for name, one in self.watched.items()},
+            "groups": {name: vars(line) for name, line in self.of_group.items()},
             "options": {
                 "accepted_only": self.rules.accepted_only, "max_loss": plain(self.largest), "delta": self.delta,
                 "run_length": self.rules.run_length, "since_first": self.rules.since_first,
@@ -307,6 +313,7 @@ class Watch:
         self.total, *self.lines = [Line(**line) for line in found["lines"]]
         for name, one in self.watched.items():
             one.restore(found["watched"][name])
+        self.of_group = {name: Line(**line) for name, line in found.get("groups", {}).items()}
 
 
 def load_watch(path: str | os.PathLike[str], policy: Policy) -> Watch:
@@ -391,9 +398,3 @@ def _untold(policy: Policy, accepted_only: bool) -> str | None:
     if calibration["weighted"]:
         return "the calibration rows were weighted, so their shares are not those of the population"
     return _ONLY if accepted_only else None
-
-
-def _any(found: list[bool | None]) -> bool | None:
-    """Return whether any is true; None if none can be told."""
-    told = [one for one in found if one is not None]
-    return any(told) if told else None

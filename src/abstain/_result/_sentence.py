@@ -1,0 +1,46 @@
+"""A sentence of the verdict, the questions that sentences answer, and the numbers that their conditions share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+Facts = Mapping[str, Any]
+
+#: What a reader asks, in this order.
+QUESTIONS = {
+    "reading": "Is it read right?",
+    "live": "May it go live, and at what threshold?",
+    "promise": "What is promised?",
+    "better": "Which is better?",
+    "worst": "Where is it worst?",
+    "next": "What would make it better?",
+}
+#: What a sentence may say to going live, the worst last.
+SIGNS = ("", "yes", "care", "no")
+
+#: Fewer errors than this say little about where they lie.
+FEW_ERRORS = 10
+#: Fewer rows than this have wide intervals, whatever they show.
+FEW_ROWS = 100
+#: A larger share of rows with one score is a step that no threshold can part.
+LARGE_TIE = 0.1
+#: Answering a smaller share of the rows is next to nothing.
+NOTHING = 0.01
+
+
+class Sentence(NamedTuple):
+    """A sentence of the verdict.
+
+    ``name``; ``question``: of :data:`QUESTIONS`, which it answers; ``about``: which facts it reads; ``when``: its
+    condition in words; ``holds``: the condition; ``words``: a template whose fields are those of the fact; ``sign``:
+    of :data:`SIGNS`, what it says to going live.
+    """
+
+    name: str
+    question: str
+    about: str
+    when: str
+    holds: Callable[[Facts], bool]
+    words: str
+    sign: str = ""

@@ -1,0 +1,226 @@
+"""Sentences about what was measured: reading, risks, rankings, groups, what would help, and studies."""
+
+from __future__ import annotations
+
+from abstain._result._sentence import FEW_ERRORS, FEW_ROWS, LARGE_TIE, NOTHING, Sentence
+from abstain._result._spoken import percent
+
+MEASURED: tuple[Sentence, ...] = (
+    # what may void all that follows
+    Sentence(
+        "doubtful reading", "reading", "doubt",
+        "a column looks like another quantity than it was given as, beyond chance",
+        lambda fact: True, "The reading is doubtful: {doubt}.",
+    ),
+    Sentence(
+        "model abstains", "reading", "answers", "the model itself gave no answer to some questions",
+        lambda fact: fact["share"] > 0.0,
+        "The model abstains by itself in {share:%} of {n:,} cases; all else is about its answers.",
+    ),
+    Sentence(
+        "left out", "reading", "left out", "files of a study could not be evaluated",
+        lambda fact: fact["count"] > 0, "{count} files were left out, so this is not the whole study.",
+    ),
+    Sentence(
+        "other rows", "reading", "rows", "the scores were measured on different rows",
+        lambda fact: not fact["same"], "The scores were measured on different rows, so none is called the better one.",
+    ),
+    Sentence(
+        "answers at a risk", "live", "measured",
+        "a threshold keeps the measured risk for a hundredth of the rows or more, and answering everything does not",
+        lambda fact: fact["coverage"] >= NOTHING and fact["full"] > fact["risk"],
+        "Measured on these rows, no promise: at {risk:%} risk {coverage:%} of the cases, where {score} is "
+        "{threshold:t} or more.",
+    ),
+    Sentence(
+        "answers next to nothing", "live", "measured", "the same, with fewer than a hundredth of the rows",
+        lambda fact: 0.0 < fact["coverage"] < NOTHING and fact["full"] > fact["risk"],
+        "Measured on these rows: at {risk:%} risk {score} answers next to nothing, {coverage:%} of the cases.",
+    ),
+    Sentence(
+        "all within", "live", "measured", "answering everything keeps the measured risk",
+        lambda fact: fact["full"] <= fact["risk"],
+        "Even when everything is answered the measured risk is {full:%}, within {risk:%}.",
+    ),
+    Sentence(
+        "risk not reached", "live", "measured", "no threshold keeps the measured risk",
+        lambda fact: not fact["coverage"] > 0.0 and fact["full"] > fact["risk"],
+        "No threshold of {score} keeps the measured risk within {risk:%}; the lowest is {lowest:%}.",
+    ),
+    Sentence(
+        "mean loss", "live", "graded", "the loss is not 0/1",
+        lambda fact: True,
+        "The mean loss is {full:.4g}; of the surest {coverage:%} by {score} it is {part:.4g} (measured on these rows).",
+    ),
+    Sentence(
+        "no error", "promise", "rows", "a 0/1 loss of independent rows without any error",
+        lambda fact: fact["binary"] and fact["independent"] and fact["errors"] == 0,
+        "Not one error among {n:,} rows: the risk of answering everything is at most {high:%} (95 % sure).",
+    ),
+    Sentence(
+        "few errors", "reading", "rows", f"at least one error and fewer than {FEW_ERRORS}",
+        lambda fact: fact["binary"] and 0 < fact["errors"] < FEW_ERRORS,
+        "Too few errors to tell much: {errors} among {n:,} rows.",
+    ),
+    Sentence(
+        "few rows", "reading", "rows", f"fewer than {FEW_ROWS} rows",
+        lambda fact: fact["n"] < FEW_ROWS, "Only {n} rows: take no number here for exact.",
+    ),
+    # the ranking
+    Sentence(
+        "chance", "better", "ranking", "the interval of AUROC of failures holds one half",
+        lambda fact: fact["low"] <= 0.5 <= fact["high"],
+        "The ranking by {score} cannot be told from chance (AUROC of failures {value:.3f} [{low:.3f}, {high:.3f}]).",
+    ),
+    Sentence(
+        "worse than chance", "better", "ranking", "the interval of AUROC of failures lies below one half",
+        lambda fact: fact["high"] < 0.5,
+        "{score} ranks worse than chance: it is higher where answers are wrong (AUROC of failures {value:.3f}).",
+    ),
+    Sentence(
+        "better", "better", "pair",
+        "the paired test of two scores of the same answers, adjusted for all pairs, rejects that they are equal",
+        lambda fact: fact["significant"] and fact["same_loss"], "{a} ranks better than {b} ({label}, {p:p}).",
+    ),
+    Sentence(
+        "better model", "better", "pair", "the same, of two with answers of their own",
+        lambda fact: fact["significant"] and not fact["same_loss"],
+        "{a} has a {side} {label} than {b} ({p:p}); their answers differ, so this is not about the ranking alone.",
+    ),
+    Sentence(
+        "not told apart", "better", "pair", "the paired test does not reject",
+        lambda fact: not fact["significant"] and fact["p"] == fact["p"],
+        "{a} and {b} cannot be told apart ({label}, {p:p}).",
+    ),
+    Sentence(
+        "may be first", "better", "first", "of at least three the sets of ranks leave several in the first place",
+        lambda fact: len(fact["names"]) > 1 and fact["count"] > 2,
+        "Of {count} any of {n} may be the best ({sure:%} sets of ranks): {names:list}.",
+    ),
+    Sentence(
+        "is first", "better", "first", "of at least three the sets of ranks leave one in the first place",
+        lambda fact: len(fact["names"]) == 1 and fact["count"] > 2,
+        "{names:list} is the best of {count} ({sure:%} sets of ranks).",
+    ),
+    Sentence(
+        "one run", "better", "runs", "each model was trained once",
+        lambda fact: fact["n_runs"] == 1,
+        "The tests are about these trained models; another training of the same kind may rank otherwise.",
+    ),
+    Sentence(
+        "margin shown", "better", "margin", "the one-sided test rejects that the margin is reached",
+        lambda fact: fact["shown"], "{new} is {claim} in {label} ({p:p}).",
+    ),
+    Sentence(
+        "margin missed", "better", "margin", "it does not, and even the lower limit exceeds the margin",
+        lambda fact: not fact["shown"] and fact["low"] > fact["margin"],
+        "{new} is worse than {reference} by {low:.4g} at least in {label} ({sure:%} sure), more than the margin of "
+        "{margin:g}.",
+    ),
+    Sentence(
+        "margin open", "better", "margin", "it does not, and the lower limit does not exceed the margin",
+        lambda fact: not fact["shown"] and not fact["low"] > fact["margin"],
+        "It is not shown that {new} is {claim} in {label} ({p:p}): worse by {low:.4g} to {high:.4g} (below 0: better; "
+        "each limit {sure:%} sure).",
+    ),
+    # where it is worst
+    Sentence(
+        "one worst group", "worst", "groups compared", "the intervals, held together, leave one group as the worst",
+        lambda fact: len(fact["names"]) == 1,
+        "The worst of {count} groups is {worst}, by {label} ({value:.4g}; {sure:%} sure).",
+    ),
+    Sentence(
+        "several worst groups", "worst", "groups compared", "the intervals leave several groups as the worst",
+        lambda fact: len(fact["names"]) > 1,
+        "Which of {count} groups is the worst by {label} is not told: it may be {names:list} ({sure:%} sure).",
+    ),
+    Sentence(
+        "pairs of groups differ", "worst", "groups compared", "differences of pairs, held together, exclude zero",
+        lambda fact: fact["pairs"] > 0, "{pairs} of {all} pairs of groups differ in {label}.",
+    ),
+    Sentence(
+        "no pair of groups differs", "worst", "groups compared", "no difference of two groups is significant",
+        lambda fact: fact["pairs"] == 0, "No two groups can be told apart by {label}.",
+    ),
+    Sentence(
+        "groups disagree", "worst", "groups",
+        "the intervals of the differences of all pairs, held together, exclude zero for some",
+        lambda fact: fact["pairs"] > 0,
+        "Groups disagree: answering everything, the risk is {high:%} in {a} and {low:%} in {b} ({column}).",
+    ),
+    Sentence(
+        "groups not told apart", "worst", "groups", "no difference of two groups is significant",
+        lambda fact: fact["pairs"] == 0,
+        "The {count} groups of {column} cannot be told apart by their risk when everything is answered.",
+    ),
+    Sentence(
+        "too sure", "worst", "calibration", "the interval of mean score minus share of right answers lies above zero",
+        lambda fact: fact["low"] > 0.0,
+        "Taken as a probability, {score} is too sure by {gap:points} on average.",
+    ),
+    Sentence(
+        "too modest", "worst", "calibration", "the interval of mean score minus share of right answers lies below zero",
+        lambda fact: fact["high"] < 0.0,
+        "Taken as a probability, {score} is too modest by {size:points} on average.",
+    ),
+    Sentence(
+        "large tie", "worst", "score", f"one value of the score holds more than {percent(LARGE_TIE)} of the rows",
+        lambda fact: fact["tie"] > LARGE_TIE,
+        "{tie:%} of the rows share one value of {score}, which no threshold can part.",
+    ),
+    Sentence(
+        "without a score", "reading", "score", "rows have no score",
+        lambda fact: fact["missing"] > 0, "{missing:,} rows have no {score} and are {fate}.",
+    ),
+    # what would help
+    Sentence(
+        "more rows", "next", "promise",
+        "this risk was not certified, is above the least here, and a plan of how many rows it takes exceeds these",
+        lambda fact: not fact["attained"] and (fact["needed"] or 0) > fact["n"] and fact["lowest"] < fact["risk"],
+        "{risk:%} risk takes at least about {needed:about} rows, if errors lie as in these; not sure even then.",
+    ),
+    Sentence(
+        "some more rows", "next", "promise", "the same, and the plan does not exceed these rows, which have failed",
+        lambda fact: not fact["attained"] and fact["needed"] is not None and fact["needed"] <= fact["n"]
+        and fact["lowest"] < fact["risk"],
+        "{risk:%} risk takes more rows than these {n:,}; how many more cannot be told.",
+    ),
+    Sentence(
+        "no more rows", "next", "promise",
+        "this risk was not certified, and no threshold with the rows that a certificate takes has a lower one",
+        lambda fact: not fact["attained"] and fact["lowest"] >= fact["risk"],
+        "For {risk:%} risk more rows alone will not do: the least risk of any threshold here that accepts {enough:,} "
+        "rows or more is {lowest:%}.",
+    ),
+    Sentence(
+        "better ranking", "next", "perfect", "a perfect ranking of the same answers keeps the risk for more cases",
+        lambda fact: fact["full"] > fact["risk"] and fact["perfect"] > fact["coverage"],
+        "A perfect ranking of the same answers would keep {risk:%} risk in {perfect:%} of the cases; for more the "
+        "answers must get better.",
+    ),
+    Sentence(
+        "calibrate", "next", "calibration", "the interval of mean score minus share of right answers excludes zero",
+        lambda fact: fact["low"] > 0.0 or fact["high"] < 0.0,
+        "Where {score} is read as a probability, calibrate it first; a threshold does not need that.",
+    ),
+    # two scores together, and studies
+    Sentence(
+        "second score helps", "better", "gain",
+        "the largest gain of a second score beats that of the same score permuted, p times their number below 5 %",
+        lambda fact: fact["p"] < 0.05,
+        "A second threshold, on {detector}, raises {metric} on {set} by {gain:.4g}, noise by {noise:.4g} ({p:p}, "
+        "adjusted).",
+    ),
+    Sentence(
+        "second score is noise", "better", "gain",
+        "the same, with p times their number of 5 % or more",
+        lambda fact: fact["p"] >= 0.05,
+        "The gain in {metric} by a second threshold, at most {gain:.4g} (on {detector}, {set}), cannot be told from "
+        "that of noise ({p:p}, adjusted).",
+    ),
+    Sentence(
+        "best mean", "better", "cell", "a set of a study has at least two models or scores",
+        lambda fact: fact["count"] > 1,
+        "On {set} the best of {count} by mean {label} is {name} ({value:.4g}); this is a measurement, no test.",
+    ),
+)  # fmt: skip
