@@ -48,7 +48,7 @@ WORDS = {
     "adjusted p": "The p-value of a pair, corrected for the number of pairs.",
     "rank": "1 is the best; scores whose numbers print alike share one.",
     "95 % set|set of ranks": "Ranks that the paired tests leave; all true ranks are in their sets at that level.",
-    "resampled|first": "Over resamples of the rows: where most of the ranks lie, and how often it was the best.",
+    "resampled": "Over resamples of the rows: where most of the ranks lie, and how often it was the best.",
 }
 
 _MATH = re.compile(r"[,:]?\s*:math:`[^`]*`|\*|``|:func:|`")
