@@ -29,7 +29,6 @@ PRIVATE_TESTS = {
     "joint/conftest.py": "both paths of the inner loops",
     "joint/test_exact.py": "the same, on ranks and with kernels",
     "nn/ingredients/test_terms.py": "operations on pictures one by one",
-    "nn/test_bounds.py": "bounds of given histograms",
     "nn/train/test_recipes.py": "the table of recipes",
     "nn/train/test_training.py": "the module that a recipe trains",
     "pool/test_estimate.py": "exact expectations over all samples that a small design can draw",

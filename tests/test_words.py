@@ -16,7 +16,7 @@ from tests.imports import ROOT
 pytest.importorskip("click")
 
 ROOMS = ("metrics", "scores", "losses", "datasets", "inference", "joint", "thresholds", "nn", "sklearn", "outputs")
-ROOMS += ("blocks", "curve", "evaluation", "report", "plots")
+ROOMS += ("blocks", "curve", "evaluation", "report", "plots", "summaries")
 
 
 def tables() -> tuple[dict[str, str], dict[str, set[str]]]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain import policy as policy
     from abstain import pool as pool
     from abstain import scores as scores
+    from abstain import summaries as summaries
     from abstain import thresholds as thresholds
     from abstain._checks import UndefinedMetricWarning as UndefinedMetricWarning
     from abstain._checks import UnmetNeed as UnmetNeed
@@ -78,7 +79,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.thresholds import choose_threshold as choose_threshold
 
 _MODULES = (
-    "datasets", "inference", "joint", "losses", "metrics", "plots", "policy", "pool", "scores", "study", "thresholds",
+    "datasets", "inference", "joint", "losses", "metrics", "plots", "policy", "pool", "scores", "study", "summaries",
+    "thresholds",
 )  # fmt: skip
 _WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
 _HOMES = {

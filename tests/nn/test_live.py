@@ -154,7 +154,41 @@ def test_constant_memory_is_constant():
     for seed in range(5):
         metric.update(*data(1000, seed=seed))
         sizes.append(sum(getattr(metric, name).nbytes for name in metric._defaults))
-    assert set(sizes) == {5 * 8 * 4096 + 6 * 8}
+    assert set(sizes) == {6 * 8 * 4096 + 6 * 8}
+
+
+@pytest.mark.parametrize("bits", [8, 12, 16])
+@pytest.mark.parametrize("scale", ["probability", "real"])
+def test_the_bins_are_those_of_a_summary(bits, scale):
+    """The live metric's summary is the one that NumPy makes of the same rows, to the bit, at every edge of the key."""
+    rng = np.random.default_rng(bits)
+    score = np.concatenate(
+        [rng.random(500), 1.0 - 10.0 ** -rng.uniform(0, 18, 500), [0.0, 1.0, 5e-324, 0.5, 1 - 2**-53]]
+    )
+    if scale == "real":
+        edges = [np.inf, -np.inf, 1e300, -1e300, -0.0, -5e-324, 2.0**32, 2.0**-32, -(2.0**32)]
+        score = np.concatenate([score, -score, 1e9 * rng.normal(size=500), edges])
+    loss = rng.choice([0.0, 1.0, 0.3], len(score))
+    metric = nn.SelectiveMetrics(["aurc", "selective_risk(coverage=0.7)"], bins=2**bits + 5, scale=scale)
+    metric.update(torch.tensor(score), torch.tensor(loss))
+    summary = abstain.summaries.Summary(scale, bits).update(loss, score)
+    live, mine = metric.summary().columns(), summary.columns()
+    assert metric.summary().key == summary.key
+    for name in mine:
+        assert np.array_equal(live[name], mine[name]) or (name == "loss_sum" and np.allclose(live[name], mine[name]))
+    for name, value in metric.compute().items():
+        spec, _, end = name.partition("_low") if name.endswith("_low") else name.partition("_high")
+        bounds = summary.bounds(spec)
+        expected = (
+            bounds.low if name.endswith("_low") else bounds.high if end or name.endswith("_high") else bounds.value
+        )
+        assert value.item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_exact_metric_keeps_no_summary():
+    """It says what to do."""
+    with pytest.raises(abstain.UnmetNeed, match="bins=65536"):
+        nn.SelectiveMetrics().summary()
 
 
 # ---------------------------------------------------------------------- torchmetrics
@@ -201,7 +235,7 @@ def test_half_keeps_the_state_in_float64():
     """model.half() reaches metrics that belong to the model; counts in float16 end at 2048."""
     metric = nn.SelectiveMetrics(bins=256).half()
     metric.set_dtype(torch.float16)
-    assert metric.count.dtype == torch.float64
+    assert metric.n.dtype == torch.float64
 
 
 def test_undefined_is_nan_with_a_reason():

@@ -125,6 +125,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
         abstain.study.evaluate(_study(), metrics=["augrc", "aurc"]), families={"ce": "nets", "sure_plus": "nets"}
     ),
     "StudyResults": _study_results,
+    "SummaryResult": lambda: abstain.summaries.Summary().update(LOSS, SCORES["plain"]).result(),
     "Tuning": _tuning,
     "ZoneCertificate": _zone,
 }

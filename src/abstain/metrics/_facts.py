@@ -37,8 +37,9 @@ class Sums(NamedTuple):
 class FromSums(NamedTuple):
     """A closed form that gives a metric with default options from :class:`Sums`: a bootstrap builds no tables then.
 
-    ``formula``: Sums -> values, NaN where undefined; ``selective``: it reads that sum, half of the work; ``binary``: it
-    holds for 0/1 losses only; ``counts``: it holds without weights only.
+    ``formula``: Sums -> values, NaN where undefined, and monotone in the last sum that it reads, so that bounds of this
+    sum are bounds of the metric (:class:`abstain.summaries.Summary`); ``selective``: it reads that sum, half of the
+    work; ``binary``: it holds for 0/1 losses only; ``counts``: it holds without weights only.
 
     Examples
     --------

@@ -15,9 +15,9 @@ from abstain._checks import UnmetNeed, one_of
 from abstain.blocks import TieBlocks
 from abstain.metrics import Metric
 from abstain.nn import _histogram as histogram
-from abstain.nn._bounds import Bins, Bounds, certified
 from abstain.nn._confidence import NAMED, Confidence, check_confidence, in_float64
 from abstain.nn._rank_losses import SampleLoss, check_batch, nll
+from abstain.summaries import Key, Scale, Summary, bounds_of, lacking
 
 _COMPACT = 1 << 16
 _COLUMNS = 4  # score, weight, weighted loss, count; kept flat, as an idle process sends an empty vector
@@ -33,8 +33,9 @@ class SelectiveMetrics(TorchMetric):
         What to compute, as :func:`abstain.metrics.parse` reads it: ``"augrc"``, ``"aurc(estimator=log)"``, ...
     bins : int, optional
         None: exact. The state is the table of tie blocks, as large as the number of distinct scores. A number,
-        2^8 to 2^20: constant memory. The state is a histogram of the scores with 40 bytes per bin (2.6 MB for 65536),
-        and ``compute`` also returns certified bounds.
+        2^8 to 2^20: constant memory. The state is the bins of a :class:`abstain.summaries.Summary`, as many as the
+        largest power of two up to this, with 48 bytes each (3.1 MB for 65536), and ``compute`` also returns
+        certified bounds.
     confidence : str or callable
         Confidence of logits: ``"msp"`` (maximum probability), ``"neg_entropy"``, ``"softmax_margin"``, ``"neg_gini"``,
         ``"max_logit"``, ``"energy"``, or a function of the logits.
@@ -49,9 +50,9 @@ class SelectiveMetrics(TorchMetric):
     -------
     dict of str to Tensor
         From ``compute``: the value of each metric by its spec, float64; NaN where it is undefined (``reasons`` says
-        why). In constant memory, ``<spec>_low`` and ``<spec>_high`` beside ``aurc``, ``augrc`` and, for 0/1 losses,
-        ``e_aurc``, ``e_augrc`` and ``auroc_f``: no data with this histogram can leave them. Other metrics are those
-        of the bins taken as ties, without a certificate.
+        why). In constant memory, ``<spec>_low`` and ``<spec>_high`` beside all that follows from a summary (``aurc``,
+        ``augrc``, points; for 0/1 losses also ``e_aurc``, ``auroc_f``, ...): no data with this histogram can leave
+        them. Other metrics are those of the bins taken as ties, without a certificate.
 
     Raises
     ------
@@ -88,7 +89,7 @@ class SelectiveMetrics(TorchMetric):
     rows: Any
     oracle_rows: Any
     flags: Tensor
-    count: Tensor
+    n: Tensor
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class SelectiveMetrics(TorchMetric):
         bins: int | None = None,
         confidence: Confidence = "msp",
         loss: str | SampleLoss = "zero_one",
-        scale: histogram.Scale | None = None,
+        scale: Scale | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -106,14 +107,14 @@ class SelectiveMetrics(TorchMetric):
         if not callable(loss):
             one_of(loss, ("zero_one", "cross_entropy"), "loss")
         if bins is not None and not 1 << 8 <= bins <= 1 << 20:
-            raise ValueError(f"bins must lie between 256 and 1048576, got {bins!r}; 65536 take 2.6 MB")
+            raise ValueError(f"bins must lie between 256 and 1048576, got {bins!r}; 65536 take 3.1 MB")
         self.metrics = [core.parse(each) if isinstance(each, str) else each for each in metrics]
         for each in self.metrics:
             if each.input != "blocks":
                 raise ValueError(f"{each.name} needs class probabilities, not scores and losses; call it on Outputs")
         self.bins, self.confidence, self.loss = bins, confidence, loss
         unit = confidence in _UNIT if isinstance(confidence, str) else False
-        self.scale: histogram.Scale = scale or ("probability" if unit else "real")
+        self.scale: Scale = scale or ("probability" if unit else "real")
         one_of(self.scale, ("probability", "real"), "scale")
         #: Why a value is NaN, by spec, after ``compute``.
         self.reasons: dict[str, str] = {}
@@ -126,8 +127,9 @@ class SelectiveMetrics(TorchMetric):
             self.add_state("rows", [], dist_reduce_fx="cat")
             self.add_state("oracle_rows", [], dist_reduce_fx="cat")
         else:
+            self.key = Key(self.scale, bins.bit_length() - 1)
             for name, (value, reduction) in histogram.COLUMNS.items():
-                self.add_state(name, torch.full((bins,), value, dtype=torch.float64), dist_reduce_fx=reduction)
+                self.add_state(name, torch.full((self.key.bins,), value, dtype=torch.float64), dist_reduce_fx=reduction)
 
     def set_dtype(self, dst_type: Any) -> SelectiveMetrics:
         """Keep float64: a state in less loses samples from 2^24 on."""
@@ -168,7 +170,7 @@ class SelectiveMetrics(TorchMetric):
             return
         score = score.nan_to_num(0.0, torch.inf, -torch.inf)  # counted above, and refused by compute
         columns = {name: getattr(self, name) for name in histogram.COLUMNS}
-        histogram.add(columns, histogram.bin_of(score, self.bins, self.scale), score, loss)
+        histogram.add(columns, histogram.bin_of(score, self.key), score, loss)
 
     def _columns(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Return confidences and losses in float64; a label that is no class has a loss of NaN."""
@@ -216,8 +218,7 @@ class SelectiveMetrics(TorchMetric):
         """Return the table of tie blocks: of all samples, or of the bins."""
         self._refuse()
         if self.bins is not None:
-            count, loss, lowest, highest = self._filled("count", "loss_sum", "lowest", "highest")
-            return TieBlocks(0.5 * (lowest + highest), count, loss, count, binary=self._is_binary())
+            return self.summary().bins().table()
         own = _blocks(_matrix(self.rows), self._is_binary(), self._is_whole())
         if not self._oracle or own.binary:
             return own
@@ -244,7 +245,7 @@ class SelectiveMetrics(TorchMetric):
             if number and (which < 3 or (self.bins is not None and self.scale == "probability")):
                 remedy = 'pass scale="real"' if which == 3 else "repair the batches before update, then reset()"
                 raise ValueError(f"{problem} in {number} samples; {remedy}")
-        empty = not float(self.count.sum()) if self.bins is not None else not len(self.rows)
+        empty = not float(self.n.sum()) if self.bins is not None else not len(self.rows)
         if empty:
             raise ValueError("no sample has been seen; call update before compute")
 
@@ -253,29 +254,36 @@ class SelectiveMetrics(TorchMetric):
     def compute(self) -> dict[str, Tensor]:
         """Return the value of each metric by its spec."""
         table = self.table()
-        bounds = self._bounds() if self.bins is not None else {}
+        bins = self.summary().bins() if self.bins is not None else None
         self.reasons = {}
         found: dict[str, float] = {}
         for each in self.metrics:
             spec = each.spec
-            if not each.options and each.name in bounds:
-                found[spec], found[f"{spec}_low"], found[f"{spec}_high"] = bounds[each.name]
-                continue
-            value, reason = each.evaluate(table)
-            found[spec] = value
+            if bins is not None and lacking(each, bins) is None:
+                found[spec], found[f"{spec}_low"], found[f"{spec}_high"], reason = bounds_of(each, bins)
+            else:
+                found[spec], reason = each.evaluate(table)
             if reason is not None:
                 self.reasons[spec] = reason
         device = self.flags.device
         return {name: torch.tensor(value, dtype=torch.float64, device=device) for name, value in found.items()}
 
-    def _bounds(self) -> dict[str, Bounds]:
-        columns = self._filled("count", "loss_sum", "lowest", "highest", "largest")
-        return certified(Bins(*columns), self._is_binary())
+    def summary(self) -> Summary:
+        """Return what was seen in constant memory as a summary, which can be saved and added to others.
 
-    def _filled(self, *names: str) -> list[Any]:
-        """Return columns of the bins that hold something; bins are in descending order already."""
-        kept = (self.count > 0).cpu()
-        return [getattr(self, name).cpu()[kept].numpy() for name in names]
+        Raises
+        ------
+        UnmetNeed
+            The metric is exact (``bins=None``) and keeps :meth:`table` instead.
+        ValueError
+            As ``compute``.
+        """
+        if self.bins is None:
+            raise UnmetNeed("an exact metric keeps no summary; pass bins=65536, or use table()")
+        self._refuse()
+        kept = torch.nonzero(self.n.cpu()).ravel()
+        columns = {name: getattr(self, name).cpu()[kept].numpy() for name in histogram.COLUMNS}
+        return Summary.of_columns(self.key, {"bin": kept.numpy(), **columns})
 
 
 def _matrix(rows: Any) -> Tensor:

@@ -1,4 +1,4 @@
-r"""Certified bounds of AURC and AUGRC from a histogram of scores: no order inside a bin can leave them.
+r"""Certified bounds of the two sums behind all areas: no order of the rows inside the bins can leave them.
 
 Bins k by descending score hold m samples with loss sum s and largest loss M; N0, N1 and S0, S1 are the cumulative
 counts and loss sums before and after the bin, and H(x, y) = 1/(x + 1) + ... + 1/y. Order and ties inside a bin are
@@ -22,15 +22,31 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._harmonic import harmonic_difference
-from abstain._typing import FloatArray
+from abstain._typing import BoolArray, FloatArray
+from abstain.blocks import TieBlocks
 
 
 class Bounds(NamedTuple):
-    """A value and what it cannot leave."""
+    """A value, and what it cannot leave whatever the order of the rows inside the bins.
+
+    Examples
+    --------
+    >>> from abstain.summaries import Bounds
+    >>> Bounds(0.5, 0.25, 0.75).width
+    1.0
+    """
 
     value: float
     low: float
     high: float
+    reason: str | None = None
+
+    @property
+    def width(self) -> float:
+        """From end to end, relative to the value; 0 for an exact one, NaN where that is 0."""
+        if self.low == self.high:
+            return 0.0
+        return (self.high - self.low) / abs(self.value) if self.value else float("nan")
 
 
 def _quotient(top: FloatArray, bottom: FloatArray) -> FloatArray:
@@ -39,28 +55,40 @@ def _quotient(top: FloatArray, bottom: FloatArray) -> FloatArray:
 
 
 class Bins:
-    """The occupied bins of a histogram, descending, with their cumulative sums."""
+    """The occupied bins, descending, with their cumulative sums; all columns in float64."""
 
     def __init__(
-        self, count: FloatArray, loss: FloatArray, lowest: FloatArray, highest: FloatArray, largest: FloatArray
+        self,
+        count: FloatArray,
+        loss: FloatArray,
+        lowest: FloatArray,
+        highest: FloatArray,
+        largest: FloatArray,
+        binary: bool,
     ) -> None:
-        self.m, self.s = count, loss
+        self.m, self.s, self.binary = count, loss, binary
+        self.lowest, self.highest = lowest, highest
         self.N1, self.S1 = np.cumsum(count), np.cumsum(loss)
-        self.N0, self.S0 = self.N1 - count, self.S1 - loss
+        self.N0, self.S0 = self.N1 - count, np.append(0.0, self.S1[:-1])
         self.n, self.total = float(self.N1[-1]), float(self.S1[-1])
-        self.tie = (lowest == highest) | (count == 1.0)
+        self.tie: BoolArray = (lowest == highest) | (count == 1.0)
         self.M = largest
         self.e = np.where(largest > 0.0, np.minimum(count, _quotient(loss, largest)), 0.0)
         self.k = np.floor(self.e)
 
-    def augrc(self) -> Bounds:
-        """AUGRC: the middle of each bin's range, which is its value if the bin were a tie."""
+    def table(self) -> TieBlocks:
+        """Return the bins as if each were a tie."""
+        middle = np.where(self.tie, self.lowest, 0.5 * self.lowest + 0.5 * self.highest)
+        return TieBlocks(middle, self.m, self.s, self.m, binary=self.binary)
+
+    def generalized(self) -> FloatArray:
+        """Return n^2 AUGRC as value, least, most; the value is the middle, as if the bin were a tie."""
         middle = float(np.sum(self.m * self.S0 + 0.5 * self.s * self.m))
         slack = float(np.sum(np.where(self.tie, 0.0, 0.5 * self.s * (self.m - self.e))))
-        return Bounds(*((middle + part) / self.n**2 for part in (0.0, -slack, slack)))
+        return np.array([middle, middle - slack, middle + slack])
 
-    def aurc(self) -> Bounds:
-        """AURC ``plugin``; the point is that of losses spread evenly over the bin."""
+    def selective(self) -> FloatArray:
+        """Return n AURC ``plugin`` as value, least, most; the value is that of losses spread evenly over the bin."""
         m, s, M, N0, N1, S0, S1, e, k = (
             self.m, self.s, self.M, self.N0, self.N1, self.S0, self.S1, self.e, self.k,
         )  # fmt: skip
@@ -77,20 +105,4 @@ class Bins:
         last = _quotient((m - k) * S0, late) + M * k + (S1 - M * N1) * harmonic_difference(N1 - k, N1)
         low = np.where(M * late >= S0, last, tied)
         point = np.clip(point, low, high)
-        sums = (float(np.sum(np.where(self.tie, tied, part))) / self.n for part in (point, low, high))
-        return Bounds(*sums)
-
-
-def certified(bins: Bins, binary: bool) -> dict[str, Bounds]:
-    """Return the bounds of every metric that follows from AUGRC and AURC, by the metric's name."""
-    augrc, aurc = bins.augrc(), bins.aurc()
-    found = {"augrc": augrc, "aurc": aurc}
-    wrong = bins.total / bins.n
-    if binary:  # optima and AUROC_f follow from the error rate
-        best = wrong + (1.0 - wrong) * np.log1p(-wrong) if wrong < 1.0 else 1.0
-        found["e_augrc"] = Bounds(*(part - 0.5 * wrong**2 for part in augrc))
-        found["e_aurc"] = Bounds(*(part - best for part in aurc))
-        if 0.0 < wrong < 1.0:
-            value, low, high = (1.0 - (part - 0.5 * wrong**2) / (wrong * (1.0 - wrong)) for part in augrc)
-            found["auroc_f"] = Bounds(value, high, low)
-    return found
+        return np.array([float(np.sum(np.where(self.tie, tied, part))) for part in (point, low, high)])

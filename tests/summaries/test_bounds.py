@@ -6,13 +6,11 @@ import itertools
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain
-from abstain.nn import _histogram as histogram
-from abstain.nn._bounds import Bins, certified
+from abstain.summaries import Key, Summary
 
 
 def weak_orders(losses):
@@ -32,11 +30,13 @@ def weak_orders(losses):
 
 
 def bins_of(parts):
-    """The histogram of bins with these losses, in which nothing is known to tie."""
-    count = np.array([len(part) for part in parts], float)
-    loss = np.array([sum(part) for part in parts], float)
-    largest = np.array([max(part) for part in parts], float)
-    return Bins(count, loss, np.zeros(len(parts)), np.ones(len(parts)), largest)
+    """The summary of bins with these losses, whose scores differ within each bin."""
+    summary = Summary(bits=8)
+    for rank, part in enumerate(parts):
+        uncertain = 2.0 ** (rank - 20) * (1.0 + 0.2 * np.arange(len(part)) / len(part))
+        summary.update(part, 1.0 - uncertain)
+    assert summary.n_bins == len(parts)
+    return summary
 
 
 def values(parts):
@@ -53,7 +53,7 @@ def test_bounds_of_0_1_losses_are_attained(parts):
     """Smallest and largest value over all rankings are the bounds themselves; the point lies between."""
     bins = bins_of(parts)
     aurc, augrc = (np.array(column) for column in zip(*values(parts), strict=True))
-    for bounds, seen in [(bins.aurc(), aurc), (bins.augrc(), augrc)]:
+    for bounds, seen in [(bins.bounds("aurc"), aurc), (bins.bounds("augrc"), augrc)]:
         assert bounds.low == pytest.approx(seen.min(), abs=1e-12)
         assert bounds.high == pytest.approx(seen.max(), abs=1e-12)
         assert bounds.low - 1e-12 <= bounds.value <= bounds.high + 1e-12
@@ -67,9 +67,10 @@ def test_bounds_of_0_1_losses_are_attained(parts):
 def test_bounds_of_other_losses_hold(parts):
     """Real losses: no ranking leaves the bounds."""
     bins = bins_of(parts)
+    bounds = bins.bounds("aurc"), bins.bounds("augrc")
     for aurc, augrc in values(parts):
-        assert bins.aurc().low - 1e-12 <= aurc <= bins.aurc().high + 1e-12
-        assert bins.augrc().low - 1e-12 <= augrc <= bins.augrc().high + 1e-12
+        assert bounds[0].low - 1e-12 <= aurc <= bounds[0].high + 1e-12
+        assert bounds[1].low - 1e-12 <= augrc <= bounds[1].high + 1e-12
 
 
 def test_bounds_hold_on_large_bins():
@@ -85,32 +86,43 @@ def test_bounds_hold_on_large_bins():
         score = np.concatenate(
             [rng.integers(0, 1 + turn % 40, len(part)) - 100.0 * rank for rank, part in enumerate(parts)]
         )
-        for bounds, value in [(bins.aurc(), abstain.aurc(loss, score)), (bins.augrc(), abstain.augrc(loss, score))]:
+        for name, exact in (("aurc", abstain.aurc), ("augrc", abstain.augrc)):
+            bounds, value = bins.bounds(name), exact(loss, score)
             assert bounds.low * (1 - 1e-12) <= value <= bounds.high * (1 + 1e-12)
 
 
 def test_a_bin_with_one_score_is_a_tie():
-    """Equal lowest and highest score: the value is exact."""
-    bins = Bins(np.array([3.0, 2.0]), np.array([1.0, 1.0]), np.array([0.9, 0.5]), np.array([0.9, 0.5]), np.ones(2))
-    loss, score = [0, 0, 1, 1, 0], [0.9] * 3 + [0.5] * 2
-    for name in ("aurc", "augrc", "e_augrc", "e_aurc", "auroc_f"):
-        bounds = certified(bins, binary=True)[name]
-        assert bounds.low == bounds.high == bounds.value
-        metric = abstain.metrics.get(name)
-        expected = metric(abstain.TieBlocks.from_samples(loss, score))
-        assert bounds.value == pytest.approx(expected, abs=1e-14)
+    """Equal lowest and highest score: every value is exact."""
+    loss, score = [0, 0, 0, 1, 1, 0], [0.95] + [0.9] * 3 + [0.5] * 2
+    table = abstain.TieBlocks.from_samples(loss, score)
+    found = Summary().update(loss, score).result()
+    assert len(found.measurements) >= 15
+    for each in found.measurements:
+        assert each.width == 0.0
+        assert each.value == pytest.approx(abstain.metrics.parse(each.metric)(table), abs=1e-14)
 
 
-@pytest.mark.parametrize("bins", [256, 4096, 65536, 1 << 20])
+@pytest.mark.parametrize("bits", [8, 12, 16, 20])
 @pytest.mark.parametrize("scale", ["probability", "real"])
-def test_bins_keep_the_order_and_fit(scale, bins):
-    """A higher score never has a higher bin, whatever the precision; every bin number is below ``bins``."""
+def test_bins_keep_the_order_and_fit(scale, bits):
+    """A higher score never has a higher bin, whatever the precision; the last bin is for -inf."""
     rng = np.random.default_rng(1)
     score = np.concatenate([1.0 - 10.0 ** -rng.uniform(0, 17, 5000), rng.uniform(0, 1, 5000), [0.0, 1.0, 5e-324]])
     if scale == "real":
-        score = np.concatenate([score * 1e30, -score, score, [np.inf, -np.inf, 1.7e308, -1.7e308]])
-    score = np.sort(score)[::-1].copy()
-    index = histogram.bin_of(torch.tensor(score), bins, scale)
-    assert bool((index[1:] >= index[:-1]).all())
-    assert int(index.min()) >= 0
-    assert int(index.max()) < bins
+        score = np.concatenate([score * 1e30, -score, score, [np.inf, 1.7e308, -1.7e308, -0.0]])
+    index = Key(scale, bits).of(np.append(np.sort(score)[::-1], -np.inf))
+    assert (np.diff(index) >= 0).all()
+    assert index[0] == 0
+    assert index[-2] < index[-1] == 2**bits - 1
+
+
+def test_a_bin_of_a_key_is_never_far_away():
+    """Scores of one bin differ by less than 2^-steps of what the key looks at: 1 - p, or the score."""
+    rng = np.random.default_rng(2)
+    for scale, look in (("probability", lambda s: 1.0 - s), ("real", np.abs)):
+        score = 10.0 ** -rng.uniform(0, 9, 20_000)
+        score = 1.0 - score if scale == "probability" else score * rng.choice([-1.0, 1.0], len(score))
+        key = Key(scale, 12)
+        at = Summary(scale, 12).update(np.zeros(len(score)), score).columns()
+        low, high = np.sort([look(at["lowest"]), look(at["highest"])], axis=0)
+        assert (high - low < low * 2.0**-key.steps).all()

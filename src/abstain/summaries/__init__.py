@@ -1,0 +1,14 @@
+"""Bounded summaries: what rows leave behind in constant memory, with bounds that no order of the rows can leave."""
+
+from abstain.summaries._bins import Bins as Bins  # for the live metric
+from abstain.summaries._bins import Bounds
+from abstain.summaries._bounds import bounds_of as bounds_of  # likewise
+from abstain.summaries._bounds import lacking as lacking  # likewise
+from abstain.summaries._file import is_summary as is_summary  # likewise
+from abstain.summaries._key import COLUMNS as COLUMNS  # likewise
+from abstain.summaries._key import Key
+from abstain.summaries._key import Scale as Scale
+from abstain.summaries._result import Bounded, SummaryResult
+from abstain.summaries._summary import Summary, read_summary
+
+__all__ = ["Bounded", "Bounds", "Key", "Summary", "SummaryResult", "read_summary"]

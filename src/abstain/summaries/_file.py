@@ -1,0 +1,103 @@
+"""Summaries as Parquet files: one row per bin, in which key and format stand, so that any engine can write one."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from abstain._extras import need
+from abstain._files import write_file
+from abstain.summaries._key import COLUMNS, FORMAT, Key
+
+
+def frame_of(key: Key, columns: dict[str, Any]) -> Any:
+    """Return a polars frame with a row for each bin; an empty summary has one, too, in which its key stands."""
+    import polars as pl
+
+    if not len(columns["bin"]):
+        empty = {name: np.array([value], kind) for name, (kind, value, _) in COLUMNS.items()}
+        columns = {"bin": np.zeros(1, np.int64), **empty}
+    return pl.DataFrame(columns).select(pl.lit(FORMAT).alias("format"), pl.lit(key.name).alias("key"), pl.all())
+
+
+def write(key: Key, columns: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a summary; see :meth:`Summary.save`."""
+    name = os.fspath(path)
+    if os.path.splitext(name)[1].lower() != ".parquet":
+        raise ValueError(f"{name}: a summary is written as .parquet; give it that extension")
+    need("writing a summary", "polars")
+    write_file(name, frame_of(key, columns).write_parquet)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Key, dict[str, Any]]:
+    """Return key and columns of a file; see :func:`read_summary`."""
+    name = os.fspath(path)
+    need("reading a summary", "polars")
+    try:
+        return columns_of(_read(name))
+    except OSError:
+        raise
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _read(name: str) -> Any:
+    import polars as pl
+
+    if not os.path.isfile(name):
+        raise FileNotFoundError(f"{name}: no such file")
+    try:
+        return pl.read_parquet(name, hive_partitioning=False, glob=False)
+    except OSError:
+        raise
+    except BaseException as error:  # a damaged file can make the reader panic, which is no Exception
+        if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+            raise
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        raise ValueError(f"cannot be read as Parquet ({reason}); write it again") from error
+
+
+def is_summary(path: str | os.PathLike[str]) -> bool:
+    """Whether a file says that it is a summary, of this or another version."""
+    import polars as pl
+
+    try:
+        return {"format", "key", "bin"} <= set(pl.read_parquet_schema(os.fspath(path)))
+    except Exception:  # who reads it says what is wrong
+        return False
+
+
+def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
+    """Return key and columns of a frame with the columns of a file; whether they fit together is not looked at."""
+    lacking = [name for name in ("format", "key", "bin", *COLUMNS) if name not in frame.columns]
+    if lacking:
+        raise ValueError(f"is no summary: the column {lacking[0]!r} is missing; make one with 'abstain summarize'")
+    if not len(frame):
+        raise ValueError("holds no bins, not even its key; summarize rows first")
+    formats, keys = (sorted(set(frame[name].cast(str).to_list()), key=str) for name in ("format", "key"))
+    if formats != [FORMAT]:
+        raise ValueError(f"has the format {formats[0]!r}, this version reads {FORMAT!r}; summarize the rows again")
+    if len(keys) > 1:
+        raise ValueError(f"mixes bins of the keys {keys[0]} and {keys[1]}, which do not add up")
+    key = Key.named(str(keys[0]))
+    columns: dict[str, Any] = {}
+    for column in ("bin", *COLUMNS):
+        if not frame.schema[column].is_numeric():
+            raise ValueError(f"the column {column!r} must be numeric, got {frame.schema[column]}")
+        if frame[column].null_count():
+            raise ValueError(f"the column {column!r} has nulls; write it again")
+        columns[column] = frame[column].cast(float).to_numpy()
+    unusable = columns["bin"] == -1
+    if unusable.any():
+        raise ValueError(
+            f"{int(columns['n'][unusable].sum())} rows have no usable score or loss (bin -1: missing, NaN, a loss "
+            "below 0, or a confidence outside [0, 1]); filter or repair them, and summarize again"
+        )
+    kept = columns["n"] != 0
+    which = columns["bin"][kept]
+    if not np.array_equal(which, np.floor(which)):
+        raise ValueError("the column 'bin' must hold whole numbers")
+    columns = {name: column[kept] for name, column in columns.items()}
+    return key, columns | {"bin": which.astype(int)}
