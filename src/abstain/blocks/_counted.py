@@ -6,6 +6,7 @@ occur again: they add up, as rows do.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +44,12 @@ def build(
         weight = None if weight is None else weight[~unscored]
     elif number:
         score = np.where(unscored, -np.inf, score)
+    told = {"n_rejected": number} if nan_policy == "reject" else {"n_dropped": number}
+    if (times == 1.0).all():  # nothing is repeated: these are the rows themselves
+        table = make.from_samples(loss, score, weight, oracle=True, keep_samples=True)
+        return replace(
+            table, n_rejected=number if nan_policy == "reject" else 0, n_dropped=number * (nan_policy == "drop")
+        )
     told = {"n_rejected": number} if nan_policy == "reject" else {"n_dropped": number}
     counts = loss if weight is None else loss[weight > 0.0]
     binary = bool(((counts == 0.0) | (counts == 1.0)).all())

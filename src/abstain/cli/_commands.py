@@ -16,6 +16,7 @@ from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._plots import Wanted, plot_option, plot_targets
 from abstain.cli._report import check_opened, report_options
+from abstain.cli._several import is_several, of_files
 from abstain.cli._show import check_destinations, scale_option, show, show_list
 from abstain.cli._sweep import show_sweeps, thresholds
 
@@ -44,6 +45,7 @@ def _metrics(text: str) -> Any:
         "abstain evaluate preds.parquet --labels y --logits 'logit_*' --scores msp,energy",
         "abstain evaluate test.npz --scores 'msp,energy,knn(neighbours=10)' --fit train.npz",
         "abstain evaluate preds.csv --predictions yhat --confidence conf --groups site --report report.html",
+        "abstain evaluate 'logs/*.parquet' --loss error --confidence score --groups day",
     ),
 )
 @click.argument("file", type=Path)
@@ -98,7 +100,7 @@ def evaluate_command(
     """Evaluate the reject option of saved predictions; exit code 1 if a --gate is not passed.
 
     FILE has one row per sample: .npz, .parquet, .csv, .tsv, .csv.gz, .json, .jsonl; or what lm-eval, Inspect,
-    FD-Shifts or OpenOOD write.
+    FD-Shifts or OpenOOD write. A quoted pattern, or a folder, of Parquet files is counted in constant memory.
     """
     gate = {name: destinations.pop(name) for name in GATE}
     chosen = wanted_metrics(_metrics(metrics), gate)
@@ -119,6 +121,18 @@ def evaluate_command(
         result = evaluated(file, plan_file, at_random, score_names(scores), chosen, columns, options)
         source: dict[str, Any] = {"files": [each for each in (file, plan_file, fit_file) if each is not None]}
         show(result, title=file.name, scale=scale, plots=plots, opened=opened, source=source, **destinations)
+        if not decide(result, file, columns, gate):
+            context.exit(1)
+        return
+    if is_several(file):
+        result = of_files(file, gate, chosen, fit_file, n_resamples, {
+            "scores": score_names(scores) or None, "groups": words(groups), "nan_policy": nan_policy,
+            "level": level or None, **columns,
+        })  # fmt: skip
+        show(result, title=str(file), scale=scale, plots=plots, opened=opened, source={"files": []}, **destinations)
+        if sweep is not None and "-" not in map(str, destinations.values()):
+            with about(file):
+                show_sweeps(result, sweep, denominator, scale)
         if not decide(result, file, columns, gate):
             context.exit(1)
         return

@@ -19,10 +19,10 @@ from abstain.evaluation._chosen import choose
 from abstain.evaluation._entry import check_names, same_samples
 from abstain.evaluation._measure import MOST_GROUPS, Scored, measured_parts
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
-from abstain.evaluation._scanned import of_engine, refuse_rows, scanned
+from abstain.evaluation._scanned import refuse_rows, scanned
 from abstain.inference import check_level
 from abstain.metrics import Metric
-from abstain.outputs import Outputs, expect
+from abstain.outputs import Outputs, expect, parts_of
 
 
 def evaluate(
@@ -129,10 +129,10 @@ def evaluate(
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     if level is not None:
         level = check_level(level)
-    engine = of_engine(outputs)
-    if engine is not None:
+    source = parts_of(outputs)
+    if source is not None:
         refuse_rows(fit, n_resamples)
-        return scanned(engine, scores, metrics, groups, columns, nan_policy, level)
+        return scanned(source, scores, metrics, groups, columns, nan_policy, level)
     outputs, groups = _planned.read(outputs, scores, groups, columns, nan_policy)
     if fit is not None:
         expect(fit, "fit")

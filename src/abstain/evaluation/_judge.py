@@ -115,7 +115,7 @@ class Judged:
         return None if point.reason is not None else (point, None)
 
     def _certified(self, score: str) -> tuple[Promise, ...]:
-        blocks = self.whole[score].curve.blocks
+        blocks = written_out(self.whole[score].curve.blocks)
         if not _counted(blocks) or not blocks.binary or not self.independent:
             return ()
         if self.copies:
@@ -184,8 +184,24 @@ def _counted(blocks: TieBlocks) -> bool:
     return blocks.samples is not None and blocks.samples.sample_weight is blocks.samples.times is None
 
 
+#: More rows than this are not written out again from their counts.
+MOST_ROWS = 2_000_000
+
+
+def written_out(blocks: TieBlocks) -> TieBlocks:
+    """Return a table that keeps each of its rows, where it keeps the counts of few enough; else the same table."""
+    samples = blocks.samples
+    if samples is None or samples.times is None or blocks.n > MOST_ROWS:
+        return blocks
+    which = np.repeat(np.arange(samples.times.size), samples.times.astype(np.intp))
+    score = blocks.score[np.asarray(samples.block)]
+    weight = None if samples.sample_weight is None else samples.sample_weight[which]
+    return TieBlocks.from_samples(samples.loss[which], score[which], weight, oracle=True, keep_samples=True)
+
+
 def rows_of(blocks: TieBlocks) -> tuple[FloatArray, FloatArray, FloatArray | None] | None:
     """Return loss, score and weight of each row, in the order of the rows; None where the table did not keep them."""
+    blocks = blocks.once("written out", lambda: written_out(blocks))
     samples = blocks.samples
     if samples is None or samples.times is not None:
         return None

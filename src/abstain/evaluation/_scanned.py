@@ -18,13 +18,11 @@ from abstain.evaluation._chosen import choose
 from abstain.evaluation._measure import MOST_GROUPS, Scored, measured_parts
 from abstain.evaluation._result import Evaluation
 from abstain.metrics import Metric
-from abstain.outputs import REMEDY, Counted, Tally, count, lazy_frame
-
-of_engine = lazy_frame
+from abstain.outputs import REMEDY, Counted, Parts, Tally, count
 
 
 def scanned(
-    frame: Any,
+    source: Parts,
     scores: str | Sequence[str] | None,
     metrics: str | Metric | Iterable[str | Metric],
     groups: Any,
@@ -32,13 +30,13 @@ def scanned(
     nan_policy: NanPolicy,
     level: float | None,
 ) -> Evaluation:
-    """Return the evaluation of a lazy frame from the counts of its equal rows."""
+    """Return the evaluation of rows in parts from the counts of equal ones."""
     if isinstance(groups, Mapping):
-        raise TypeError("groups of a frame are names of its columns")
+        raise TypeError("groups of a file or frame are names of its columns")
     names = [groups] if isinstance(groups, str) else list(dict.fromkeys(groups or []))
     wanted = None if scores is None else list(dict.fromkeys([scores] if isinstance(scores, str) else scores))
     found = count(
-        frame, lambda head: _entry.external(head, wanted), wanted, scores_.default, names, columns, MOST_GROUPS
+        source, lambda head: _entry.external(head, wanted), wanted, scores_.default, names, columns, MOST_GROUPS
     )
     tallies = list(found.tallies.values())
     chosen, forgiving = choose(metrics, max(float(each.loss.max()) for each in tallies))

@@ -7,13 +7,14 @@ from abstain.outputs._costs import cost_texts as cost_texts
 from abstain.outputs._costs import largest_cost as largest_cost
 from abstain.outputs._doubts import doubts as doubts
 from abstain.outputs._engine import REMEDY as REMEDY
-from abstain.outputs._engine import lazy_frame as lazy_frame
 from abstain.outputs._expected import expect as expect
 from abstain.outputs._grades import declined as declined
 from abstain.outputs._outputs import Outputs as Outputs
 from abstain.outputs._page_sizes import check_sizes as check_sizes
 from abstain.outputs._partly import missing as missing
 from abstain.outputs._partly import read_pool as read_pool
+from abstain.outputs._parts import Parts as Parts
+from abstain.outputs._parts import parts_of as parts_of
 from abstain.outputs._read import read_outputs as read_outputs
 from abstain.outputs._scan import Scan as Scan
 from abstain.outputs._scan import scan as scan

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -36,16 +36,6 @@ PROBLEMS = {
 }  # fmt: skip
 
 
-def lazy_frame(source: Any) -> Any | None:
-    """Return what an engine holds as a lazy frame of Narwhals; None for what is in memory or no frame at all."""
-    if source is None or isinstance(source, str | bytes | Mapping | Outputs):
-        return None
-    import narwhals as nw
-
-    frame = nw.from_native(source, pass_through=True)
-    return frame if isinstance(frame, nw.LazyFrame) else None
-
-
 @dataclass(frozen=True)
 class Rows:
     """A lazy frame of Narwhals, its first rows as outputs, and which column is what."""
@@ -71,6 +61,10 @@ class Rows:
             if part not in READ:
                 raise UnmetNeed(f"column {found.single[part]!r} ({part}) is not read in a scan; drop it, or {REMEDY}")
         return found
+
+    def on(self, frame: Any) -> Rows:
+        """Return the same understanding of other rows, whose columns are called alike."""
+        return replace(self, frame=frame, schema=dict(frame.collect_schema()))
 
     @property
     def single(self) -> Mapping[str, str]:
@@ -148,17 +142,26 @@ class Rows:
         return self._named(name, "group_")
 
     def _named(self, name: str, prefix: str) -> str:
-        return name if name in self.schema else f"{prefix}{name}"
+        for each in (name, f"{prefix}{name}"):
+            if each in self.schema:
+                return each
+        raise ValueError(f"column {name!r} is not there; {closest(name, map(str, self.schema))}")
+
+    def column(self, name: str) -> Any:
+        """Return a column as it is."""
+        import narwhals as nw
+
+        if name not in self.schema:
+            raise ValueError(f"column {name!r} is not there; {closest(name, map(str, self.schema))}")
+        return nw.col(name)
 
     def _number(self, name: str, fill: bool = True) -> Any:
         import narwhals as nw
 
-        if name not in self.schema:
-            raise ValueError(f"column {name!r} is not in the frame; {closest(name, map(str, self.schema))}")
-        dtype = self.schema[name]
+        column, dtype = self.column(name), self.schema[name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise TypeError(f"column {name!r} must be numeric in a scan, got {dtype}; cast it to numbers, or {REMEDY}")
-        column = nw.col(name).cast(nw.Int8) if dtype == nw.Boolean else nw.col(name)
+        column = column.cast(nw.Int8) if dtype == nw.Boolean else column
         column = column.cast(nw.Float64) + 0.0
         return column.fill_null(float("nan")) if fill else column
 
@@ -184,6 +187,7 @@ class Rows:
         return nw.when(missing).then(-1.0).when(one == two).then(0.0).otherwise(1.0)
 
     def _is_text(self, name: str) -> bool:
+        self.column(name)
         dtype = self.schema[name]
         return not (dtype.is_numeric() or str(dtype) == "Boolean")
 

@@ -7,6 +7,8 @@ nothing has to be looked for in a scan of its own.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,17 +16,20 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import UnmetNeed
+from abstain._pace import Pace
 from abstain._typing import FloatArray, IntArray
 from abstain.outputs._engine import PROBLEMS, Rows
-from abstain.outputs._fingerprint import fingerprint
 from abstain.outputs._outputs import Outputs
+from abstain.outputs._parts import Parts
 
 #: Names of the columns of a count.
 SCORE, MISSING, LOSS, WEIGHT, CLUSTER, TIMES, GROUP = (
     f"abstain_{name}" for name in ("score", "missing", "loss", "weight", "cluster", "times", "group_")
 )
-#: More different rows than this are no summary.
-MOST = 20_000_000
+#: More different rows than this are no summary; so many wait to be added up, at least.
+MOST, WAITING = 20_000_000, 2_000_000
+#: Entries whose numbers are mixed at once.
+_ROWS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +46,28 @@ class Tally:
     groups: Mapping[str, tuple[Any, IntArray]]
     times: FloatArray
 
-    def canonical(self) -> Sequence[tuple[str, Any]]:
-        """Return what was counted, in an order that no partition changes: for a fingerprint."""
-        columns = [self.times, self.loss, self.score]
-        columns += [] if self.weight is None else [self.weight]
-        order = np.lexsort(columns)
-        return [(f"column {k}", column[order]) for k, column in enumerate(columns)]
+    def sums(self) -> tuple[int, int]:
+        """Return two sums over rows of numbers that follow from their score, loss and weight: for a fingerprint.
+
+        No order of the rows, no partition and no repetition among the entries changes them.
+        """
+        found = np.zeros(2, dtype=np.uint64)
+        columns = [self.score, self.loss, *([] if self.weight is None else [self.weight])]
+        for start in range(0, len(self.times), _ROWS):
+            rows = slice(start, start + _ROWS)
+            times, mixed = self.times[rows].astype(np.uint64), np.zeros((), dtype=np.uint64)
+            for column in columns:
+                bits = np.where(np.isnan(column[rows]), np.inf, column[rows] + 0.0).view(np.uint64)
+                mixed = _mixed(mixed ^ bits ^ (np.isnan(column[rows]).astype(np.uint64) << np.uint64(63)))
+            found += np.array([(mixed * times).sum(), (_mixed(mixed) * times).sum()], dtype=np.uint64)
+        return int(found[0]), int(found[1])
+
+
+def _mixed(bits: Any) -> Any:
+    """Return 64 bits that all depend on all of the given ones: the finalizer of SplitMix64."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return (bits ^ (bits >> np.uint64(31))) + np.uint64(0x9E3779B97F4A7C15)
 
 
 def counted(rows: Rows, score: str, groups: Sequence[str]) -> Any:
@@ -57,15 +78,15 @@ def counted(rows: Rows, score: str, groups: Sequence[str]) -> Any:
     missing = number.is_null() | number.is_nan()
     columns = {
         SCORE: nw.when(missing).then(0.0).otherwise(number),
-        MISSING: nw.when(missing).then(1).otherwise(0),
+        MISSING: nw.when(missing).then(nw.lit(1, nw.Int8)).otherwise(nw.lit(0, nw.Int8)),
         LOSS: rows.loss(score),
     }
     weight = rows.weight()
     if weight is not None:
         columns[WEIGHT] = weight
     if "clusters" in rows.single:
-        columns[CLUSTER] = nw.col(rows.single["clusters"])
-    columns |= {f"{GROUP}{k}": nw.col(rows.group(name)) for k, name in enumerate(groups)}
+        columns[CLUSTER] = rows.column(rows.single["clusters"])
+    columns |= {f"{GROUP}{k}": rows.column(rows.group(name)) for k, name in enumerate(groups)}
     picked = rows.frame.select(**columns).with_columns(nw.lit(1, nw.Int64).alias(TIMES))
     return picked.group_by(list(columns)).agg(nw.col(TIMES).sum()).head(MOST + 1)
 
@@ -88,12 +109,7 @@ def collected(frames: list[Any]) -> list[Any]:
 
 def read(rows: Rows, score: str, groups: Sequence[str], found: Any, most_groups: int) -> Tally:
     """Return the counts that came back, checked; an error names columns and numbers of rows."""
-    if len(found) > MOST:
-        raise UnmetNeed(
-            f"score {score!r}: more than {MOST} different rows (score, loss, weight, group and cluster), which is no "
-            "summary any more; round the score or the loss, or count in bins, which bounds every area "
-            "(abstain summarize)"
-        )
+    refuse_too_many(score, len(found))
     times = _floats(found[TIMES])
     if not times.sum():
         raise ValueError("the frame has no rows; at least one sample is needed")
@@ -169,14 +185,12 @@ class Counted:
     @property
     def fingerprint(self) -> str:
         """A hash of what was counted: the same for any partition and order of the rows."""
-        named = [
-            (f"{name} {part}", column) for name, tally in self.tallies.items() for part, column in tally.canonical()
-        ]
-        return fingerprint(named, None, None)
+        said = json.dumps({name: tally.sums() for name, tally in self.tallies.items()}, sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()
 
 
 def count(
-    frame: Any,
+    source: Parts,
     external: Callable[[Any], list[str]],
     scores: Sequence[str] | None,
     default: Callable[[Outputs], str],
@@ -184,15 +198,74 @@ def count(
     columns: Mapping[str, Any],
     most_groups: int,
 ) -> Counted:
-    """Count the equal rows of a lazy frame of Narwhals, score by score.
+    """Count the equal rows of all parts, score by score.
 
     ``external``: which of the asked scores are columns of the first rows; ``default``: the score where none is asked.
     """
-    rows = Rows.of(frame, external, groups, columns)
-    names = list(scores or [default(rows.first)])
-    found = collected([counted(rows, name, groups) for name in names])
-    tallies = {name: read(rows, name, groups, each, most_groups) for name, each in zip(names, found, strict=True)}
-    engine = str(frame.implementation).removeprefix("Implementation.").lower()
+    with source.first.about():
+        rows = Rows.of(source.first.frame, external, groups, columns)
+        names = list(scores or [default(rows.first)])
+    sums, pace = [Sum() for _ in names], Pace("counting rows", source.n)
+    for part in source.parts:
+        with part.about():
+            for piece in part.pieces():
+                here = rows.on(piece.frame)
+                found = collected([counted(here, name, groups) for name in names])
+                for name, total, each in zip(names, sums, found, strict=True):
+                    total.add(each)
+                    refuse_too_many(name, total.different)
+                pace.advance(piece.n)
+    tallies = {name: read(rows, name, groups, sums.pop(0).all(), most_groups) for name in names}
     understood = rows.first.understood("" if scores else names[0])
     assert rows.first.origin is not None
-    return Counted(tallies, engine, understood, rows.first.origin.notes)
+    return Counted(tallies, source.engine, understood, rows.first.origin.notes)
+
+
+class Sum:
+    """The sum of counts of parts, which is made when as much has come as it holds."""
+
+    def __init__(self) -> None:
+        self._parts: list[Any] = []
+        self._repeats = True
+        self.different = 0
+
+    def add(self, counts: Any) -> None:
+        """Add the counts of a part."""
+        self._parts.append(counts)
+        if len(self._parts) == 1:
+            self.different = len(counts)
+            return
+        waiting = sum(map(len, self._parts))
+        if not self._repeats:
+            self.different = waiting
+        elif waiting > max(2 * len(self._parts[0]), WAITING):
+            self.different = len(self.all())
+            self._repeats = 2 * self.different < waiting
+
+    def all(self) -> Any:
+        """Return all counts as one frame; rows that hardly repeat are not looked for again in other parts."""
+        if len(self._parts) > 1:
+            import narwhals as nw
+
+            kinds = self._parts[0].schema
+            same = [part if part.schema == kinds else _cast(part, kinds) for part in self._parts]
+            keys = [name for name in kinds if name != TIMES]
+            joined = nw.concat(same)
+            self._parts = [joined.group_by(keys).agg(nw.col(TIMES).sum()) if self._repeats else joined]
+        return self._parts[0]
+
+
+def _cast(part: Any, kinds: Mapping[str, Any]) -> Any:
+    import narwhals as nw
+
+    return part.select(nw.col(name).cast(kind) for name, kind in kinds.items())
+
+
+def refuse_too_many(score: str, different: int) -> None:
+    """Refuse what is no summary."""
+    if different > MOST:
+        raise UnmetNeed(
+            f"score {score!r}: more than {MOST} different rows (score, loss, weight, group and cluster), which is no "
+            "summary any more; round the score or the loss, or count in bins, which bounds every area "
+            "(abstain summarize)"
+        )

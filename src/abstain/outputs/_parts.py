@@ -1,0 +1,146 @@
+"""The parts that rows come in: the lazy frame of an engine, or the files of a pattern or a partitioned folder.
+
+Files are counted one after the other, and a large one in pieces: memory holds a piece and the counts so far, progress
+is known, and an error names its file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any
+
+from abstain.outputs._damaged import damaged
+from abstain.outputs._outputs import Outputs
+
+#: Rows that are counted at once.
+PIECE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """A lazy frame of Narwhals; ``name``: its file, if it is one; ``n``: its rows, where they are known for nothing."""
+
+    frame: Any
+    name: str = ""
+    n: int = 0
+
+    @contextmanager
+    def about(self) -> Iterator[None]:
+        """Put the file in front of an error."""
+        try:
+            with damaged(self.name):
+                yield
+        except (ValueError, TypeError, OSError) as error:
+            message = " ".join(str(error).split())
+            if not self.name or message.startswith(f"{self.name}: "):
+                raise
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{self.name}: {message}") from error
+
+    def pieces(self) -> Iterator[Part]:
+        """Yield the rows in pieces that fit into memory."""
+        if self.n <= PIECE:
+            yield self
+            return
+        import narwhals as nw
+
+        native = self.frame.to_native()
+        for start in range(0, self.n, PIECE):
+            length = min(PIECE, self.n - start)
+            yield Part(nw.from_native(native.slice(start, length)), self.name, length)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a source comes in, and the engine that reads it."""
+
+    parts: list[Part]
+    engine: str
+
+    @property
+    def n(self) -> int:
+        """Rows of all files."""
+        return sum(each.n for each in self.parts)
+
+    @property
+    def first(self) -> Part:
+        """The first part with rows; of none the first."""
+        return next((each for each in self.parts if each.n), self.parts[0])
+
+
+def parts_of(source: Any) -> Parts | None:
+    """Return the parts of a lazy frame, of a pattern of Parquet files or of a folder of them; None for all else."""
+    if isinstance(source, str | os.PathLike):
+        return _of_path(os.fspath(source))
+    if source is None or isinstance(source, Mapping | Outputs | bytes):
+        return None
+    import narwhals as nw
+
+    frame = nw.from_native(source, pass_through=True)
+    if not isinstance(frame, nw.LazyFrame):
+        return None
+    return Parts([Part(frame)], str(frame.implementation).removeprefix("Implementation.").lower())
+
+
+def _of_path(path: str) -> Parts | None:
+    if os.path.isfile(path) or not (has_magic(path) or os.path.isdir(path)):
+        return None
+    pattern = os.path.join(glob_escaped(path), "**", "*.parquet") if os.path.isdir(path) else path
+    names = sorted(each for each in glob(pattern, recursive=True) if os.path.isfile(each))
+    if not names:
+        if os.path.isdir(path):
+            return None  # whoever reads files says what is wrong with a folder
+        raise FileNotFoundError(f"{path}: no file matches; check the pattern")
+    other = next((each for each in names if not each.lower().endswith(".parquet")), None)
+    if other is not None:
+        raise ValueError(f"{other}: several files are read as Parquet; write it so, or give one file")
+    from abstain.outputs._frame import polars
+
+    pl = polars("reading several files")
+    keys = _partitions(names, os.path.commonpath([os.path.dirname(each) for each in names]))
+    return Parts([_file(pl, name, told) for name, told in zip(names, keys, strict=True)], "polars")
+
+
+def glob_escaped(path: str) -> str:
+    """Return a pattern that matches this path alone."""
+    from glob import escape
+
+    return escape(path)
+
+
+def _file(pl: Any, name: str, told: Mapping[str, Any]) -> Part:
+    import narwhals as nw
+
+    from abstain.outputs._page_sizes import check_sizes
+
+    part = Part(None, name)
+    with part.about():
+        check_sizes(name, ())
+        frame = pl.scan_parquet(name, glob=False, hive_partitioning=False)
+        number = int(frame.select(pl.len()).collect().item())
+        frame = frame.with_columns(**{key: pl.lit(value) for key, value in told.items()})
+    return Part(nw.from_native(frame), name, number)
+
+
+def _partitions(names: list[str], root: str) -> list[dict[str, Any]]:
+    """Return of each file the ``key=value`` folders that it lies in, as columns; whole numbers where all values are."""
+    start = len(Path(root).parts)
+    while start > 0 and "=" in Path(root).parts[start - 1]:
+        start -= 1
+    found = [
+        dict(each.split("=", 1) for each in Path(name).parts[start:-1] if "=" in each) for name in names
+    ]  # fmt: skip
+    for key in {key for each in found for key in each}:
+        values = [each[key] for each in found if key in each]
+        if all(str(int(value)) == value for value in values if value.lstrip("-").isdigit()) and all(
+            value.lstrip("-").isdigit() for value in values
+        ):
+            for each in found:
+                if key in each:
+                    each[key] = int(each[key])  # type: ignore[assignment]
+    return found

@@ -1,0 +1,109 @@
+"""Several Parquet files as one: patterns, partitioned folders, pieces, and what is wrong with a file, in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import abstain
+from abstain.cli._run import run
+from tests.engines.cases import check_same, evaluated, parts, rows
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder of four files, of which one is empty."""
+    for k, each in enumerate(parts(rows(4), 4)):
+        each.write_parquet(tmp_path / f"part-{k}.parquet")
+    return tmp_path
+
+
+def test_a_pattern_and_a_folder_are_all_their_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are counted one by one, large ones in pieces, and counts are added up on the way."""
+    monkeypatch.setattr("abstain.outputs._parts.PIECE", 50)
+    monkeypatch.setattr("abstain.outputs._tally.WAITING", 10)
+    expected = evaluated(rows(4))
+    for source in (str(folder / "*.parquet"), folder):
+        check_same(evaluated(source), expected)
+
+
+def test_folders_of_a_partition_are_columns(tmp_path: Path) -> None:
+    """``site=north/day=1/part.parquet``: text and whole numbers, as they are in memory."""
+    frame = rows(6).with_columns(day=pl.arange(400) % 3)
+    for (site, day), each in frame.group_by("site", "day"):
+        place = tmp_path / f"site={site}" / f"day={day}"
+        place.mkdir(parents=True)
+        each.drop("site", "day").write_parquet(place / "part.parquet")
+    told: dict[str, Any] = {"groups": ["site", "day"]}
+    for source in (tmp_path, tmp_path / "site=*" / "*" / "*.parquet"):
+        check_same(evaluated(source, **told), evaluated(frame, **told))
+
+
+def test_a_file_with_other_columns_or_types_is_named(folder: Path) -> None:
+    """The message starts with the file."""
+    late = folder / "part-9.parquet"
+    rows(1).rename({"loss": "error"}).write_parquet(late)
+    with pytest.raises(ValueError, match=r"part-9\.parquet: column 'loss' is not there; .*error"):
+        abstain.evaluate(folder)
+    rows(1).with_columns(pl.col("loss").cast(pl.String)).write_parquet(late)
+    with pytest.raises(TypeError, match=r"part-9\.parquet: column 'loss' must be numeric in a scan, got String"):
+        abstain.evaluate(folder)
+
+
+def test_whole_numbers_and_floats_are_one_column(folder: Path) -> None:
+    """A loss of 0 and 1 is a truth value in one file, a number in another."""
+    late = rows(8)
+    late.with_columns(pl.col("loss").cast(pl.Boolean)).write_parquet(folder / "part-9.parquet")
+    check_same(evaluated(folder), evaluated(pl.concat([rows(4), late])))
+
+
+def test_a_truncated_file_is_named(folder: Path) -> None:
+    """Its bytes end too early."""
+    path = folder / "part-3.parquet"
+    path.write_bytes(path.read_bytes()[:-60])
+    with pytest.raises(ValueError, match=r"part-3\.parquet: is no readable Parquet file"):
+        abstain.evaluate(folder)
+
+
+def test_other_files_and_empty_patterns_are_refused(folder: Path) -> None:
+    """A pattern is read as Parquet, and matches something."""
+    (folder / "more.csv").write_text("loss,confidence\n0,1\n")
+    with pytest.raises(ValueError, match=r"more\.csv: several files are read as Parquet"):
+        abstain.evaluate(folder / "*")
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        abstain.evaluate(folder / "*.parq")
+
+
+def test_the_command_takes_a_pattern(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints the same numbers as for one file, and passes a gate."""
+    whole = folder / "whole" / "all.parquet"
+    whole.parent.mkdir()
+    rows(4).write_parquet(whole)
+    printed = []
+    for file in (str(folder / "*.parquet"), str(whole)):
+        assert run(["evaluate", file, "--groups", "site", "--gate", "augrc<=0.9"]) == 0
+        printed.append(capsys.readouterr().out.partition("note:")[0])
+    assert printed[0] == printed[1]
+    assert "400 samples" in printed[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--confidence", "conf"], "column 'conf' is not in the file"),
+        (["--resamples", "50"], "a bootstrap draws rows"),
+        (["--against", "other.parquet", "--margin", "0.1"], "--against pairs rows in memory"),
+        (["--scores", "energy"], "score 'energy' is not computed in a scan"),
+    ],
+)
+def test_the_command_refuses_in_one_line(
+    folder: Path, options: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, and a line that says what is wrong."""
+    assert run(["evaluate", str(folder), *options]) == 2
+    error = capsys.readouterr().err
+    assert reason in error
+    assert error.count("\n") == 1

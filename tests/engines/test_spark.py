@@ -1,0 +1,67 @@
+"""``evaluate`` on rows that Spark holds, in local mode: `make test-spark`, in an environment of its own, with Java."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.engines.cases import KINDS, check_engine, check_probabilities, evaluated, rows
+
+pytest.importorskip("pyspark", reason="make test-spark runs this in an environment of its own")
+pytestmark = pytest.mark.filterwarnings("ignore")
+#: The session of this module.
+session: dict[str, Any] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def spark() -> Iterator[Any]:
+    """Start Spark with two threads on this machine."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").appName("abstain")
+    for key, value in {
+        "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3", "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1", "spark.sql.session.timeZone": "UTC",
+    }.items():  # fmt: skip
+        builder = builder.config(key, value)
+    session["spark"] = builder.getOrCreate()
+    yield session["spark"]
+    session.pop("spark").stop()
+
+
+def engine(pieces: list[pl.DataFrame]) -> Any:
+    """Return the parts as partitions of one Spark frame."""
+    frames = [session["spark"].createDataFrame(each.rows(), schema=_schema(pieces[0])) for each in pieces]
+    first, *others = frames
+    for each in others:
+        first = first.unionByName(each)
+    return first
+
+
+def _schema(frame: pl.DataFrame) -> str:
+    kinds = {pl.Float64: "double", pl.Int64: "bigint", pl.String: "string", pl.Boolean: "boolean"}
+    return ", ".join(f"{name} {kinds[dtype.base_type()]}" for name, dtype in frame.schema.items())
+
+
+@pytest.mark.parametrize("number", [1, 3, 7])
+@pytest.mark.parametrize("kind", KINDS)
+def test_spark_gives_the_evaluation_of_the_rows_in_memory(kind: str, number: int) -> None:
+    """Values, intervals, words and counts are the same for any kind of rows in any parts."""
+    check_engine(engine, kind, number)
+
+
+def test_loss_and_scores_come_from_probability_columns() -> None:
+    """Largest probability, margin, entropy and Gini impurity are computed by Spark."""
+    check_probabilities(engine)
+
+
+def test_late_bad_rows_are_counted() -> None:
+    """A null and a negative loss are found by the same scan."""
+    frame = rows(1, n=10_500)
+    for late, problem in ((None, "is null in 1 rows"), (-1.0, "is negative in 1 rows")):
+        bad = frame.with_columns(loss=pl.when(pl.arange(len(frame)) == len(frame) - 1).then(late).otherwise("loss"))
+        with pytest.raises(ValueError, match=f"column 'loss' {problem}"):
+            evaluated(engine([bad]))
