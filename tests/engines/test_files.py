@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.cli._run import run
+from abstain.cli import run
 from tests.engines.cases import check_same, evaluated, parts, rows
 
 
