@@ -16,7 +16,7 @@ from abstain.inference._columns import check_scored, evaluated, tables
 from abstain.inference._coverage import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
-from abstain.inference._panel import Panel, one_binary_loss
+from abstain.inference._panel import Panel
 from abstain.inference._resample import plan
 from abstain.inference._runs import components, over_runs
 from abstain.inference._spread import (
@@ -30,7 +30,8 @@ from abstain.inference._spread import (
     spread_of,
     warning_light,
 )
-from abstain.inference._unseen import OneMore, one_more, rises_of
+from abstain.inference._unseen import OneMore, one_more
+from abstain.inference._unseen_pair import UnseenPairs, unseen_pairs
 from abstain.metrics import Metric
 
 Route = Literal["influence", "bootstrap"]
@@ -42,7 +43,7 @@ class Estimates:
 
     The terms are influences over W, one per sample or cluster, or centred bootstrap replicates over sqrt(B - 1):
     either way products of rows sum to covariances due to the test set, on at most ``df`` degrees of freedom.
-    ``rises``: of independent samples under one 0/1 loss, what an error would add to each on every row that is right.
+    ``unseen``: of one run each, what an error that was not seen would do to differences.
     """
 
     metric: Metric
@@ -54,7 +55,7 @@ class Estimates:
     edges: tuple[str | None, ...]
     n_clusters: int | None
     route: Route
-    rises: tuple[FloatArray, ...] = ()
+    unseen: UnseenPairs | None = None
 
     @property
     def means(self) -> FloatArray:
@@ -109,8 +110,8 @@ def by_influence(
         for name, *row in zip(panel.names, limits, blocks, strict=True)
         for limit, table in zip(*row, strict=True)
     ]
-    served = clusters is None and one_binary_loss(panel)
-    rises = tuple(rises_of(metric, row[0]) for row in blocks) if served else ()
+    single = max(panel.n_runs) == 1
+    unseen = unseen_pairs(metric, [row[0] for row in blocks], panel.same_loss, clusters) if single else None
     terms = _by_score(raw, panel, strata, clusters)
     n_terms = terms[0].shape[1]
     df = tuple(min(n_terms - 1.0, *(limit.df for limit in row)) for row in limits)
@@ -120,7 +121,7 @@ def by_influence(
     )
     edges = tuple(_edge(metric, row) for row in blocks)
     n_clusters = None if clusters is None else n_terms
-    return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", rises)
+    return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", unseen)
 
 
 def _by_score(

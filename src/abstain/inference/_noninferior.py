@@ -43,7 +43,7 @@ from abstain.inference._paired import p_of
 from abstain.inference._panel import Losses, Panel, Scores, panel
 from abstain.inference._runs import of_pair
 from abstain.inference._spread import FEW, degrees_of_freedom
-from abstain.inference._unseen import of_difference, with_unseen
+from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
 
 #: Errors (or successes, if fewer) below which the test warns, and is refused.
@@ -218,8 +218,8 @@ def non_inferiority(
     together = columns.runs_are_paired(paired_runs)
     most_df = min(*estimates.df, KNOWN * degrees_of_freedom(terms))
     parts = of_pair((one, other), (first, second), most_df, together)
-    if estimates.rises:
-        test, df = with_unseen(parts.test, most_df, most_df, of_difference(*estimates.rises))
+    if estimates.unseen is not None:
+        test, df = with_unseen(parts.test, most_df, most_df, estimates.unseen.of(0, 1), estimates.n_clusters)
         parts = parts._replace(test=test, df=df)
     difference = sign * float(estimates.means[0] - estimates.means[1])
     error = float(np.sqrt(parts.total))

@@ -17,7 +17,7 @@ from abstain.inference._panel import Panel
 from abstain.inference._permutation import swap_test
 from abstain.inference._runs import covariance_of_runs, of_pair, over_runs
 from abstain.inference._spread import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
-from abstain.inference._unseen import of_difference, with_unseen
+from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
 
 __all__ = ["Difference"]
@@ -169,9 +169,9 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     else:
         if estimates.route == "influence":
             spread_df = degrees_of_freedom(over_runs(terms[0]) - over_runs(terms[1]))
-            if estimates.rises:
-                unseen = of_difference(estimates.rises[i], estimates.rises[j])
-                test, df = with_unseen(parts.test, parts.df, spread_df, unseen)
+            if estimates.unseen is not None:
+                more = estimates.unseen.of(i, j)
+                test, df = with_unseen(parts.test, parts.df, spread_df, more, estimates.n_clusters)
                 parts = parts._replace(test=test, df=df)
             most_df = min(most_df, parts.df, spread_df)
         error_test, error_runs, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))

@@ -72,14 +72,6 @@ class Panel:
         return digest.hexdigest()
 
 
-def one_binary_loss(panel: Panel) -> bool:
-    """Whether all scores are judged by one 0/1 loss, of one run."""
-    if max(panel.n_runs) > 1:
-        return False
-    first = panel.loss[0]
-    return panel.same_loss and bool(((first == 0.0) | (first == 1.0)).all())
-
-
 def panel(loss: Losses, scores: Scores, sample_weight: ArrayLike | None = None, *, at_least: int = 2) -> Panel:
     """Check losses, scores and weights of a comparison; every message names the column, the value and the remedy."""
     named = _named(scores, "scores")

@@ -28,10 +28,6 @@ from abstain.inference._resample import codes
 from abstain.inference._spread import limit_of
 from abstain.metrics import Gradient, Metric, Relative
 
-#: Degrees of freedom of the variance that one unseen error brings to a difference, and errors from which on it is
-#: left out.
-DF_UNSEEN, DECIDING = 2.0, 10.0
-
 
 class OneMore(NamedTuple):
     """Estimate and variance of a sample with one more loss, on the scale of the metric's base.
@@ -228,40 +224,3 @@ def _beta(metric: Metric, estimate: float, variance: float, tail: float) -> floa
     if size <= 0.0:
         return worst if tail > 0.5 else best
     return best + (worst - best) * beta_quantile(tail, mean * size, (1.0 - mean) * size)
-
-
-def rises_of(metric: Metric, blocks: TieBlocks) -> FloatArray:
-    """Return by how much an error on each row that is right would raise the metric, to first order."""
-    samples = blocks.samples
-    assert samples is not None
-    rises: FloatArray = gradient(metric, blocks).loss.take(to_numpy(samples.block))
-    if samples.sample_weight is not None:
-        rises *= to_numpy(samples.sample_weight)
-    right: FloatArray = rises[to_numpy(samples.loss) == 0.0]
-    return right
-
-
-def of_difference(first: FloatArray, second: FloatArray) -> float:
-    """Return the variance that one more error brings to a difference of two scores.
-
-    Two scores differ by what the errors do on the rows that they rank differently. Few such rows may hold no error at
-    all: then both the difference and its spread come from elsewhere, and the test is sure of what it has not seen. So
-    one error is added where the two differ, at a row drawn in proportion to the square of what it would do there.
-    """
-    squares = first - second
-    squares *= squares
-    total = float(np.add.reduce(squares))
-    return float(squares @ squares) / total if total > 0.0 else 0.0
-
-
-def with_unseen(test: float, df: float, spread_df: float, unseen: float) -> tuple[float, float]:
-    """Return the variance of a difference and its degrees of freedom: with what was not seen, where that matters.
-
-    Where ten errors and more decide, both are as they were, so that the test of AUROC is DeLong's. Where fewer do,
-    the degrees of freedom of their own spread count: then equal scores are rejected in about 5 % of samples whether
-    0, 1, 3 or 10 errors are expected (one-sided, by summing Poisson chances).
-    """
-    if unseen <= test / DECIDING:
-        return test, df
-    total = test + unseen
-    return total, total**2 / (test**2 / max(min(df, spread_df), 1e-9) + unseen**2 / DF_UNSEEN)

@@ -1,0 +1,146 @@
+"""Between the fourth step and the fifth, of pairs: one error that was not seen where two scores or models differ.
+
+Two scores under one loss differ by what the errors do on the rows that they rank differently. Few such rows may hold no
+error at all: then both the difference and its spread come from elsewhere, and a test is sure of what it has not seen.
+So one error is added where the two differ, at a row drawn in proportion to the square of what it would do there.
+
+- *A loss that is not 0/1*: the error has the mean square of the losses that were seen, drawn in proportion to size.
+- *Clusters*: as many errors come at once as they do in the clusters that were seen, beyond what chance puts there,
+  though no more than a cluster has rows.
+- *Two models*, whose losses differ: either may err alone, which does more than a change of rank. Where they may do so
+  is not known, so the row is drawn from those that they rank differently, or from all, whichever does more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from abstain._checks import to_numpy
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.blocks import TieBlocks
+from abstain.inference._influence import gradient
+from abstain.inference._resample import codes
+from abstain.inference._unseen import sizes_of
+from abstain.metrics import Metric
+
+#: Degrees of freedom of the variance that one unseen error brings to a difference, and errors from which on it is
+#: left out.
+DF_UNSEEN, DECIDING = 2.0, 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenPairs:
+    """What more loss would do, per score: ``rises`` by a unit of it, on every row or (one loss) on those with room.
+
+    ``room``: rows with hardly any loss, None if ``rises`` are of these alone; ``square`` and ``number``: mean square of
+    an unseen loss, and how many come at once; ``unit``: cluster of each row; ``loss``: of each model, if they differ.
+    """
+
+    rises: tuple[FloatArray, ...]
+    room: tuple[BoolArray, ...] | None
+    square: tuple[float, ...]
+    number: tuple[float, ...]
+    unit: IntArray | None
+    loss: tuple[FloatArray, ...] = ()
+
+    def of(self, i: int, j: int) -> float:
+        """Return the variance that one more error brings to the difference of two scores."""
+        one, other, unit = self.rises[i], self.rises[j], self.unit
+        square, number = max(self.square[i], self.square[j]), max(self.number[i], self.number[j])
+        if self.room is None:
+            gap = one - other
+            return square * _drawn(gap, _squares(gap, number, unit))
+        both = self.room[i] & self.room[j]
+        apart = 1.0 if unit is None else _together(np.abs(self.loss[i] - self.loss[j]), unit)
+        one, other, unit = one[both], other[both], None if unit is None else unit[both]
+        gap = one - other
+        alone = np.maximum(_squares(one, apart, unit), _squares(other, apart, unit))
+        anywhere = _drawn(np.maximum(np.abs(one), np.abs(other)), alone)
+        return square * max(_drawn(gap, np.maximum(alone, _squares(gap, number, unit))), anywhere)
+
+
+def unseen_pairs(
+    metric: Metric, tables: Sequence[TieBlocks], same_loss: bool, clusters: ArrayLike | None
+) -> UnseenPairs:
+    """Return what unseen errors would do to scores or models on the same samples, one table each."""
+    rises = [_rises(metric, table) for table in tables]
+    unit = None if clusters is None else codes(clusters, "clusters", rises[0].size)
+    judged = tables[:1] if same_loss else tables
+    losses, sizes = [_loss(each) for each in judged], [sizes_of(each) for each in judged]
+    number = [1.0 if unit is None else _together(each, unit) for each in losses]
+    rooms = [loss < 0.5 * size.mean for loss, size in zip(losses, sizes, strict=True)]
+    square = [size.square for size in sizes]
+    if not same_loss:
+        return UnseenPairs(tuple(rises), tuple(rooms), tuple(square), tuple(number), unit, tuple(losses))
+    rises, unit = [each[rooms[0]] for each in rises], None if unit is None else unit[rooms[0]]
+    return UnseenPairs(tuple(rises), None, tuple(square * len(tables)), tuple(number * len(tables)), unit)
+
+
+def _loss(blocks: TieBlocks) -> FloatArray:
+    assert blocks.samples is not None
+    return np.asarray(to_numpy(blocks.samples.loss))
+
+
+def _together(loss: FloatArray, unit: IntArray) -> float:
+    """Return how many losses come at once in a cluster, drawn in proportion to size, less what chance puts together.
+
+    With correlation r, and a chance p of an error, an error finds (m - 1)(p + r (1 - p)) others: of an unseen one the
+    (m - 1) r count.
+    """
+    total, rows = float(loss @ loss), np.bincount(unit).astype(np.float64)
+    if total == 0.0:
+        return 1.0
+    mean = float(loss.mean())
+    share = min(mean * float(loss.sum()) / total, 0.99)
+    others = (float(np.sum(np.bincount(unit, loss) ** 2)) - float(np.sum(rows * (rows - 1.0))) * mean**2) / total - 1.0
+    return 1.0 + max(0.0, others) / (1.0 - share)
+
+
+def _rises(metric: Metric, blocks: TieBlocks) -> FloatArray:
+    """Return by how much a unit of loss on each row would raise the metric, to first order."""
+    samples = blocks.samples
+    assert samples is not None
+    rises: FloatArray = gradient(metric, blocks).loss.take(to_numpy(samples.block))
+    if samples.sample_weight is not None:
+        rises *= to_numpy(samples.sample_weight)
+    return rises
+
+
+def _squares(rises: FloatArray, number: float, unit: IntArray | None) -> FloatArray:
+    """Return the mean square of what an error does on each row, with those that come with it anywhere in its cluster.
+
+    What two scores make of them may cancel: of k others with mean m and variance v it is (x + k m)^2 + k v.
+    """
+    squares = rises * rises
+    if unit is None or number == 1.0:
+        return squares
+    rows = np.bincount(unit)[unit]
+    others = np.maximum(rows - 1.0, 1.0)
+    mean = (np.bincount(unit, rises)[unit] - rises) / others
+    variance = (np.bincount(unit, squares)[unit] - squares) / others - mean * mean
+    more = np.minimum(number - 1.0, rows - 1.0)
+    return np.asarray((rises + more * mean) ** 2 + more * np.maximum(variance, 0.0))
+
+
+def _drawn(chance: FloatArray, squares: FloatArray) -> float:
+    """Return the mean of ``squares`` at a row drawn in proportion to the square of ``chance``."""
+    weight = chance * chance
+    total = float(np.add.reduce(weight))
+    return float(weight @ squares) / total if total > 0.0 else 0.0
+
+
+def with_unseen(test: float, df: float, spread_df: float, unseen: float, n_clusters: int | None) -> tuple[float, float]:
+    """Return the variance of a difference and its degrees of freedom: with what was not seen, where that matters.
+
+    Where ten errors and more decide, both are as they were, so that the test of AUROC is DeLong's. Where fewer do,
+    the degrees of freedom of their own spread count: then equal scores are rejected in about 5 % of samples whether
+    0, 1, 3 or 10 errors are expected (one-sided, by summing Poisson chances).
+    """
+    if unseen <= test / DECIDING:
+        return test, df
+    total = test + unseen
+    mixed = total**2 / (test**2 / max(min(df, spread_df), 1e-9) + unseen**2 / DF_UNSEEN)
+    return total, mixed if n_clusters is None else min(mixed, n_clusters - 1.0)
