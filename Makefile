@@ -3,6 +3,7 @@
 #   make demo    the command on bundled model outputs: a table, a plot, demo-output/report.html
 #   make test    style, types, doctests and tests
 #   make slow    long simulations, and five times as many examples; make minimum: the suite on the oldest versions
+#   make test-dask, make test-spark: evaluation on these engines, in .venv-dask and .venv-spark (the second needs Java)
 #   make docs    the documentation, in docs/_build/html
 #   make bench   speed and memory, side by side with peers
 #   make peers   the tables of the README: abstain beside other packages, where these are installed
@@ -23,10 +24,10 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest test-browser slow minimum docs bench peers measured claims dist clean
+.PHONY: help demo test lint types doctest pytest test-browser test-dask test-spark slow minimum docs bench peers measured claims dist clean
 
 help:
-	@sed -n '1,15s/^# \{0,1\}//p' Makefile
+	@sed -n '1,16s/^# \{0,1\}//p' Makefile
 
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
@@ -48,6 +49,12 @@ pytest: .venv/installed-dev
 
 test-browser: .venv/installed-browser
 	ABSTAIN_BROWSER=1 $(PYTEST) -q tests/report/test_browser.py
+
+test-dask: .venv-dask/installed
+	.venv-dask/bin/python -m pytest -q -p no:cacheprovider tests/engines/test_dask.py
+
+test-spark: .venv-spark/installed
+	.venv-spark/bin/python -m pytest -q -p no:cacheprovider tests/engines/test_spark.py
 
 slow: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow
@@ -77,13 +84,21 @@ dist: .venv/installed-dev
 	$(BIN)/python .ci/dist.py
 
 clean:
-	rm -rf .venv .venv-minimum .venv-dist demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated docs/gallery/generated docs/tutorials/generated docs/cli/generated docs/glossary/generated dist build
+	rm -rf .venv .venv-minimum .venv-dist .venv-dask .venv-spark demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated docs/gallery/generated docs/tutorials/generated docs/cli/generated docs/glossary/generated dist build
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests docs benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/created:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=...")'
 	$(PYTHON) -m venv .venv
+	touch $@
+
+# Engines are the user's: no extra of the package installs them.
+.venv-dask/installed: ENGINE := 'dask[dataframe,distributed]>=2025.1'
+.venv-spark/installed: ENGINE := 'pyspark>=3.5'
+.venv-dask/installed .venv-spark/installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[cli]' $(ENGINE) pandas pyarrow 'pytest>=8' 'hypothesis>=6.140'
 	touch $@
 
 .venv/installed-cli: pyproject.toml | .venv/created

@@ -54,6 +54,28 @@ def test_loss_and_scores_come_from_probability_columns(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("late", "problem"),
+    [
+        ({"p_0": 0.7}, r"is no distribution \(probabilities of 0 to 1 that sum to 1\) in 1 rows"),
+        ({"p_1": None}, "is null in 1 rows"),
+        ({"label": 2}, "is none of the classes in 1 rows"),
+    ],
+)
+def test_late_bad_probabilities_are_counted(engine: str, late: dict[str, Any], problem: str) -> None:
+    """Also where the loss is a column of its own, and probabilities only give the score."""
+    good: dict[str, Any] = {"label": 0, "p_0": 0.4, "p_1": 0.6}
+    frame = pl.DataFrame(
+        [good] * 10_500 + [good | late], schema={"label": pl.Int64, "p_0": pl.Float64, "p_1": pl.Float64}
+    )
+    with pytest.raises(ValueError, match=problem):
+        abstain.evaluate(ENGINES[engine]([frame]))
+    if "label" not in late:
+        with pytest.raises(ValueError, match=problem):
+            abstain.evaluate(ENGINES[engine]([frame.select("p_0", "p_1", loss=pl.lit(0.0))]), scores="msp")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("policy", ["raise", "reject", "drop"])
 def test_a_missing_score_means_what_the_policy_says(engine: str, policy: Any) -> None:
     """Null and NaN are one thing: refused with their number, ranked last, or left out."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 from abstain._checks import LARGEST, UnmetNeed, closest
@@ -25,6 +26,8 @@ READ = (
 )  # fmt: skip
 #: What a scan cannot evaluate has this remedy.
 REMEDY = "collect() the frame, which is then evaluated in memory"
+#: Columns of what scores are made of.
+TOP, LEAST, TOTAL, PLACE, OWN = (f"abstain_{name}" for name in ("top", "least", "total", "place", "own"))
 #: Scores that an engine computes from probability columns.
 COMPUTED = ("msp", "softmax_margin", "neg_entropy", "neg_gini")
 
@@ -93,20 +96,33 @@ class Rows:
         plain = name.partition("(")[0]
         if plain not in COMPUTED or plain != name:
             raise UnmetNeed(f"score {name!r} is not computed in a scan, which knows {', '.join(COMPUTED)}; {REMEDY}")
-        p = [nw.col(each) for each in self._probabilities(f"score {name!r}")]
-        top = nw.max_horizontal(*p)
-        if name == "msp":
-            return top
-        if name == "neg_gini":
-            return nw.sum_horizontal(*(each * each for each in p)) - 1.0
-        if name == "neg_entropy":
-            return nw.sum_horizontal(*(nw.when(each > 0.0).then(each * each.log()).otherwise(0.0) for each in p))
-        place = _largest(nw, p, top)
-        others = [nw.when(place == k).then(0.0).otherwise(each) for k, each in enumerate(p)]
-        return top - nw.max_horizontal(*others)
+        self._probabilities(f"score {name!r}")
+        return nw.col(OWN)
+
+    def ready(self, score: str) -> Any:
+        """Return the frame with what expressions of probabilities are made of, as columns."""
+        if not self._computed(score) and not self._judged_by_probabilities(score):
+            return self.frame
+        import narwhals as nw
+
+        add = partial(_with_facts, self._probabilities(f"score {score!r}"), score)
+        if self.frame.implementation.is_dask():  # which joins nothing over columns with other columns
+            return nw.from_native(self.frame.to_native().map_partitions(partial(_on_partition, add)))
+        return add(self.frame)
+
+    def _computed(self, score: str) -> bool:
+        return score in COMPUTED and score not in (self.first.scores or {})
+
+    def _judged_by_probabilities(self, score: str) -> bool:
+        first = self.first
+        return first.loss is None and first.predictions is None and score not in (first.score_predictions or {})
 
     def loss(self, score: str) -> Any:
         """Return the expression of the loss of the predictions that a score is about."""
+        found = self._loss(score)
+        return self._if_distribution(found) if self._computed(score) else found
+
+    def _loss(self, score: str) -> Any:
         import narwhals as nw
 
         first, single = self.first, self.single
@@ -124,6 +140,10 @@ class Rows:
 
     def about(self, score: str) -> str:
         """Return the columns that the loss is made of, as a message names them."""
+        first = self._own_columns(score)
+        return f"one of the probabilities and {first}" if self._computed(score) else first
+
+    def _own_columns(self, score: str) -> str:
         single = self.single
         if self.first.loss is not None:
             return f"column {single.get('loss', single.get('correct'))!r}"
@@ -131,7 +151,7 @@ class Rows:
             return f"one of columns {single['labels']!r} and 'prediction_{score}'"
         if self.first.predictions is not None:
             return f"one of columns {single['labels']!r} and {single['predictions']!r}"
-        return f"one of the probabilities and {single['labels']!r}"
+        return f"column {single['labels']!r}"
 
     def weight(self) -> Any | None:
         """Return the expression of the weights, if there are any."""
@@ -195,7 +215,7 @@ class Rows:
         """Return 1 where the largest probability, the first of equal ones, is not that of the label."""
         import narwhals as nw
 
-        p, labels = [nw.col(each) for each in self._probabilities("the prediction")], self.single["labels"]
+        p, labels = self._probabilities("the prediction"), self.single["labels"]
         label, text = nw.col(labels), self._is_text(labels)
         names: list[Any] = list(range(len(p)) if self.first.class_names is None else self.first.class_names)
         if text and self.first.class_names is None:
@@ -203,16 +223,20 @@ class Rows:
         if not text and self.first.class_names is not None:
             names = list(range(len(p))) if not _numbers(names) else [float(each) for each in names]
         label = label.cast(nw.String) if text else label
-        predicted = _largest(nw, p, nw.max_horizontal(*p))
-        right = reduce(lambda a, b: a | b, [(label == name) & (predicted == k) for k, name in enumerate(names)])
-        known = reduce(lambda a, b: a | b, [label == name for name in names])
-        total, least = nw.sum_horizontal(*p), nw.min_horizontal(*p)
-        fine = ((total - 1.0).abs() <= 1e-3) & (least >= 0.0)
-        nothing = reduce(lambda a, b: a | b, [each.is_null() for each in (label, *p)])
-        return (
-            nw.when(nothing).then(-1.0).when(~fine).then(-7.0).when(~known).then(-8.0)
-            .when(right).then(0.0).otherwise(1.0)
-        )  # fmt: skip
+        right = reduce(or_, [(label == name) & (nw.col(PLACE) == k) for k, name in enumerate(names)])
+        known = reduce(or_, [label == name for name in names])
+        return self._if_distribution(
+            nw.when(label.is_null()).then(-1.0).when(~known).then(-8.0).when(right).then(0.0).otherwise(1.0)
+        )
+
+    def _if_distribution(self, loss: Any) -> Any:
+        """Return the loss where the probabilities are such."""
+        import narwhals as nw
+
+        p = [nw.col(each) for each in self.matrix]
+        nothing = reduce(or_, [each.is_null() for each in p])
+        fine = ((nw.col(TOTAL) - 1.0).abs() <= 1e-3) & (nw.col(LEAST) >= 0.0)
+        return nw.when(nothing).then(-1.0).when(~fine).then(-7.0).otherwise(loss)
 
     def _probabilities(self, what: str) -> list[str]:
         names = self.matrix
@@ -230,9 +254,28 @@ def _numbers(names: Sequence[Any]) -> bool:
         return False
 
 
-def _largest(nw: Any, p: list[Any], top: Any) -> Any:
-    """Return the number of the first column that is the largest."""
+def _with_facts(names: list[str], score: str, frame: Any) -> Any:
+    """Add what is to know of probabilities: sum, least and largest, the place of the largest, and a score."""
+    import narwhals as nw
+
+    p = [nw.col(each) for each in names]
+    facts = {TOP: nw.max_horizontal(*p), LEAST: nw.min_horizontal(*p), TOTAL: nw.sum_horizontal(*p)}
+    frame = frame.with_columns(**facts)
     place: Any = nw.lit(len(p) - 1)
-    for k in range(len(p) - 2, -1, -1):
-        place = nw.when(p[k] == top).then(k).otherwise(place)
-    return place
+    for k in range(len(p) - 2, -1, -1):  # the first of equal ones
+        place = nw.when(p[k] == nw.col(TOP)).then(nw.lit(k)).otherwise(place)
+    frame = frame.with_columns(**{PLACE: place})
+    own = nw.col(TOP)
+    if score == "neg_gini":
+        own = nw.sum_horizontal(*(each * each for each in p)) - 1.0
+    elif score == "neg_entropy":
+        own = nw.sum_horizontal(*(nw.when(each > 0.0).then(each * each.log()).otherwise(0.0) for each in p))
+    elif score == "softmax_margin":
+        own = own - nw.max_horizontal(*(nw.when(nw.col(PLACE) == k).then(0.0).otherwise(x) for k, x in enumerate(p)))
+    return frame.with_columns(**{OWN: own})
+
+
+def _on_partition(add: Callable[[Any], Any], partition: Any) -> Any:
+    import narwhals as nw
+
+    return add(nw.from_native(partition)).to_native()

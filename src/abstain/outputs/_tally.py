@@ -87,7 +87,7 @@ def counted(rows: Rows, score: str, groups: Sequence[str]) -> Any:
     if "clusters" in rows.single:
         columns[CLUSTER] = rows.column(rows.single["clusters"])
     columns |= {f"{GROUP}{k}": rows.column(rows.group(name)) for k, name in enumerate(groups)}
-    picked = rows.frame.select(**columns).with_columns(nw.lit(1, nw.Int64).alias(TIMES))
+    picked = rows.ready(score).select(**columns).with_columns(nw.lit(1, nw.Int64).alias(TIMES))
     return picked.group_by(list(columns)).agg(nw.col(TIMES).sum()).head(MOST + 1)
 
 
