@@ -27,4 +27,5 @@ PAGES = [
 def libraries(page: Path) -> set[str]:
     """Return the optional libraries that the Python blocks of a page import."""
     source = "\n".join(block for kind, block, _ in fences(page.read_text(encoding="utf-8")) if kind == "python")
-    return set(re.findall(r"\b(?:import|from) (torch|sklearn|pandas|polars|matplotlib)\b", source))
+    lines = re.findall(r"\b(?:import|from) (.*)", source)
+    return {name for line in lines for name in re.findall(r"\b(torch|sklearn|pandas|polars|matplotlib)\b", line)}

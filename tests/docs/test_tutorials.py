@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.examples import DOCS, ROOT, failures_of
+from tests.docs.examples import DOCS, ROOT, failures_of, libraries
 
 sys.path[:0] = [str(DOCS / "_ext")]
 import tutorial_pages  # noqa: E402
@@ -34,6 +34,14 @@ def test_every_page_of_a_job_has_a_picture() -> None:
         assert len(pages) >= 2, job
         without = [page for page in sorted(pages) if not re.search(r"!\[.|{figure}", (DOCS / page).read_text("utf-8"))]
         assert without == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_tutorial_says_what_to_install(page: Path) -> None:
+    """The command, with the extra of each optional library that its blocks import."""
+    named = re.search(r'`pip install "[^"\[]*\[([a-z,]+)\]"`', page.read_text(encoding="utf-8"))
+    assert named is not None
+    assert {"cli", *libraries(page) - {"matplotlib", "polars"}} == set(named[1].split(","))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -172,3 +172,10 @@ def test_swa_that_would_never_start_is_refused(tmp_path):
     """SURE starts averaging at epoch 120: five epochs would average nothing."""
     with pytest.raises(ValueError, match=r"average.start=120 lies beyond its 5 epochs.*set start=3"):
         train.fit(train.recipe("sure", ["epochs=5"]), TASK, tmp_path, **QUIET)
+
+
+def test_a_plan_without_lightning_says_what_to_install(monkeypatch):
+    """Before anything of a training is read: PyTorch alone is not enough."""
+    monkeypatch.setattr("abstain._extras.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r'training needs lightning: pip install ".*\[train\]"'):
+        train.plan(train.recipe("ce", ["network.name=small", "epochs=1"]), TASK)

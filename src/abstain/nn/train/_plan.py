@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from abstain._extras import need
 from abstain.nn.data import Task
 from abstain.nn.networks import parameters
 from abstain.nn.train._learner import Learner
@@ -88,6 +89,7 @@ def plan(recipe: Recipe, task: Task, learner: Learner | None = None, device: Any
     >>> train.plan(train.recipe("ce", ["network.name=small", "epochs=1"]), data.task("synthetic")).output_bytes > 0
     True
     """
+    need("training", "lightning", extra="train")
     from abstain.nn.train._run import learner_of
 
     learner = learner_of(recipe, task, seed=0) if learner is None else learner
