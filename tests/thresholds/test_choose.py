@@ -124,6 +124,34 @@ def test_equal_losses_above_the_limit_break_the_promise() -> None:
     assert abstain.thresholds.audit(found, [0.2] * 500, [2000.0] * 500).keeps_promise is True
 
 
+def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold() -> None:
+    """``max_loss`` names the test; rows of 0 and 1 alone change it no more than a first graded loss does."""
+    rng = np.random.default_rng(4)
+    score = rng.random(3000)
+    loss = (rng.random(3000) < 0.3 * (1.0 - score)).astype(float)
+    graded = loss.copy()
+    graded[np.argmin(score)] = 0.5  # at the end, where no certified threshold reaches
+    options = {"risk": 0.05, "delta": 0.05}
+    plain = abstain.choose_threshold(loss, score, **options)
+    declared = abstain.choose_threshold(loss, score, max_loss=1.0, **options)
+    assert (plain.bound, declared.bound) == ("binomial", "betting")
+    assert declared.threshold == abstain.choose_threshold(graded, score, max_loss=1.0, **options).threshold
+    insists = abstain.choose_threshold(loss, score, max_loss=1.0, bound="binomial", **options)
+    assert insists.threshold == plain.threshold
+    with pytest.raises(ValueError, match="0/1 losses without weights or max_loss"):
+        abstain.choose_threshold(loss, score, max_loss=1.0, procedure="sgr", **options)
+    bands = [abstain.thresholds.certified_band(each, score, max_loss=1.0).upper for each in (loss, graded)]
+    np.testing.assert_array_equal(bands[0][:-1], bands[1][:-1])
+    assert (abstain.thresholds.certified_band(loss, score).upper < bands[0]).all()
+    for each in (declared, abstain.choose_threshold(loss, score, risk=1e-3, delta=0.05, max_loss=1.0)):
+        assert each.rows_needed is None
+    lacking = [
+        abstain.choose_threshold(each, score, risk=1e-3, delta=0.05, max_loss=1.0).attained for each in (loss, graded)
+    ]
+    assert lacking[0]
+    assert lacking[0][0] == lacking[1][0]
+
+
 def test_an_audit_rarely_refutes_a_promise_that_holds() -> None:
     """Losses of .0505 nine times in ten have a mean below .05: audits that saw only those may not say broken."""
     found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05, max_loss=1.0)

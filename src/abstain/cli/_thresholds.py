@@ -141,6 +141,12 @@ def _classes(outputs: Outputs, how: dict[str, Any]) -> dict[str, Any]:
     return {"class_names": list(outputs.class_names or map(str, range(outputs.n_classes or 0))) or None}
 
 
+def _graded(outputs: Outputs) -> bool:
+    """Whether losses are 1 minus a quality, or minus verdicts of which some are partial; verdicts are else 0/1."""
+    found = set() if outputs.origin is None else outputs.origin.single.keys()
+    return "quality" in found or ("correct" in found and bool(set(outputs.loss_per_sample()) - {0.0, 1.0}))
+
+
 def _declined(outputs: Outputs) -> bool:
     """Whether the file says of some rows, or could, that the model itself did not answer them."""
     assert outputs.origin is not None
@@ -236,8 +242,8 @@ def threshold_command(
     if plots and (by or second):
         raise click.UsageError("--plot shows one threshold; leave --groups and --second out, or --plot")
     outputs, _, names = read(file, [second] if second else [], by, **columns)
-    if "delta" in wanted and outputs.origin is not None and outputs.origin.single.keys() & {"correct", "quality"}:
-        wanted.setdefault("max_loss", 1.0)  # 1 - a verdict or quality in [0, 1]
+    if "delta" in wanted and _graded(outputs):
+        wanted.setdefault("max_loss", 1.0)
     if "delta" in wanted and columns["cost_matrix"] is not None:
         from abstain.outputs import largest_cost
 

@@ -58,14 +58,14 @@ class Attained:
     printed: str = ""
 
 
-def attained(sample: Sample, delta: float, largest: float) -> tuple[Attained, ...]:
+def attained(sample: Sample, delta: float, largest: float, exact: bool) -> tuple[Attained, ...]:
     r"""Return the smallest risk that is certified, and the largest coverage at a few larger ones; jointly valid.
 
     Each of 12 ranks, fixed by n, has an exact upper limit at level :math:`\delta/12`; see :mod:`._band`.
     """
     n = sample.n
     rank = np.unique(np.round(np.geomspace(min(HIGHEST, n), n, PINS)).astype(np.int64))
-    threshold, count, upper = pins(sample, rank, delta / len(rank), largest)
+    threshold, count, upper = pins(sample, rank, delta / len(rank), largest, exact)
     if not np.isfinite(upper).all() or upper.min() >= largest:
         return ()
     found = []

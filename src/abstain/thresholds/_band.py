@@ -96,7 +96,8 @@ def certified_band(
     delta : float in (0, 1)
         Probability that the band fails anywhere.
     max_loss : float, optional
-        Largest possible loss; needed if the loss is not 0/1.
+        Largest possible loss; needed if the loss is not 0/1. Limits are then those of graded losses, even where these
+        rows happen to hold 0 and 1 alone.
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
 
@@ -127,24 +128,26 @@ def certified_band(
     delta = failure_probability(delta)
     sample = read(loss, confidence, None, nan_policy)
     largest = largest_loss(sample, max_loss)
-    return band_of(sample, delta, largest)
+    return band_of(sample, delta, largest, sample.binary and max_loss is None)
 
 
-def band_of(sample: Sample, delta: float, largest: float) -> CertifiedBand:
-    """Return the band of a sample."""
+def band_of(sample: Sample, delta: float, largest: float, exact: bool) -> CertifiedBand:
+    """Return the band of a sample; ``exact``: its losses are 0/1 by what they are, not by chance."""
     from scipy.special import betaincinv
 
     n = sample.n
     rank = np.unique([max(1, min(n - 1, ceil(each * n))) for each in COVERAGES] + [n]) if n > 1 else np.array([n])
     each = delta / (2 * len(rank))
-    threshold, count, upper = pins(sample, rank, each, largest)
+    threshold, count, upper = pins(sample, rank, each, largest, exact)
     share = betaincinv(rank[:-1] + 1.0, np.diff(rank), each)
     between = np.append(largest, np.minimum(largest, upper[1:] / share))
     first = np.unique(-threshold, return_index=True)[1]  # ranks that end in one tie are one pin
     return CertifiedBand(threshold[first], count[first] / n, upper[first], between[first], largest, delta, n)
 
 
-def pins(sample: Sample, rank: IntArray, level: float, largest: float) -> tuple[FloatArray, IntArray, FloatArray]:
+def pins(
+    sample: Sample, rank: IntArray, level: float, largest: float, exact: bool
+) -> tuple[FloatArray, IntArray, FloatArray]:
     """Return thresholds above the rows after these ranks, the rows they accept, and their risks' limits at a level.
 
     The last one of rank n, if there is, accepts all that have a score.
@@ -152,7 +155,7 @@ def pins(sample: Sample, rank: IntArray, level: float, largest: float) -> tuple[
     edge = np.append(sample.score, -np.inf)[rank]  # a row that the pin leaves out, with all that tie with it
     count = np.searchsorted(-sample.score, -edge, side="left")
     total = np.concatenate([[0.0], np.cumsum(sample.loss / largest)])[count]
-    return np.nextafter(edge, np.inf), count, largest * _limits(count, total, level, sample.binary and largest == 1.0)
+    return np.nextafter(edge, np.inf), count, largest * _limits(count, total, level, exact)
 
 
 def _limits(count: IntArray, total: FloatArray, level: float, binary: bool) -> FloatArray:

@@ -19,6 +19,12 @@ As u grows this is a nonnegative martingale that starts at 1, and where A(u) > 0
 Ville's inequality bounds how often it ever reaches :math:`1/\delta`. If A stays above 0 to the end, lower the losses of
 the last rows such that it returns to 0: L only grows. An average of such martingales is one.
 
+**Which test a loss gets may not depend on its rows either.** A graded loss can look like 0/1 in a sample. Whoever then
+takes the exact binomial test, and this one otherwise, has two chances to be wrong: the binomial one is valid for that
+part (it counts losses above 0, whose mean is no smaller than the risk), and each alone is wrong with probability
+:math:`\delta` at most, but of both together only :math:`2 \delta` is proved. So ``max_loss=``, which says that a loss
+may be graded, always means this test, and a loss without it has to be 0/1.
+
 The stakes may not depend on the rows. With weights up to V the values are (w (l - r) + V r)/(V B).
 
 Source: betting on means, Waudby-Smith & Ramdas (2024); Ville (1939). The bet over all thresholds at once is ours.

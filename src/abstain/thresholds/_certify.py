@@ -63,7 +63,7 @@ def search(
     if risk >= largest:
         raise ValueError(f"risk must be below the largest possible loss, {largest:g}, got {risk:g}")
     limit = max(risk / largest, LEAST)
-    bound = _bound(sample, bound, largest, max_weight)
+    bound = _bound(sample, bound, max_loss, max_weight)
     _refuse_pair(procedure, bound, thresholds is not None)
     fixed = None if thresholds is None else fixed_thresholds(thresholds)
     if procedure == "sgr":
@@ -128,7 +128,9 @@ def _refuse_pair(procedure: str, bound: str, fixed: bool) -> None:
     if procedure == "sgr" and fixed:
         raise ValueError("procedure='sgr' searches thresholds of its own; leave thresholds= out, or use 'fallback'")
     if procedure == "sgr" and bound != "binomial":
-        raise ValueError("procedure='sgr' is defined for 0/1 losses without weights; use procedure='fallback'")
+        raise ValueError(
+            "procedure='sgr' is defined for 0/1 losses without weights or max_loss=; use procedure='fallback'"
+        )
     if bound == "betting" and procedure != "fallback":
         raise ValueError(
             f"procedure={procedure!r} shares delta among thresholds, but the betting certificate tests all at once; "
@@ -141,9 +143,10 @@ def _refuse_pair(procedure: str, bound: str, fixed: bool) -> None:
         )
 
 
-def _bound(sample: Sample, bound: str | None, largest: float, max_weight: float | None) -> str:
-    exact = sample.binary and sample.weight is None and largest == 1.0
-    chosen = one_of(bound or ("binomial" if exact else "betting"), BOUNDS, "bound")
+def _bound(sample: Sample, bound: str | None, max_loss: float | None, max_weight: float | None) -> str:
+    """Return the test: of a loss that may be graded, as ``max_loss`` says, the same one whatever these rows hold."""
+    exact = sample.binary and sample.weight is None and max_loss in (None, 1.0)
+    chosen = one_of(bound or ("binomial" if exact and max_loss is None else "betting"), BOUNDS, "bound")
     if sample.weight is not None:
         if max_weight is None:
             raise ValueError("a certificate with sample_weight needs the largest possible weight; give max_weight=")

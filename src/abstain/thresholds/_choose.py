@@ -88,7 +88,8 @@ def choose_threshold(
     bound : {"binomial", "betting", "hoeffding-bentkus"}, optional
         Default: exact binomial for 0/1 losses without weights, else betting, which tests all thresholds at once.
     max_loss : float
-        Largest possible loss; needed for certificates of a loss that is not 0/1.
+        Largest possible loss; needed for certificates of a loss that is not 0/1. It says that a loss may be graded:
+        the test is then betting, even where these rows happen to hold 0 and 1 alone (``bound="binomial"`` insists).
     sample_weight : array-like of shape (n_samples,), optional
         Importance weights (known prevalence, covariate shift): the promise is about the weighted population.
     max_weight : float
@@ -298,7 +299,7 @@ def certificate(
         means = cluster_means(sample.loss, accepted, sample.cluster)
         parts |= {"risk": float(means.mean()) if means.size else np.nan, "risk_interval": mean_interval(means, level)}
     elif found.reason is not None and sample.weight is None:
-        answer = {"attained": attained(sample, delta, largest)}
+        answer = {"attained": attained(sample, delta, largest, found.bound == "binomial")}
         if found.bound == "binomial":
             answer |= {"rows_needed": rows_needed(sample, risk, delta), "least": least_risk(sample, risk, delta),
                        "ranking": _ranking(sample)}  # fmt: skip
