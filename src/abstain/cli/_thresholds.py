@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import click
 
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines, words
-from abstain.cli._input import about, read
+from abstain.cli._input import about, read, understood
 from abstain.cli._pair import choose, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
@@ -278,6 +278,16 @@ def threshold_command(
     _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by)
 
 
+def _say_words(file: Path, how: dict[str, Any], each: Mapping[str, Any]) -> None:
+    """Say which word a threshold on a scale of words is."""
+    levels = how["reading"].get("confidence_levels")
+    for name, one in each.items():
+        place = one.threshold if levels and levels != ["%"] else float("nan")
+        if place in range(1, len(levels or ()) + 1):
+            group = f" in {name}" if name else ""
+            understood.append(f"{file}: {place:g} is the word '{levels[int(place) - 1]}': accepted from it on{group}")
+
+
 def _finish(
     context: click.Context, file: Path, outputs: Outputs, columns: dict[str, Any], found: Any, how: dict[str, Any],
     output: Path | None, as_json: bool, about_it: tuple[str | None, str | None, str | None], by: list[str],
@@ -289,7 +299,7 @@ def _finish(
     if "second" in how:  # which meets OOD rows, too
         how["reading"] = {name: value for name, value in how["reading"].items() if name not in ("is_ood", "ood_label")}
     how |= _classes(outputs, how)
-    each = found.groups if isinstance(found, GroupThresholds) else {"": found}
+    each: Mapping[str, Any] = found.groups if isinstance(found, GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"
     if output is not None and len(failed) == len(each):
@@ -300,6 +310,7 @@ def _finish(
 
         outcome += f" for {listed(failed)}: their rows are rejected"
     show_found(found, as_json)
+    _say_words(file, how, each)
     if failed:
         click.echo(outcome, err=True)
         context.exit(1)

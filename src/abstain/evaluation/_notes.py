@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: Why a metric of its kind has no interval; other reasons lie in the data.
 BIASED = "no interval: its bias does not vanish beside its spread"
-NEEDS_BOOTSTRAP = "no interval: needs a bootstrap: n_resamples"
+NEEDS_BOOTSTRAP = "no interval: it takes a bootstrap; give n_resamples (500 is usual)"
 #: More places than this are counted, not listed.
 PLACES = 4
 
@@ -63,11 +63,12 @@ def _doubtful(evaluation: Evaluation) -> list[str]:
     """One line per warning of an interval, or reason for its lack, on all samples; a group's stand with its numbers."""
     warned: dict[str, list[str]] = {}
     for entry in evaluation.measurements:
-        if entry.group is None and entry.warning not in (None, NEEDS_BOOTSTRAP):
+        if entry.group is None and entry.warning is not None:
             lacks = "no " if math.isnan(entry.low) else ""
             line = f"{lacks}interval of {{}}: {str(entry.warning).removeprefix('no interval: ')}"
             warned.setdefault(line, []).append(f"{entry.label} of {entry.score}")
-    return [line.replace("{}", _listed(places), 1) for line, places in warned.items()]
+    alone = len(evaluation.scores) == 1  # the metrics of one score are few enough to be named
+    return [line.replace("{}", ", ".join(each) if alone else _listed(each), 1) for line, each in warned.items()]
 
 
 def _undefined(evaluation: Evaluation) -> list[str]:

@@ -351,7 +351,7 @@ def _missing(need: Need, blocks: TieBlocks) -> str | None:
     if need == "unit_score":
         low, high = float(blocks.score[-1]), float(blocks.score[0])
         if outside(blocks.score):
-            scaled = "divide per cent by 100, " if low >= 0.0 and 1.0 < high <= 100.0 else ""
+            scaled = "divide per cent by 100, " if low >= 0.0 and 10.0 < high <= 100.0 else ""
             return (
                 f"confidence scores that are probabilities in [0, 1], but they span [{low:.6g}, {high:.6g}]; "
                 f"{scaled}pass a probability, or use a rank metric such as augrc"

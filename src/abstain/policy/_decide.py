@@ -87,7 +87,10 @@ def _frame(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
 
     def column(name: str) -> Any:
         if name not in frame.columns:
-            raise ValueError(f"column {name!r} of the policy is missing; {closest(name, frame.columns)}")
+            free = [
+                each for each in frame.columns if each not in _named(policy)
+            ]  # another column of the policy is none
+            raise ValueError(f"column {name!r} of the policy is missing; {closest(name, free) if free else 'add it'}")
         return frame[name]
 
     def scores(part: Mapping[str, Any]) -> FloatArray:
@@ -100,7 +103,9 @@ def _frame(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
         each = [column(name).to_numpy() for name in names]
         lists = len(each) == 1 and each[0].dtype == object
         matrix = (
-            _listed(each[0]) if lists else np.column_stack([np.asarray(values, dtype=np.float64) for values in each])
+            _listed(each[0])
+            if lists
+            else np.column_stack([_numbers(values, name) for values, name in zip(each, names, strict=True)])
         )
         if kind == "logits":
             no_probabilities(np.asarray(matrix, dtype=np.float64))
@@ -116,6 +121,15 @@ def _frame(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
 
         declined = declined_rows(column(said[1]).to_list(), f"column {said[1]!r}", said[0], strict=False)
     return _decisions(policy, score, names, other, declined)
+
+
+def _numbers(values: Any, name: str) -> FloatArray:
+    """Return a column as numbers; an error names it."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        bad = next((each for each in values if not isinstance(each, int | float)), values)
+        raise ValueError(f"column {name!r} of the policy holds {bad!r:.99}, which is no number; give numbers") from None
 
 
 def _listed(values: Any) -> FloatArray:

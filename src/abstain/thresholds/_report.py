@@ -36,7 +36,7 @@ class Audit(Result):
     breaks. None: these rows cannot tell, or nothing is promised. Of several promises False if any is refuted, True if
     all are kept. ``groups``: the same of each group of the rows; empty without groups. Verdicts of G groups are from
     intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
-    ``promised``: whether anything is.
+    ``promised``: whether anything is. ``reason``: why it cannot be told whether the promise is kept.
 
     Examples
     --------
@@ -59,6 +59,7 @@ class Audit(Result):
     keeps_promise: bool | None
     groups: Mapping[str, Audit] = field(default_factory=dict)
     promised: bool = True
+    reason: str | None = None
 
     def headline(self) -> str:
         """Return the verdict."""
@@ -77,6 +78,9 @@ class Audit(Result):
         notes = [f"In brackets: pointwise {100.0 * self.level:g} % intervals."]
         if len(self.groups) > 1:
             notes.append(f"Verdicts of {len(self.groups)} groups allow for their number.")
+        for name, each in {"": self, **self.groups}.items():
+            if self.promised and each.reason is not None and each.keeps_promise is None:
+                notes.append(f"{f'{name}: cannot' if name else 'Cannot'} be told: {each.reason}.")
         return [Table([*columns, Column("Promise", left=True)], rows, notes=notes)]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -161,7 +165,8 @@ def audit(
         for name, mine in ((name, column == name) for name in names)
     }
     verdicts = [one.keeps_promise for one in each.values()] if grouped else [total.keeps_promise]
-    return replace(total, keeps_promise=next((v for v in (False, None) if v in verdicts), True), groups=each)
+    kept = next((v for v in (False, None) if v in verdicts), True)
+    return replace(total, keeps_promise=kept, groups=each, reason="not of every group" if grouped else total.reason)
 
 
 def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: ArrayLike | None) -> None:
@@ -198,10 +203,30 @@ def _audited(
         risk, ends = float(values.mean()) if values.size else np.nan, mean_interval(values, level)
         judged = mean_interval(values, sure)
     exact = sample.binary and sample.cluster is None
+    error = None if exact else (1.0 - sure) / 2.0
     return Audit(
         sample.n, point.n_accepted, point.coverage, coverage_interval(sample, accepted, level), risk, ends, level,
-        _kept(judged, values, limit, None if exact else (1.0 - sure) / 2.0),
+        _kept(judged, values, limit, error),
+        reason=_why(judged, values, limit, "clusters" if sample.cluster is not None else "rows"),
     )  # fmt: skip
+
+
+def _why(ends: tuple[float, float], values: FloatArray, limit: Limit, units: str) -> str | None:
+    """Return why these values may not tell whether a promise is kept; None where nothing is promised."""
+    if limit is None:
+        return None
+    if not values.size:
+        return "nothing was accepted"
+    risk, (low, high) = limit[0], ends
+    if low <= risk < high:
+        return f"the interval of the risk holds the limit, {risk:g}; more {units} make it shorter"
+    if np.isnan(low) or np.isnan(high):
+        return f"the risk has no interval; more {units} would tell"
+    side = "below" if high <= risk else "above"
+    return (
+        f"the interval lies {side} the limit, {risk:g}, but is approximate for means of {units}, and a bound that "
+        f"holds for every population (Hoeffding-Bentkus) does not agree with so few ({values.size})"
+    )
 
 
 def _kept(ends: tuple[float, float], values: FloatArray, limit: Limit, error: float | None) -> bool | None:
