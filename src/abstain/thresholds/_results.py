@@ -308,12 +308,6 @@ class CertifiedThreshold(Threshold):
         """Return the promise; or why there is none, and how many rows might do."""
         if self.attainable:
             return [f"promise: {self.statement}"]
-        if self.attained and self.attained[0].risk <= self.risk_limit:
-            return [*super().notes(), (
-                f"the table reaches {self.risk_limit:g} all the same, by another test of these rows, at ranks of its "
-                "own: whoever takes it because the first one failed has two chances to be wrong, so it is promised "
-                f"with probability {1.0 - 2.0 * self.delta:.6g}; with fresh rows both can be asked again"
-            )]  # fmt: skip
         low, high = (self.rows_needed if self.plan()["needed"] is not None else None) or (None, None)
         if low is None or low <= self.n or (self.least is not None and self.least[1] >= self.risk_limit):
             return super().notes()  # the verdict says what it can
