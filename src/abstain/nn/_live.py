@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from abstain.nn._rank_losses import SampleLoss, check_batch, nll
 from abstain.summaries import Key, Scale, Summary, bounds_of, lacking
 
 _COMPACT = 1 << 16
+#: Batches of fewer rows are counted when so many of them have come.
+_SEEN, _EVERY = 1 << 12, 16
 _COLUMNS = 4  # score, weight, weighted loss, count; kept flat, as an idle process sends an empty vector
 _UNIT = {"msp", "softmax_margin"}
 
@@ -147,24 +150,18 @@ class SelectiveMetrics(TorchMetric):
         sample_weight : Tensor of shape (n,), optional
             Weights >= 0; exact mode only.
         """
-        score, loss = self._columns(preds, target)
-        one = torch.ones_like(loss) if sample_weight is None else in_float64(sample_weight.detach())
+        score, loss, graded = self._columns(preds, target)
+        one = None if sample_weight is None else in_float64(sample_weight.detach())
         if self.bins is not None and sample_weight is not None:
             raise UnmetNeed("the certified bounds are defined on counts; use bins=None for sample_weight")
-        if score.shape != loss.shape or score.shape != one.shape:
-            shapes = f"{tuple(score.shape)}, {tuple(loss.shape)}, {tuple(one.shape)}"
+        if score.shape != loss.shape or (one is not None and score.shape != one.shape):
+            shapes = f"{tuple(score.shape)}, {tuple(loss.shape)}, {tuple(loss.shape if one is None else one.shape)}"
             raise ValueError(f"shapes differ (confidence, loss, sample_weight: {shapes}); give one of each per sample")
         if len(score) == 0:
             return
-        bad_score = score.isnan()
-        bad_loss = ~(loss.isfinite() & (loss >= 0.0))
-        bad_weight = ~(one.isfinite() & (one >= 0.0))
-        outside = (score < 0.0) | (score > 1.0)
-        graded = (loss != 0.0) & (loss != 1.0)
-        self.flags += torch.stack([
-            each.sum(dtype=torch.float64)
-            for each in (bad_score, bad_loss, bad_weight, outside, graded, one != one.floor())
-        ])  # fmt: skip
+        one = torch.ones_like(loss) if one is None else one
+        if graded or sample_weight is not None or not _scored(score, self.scale == "probability"):
+            self._count_problems(score, loss, one)
         if self.bins is None:
             self._append(score, loss, one)
             return
@@ -172,12 +169,28 @@ class SelectiveMetrics(TorchMetric):
         columns = {name: getattr(self, name) for name in histogram.COLUMNS}
         histogram.add(columns, histogram.bin_of(score, self.key), score, loss)
 
-    def _columns(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """Return confidences and losses in float64; a label that is no class has a loss of NaN."""
+    def _count_problems(self, score: Tensor, loss: Tensor, weight: Tensor) -> None:
+        """Count what ``compute`` refuses or must know, without waiting for a device."""
+        bad_score = score.isnan()
+        bad_loss = ~(loss.isfinite() & (loss >= 0.0))
+        bad_weight = ~(weight.isfinite() & (weight >= 0.0))
+        outside = (score < 0.0) | (score > 1.0)
+        graded = (loss != 0.0) & (loss != 1.0)
+        self.flags += torch.stack([
+            each.sum(dtype=torch.float64)
+            for each in (bad_score, bad_loss, bad_weight, outside, graded, weight != weight.floor())
+        ])  # fmt: skip
+
+    def _columns(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor, bool]:
+        """Return confidences and losses in float64, and whether one may be other than 0 and 1.
+
+        A label that is no class has a loss of NaN.
+        """
         logits = in_float64(preds.detach())
         target = target.detach().to(logits.device)
         if logits.ndim == 1:
-            return logits + 0.0, target.double()  # + 0.0: no -0.0
+            loss = target.double()
+            return logits + 0.0, loss, _graded(loss)  # + 0.0: no -0.0
         check_batch(logits, target, least=0)
         log_p = logits.log_softmax(dim=-1)
         if callable(self.confidence):
@@ -185,23 +198,28 @@ class SelectiveMetrics(TorchMetric):
         else:
             score = NAMED[self.confidence](log_p, logits)
             score = score.exp() if self.confidence == "msp" else score
+        graded = True
         if callable(self.loss):
             loss = self.loss(logits, target)
         elif self.loss == "zero_one":
-            no_class = (target < 0) | (target >= logits.shape[1])
-            loss = (logits.argmax(dim=-1) != target).double().masked_fill(no_class, torch.nan)
+            loss = (logits.argmax(dim=-1) != target).double()
+            graded = not _classes(target, logits.shape[1])
+            if graded:
+                loss = loss.masked_fill((target < 0) | (target >= logits.shape[1]), torch.nan)
         else:
             loss = nll(log_p, target)
-        return score.to(torch.float64) + 0.0, loss.to(torch.float64)
+        return score.to(torch.float64) + 0.0, loss.to(torch.float64), graded
 
     # ------------------------------------------------------------------ exact state
 
     def _append(self, score: Tensor, loss: Tensor, weight: Tensor) -> None:
         """Keep rows (score, weight, weighted loss, count); many rows become one per distinct score."""
-        count = torch.ones_like(loss)
-        self.rows.append(torch.stack([score, weight, weight * loss, count], dim=1).ravel())
+        count, lost = torch.ones_like(loss), weight * loss
+        self.rows.append(torch.stack([score, weight, lost, count], dim=1).ravel())
         if self._oracle:
-            self.oracle_rows.append(torch.stack([-loss + 0.0, weight, weight * loss, count], dim=1).ravel())
+            self.oracle_rows.append(torch.stack([-loss + 0.0, weight, lost, count], dim=1).ravel())
+        if len(score) < _SEEN and len(self.rows) % _EVERY:  # many small batches: looking at each costs more than they
+            return
         waiting = sum(len(part) for part in self.rows) // _COLUMNS
         if waiting > max(_COMPACT, 2 * self._compacted):
             self.rows = [_grouped(_matrix(self.rows)).ravel()]
@@ -284,6 +302,27 @@ class SelectiveMetrics(TorchMetric):
         kept = torch.nonzero(self.n.cpu()).ravel()
         columns = {name: getattr(self, name).cpu()[kept].numpy() for name in histogram.COLUMNS}
         return Summary.of_columns(self.key, {"bin": kept.numpy(), **columns})
+
+
+def _scored(score: Tensor, unit: bool) -> bool:
+    """Whether no score is NaN, or outside [0, 1] if these are the ``unit``; not asked of a device, which would wait."""
+    if score.device.type != "cpu":
+        return False
+    low, high = (each.item() for each in score.aminmax())  # NaN if there is one
+    return low >= 0.0 and high <= 1.0 if unit else not isnan(low)
+
+
+def _graded(loss: Tensor) -> bool:
+    """Whether a loss may be other than 0 and 1; not asked of a device."""
+    return loss.device.type != "cpu" or not bool(((loss == 0.0) | (loss == 1.0)).all())
+
+
+def _classes(target: Tensor, number: int) -> bool:
+    """Whether labels are classes; not asked of a device."""
+    if target.device.type != "cpu" or not len(target):
+        return False
+    low, high = (each.item() for each in target.aminmax())
+    return low >= 0 and high < number
 
 
 def _matrix(rows: Any) -> Tensor:
