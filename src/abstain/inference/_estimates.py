@@ -31,8 +31,8 @@ from abstain.inference._spread import (
     warning_light,
 )
 from abstain.inference._unseen import OneMore, one_more
-from abstain.inference._unseen_pair import UnseenPairs, unseen_pairs
-from abstain.metrics import Metric
+from abstain.inference._unseen_pair import UnseenPairs, rises_of, unseen_pairs
+from abstain.metrics import Gradient, Metric
 
 Route = Literal["influence", "bootstrap"]
 
@@ -105,13 +105,16 @@ def by_influence(
     blocks = _blocks(metric, panel)
     values = _values(metric, panel, blocks)
     limits = [[limit_of(metric, table) for table in row] for row in blocks]
-    raw = [
-        limit.factor * _raw(metric, table, name)
-        for name, *row in zip(panel.names, limits, blocks, strict=True)
-        for limit, table in zip(*row, strict=True)
-    ]
-    single = max(panel.n_runs) == 1
-    unseen = unseen_pairs(metric, [row[0] for row in blocks], panel.same_loss, clusters) if single else None
+    raw, rises, single = [], [], max(panel.n_runs) == 1
+    for name, *row in zip(panel.names, limits, blocks, strict=True):
+        for limit, table in zip(*row, strict=True):
+            derivative = _derivative(metric, table, name)
+            own = per_sample(derivative, table)
+            own *= limit.factor
+            raw.append(own)
+            if single:
+                rises.append(rises_of(derivative, table))
+    unseen = unseen_pairs(rises, [row[0] for row in blocks], panel.same_loss, clusters) if single else None
     terms = _by_score(raw, panel, strata, clusters)
     n_terms = terms[0].shape[1]
     df = tuple(min(n_terms - 1.0, *(limit.df for limit in row)) for row in limits)
@@ -160,9 +163,9 @@ def _defined(metric: Metric, table: TieBlocks, name: str) -> float:
     return value
 
 
-def _raw(metric: Metric, table: TieBlocks, name: str) -> FloatArray:
+def _derivative(metric: Metric, table: TieBlocks, name: str) -> Gradient:
     with refused(f"{metric.name} of {name!r} has no standard error"):
-        return per_sample(gradient(metric, table), table)
+        return gradient(metric, table)
 
 
 def _interval(

@@ -15,7 +15,7 @@ from abstain.inference._estimates import Estimates, by_bootstrap, by_influence, 
 from abstain.inference._multiple import holm, max_t
 from abstain.inference._panel import Panel
 from abstain.inference._permutation import swap_test
-from abstain.inference._runs import covariance_of_runs, of_pair, over_runs
+from abstain.inference._runs import covariance_of_runs, of_one, of_pair, over_runs
 from abstain.inference._spread import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
 from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
@@ -150,7 +150,9 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     """Return one difference with its own interval and p-value."""
     values, terms = (estimates.values[i], estimates.values[j]), (estimates.terms[i], estimates.terms[j])
     most_df = min(estimates.df[i], estimates.df[j])
-    parts = of_pair(values, terms, most_df, together)
+    single = len(terms[0]) == len(terms[1]) == 1
+    apart = terms[0][0] - terms[1][0] if single else None  # of each sample
+    parts = of_pair(values, terms, most_df, together) if apart is None else of_one(apart, most_df)
     difference = float(values[0].mean() - values[1].mean())
     scale = max(estimates.sizes[i], estimates.sizes[j])
     notes: list[str | None] = []
@@ -168,7 +170,8 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         notes.append(SINGLE)
     else:
         if estimates.route == "influence":
-            spread_df = degrees_of_freedom(over_runs(terms[0]) - over_runs(terms[1]))
+            apart = over_runs(terms[0]) - over_runs(terms[1]) if apart is None else apart
+            spread_df = degrees_of_freedom(apart)
             if estimates.unseen is not None:
                 more = estimates.unseen.of(i, j)
                 test, df = with_unseen(parts.test, parts.df, spread_df, more, estimates.n_clusters)

@@ -54,9 +54,9 @@ def components(values: FloatArray, terms: FloatArray, df: float) -> Components:
     """
     runs = values.size
     mean = over_runs(terms)
-    test = float(mean @ mean)
     if runs == 1:
-        return Components(test, np.nan, df)
+        return of_one(mean, df)
+    test = float(mean @ mean)
     between = float(np.var(values, ddof=1)) / runs
     inside = 0.0 if runs == 2 else float(np.sum((terms - mean) ** 2)) / (runs - 1) / runs
     if between <= inside:
@@ -93,6 +93,11 @@ def of_pair(
         return Components(test, 0.0, df)
     parts = [(part.seed, value.size - 1.0) for part, value in zip((first, second), values, strict=True)]
     return Components(test, first.seed + second.seed, satterthwaite((test, df), *parts))
+
+
+def of_one(terms: FloatArray, df: float) -> Components:
+    """Return the variance components of what was measured in a single run: its terms say nothing of training."""
+    return Components(float(terms @ terms), np.nan, df)
 
 
 def covariance_of_runs(values: tuple[FloatArray, ...], paired: bool) -> FloatArray:

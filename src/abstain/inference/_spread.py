@@ -28,7 +28,8 @@ def degrees_of_freedom(terms: FloatArray, times: FloatArray | None = None) -> fl
     n, square = rows(terms, times), over_rows(squares, times)
     if square == 0.0:
         return 0.0
-    kurtosis = n * over_rows(squares * squares, times) / square**2
+    squares *= squares
+    kurtosis = n * over_rows(squares, times) / square**2
     return 2.0 * n / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
 
 

@@ -76,7 +76,8 @@ def _with(
     clusters: ArrayLike | None,
 ) -> OneMore:
     more, squares = remembered(blocks, size)
-    derivative = gradient(metric, more)
+    value, derivative = metric.smooth(more), gradient(metric, more)
+    del more  # a table of as many blocks, if nobody remembers it
     a, b = derivative.weight, derivative.loss
     if size.mean == size.square:  # 0 or 1, as 0/1 losses are
         moved = a * a if size.mean == 0.0 else (a + b) ** 2
@@ -87,7 +88,7 @@ def _with(
     del moved
     variance = (seen(derivative, blocks, strata, clusters) + unseen) * _few(metric, blocks)
     mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
-    return OneMore(metric.smooth(more) + offset, variance, mirrored)
+    return OneMore(value + offset, variance, mirrored)
 
 
 #: The last table, while it lives, with what it became by one more loss: the metrics of a score follow each other.

@@ -21,10 +21,9 @@ import numpy as np
 from abstain._checks import to_numpy
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
-from abstain.inference._influence import gradient
 from abstain.inference._resample import codes
 from abstain.inference._unseen import sizes_of
-from abstain.metrics import Metric
+from abstain.metrics import Gradient
 
 #: Degrees of freedom of the variance that one unseen error brings to a difference, and errors from which on it is
 #: left out.
@@ -52,21 +51,21 @@ class UnseenPairs:
         square, number = max(self.square[i], self.square[j]), max(self.number[i], self.number[j])
         if self.room is None:
             gap = one - other
-            return square * _drawn(gap, _squares(gap, number, unit))
+            squares = _squares(gap, number, unit)
+            return square * _drawn(squares if unit is None or number == 1.0 else gap * gap, squares)
         both = self.room[i] & self.room[j]
         apart = 1.0 if unit is None else _together(np.abs(self.loss[i] - self.loss[j]), unit)
         one, other, unit = one[both], other[both], None if unit is None else unit[both]
         gap = one - other
         alone = np.maximum(_squares(one, apart, unit), _squares(other, apart, unit))
-        anywhere = _drawn(np.maximum(np.abs(one), np.abs(other)), alone)
-        return square * max(_drawn(gap, np.maximum(alone, _squares(gap, number, unit))), anywhere)
+        anywhere = _drawn(np.maximum(np.abs(one), np.abs(other)) ** 2, alone)
+        return square * max(_drawn(gap * gap, np.maximum(alone, _squares(gap, number, unit))), anywhere)
 
 
 def unseen_pairs(
-    metric: Metric, tables: Sequence[TieBlocks], same_loss: bool, clusters: ArrayLike | None
+    rises: list[FloatArray], tables: Sequence[TieBlocks], same_loss: bool, clusters: ArrayLike | None
 ) -> UnseenPairs:
     """Return what unseen errors would do to scores or models on the same samples, one table each."""
-    rises = [_rises(metric, table) for table in tables]
     unit = None if clusters is None else codes(clusters, "clusters", rises[0].size)
     judged = tables[:1] if same_loss else tables
     losses, sizes = [_loss(each) for each in judged], [sizes_of(each) for each in judged]
@@ -99,11 +98,13 @@ def _together(loss: FloatArray, unit: IntArray) -> float:
     return 1.0 + max(0.0, others) / (1.0 - share)
 
 
-def _rises(metric: Metric, blocks: TieBlocks) -> FloatArray:
-    """Return by how much a unit of loss on each row would raise the metric, to first order."""
+def rises_of(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
+    """Return by how much a unit of loss on each row would raise a metric, to first order."""
     samples = blocks.samples
     assert samples is not None
-    rises: FloatArray = gradient(metric, blocks).loss.take(to_numpy(samples.block))
+    order, block = to_numpy(samples.order), samples.sorted_block
+    rises = np.empty(order.size)
+    rises[order] = derivative.loss if block is None else derivative.loss.take(to_numpy(block))
     if samples.sample_weight is not None:
         rises *= to_numpy(samples.sample_weight)
     return rises
@@ -125,9 +126,8 @@ def _squares(rises: FloatArray, number: float, unit: IntArray | None) -> FloatAr
     return np.asarray((rises + more * mean) ** 2 + more * np.maximum(variance, 0.0))
 
 
-def _drawn(chance: FloatArray, squares: FloatArray) -> float:
-    """Return the mean of ``squares`` at a row drawn in proportion to the square of ``chance``."""
-    weight = chance * chance
+def _drawn(weight: FloatArray, squares: FloatArray) -> float:
+    """Return the mean of ``squares`` at a row drawn in proportion to ``weight``."""
     total = float(np.add.reduce(weight))
     return float(weight @ squares) / total if total > 0.0 else 0.0
 

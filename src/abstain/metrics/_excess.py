@@ -177,7 +177,14 @@ def _normalised(blocks: TieBlocks, value: float, best: float, random: float) -> 
 
 def _normalised_gradient(ratio: float, span: float, own: Gradient, best: Gradient, random: Gradient) -> Gradient:
     """Derivative of (value - best)/(random - best) by the quotient rule."""
-    return own.plus(best.scaled(ratio - 1.0)).plus(random.scaled(-ratio)).scaled(1.0 / span)
+    found, random = own.plus(best.scaled(ratio - 1.0)), random.scaled(-ratio)
+    del own  # of millions of rows; the sum's columns are nobody else's, and the rest is done in them
+    if found.oracle is not None or random.oracle is not None:
+        return found.plus(random).scaled(1.0 / span)
+    for column, constant in ((found.weight, random.weight), (found.loss, random.loss)):
+        column += constant
+        column *= 1.0 / span
+    return found
 
 
 def _normalised_of_sums(sums: Sums, value: FloatArray, best: FloatArray, random: FloatArray) -> FloatArray:
