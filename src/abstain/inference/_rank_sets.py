@@ -62,14 +62,24 @@ def _stepdown(
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     n = int(np.clip(MOST // max(1, len(pairs)), 2000, DRAWS))
-    drawn = rng.standard_normal((n, len(root))) @ root.T
-    safe = np.where(varies, spread, 1.0)
-    draws = np.where(varies, np.abs(drawn[:, i] - drawn[:, j]) / safe, 0.0)
+    drawn = np.ascontiguousarray((rng.standard_normal((n, len(root))) @ root.T).T)
     rejected = np.zeros(len(pairs), dtype=np.bool_)
     while not rejected.all():
-        critical = float(np.quantile(draws[:, ~rejected].max(axis=1), level))
+        left = np.flatnonzero(~rejected & varies)
+        critical = float(np.quantile(_largest(drawn, pairs[left].tolist(), spread[left].tolist()), level))
         new = ~rejected & varies & (np.abs(statistic) > critical)
         if not new.any():
             break
         rejected |= new
     return rejected
+
+
+def _largest(drawn: FloatArray, pairs: list[list[int]], spread: list[float]) -> FloatArray:
+    """Return the largest standardised difference of each draw, one pair after the other, so that the cache holds it."""
+    largest, apart = np.zeros(drawn.shape[1]), np.empty(drawn.shape[1])
+    for (i, j), scale in zip(pairs, spread, strict=True):
+        np.subtract(drawn[i], drawn[j], out=apart)
+        np.abs(apart, out=apart)
+        apart /= scale
+        np.maximum(largest, apart, out=largest)
+    return largest
