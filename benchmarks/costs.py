@@ -186,6 +186,46 @@ def objective(name: str) -> tuple[Job, Job]:
     return lambda: step(own), lambda: step(plain)
 
 
+def updated() -> tuple[Job, Job]:
+    """A batch of 128 x 10 logits added to SelectiveMetrics, beside a softmax and what torch-uncertainty keeps of it."""
+    import torch
+    from torchmetrics import Metric
+
+    from abstain import nn
+
+    class Kept(Metric):
+        """The update of ``torch_uncertainty.metrics.classification.AURC`` (0.13): maxima and errors in two lists."""
+
+        full_state_update = False
+
+        def __init__(self) -> None:
+            super().__init__()
+            for name in ("scores", "errors"):
+                self.add_state(name, [], dist_reduce_fx="cat")
+
+        def update(self, probs: Any, targets: Any) -> None:
+            self.scores.append(probs.max(-1).values)
+            self.errors.append((probs.argmax(-1) != targets) * 1.0)
+
+        def compute(self) -> None:
+            """Nothing is asked of it."""
+
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(128, 10, generator=generator)
+    labels = torch.randint(0, 10, (128,), generator=generator)
+    own, peer = nn.SelectiveMetrics(), Kept()
+
+    def repeated(metric: Any, batch: Callable[[], Any]) -> Job:
+        def job() -> None:
+            metric.reset()
+            for _ in range(200):
+                metric.update(batch(), labels)
+
+        return job
+
+    return repeated(own, lambda: logits), repeated(peer, lambda: logits.softmax(-1))
+
+
 def neighbours(name: str = "knn") -> tuple[Job, Job]:
     """The kNN score, beside a single-precision product and a partial sort by PyTorch."""
     import torch
@@ -231,6 +271,7 @@ COSTS: dict[str, Cost] = {
     "bootstrap_13": Cost("bootstrap, 13 scores", "argsort", 0.02, 0.5, 3, lambda: bootstrapped(13)),
     "aurc_loss": Cost("AURCLoss", "cross-entropy", 1.3, 2.5, 15, lambda: objective("AURCLoss")),
     "cwsa_loss": Cost("CWSALoss", "cross-entropy", 1.6, 6, 15, lambda: objective("CWSALoss")),
+    "update": Cost("SelectiveMetrics.update, 128 x 10", "softmax and two lists", 2, 6, 9, updated),
     "knn": Cost("kNN score", "single-precision product", 1.1, 3, 5, neighbours),
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ def start(*arguments: object, **variables: str) -> subprocess.CompletedProcess[s
     environment = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR", "FORCE_COLOR"}}
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
-        capture_output=True, text=True, encoding="utf-8", timeout=120, env=environment | variables,
+        capture_output=True, text=True, encoding="utf-8", timeout=600, env=environment | variables,
     )  # fmt: skip
 
 
@@ -161,8 +162,16 @@ def test_without_polars(path: Path) -> None:
     assert done.stderr.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install ".[cli]"')
 
 
+def _sorting(score: np.ndarray) -> float:
+    """Return the processor time of one argsort."""
+    before = time.process_time()
+    for _ in range(5):
+        np.argsort(score)
+    return (time.process_time() - before) / 5
+
+
 def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
-    """Two scores, all forms of output: about two seconds; the limit is for slow machines."""
+    """Two scores, all forms of output: about thirty times as long as one argsort, and never two hundred times."""
     polars = pytest.importorskip("polars")
     rng = np.random.default_rng(0)
     n = 10**6
@@ -170,13 +179,15 @@ def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
     wrong = (rng.random(n) > confidence).astype(int)
     frame = {"y": np.zeros(n, int), "yhat": wrong, "conf": confidence, "vague": confidence + 0.1 * rng.random(n)}
     polars.DataFrame(frame).write_parquet(tmp_path / "big.parquet")
-    before = os.times()
+    sorts, before = [_sorting(confidence)], os.times()
     endings = {"report": "html", "plot": "png", "json": "json", "csv": "csv"}
     options = [word for name, end in endings.items() for word in (f"--{name}", tmp_path / f"r.{name}.{end}")]
     done = start("evaluate", tmp_path / "big.parquet", "--scores", "conf,vague", *options)
     assert done.returncode == 0, done.stderr
     after = os.times()  # processor time of the command: a busy machine is not a slow command
-    assert after.children_user - before.children_user + after.children_system - before.children_system < 20
+    sorts.append(_sorting(confidence))  # and a machine that shares its caches sorts as slowly
+    used = after.children_user - before.children_user + after.children_system - before.children_system
+    assert used < 200 * sum(sorts) / 2, (used, sorts)
     assert "\n1000000 samples" in done.stdout
     assert (tmp_path / "r.report.html").stat().st_size < 500_000  # as of ten thousand rows
 

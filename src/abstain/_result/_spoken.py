@@ -6,12 +6,12 @@ import math
 import string
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from abstain._result._words import clean
-from abstain._typing import ArrayLike
+
+if TYPE_CHECKING:
+    from abstain._typing import ArrayLike
 
 
 class _Words(string.Formatter):
@@ -66,6 +66,8 @@ def readable(value: float, below: float = -math.inf, above: float = -math.inf) -
 
 def among(value: float, scores: ArrayLike) -> str:
     """Return a threshold in digits that accept the same of these scores."""
+    import numpy as np  # not with the command itself, whose help is printed without
+
     known = np.asarray(scores, dtype=np.float64)
     lower, upper = known[known < value], known[known >= value]
     return readable(value, float(lower.max(initial=-np.inf)), float(upper.min(initial=np.inf)) if upper.size else value)

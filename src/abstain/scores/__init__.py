@@ -149,6 +149,8 @@ def compute(name: str, outputs: Outputs, fit: Outputs | FittedScore | None = Non
     external = outputs.scores or {}
     if name in external:
         return np.asarray(external[name])
+    if name == "confidence" and outputs.confidence is not None:
+        return np.asarray(outputs.confidence)  # as given, without a copy of millions of rows
     if name not in LEAF_OF and "(" not in name:
         raise ValueError(f"score {name!r} is not known; {closest(name, [*LEAF_OF, *external])}")
     return parse(name)(outputs, fit)

@@ -1,0 +1,111 @@
+"""What a cost cannot fall below: the steps that it cannot do without, alone, beside its yardstick.
+
+    OMP_NUM_THREADS=1 python benchmarks/bounds.py
+
+Processor time, medians of interleaved rounds as in ``benchmarks/costs.py``; a million rows but for the bootstrap. Needs
+numba.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from abstain.blocks._order import by_score
+from abstain.inference._lanes import compiled
+from costs import bootstrapped, influenced, over_argsort, population, values
+
+
+def pack(score: Any, loss: Any, key: Any) -> None:
+    """Write how many floats a score >= 0 lies below the highest, with the 0/1 loss in the lowest bit."""
+    highest = score.max()
+    for i in range(score.size):
+        key[i] = ((highest - score[i]) << np.uint64(1)) | np.uint64(loss[i] != 0.0)
+
+
+def scan(key: Any) -> tuple[float, float]:
+    """Return AURC and AUGRC of sorted keys."""
+    n, lost, i = key.size, 0.0, 0
+    aurc = augrc = 0.0
+    while i < n:
+        own, j = 0.0, i
+        while j < n and key[j] >> np.uint64(1) == key[i] >> np.uint64(1):
+            own += np.float64(key[j] & np.uint64(1))
+            j += 1
+        lost += own
+        aurc += (j - i) * lost / j
+        augrc += (j - i) * (lost - 0.5 * own)
+        i = j
+    return aurc / n, augrc / (np.float64(n) * n)
+
+
+def medians(jobs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Return the processor time of each job; the first round compiles and fills caches."""
+    found: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(rounds + 1):
+        for name, job in jobs.items():
+            start = time.process_time()
+            job()
+            found[name].append(time.process_time() - start)
+    return {name: statistics.median(each[1:]) for name, each in found.items()}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=11)
+    rounds = parser.parse_args().rounds
+    loss, score = population(1_000_000)
+    bits, key, place = score.view(np.uint64), np.empty(score.size, np.uint64), np.empty_like(score)
+    fused_pack, fused_scan = compiled(pack), compiled(scan)
+
+    def fused() -> Any:
+        fused_pack(bits, loss, key)
+        key.sort()
+        return fused_scan(key)
+
+    np.testing.assert_allclose(fused(), values(loss, score), rtol=1e-12)
+    order = by_score(np, score)[0]
+
+    def scatter() -> None:
+        place[order] = score
+
+    jobs = {
+        "argsort": lambda: np.argsort(score),
+        "np.sort of the scores alone": lambda: np.sort(score),
+        "AURC + AUGRC: packed keys, one sort, one compiled scan, no check": fused,
+        "AURC + AUGRC as they are": lambda: values(loss, score),
+        "influences: the order, and two columns put in the order of the rows": lambda: (
+            by_score(np, score), scatter(), scatter(),
+        ),
+        "values and both influences as they are": over_argsort(influenced)[0],
+    }  # fmt: skip
+    found = medians(jobs, rounds)
+    for name, seconds in found.items():
+        print(f"{name:<70} {seconds / found['argsort']:6.2f} x argsort")
+
+    n, times = 20_000, 300
+
+    def drawn(counted: bool) -> None:
+        rng = np.random.default_rng(0)
+        for _ in range(times):
+            rows = rng.integers(0, n, n)
+            if counted:
+                np.bincount(rows, minlength=n)
+
+    jobs = {
+        "bootstrap: the draws": lambda: drawn(False),
+        "bootstrap: the draws, counted": lambda: drawn(True),
+        "bootstrap of one score, compiled, as it is": bootstrapped(1)[0],
+    }
+    for name, seconds in medians(jobs, max(2, rounds // 3)).items():
+        print(f"{name:<70} {1e9 * seconds / n / times:6.1f} ns per row and resample")
+
+
+if __name__ == "__main__":
+    main()
