@@ -26,6 +26,7 @@ from abstain.cli import (  # noqa: F401  (they add their commands)
     _policy,
     _report,
     _study,
+    _summarize,
     _thresholds,
     _train,
 )

@@ -32,7 +32,7 @@ def add(columns: dict[str, Tensor], index: Tensor, score: Tensor, loss: Tensor) 
     """Add samples to the columns, in place, without leaving the device."""
     columns["n"].index_add_(0, index, torch.ones_like(loss))
     columns["loss_sum"].index_add_(0, index, loss)
-    columns["graded"].index_add_(0, index, ((loss != 0.0) & (loss != 1.0)).double())
+    columns["other_losses"].index_add_(0, index, ((loss != 0.0) & (loss != 1.0)).double())
     columns["lowest"].scatter_reduce_(0, index, score, "amin")
     columns["highest"].scatter_reduce_(0, index, score, "amax")
     columns["largest_loss"].scatter_reduce_(0, index, loss, "amax")

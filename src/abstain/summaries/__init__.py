@@ -9,6 +9,9 @@ from abstain.summaries._key import COLUMNS as COLUMNS  # likewise
 from abstain.summaries._key import Key
 from abstain.summaries._key import Scale as Scale
 from abstain.summaries._result import Bounded, SummaryResult
+from abstain.summaries._scan import files_of as files_of  # for the command
+from abstain.summaries._scan import summarize
+from abstain.summaries._sql import sql
 from abstain.summaries._summary import Summary, read_summary
 
-__all__ = ["Bounded", "Bounds", "Key", "Summary", "SummaryResult", "read_summary"]
+__all__ = ["Bounded", "Bounds", "Key", "Summary", "SummaryResult", "read_summary", "sql", "summarize"]

@@ -82,6 +82,12 @@ def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
     if len(keys) > 1:
         raise ValueError(f"mixes bins of the keys {keys[0]} and {keys[1]}, which do not add up")
     key = Key.named(str(keys[0]))
+    unusable = frame.filter(bin=-1)["n"].sum() if frame.schema["bin"].is_integer() else 0
+    if unusable:
+        raise ValueError(
+            f"{unusable} rows have no usable score or loss (bin -1: null, NaN, a loss below 0, or a confidence outside "
+            "[0, 1]); filter or repair them, and summarize again"
+        )
     columns: dict[str, Any] = {}
     for column in ("bin", *COLUMNS):
         if not frame.schema[column].is_numeric():
@@ -89,12 +95,6 @@ def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
         if frame[column].null_count():
             raise ValueError(f"the column {column!r} has nulls; write it again")
         columns[column] = frame[column].cast(float).to_numpy()
-    unusable = columns["bin"] == -1
-    if unusable.any():
-        raise ValueError(
-            f"{int(columns['n'][unusable].sum())} rows have no usable score or loss (bin -1: missing, NaN, a loss "
-            "below 0, or a confidence outside [0, 1]); filter or repair them, and summarize again"
-        )
     kept = columns["n"] != 0
     which = columns["bin"][kept]
     if not np.array_equal(which, np.floor(which)):

@@ -22,7 +22,7 @@ FEWEST, MOST = 8, 20
 COLUMNS: dict[str, tuple[Any, float, Any]] = {
     "n": (np.int64, 0, np.add),
     "loss_sum": (np.float64, 0.0, np.add),
-    "graded": (np.int64, 0, np.add),
+    "other_losses": (np.int64, 0, np.add),
     "largest_loss": (np.float64, 0.0, np.maximum),
     "lowest": (np.float64, np.inf, np.minimum),
     "highest": (np.float64, -np.inf, np.maximum),
@@ -93,8 +93,8 @@ class Key:
     def of(self, confidence: FloatArray) -> IntArray:
         """Return the bins of scores, float64 and not NaN; those of probabilities lie in [0, 1] or are -inf."""
         score = np.asarray(confidence, dtype=np.float64)
-        missing = score == -np.inf
-        magnitude = 1.0 - np.where(missing, 0.0, score) if self.scale == "probability" else np.abs(score)
+        missing = np.flatnonzero(score == -np.inf)
+        magnitude = 1.0 - score if self.scale == "probability" else np.abs(score)
         found = magnitude.view(np.int64)  # the magnitude is a new array
         found >>= 52 - self.steps
         found -= (1023 - self.orders) << self.steps

@@ -92,6 +92,9 @@ class Summary:
         losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None) + 0.0
         same_length(loss=losses, confidence=scores)
         check_loss(losses, np)
+        if scores.min() >= 0.0 and scores.max() <= 1.0:  # nearly always, and no NaN is
+            self._add(losses, scores)
+            return self
         if nan_policy == "reject":
             scores[np.isnan(scores)] = -np.inf
         remedy = 'repair the scores, or pass nan_policy="reject" (ranked last, never accepted)'
@@ -99,20 +102,20 @@ class Summary:
         if self.key.scale == "probability":
             outside = ((scores < 0.0) & (scores > -np.inf)) | (scores > 1.0)
             refuse(outside, scores, "confidence", "lies outside [0, 1]", 'make the summary with scale="real"', np)
-        self._add(losses + 0.0, scores)
+        self._add(losses, scores)
         return self
 
     def _add(self, loss: FloatArray, score: FloatArray) -> None:
         which, columns = self.key.of(score), self._columns
         columns["n"] += np.bincount(which, minlength=self.key.bins)
-        columns["loss_sum"] += np.bincount(which, loss, self.key.bins)
         np.minimum.at(columns["lowest"], which, score)
         np.maximum.at(columns["highest"], which, score)
         wrong = np.flatnonzero(loss)
-        np.maximum.at(columns["largest_loss"], which[wrong], loss[wrong])
-        graded = wrong[loss[wrong] != 1.0]
-        if len(graded):
-            columns["graded"] += np.bincount(which[graded], minlength=self.key.bins)
+        which, loss = which[wrong], loss[wrong]
+        columns["loss_sum"] += np.bincount(which, loss, self.key.bins)
+        graded = loss != 1.0
+        columns["other_losses"] += np.bincount(which[graded], minlength=self.key.bins)
+        np.maximum.at(columns["largest_loss"], which, loss)
 
     def merge(self, *others: Summary) -> Summary:
         """Return the summary of all rows behind this one and the others, which stay as they are.
@@ -162,7 +165,7 @@ class Summary:
     @property
     def binary(self) -> bool:
         """Whether every loss is 0 or 1."""
-        return not self._columns["graded"].any()
+        return not self._columns["other_losses"].any()
 
     @property
     def n_bins(self) -> int:
@@ -175,7 +178,7 @@ class Summary:
         Returns
         -------
         dict of ndarray
-            ``bin``; ``n``, ``loss_sum``; ``graded``: losses that are neither 0 nor 1; ``largest_loss``; ``lowest`` and
+            ``bin``; ``n``, ``loss_sum``; ``other_losses``: losses that are neither 0 nor 1; ``largest_loss``; ``lowest`` and
             ``highest`` score.
         """
         kept = np.flatnonzero(self._columns["n"])
@@ -200,7 +203,7 @@ class Summary:
             column = np.asarray(columns[name])
             if kind is np.int64 and not np.array_equal(column, np.floor(column)):
                 raise ValueError(f"{name} must hold whole numbers")
-            summary._columns[name][which] = column
+            summary._columns[name][which] = column + 0  # no -0.0
         summary._check()
         return summary
 
@@ -213,7 +216,7 @@ class Summary:
         possible = (
             not self._columns["n"].min() < 0
             and np.isfinite(s).all() and (s >= 0.0).all() and (low <= high).all() and within
-            and ((at["graded"] >= 0) & (at["graded"] <= n)).all()
+            and ((at["other_losses"] >= 0) & (at["other_losses"] <= n)).all()
             and (largest <= s * slack).all() and (s <= n * largest * slack).all()
         )  # fmt: skip
         if not possible:
@@ -340,7 +343,7 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     Parameters
     ----------
     path : str or path
-        A Parquet file with the columns ``format``, ``key``, ``bin``, ``n``, ``loss_sum``, ``graded``, ``largest_loss``,
+        A Parquet file with the columns ``format``, ``key``, ``bin``, ``n``, ``loss_sum``, ``other_losses``, ``largest_loss``,
         ``lowest`` and ``highest``, as the result of ``abstain summarize --sql`` has them.
 
     Returns

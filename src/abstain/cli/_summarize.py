@@ -1,0 +1,122 @@
+"""``abstain summarize`` and ``abstain merge``: more rows than fit into memory, in one file of a few kilobytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abstain.cli._group import command, example_lines
+from abstain.cli._show import check_destinations, scale_option, show
+
+if TYPE_CHECKING:
+    from abstain.summaries import Key, Summary
+
+
+@command.command(
+    "summarize",
+    epilog=example_lines(
+        "abstain summarize 'logs/*.parquet' --confidence msp --loss wrong -o monday.parquet",
+        "abstain summarize monday.parquet --metrics 'aurc,selective_risk(coverage=0.9)'",
+        "abstain summarize --sql --confidence msp --loss wrong --table logs",
+    ),
+)
+@click.argument("files", nargs=-1)
+@click.option("--confidence", help="Column of the score, higher = surer.")
+@click.option("--loss", help="Column of losses >= 0, or of what is wrong.")
+@click.option("--labels", help="Column of true classes, with --predictions in place of --loss.")
+@click.option("--predictions", help="Column of predicted classes.")
+@click.option(
+    "--key",
+    "key_name",
+    help="Bins: 'probability/16', finest near 1, or 'real/16' for any score; 8 to 20 bits.  [default: probability/16]",
+)
+@click.option(
+    "--nan-policy", default="raise", show_default=True, type=click.Choice(["raise", "reject"]),
+    help="What a missing score means: an error; accepted last.",
+)  # fmt: skip
+@click.option("--metrics", help="Names: 'augrc,coverage_at_risk(risk=0.01)'.  [default: all that can be bounded]")
+@click.option("-o", "--output", type=Path, help="Write the summary, .parquet.")
+@click.option("--sql", "as_sql", is_flag=True, help="Print the summary as one SQL query instead; needs no FILES.")
+@click.option("--table", default="predictions", show_default=True, help="With --sql: what stands after FROM.")
+@click.option("--csv", "csv_path", type=Path, help="Write one line per metric; '-' prints them instead.")
+@click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
+@scale_option
+def summarize_command(
+    files: Sequence[str], confidence: str | None, loss: str | None, labels: str | None, predictions: str | None,
+    key_name: str | None, nan_policy: Any, metrics: str | None, output: Path | None, as_sql: bool, table: str,
+    scale: float, **destinations: Any,
+) -> None:  # fmt: skip
+    """Bound the metrics of any number of rows in constant memory.
+
+    FILES are .parquet, .csv and .tsv files of predictions, patterns of these, or summaries, which add up. The values
+    cannot leave the brackets, whatever the order of the rows within a bin.
+    """
+    import abstain
+    from abstain import summaries
+
+    key = None if key_name is None else summaries.Key.named(key_name)
+    if as_sql:
+        if confidence is None or loss is None:
+            raise ValueError("--sql needs --confidence COLUMN and --loss COLUMN")
+        click.echo(summaries.sql(key or summaries.Key(), confidence=confidence, loss=loss, table=table))
+        return
+    if not files:
+        raise ValueError("no FILES are given; give files of predictions, summaries, or --sql")
+    chosen = None if metrics is None else abstain.metrics.parse_list(metrics)
+    names = summaries.files_of(files)
+    check_destinations({**destinations, "output": output}, [Path(name) for name in names])
+    _check_name(output)
+    columns = {"confidence": confidence, "loss": loss, "labels": labels, "predictions": predictions}
+    summary = _summary(names, key, columns, nan_policy)
+    if output is not None:
+        summary.save(output)
+        click.echo(f"wrote {output}", err=True)
+    show(summary.result(chosen), scale=scale, **destinations)
+
+
+def _check_name(output: Path | None) -> None:
+    """Refuse another extension before hours of work."""
+    if output is not None and output.suffix.lower() != ".parquet":
+        raise ValueError(f"{output}: a summary is written as .parquet; give it that extension")
+
+
+def _summary(names: Sequence[str], key: Key | None, columns: dict[str, Any], nan_policy: Any) -> Summary:
+    """Return the summary of files of rows and of summaries; what was given decides the key."""
+    from abstain import summaries
+
+    parts = [summaries.read_summary(name) for name in names if summaries.is_summary(name)]
+    rows = [name for name in names if not summaries.is_summary(name)]
+    key = key or (parts[0].key if parts else summaries.Key())
+    if rows:
+        if columns["confidence"] is None or (columns["loss"] is None and columns["labels"] is None):
+            raise ValueError(f"{rows[0]}: holds rows; give --confidence COLUMN and --loss COLUMN")
+        parts.append(
+            summaries.summarize(rows, **columns, scale=key.scale, bits=key.bits, nan_policy=nan_policy)
+        )  # fmt: skip
+    return summaries.Summary(key.scale, key.bits).merge(*parts)
+
+
+@command.command("merge", epilog=example_lines("abstain merge monday.parquet tuesday.parquet -o week.parquet"))
+@click.argument("files", nargs=-1, required=True)
+@click.option("-o", "--output", type=Path, required=True, help="Write the sum, .parquet.")
+def merge_command(files: Sequence[str], output: Path) -> None:
+    """Add up summaries of different rows; they must have one key.
+
+    FILES are what 'abstain summarize -o' or its SQL wrote, or patterns of these.
+    """
+    from abstain import summaries
+
+    names = summaries.files_of(files)
+    check_destinations({"output": output}, [Path(name) for name in names])
+    _check_name(output)
+    first, *others = map(summaries.read_summary, names)
+    try:
+        merged = first.merge(*others)
+    except ValueError as error:
+        odd = next(name for name, part in zip(names[1:], others, strict=True) if part.key != first.key)
+        raise ValueError(f"{odd}: {error}") from None
+    merged.save(output)
+    click.echo(f"wrote {output}: {merged.n:,} rows in {len(names)} summaries", err=True)
