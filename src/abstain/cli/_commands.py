@@ -110,6 +110,8 @@ def evaluate_command(
         {**destinations, **plot_targets(plots), "summary": gate["summary"]},
         [each for each in (file, fit_file, plan_file) if each is not None],
     )
+    if file.suffix.lower() == ".parquet" and abstain.summaries.is_summary(file):
+        raise ValueError(f"{file}: is a summary, not rows; 'abstain summarize {file}' says what is known of them")
     if plan_file is not None or at_random:
         from abstain.cli._labels import evaluated
 

@@ -112,8 +112,9 @@ def files_of(source: str | os.PathLike[str] | Sequence[Any]) -> list[str]:
         if not matching:
             raise FileNotFoundError(f"{each}: no such file")
         for file in matching:
-            if found.setdefault(os.path.realpath(file), file) is not file:
+            if os.path.realpath(file) in found:
                 raise ValueError(f"{file}: is given twice, and its rows would count twice")
+            found[os.path.realpath(file)] = file
     return list(found.values())
 
 

@@ -178,8 +178,8 @@ class Summary:
         Returns
         -------
         dict of ndarray
-            ``bin``; ``n``, ``loss_sum``; ``other_losses``: losses that are neither 0 nor 1; ``largest_loss``; ``lowest`` and
-            ``highest`` score.
+            ``bin``, ``n``, ``loss_sum``; ``other_losses``: those that are neither 0 nor 1; ``largest_loss``; ``lowest``
+            and ``highest`` score.
         """
         kept = np.flatnonzero(self._columns["n"])
         return {"bin": kept, **{name: column[kept] for name, column in self._columns.items()}}
@@ -343,8 +343,8 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     Parameters
     ----------
     path : str or path
-        A Parquet file with the columns ``format``, ``key``, ``bin``, ``n``, ``loss_sum``, ``other_losses``, ``largest_loss``,
-        ``lowest`` and ``highest``, as the result of ``abstain summarize --sql`` has them.
+        A Parquet file with the columns ``format``, ``key``, ``bin``, ``n``, ``loss_sum``, ``other_losses``,
+        ``largest_loss``, ``lowest`` and ``highest``, as the result of ``abstain summarize --sql`` has them.
 
     Returns
     -------

@@ -1,0 +1,115 @@
+"""The same summary from every engine: NumPy, polars, pandas, files, and one GROUP BY in DuckDB."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars
+import pytest
+
+from abstain.summaries import Key, Summary, read_summary, sql, summarize
+from tests.summaries.test_summary import same
+
+
+def edges(scale: str) -> np.ndarray:
+    """Scores at random, and at every edge of a key."""
+    rng = np.random.default_rng(3)
+    powers = 2.0 ** -np.arange(60.0)
+    score = np.concatenate([rng.random(3000), 1.0 - 10.0 ** -rng.uniform(0, 18, 3000), 1.0 - powers, powers, [5e-324]])
+    if scale == "probability":
+        return np.append(score, [0.0, 1.0])
+    more = [np.inf, -np.inf, 1.7e308, -1.7e308, 0.0, 2.0**32, -(2.0**32), np.nextafter(2.0**32, 0), -(2.0**-32)]
+    return np.concatenate([score, -score, 1e12 * score, -1e12 * score, more])
+
+
+@pytest.mark.parametrize("bits", [8, 13, 16, 20])
+@pytest.mark.parametrize("scale", ["probability", "real"])
+def test_sql_gives_the_summary_to_the_bit(tmp_path: Path, scale: Any, bits: int) -> None:
+    """One GROUP BY in DuckDB, written by it as Parquet, loads as what NumPy made of the rows."""
+    score = edges(scale)
+    loss = np.random.default_rng(4).random(len(score)) < 0.3
+    rows = polars.DataFrame({'m"s p': score, "select": loss})
+    query = sql(Key(scale, bits), confidence='m"s p', loss="select", table="rows")
+    duckdb.sql(query).write_parquet(str(tmp_path / "s.parquet"))
+    expected = Summary(scale, bits).update(loss, score)
+    assert same(read_summary(tmp_path / "s.parquet"), expected)
+    assert same(summarize(rows, confidence='m"s p', loss="select", scale=scale, bits=bits), expected)
+
+
+def test_the_query_is_portable() -> None:
+    """No cast of bits, no logarithm, no function beyond the standard."""
+    for key in (Key(), Key("real", 12)):
+        query = sql(key, confidence="msp", loss="wrong", table="logs").upper()
+        assert query.count("GROUP BY") == 1
+        for word in ("LOG(", "LN(", "POW", "BIT", "REINTERPRET", "LEAST", "CLAMP", "FILTER", "::"):
+            assert word not in query
+
+
+@pytest.mark.parametrize("scale", ["probability", "real"])
+def test_rows_that_cannot_be_used_are_counted(tmp_path: Path, scale: Any) -> None:
+    """SQL leaves nulls out of sums: the reader says how many there are, whatever an engine thinks of NaN."""
+    score = [0.5, None, float("nan"), 0.7, 0.6, 0.2]
+    rows = polars.DataFrame({"msp": score, "wrong": [0.0, 1.0, 1.0, None, -1.0, 1.0]})
+    duckdb.sql(sql(Key(scale), confidence="msp", loss="wrong", table="rows")).write_parquet(str(tmp_path / "s.parquet"))
+    with pytest.raises(ValueError, match="4 rows have no usable score or loss"):
+        read_summary(tmp_path / "s.parquet")
+    with pytest.raises(ValueError, match="4 rows have no usable score or loss"):
+        summarize(duckdb.from_arrow(rows.to_arrow()), confidence="msp", loss="wrong", scale=scale)
+    assert len(rows) == 6
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "duckdb", "file", "csv", "parts"])
+def test_every_source_gives_the_same(tmp_path: Path, kind: str) -> None:
+    """Frames, lazy or not, a relation, one file, a CSV, and a pattern of parts; truth values or whole numbers."""
+    rng = np.random.default_rng(5)
+    score, loss = np.round(rng.random(3000), 4), rng.random(3000) < 0.2
+    rows = polars.DataFrame({"msp": score, "wrong": loss, "other": ["x"] * 3000})
+    rows.write_parquet(tmp_path / "all.parquet", row_group_size=700)
+    rows.write_csv(tmp_path / "all.csv")
+    for k, part in enumerate((rows[:1000], rows[1000:1000], rows[1000:])):
+        part.write_parquet(tmp_path / f"part-{k}.parquet")
+    sources = {
+        "polars": lambda: rows, "lazy": rows.lazy, "pandas": rows.to_pandas, "pyarrow": rows.to_arrow,
+        "duckdb": lambda: duckdb.from_arrow(rows.to_arrow()), "file": lambda: tmp_path / "all.parquet",
+        "csv": lambda: str(tmp_path / "all.csv"), "parts": lambda: str(tmp_path / "part-*.parquet"),
+    }  # fmt: skip
+    assert same(summarize(sources[kind](), confidence="msp", loss="wrong"), Summary().update(loss, score))
+
+
+def test_labels_and_predictions_in_place_of_a_loss() -> None:
+    """The loss is whether they differ."""
+    rows = polars.DataFrame({"p": [0.9, 0.8, 0.7], "y": ["cat", "dog", "cat"], "yhat": ["cat", "cat", "cat"]})
+    found = summarize(rows, confidence="p", labels="y", predictions="yhat")
+    assert same(found, Summary().update([0, 1, 0], [0.9, 0.8, 0.7]))
+
+
+def test_errors_name_file_and_row(tmp_path: Path) -> None:
+    """A bad row counted through the chunks, a column that is not there, a cut file, no file, the same file twice."""
+    n = 600_000
+    loss = np.zeros(n)
+    loss[n - 2] = -1.0
+    file, cut = tmp_path / "rows.parquet", tmp_path / "cut.parquet"
+    polars.DataFrame({"p": np.full(n, 0.5), "l": loss, "t": ["a"] * n}).write_parquet(file)
+    cut.write_bytes(file.read_bytes()[:500])
+    cases: list[tuple[Any, dict[str, Any], str]] = [
+        (file, {"loss": "l"}, rf"rows.parquet: loss is negative: loss\[{n - 2}\] = -1.0 \(1 such\)"),
+        (file, {"loss": "wrong"}, "rows.parquet: column 'wrong' is not there"),
+        (cut, {"loss": "l"}, "cut.parquet: cannot be read"),
+        ([file, file], {"loss": "l"}, "is given twice"),
+        (tmp_path / "rows.txt", {"loss": "l"}, "no such file"),
+    ]
+    for source, columns, message in cases:
+        with pytest.raises((ValueError, FileNotFoundError), match=message) as caught:
+            summarize(source, confidence="p", **columns)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(TypeError, match="column 't' must be numeric"):
+        summarize(file, confidence="p", loss="t")
+    with pytest.raises(TypeError, match="give loss=, or both"):
+        summarize(file, confidence="p")
+    with pytest.raises(ValueError, match="confidence holds NaN"):
+        summarize(polars.DataFrame({"p": [0.5, None], "l": [0, 1]}), confidence="p", loss="l")
+    assert summarize(polars.DataFrame({"p": [None], "l": [1]}).cast(float), confidence="p", loss="l",
+                     nan_policy="reject").n == 1  # fmt: skip
