@@ -19,8 +19,6 @@ from abstain.cli._report import write_report
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from abstain.evaluation import Evaluation
-
 _PICTURES = (".png", ".svg", ".pdf")
 _PAGES = (".html", ".htm", ".md", ".json")
 #: Columns of a table where nobody watches.
@@ -64,7 +62,7 @@ def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path]
 
 
 def show(
-    result: Evaluation,
+    result: Result,
     *,
     title: str | None = None,
     scale: float = 1.0,
