@@ -82,7 +82,10 @@ def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
     if len(keys) > 1:
         raise ValueError(f"mixes bins of the keys {keys[0]} and {keys[1]}, which do not add up")
     key = Key.named(str(keys[0]))
-    unusable = frame.filter(bin=-1)["n"].sum() if frame.schema["bin"].is_integer() else 0
+    for column in ("bin", *COLUMNS):
+        if not frame.schema[column].is_numeric():
+            raise ValueError(f"the column {column!r} must be numeric, got {frame.schema[column]}")
+    unusable = frame.filter(bin=-1)["n"].sum()
     if unusable:
         raise ValueError(
             f"{unusable} rows have no usable score or loss (bin -1: null, NaN, a loss below 0, or a confidence outside "
@@ -90,8 +93,6 @@ def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
         )
     columns: dict[str, Any] = {}
     for column in ("bin", *COLUMNS):
-        if not frame.schema[column].is_numeric():
-            raise ValueError(f"the column {column!r} must be numeric, got {frame.schema[column]}")
         if frame[column].null_count():
             raise ValueError(f"the column {column!r} has nulls; write it again")
         columns[column] = frame[column].cast(float).to_numpy()

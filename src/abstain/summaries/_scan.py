@@ -159,8 +159,9 @@ def _chunks(frame: Any, confidence: str, wrong: Sequence[str]) -> Iterator[tuple
 
 
 def _selected(rows: Any, schema: Any, confidence: str, wrong: Sequence[str], library: Any = None) -> Any:
-    """Return loss and score as Float64, null as NaN."""
-    if library is None:
+    """Return loss and score, as numbers in which a null is NaN once they are arrays."""
+    polars_ = library is None
+    if polars_:
         import polars as library
     for name in (confidence, *wrong):
         if name not in schema:
@@ -170,8 +171,12 @@ def _selected(rows: Any, schema: Any, confidence: str, wrong: Sequence[str], lib
             raise TypeError(f"column {name!r} must be numeric, got {schema[name]}; cast it to numbers first")
     loss = library.col(wrong[0])
     loss = loss != library.col(wrong[1]) if len(wrong) == 2 else loss
-    as_number = [loss.cast(library.Float64).alias(LOSS), library.col(confidence).cast(library.Float64).alias(SCORE)]
-    return rows.select(*(each.fill_null(float("nan")) for each in as_number))
+    score = library.col(confidence)
+    if len(wrong) == 2 or str(schema[wrong[0]]) == "Boolean" or not polars_:
+        loss = loss.cast(library.Float64)
+    if not polars_:  # nulls become NaN as numbers do in polars
+        loss, score = (each.cast(library.Float64).fill_null(float("nan")) for each in (loss, score))
+    return rows.select(loss.alias(LOSS), score.alias(SCORE))
 
 
 def _streamed(rows: Any) -> Iterator[Any]:
