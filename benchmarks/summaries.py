@@ -3,7 +3,7 @@
     python benchmarks/summaries.py [--rows 100000000] [--generated 200000000] [--folder FOLDER] [--quick]
 
 Files of 5 million rows (float32 confidence, truth value of the error) are written one by one. Each stage runs in a
-process of its own, whose peak memory is printed; times are wall and processor time per row, so that a busy machine shows.
+process of its own, whose peak memory is printed; wall and processor time differ on a busy machine.
 The yardstick is the least that such a scan can do: NumPy's bincount of (bin, error) over the rows in memory, on two
 threads. Ratios are of one run; only they carry over to another machine.
 """

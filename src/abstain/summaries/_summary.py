@@ -110,7 +110,7 @@ class Summary:
         columns["n"] += np.bincount(which, minlength=self.key.bins)
         np.minimum.at(columns["lowest"], which, score)
         np.maximum.at(columns["highest"], which, score)
-        wrong = np.flatnonzero(loss)
+        wrong = np.flatnonzero(loss != 0.0)  # of truth values it is ten times as fast as of numbers
         which, loss = which[wrong], loss[wrong]
         columns["loss_sum"] += np.bincount(which, loss, self.key.bins)
         graded = loss != 1.0
