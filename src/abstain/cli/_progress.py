@@ -14,6 +14,9 @@ WORTH, TOLD = 3.0, 0.5
 #: What can be done about long work, by what it is.
 SHORTER = {"gains beside noise": "--permutations 0 leaves these out"}
 
+#: Work of other libraries, which no extra of ours makes quicker.
+ELSEWHERE = {"counting rows"}
+
 
 class Progress:
     """Hears how far work has come."""
@@ -35,7 +38,7 @@ class Progress:
 
     def _remedy(self, what: str) -> str:
         words = [SHORTER[what]] if what in SHORTER else []
-        if find_spec("numba") is None and "fast" not in self._said:
+        if what not in ELSEWHERE and find_spec("numba") is None and "fast" not in self._said:
             self._said.add("fast")
             words.append(f"the extra fast makes it quicker: {install('fast')}")
         return f" ({'; '.join(words)})" if words else ""

@@ -55,7 +55,7 @@ class Rows:
         for name, value in columns.items():
             if name not in READ and value is not None:
                 raise UnmetNeed(f"{name}= is not read in a scan; filter the frame, or {REMEDY}")
-        head = frame.head(FIRST).collect()
+        head = _first_rows(frame)
         with warnings.catch_warnings():  # a doubt about the first rows need not be one about all
             warnings.simplefilter("ignore", UserWarning)
             first = read_outputs(head.to_native(), groups=list(groups), scores=scores(head), **columns)
@@ -245,6 +245,18 @@ class Rows:
         for name in names:
             self._number(name)  # refuses lists, which hold a whole matrix
         return names
+
+
+def _first_rows(frame: Any) -> Any:
+    """Return some first rows in memory; of the partitions of Dask, those of the first that has any."""
+    if not frame.implementation.is_dask():
+        return frame.head(FIRST).collect()
+    import narwhals as nw
+
+    native = frame.to_native()
+    parts = (native.partitions[k].head(FIRST, npartitions=1) for k in range(native.npartitions))
+    found = next((part for part in parts if len(part)), native.partitions[0].head(0, npartitions=1))
+    return nw.from_native(found, eager_only=True)
 
 
 def _numbers(names: Sequence[Any]) -> bool:

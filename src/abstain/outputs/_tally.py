@@ -266,6 +266,6 @@ def refuse_too_many(score: str, different: int) -> None:
     if different > MOST:
         raise UnmetNeed(
             f"score {score!r}: more than {MOST} different rows (score, loss, weight, group and cluster), which is no "
-            "summary any more; round the score or the loss, or count in bins, which bounds every area "
-            "(abstain summarize)"
+            "summary any more; round the score or the loss, or count in bins, which bounds every area: "
+            "abstain.summaries"
         )
