@@ -127,6 +127,19 @@ def test_what_counts_cannot_give_is_refused_by_name(told: dict[str, Any], reason
         abstain.evaluate(rows(1).lazy(), **told)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["bool", "int", "float", "text", "date"])
+def test_groups_are_called_as_in_memory(engine: str, kind: str) -> None:
+    """A group may be a truth value, a number, a word or a day."""
+    number = pl.arange(400) % 2
+    made = {
+        "bool": number == 1, "int": number.cast(pl.Int8), "float": number / 2, "text": number.cast(pl.String),
+        "date": pl.date(2026, 1, 1 + number),
+    }  # fmt: skip
+    frame = rows(1).with_columns(kind=made[kind])
+    check_same(evaluated(ENGINES[engine]([frame]), groups="kind"), evaluated(frame, groups="kind"))
+
+
 def test_a_column_that_is_not_there_is_named() -> None:
     """A wrong name is one line with the names that are there."""
     with pytest.raises(ValueError, match=r"column 'conf' is not in the file; known: confidence, loss, other, site"):

@@ -163,7 +163,8 @@ def _coded(found: Any, key: str, name: str, most: int) -> tuple[Any, IntArray]:
             f"groups={name!r} has {len(values)} distinct values, more than {most}; "
             "give a column with fewer, for example intervals of a measured quantity"
         )
-    groups = Outputs(loss=np.zeros(len(values)), groups={name: values}).groups
+    told = [each if isinstance(each, str | int | float) else str(each) for each in values]  # such as dates
+    groups = Outputs(loss=np.zeros(len(values)), groups={name: told}).groups
     assert groups is not None
     known = np.asarray(groups[name])
     order = np.argsort(known)
