@@ -49,6 +49,7 @@ def run(row: Row, data: str | None) -> bool:
         print(f"== {row.page}, {row.what}: left out, {why}", flush=True)
         return True
     print(f"== {row.page}, {row.what}: {row.quick}", flush=True)
+    (ROOT / "docs" / "_build").mkdir(exist_ok=True)  # for pictures, which must not replace those of the pages
     command = [sys.executable, *row.quick.replace("FOLDER", data or "").split()[1:]]
     start = time.perf_counter()
     code = subprocess.run(command, cwd=ROOT, env={"OMP_NUM_THREADS": "1", **os.environ}, check=False).returncode
