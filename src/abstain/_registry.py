@@ -12,13 +12,19 @@ from abstain._checks import closest
 MANY = 12
 
 
+#: What others call some of these.
+CALLED = {"error_rate": "risk", "error": "risk", "auroc": "auroc_f", "auc": "auroc_f"}
+
+
 def not_known(kind: str, name: str, known: Iterable[str]) -> ValueError:
     """Return the error about an unknown name: what may be meant, or the nearest of many and how to list them all."""
     from difflib import get_close_matches
 
     known = list(known)
     hint = closest(name, known)
-    if len(known) > MANY and not get_close_matches(name, known):
+    if CALLED.get(name) in known:
+        hint = f"here it is called {CALLED[name]!r}"
+    elif len(known) > MANY and not get_close_matches(name, known):
         nearest = ", ".join(map(repr, get_close_matches(name, known, cutoff=0.0)))
         hint = f"the nearest are {nearest}; abstain.{kind}s.names() lists all"
     return ValueError(f"{kind} {name!r} is not known; {hint}")

@@ -124,3 +124,43 @@ def test_two_scores_of_joint_are_heard_in_parts() -> None:
     assert heard[0] < 0.1
     assert heard[-1] == 1.0
     assert _pace._listener.get() is None
+
+
+def test_tables_for_a_paper_from_evaluate_and_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One option writes the table in the form of its ending; another ending is refused before the work begins."""
+    inside, _ = saved(tmp_path)
+    for command in (["evaluate", inside, "--scores", "msp,energy"], ["compare", inside, "--scores", "msp,max_logit"]):
+        for ending, sign in ((".tex", "\\toprule"), (".md", "| "), (".html", "<table")):
+            file = tmp_path / f"table{ending}"
+            assert run([*command, "--table", str(file), "--scale", "1000"]) == 0
+            assert sign in file.read_text()
+            assert f"wrote {file}" in capsys.readouterr().err
+        assert run([*command, "--table", str(tmp_path / "table.docx")]) == 2
+        assert "extension '.docx' is no table; use .md, .tex, .html" in capsys.readouterr().err
+
+
+def test_a_series_as_groups() -> None:
+    """A column of the frame, or one beside arrays, is taken as what it is; another one of the same name is refused."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"loss": rng.integers(2, size=60), "confidence": rng.random(60), "site": ["a", "b"] * 30})
+    named = abstain.evaluate(frame, groups="site").groups
+    assert abstain.evaluate(frame, groups=frame["site"]).groups == named
+    arrays = {"loss": frame["loss"], "confidence": frame["confidence"]}
+    assert abstain.evaluate(**arrays, groups=frame["site"]).groups == named
+    with pytest.raises(TypeError, match="names of its columns, got a column called 'site'"):
+        abstain.evaluate(frame, groups=frame["site"].str.upper())
+
+
+def test_other_words_are_answered_with_ours(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """``error_rate`` is the risk, and text labels beside probabilities name where scikit-learn keeps the classes."""
+    with pytest.raises(ValueError, match="metric 'error_rate' is not known; here it is called 'risk'"):
+        abstain.metrics.get("error_rate")
+    with pytest.raises(ValueError, match=r"model\.classes_"):
+        abstain.evaluate(labels=["a", "b"], probabilities=[[0.9, 0.1], [0.2, 0.8]])
+    raw = np.random.default_rng(0).normal(size=(40, 6))
+    raw[:, -2], raw[:, -1] = np.arange(40) % 4, np.arange(40) // 20
+    np.savez(tmp_path / "raw_logits.npz", raw)
+    assert run(["evaluate", str(tmp_path / "raw_logits.npz")]) == 2
+    said = capsys.readouterr().err
+    assert "as 0 where it was kept, and the test set is the next one" in said

@@ -17,7 +17,7 @@ from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._plots import Wanted, plot_option, plot_targets
 from abstain.cli._report import check_opened, report_options
 from abstain.cli._several import is_several, of_files
-from abstain.cli._show import check_destinations, scale_option, show, show_list
+from abstain.cli._show import check_destinations, scale_option, show, show_list, table_option
 from abstain.cli._sweep import show_sweeps, thresholds
 
 #: More would run for hours and change no digit that is shown.
@@ -28,6 +28,7 @@ def _output_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
         click.option("--csv", "csv_path", type=Path, help="Write one line per measurement; '-' prints them instead."),
         click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead."),
+        table_option,
         plot_option("evaluation", "risk_coverage"),
     ):
         function = option(function)

@@ -13,7 +13,7 @@ from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
-from abstain.cli._show import check_destinations, print_result, scale_option
+from abstain.cli._show import check_destinations, print_result, scale_option, table_option, write_table
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
@@ -51,12 +51,13 @@ if TYPE_CHECKING:
 @plot_option("comparison", "forest")
 @click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan --compare': only its rows are labelled.")
 @report_options
+@table_option
 @scale_option
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
     columns: dict[str, Any], json_path: Path | None, plots: Wanted, scale: float,
     plan_file: Path | None, margin: float | None, equivalent: bool, by: str | None,
-    report_path: Path | None, opened: bool,
+    report_path: Path | None, opened: bool, table_path: Path | None,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -75,18 +76,19 @@ def compare_command(
         raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
     sources = files if fit_file is None else (*files, fit_file)
     check_opened(report_path, opened)
-    check_destinations({"json_path": json_path, "report_path": report_path, **plot_targets(plots)}, sources)
+    pages = {"json_path": json_path, "report_path": report_path, "table_path": table_path}
+    check_destinations({**pages, **plot_targets(plots)}, sources)
     wanted = score_names(scores)
     if plan_file is not None:
         planned = _planned(files, plan_file, wanted, chosen, level, columns)
         write_report(planned, report_path, opened, files=[*files, plan_file])
-        _write(planned, json_path, plots, scale)
+        _write(planned, json_path, plots, scale, table_path)
         return
     if by is not None:
         fit = read_fit(fit_file, columns)
         grouped = _of_groups(files[0], wanted, by, fit, chosen, level, columns)
         write_report(grouped, report_path, opened, files=sources)
-        _write(grouped, json_path, plots, scale)
+        _write(grouped, json_path, plots, scale, table_path)
         return
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
@@ -98,7 +100,7 @@ def compare_command(
         with about(*files):
             shown = abstain.inference.non_inferiority(losses, candidates, chosen, margin=margin, claim=claim, **options)
         write_report(shown, report_path, opened, files=sources)
-        _write(shown, json_path, plots, scale)
+        _write(shown, json_path, plots, scale, table_path)
         if not shown.shown:
             click.get_current_context().exit(1)
         return
@@ -113,7 +115,7 @@ def compare_command(
             clusters=first.clusters,
         )
     write_report(result, report_path, opened, files=sources, outputs=first)
-    _write(result, json_path, plots, scale)
+    _write(result, json_path, plots, scale, table_path)
 
 
 def _planned(
@@ -260,8 +262,11 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
             raise ValueError(f"{file}: {name} is not that of {reference}; every file needs the same {name}")
 
 
-def _write(result: Any, json_path: Path | None, plots: Wanted, scale: float) -> None:
+def _write(result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None) -> None:
     say_written(draw(plots, "comparison", result))
+    if table_path is not None:
+        write_table(result, table_path, scale=scale)
+        click.echo(f"wrote {table_path}", err=True)
     if json_path is not None and str(json_path) != "-":
         result.to_json(json_path)
         click.echo(f"wrote {json_path}", err=True)

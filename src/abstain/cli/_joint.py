@@ -17,7 +17,7 @@ from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
-from abstain.cli._show import check_destinations, print_table, print_verdict, scale_option
+from abstain.cli._show import check_destinations, print_table, print_verdict, scale_option, table_option, write_table
 
 if TYPE_CHECKING:
     from abstain.joint import ProtocolResult, ScoredRun
@@ -36,7 +36,6 @@ class _Set(NamedTuple):
 LAYOUTS = ["single-double", "strategies", "tasks", "detection", "sets"]
 #: Options of the table, and the layouts that have them.
 _SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
-_FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 
 
 @command.command(
@@ -73,7 +72,7 @@ _FORMATS = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 @reads(*MODEL)
 @click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
 @plot_option("joint", "frontier")
-@click.option("--table", "table_path", type=Path, help="Write the table, ranks shaded: .md, .tex or .html.")
+@table_option
 @report_options
 @scale_option
 def joint_command(
@@ -99,8 +98,6 @@ def joint_command(
     for name in shape:
         if layout not in _SHAPED[name]:
             raise click.UsageError(f"--{name} is for --layout {' and '.join(_SHAPED[name])}, not {layout}")
-    if table_path is not None and table_path.suffix.lower() not in _FORMATS:
-        raise ValueError(f"{table_path}: extension {table_path.suffix!r} is no table; use {', '.join(_FORMATS)}")
     files = (id_file, *ood_files, *([] if fit_file is None else [fit_file]))
     others = [each.partition("=")[::2] if "=" in each and not Path(each).is_dir() else ("", each) for each in also]
     sources = [*files, *(Path(folder) / file.name for _, folder in others for file in files)]
@@ -124,10 +121,7 @@ def joint_command(
     gains = _gains(first_run, result, n_permutations) if n_permutations else []
     if json_path is not None:
         _write_json(result, gains, json_path)
-    if table_path is not None:
-        from abstain._files import write_text
-
-        write_text(table_path, getattr(table, _FORMATS[table_path.suffix.lower()])() + "\n")
+    write_table(table, table_path)
     write_report(result, report_path, opened, files=files, gains=gains)
     if plots:
         _draw(plots, first_run, first, rest, prevalence)

@@ -25,6 +25,15 @@ _PAGES = (".html", ".htm", ".md", ".json")
 WIDTH = 80
 
 
+#: Forms of a table by the ending of its file.
+TABLES = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
+
+#: Option of every command whose table may go into a paper.
+table_option = click.option(
+    "--table", "table_path", type=Path,
+    help="Write the table: .md, .tex (package booktabs; of shaded ranks xcolor with option table) or .html.",
+)  # fmt: skip
+
 #: Option of every command that prints a table of fractions.
 scale_option = click.option(
     "--scale",
@@ -56,9 +65,19 @@ def check_destinations(paths: Mapping[str, Path | None], sources: Iterable[Path]
             raise ValueError(f"{path}: extension {path.suffix!r} cannot be drawn; use {', '.join(_PICTURES)}")
         if option == "--report" and path.suffix.lower() not in _PAGES:
             raise ValueError(f"{path}: extension {path.suffix!r} is no report; use {', '.join(_PAGES)}")
+        if option == "--table" and path.suffix.lower() not in TABLES:
+            raise ValueError(f"{path}: extension {path.suffix!r} is no table; use {', '.join(TABLES)}")
         if taken.setdefault(path.absolute(), name) != name:
             other = f"--{taken[path.absolute()].removesuffix('_path').partition(' ')[0]}"
             raise ValueError(f"{path}: is given to both {other} and {option}; choose two names")
+
+
+def write_table(result: Result | Table, path: Path | None, **options: Any) -> None:
+    """Write the tables of a result, or one table, in the form that the ending of the file names."""
+    from abstain._files import write_text
+
+    if path is not None:
+        write_text(path, getattr(result, TABLES[path.suffix.lower()])(**options).rstrip("\n") + "\n")
 
 
 def show(
@@ -72,6 +91,7 @@ def show(
     plots: Sequence[tuple[str, Path]] = (),
     json_path: Path | None = None,
     csv_path: Path | None = None,
+    table_path: Path | None = None,
 ) -> None:
     """Write what was asked for, then print the result: whoever stops reading has the files."""
     written = []
@@ -88,6 +108,9 @@ def show(
         elif path is not None:
             make(path)
             written.append(path)
+    if table_path is not None:
+        write_table(result, table_path, scale=scale)
+        written.append(table_path)
     if printed is not None:
         click.echo(printed)
     else:

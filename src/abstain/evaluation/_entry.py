@@ -36,6 +36,18 @@ def check_names(scores: Any, groups: Any, metrics: Any) -> None:
         raise TypeError(f"metrics must be a name or a list of names, got {metrics!r:.99}")
 
 
+def named_groups(source: Any, groups: Any) -> Any:
+    """Return what a single column given as groups stands for: its name in a frame, or a column by its name."""
+    if not hasattr(groups, "to_numpy") or hasattr(groups, "columns"):
+        return groups
+    name = getattr(groups, "name", None)
+    if source is None:
+        return {"group" if name is None else str(name): groups}
+    if name in getattr(source, "columns", ()) and list(groups) == list(source[name]):
+        return name
+    raise TypeError(f"groups of a file, frame or Outputs are names of its columns, got a column called {name!r}")
+
+
 def as_outputs(
     source: Any, scores: str | Sequence[str] | None, groups: Any, columns: Mapping[str, Any], nan_policy: str = "raise"
 ) -> tuple[Outputs, list[str]]:

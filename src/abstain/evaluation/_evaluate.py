@@ -16,7 +16,7 @@ from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.evaluation import _answers, _planned
 from abstain.evaluation._chosen import choose
-from abstain.evaluation._entry import check_names, same_samples
+from abstain.evaluation._entry import check_names, named_groups, same_samples
 from abstain.evaluation._measure import MOST_GROUPS, Scored, measured_parts
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 from abstain.evaluation._scanned import refuse_rows, scanned
@@ -112,6 +112,7 @@ def evaluate(
     """
     if isinstance(scores, str) and "," in scores:
         scores = scores_.parse_list(scores)
+    groups = named_groups(outputs, groups)
     if isinstance(level, int | float) and not isinstance(level, bool) and level == 0:
         level = None  # as on the command line
     if isinstance(outputs, Mapping) and any(isinstance(each, Outputs) for each in outputs.values()):

@@ -171,7 +171,10 @@ def classes(
         if width == 2 and all(set(texts(given[name], name)) <= set(SIGNS) for name in text):
             names = SIGNS
         elif width is not None:
-            raise ValueError(f"{text[0]} holds text; give class_names=[...] in the order of the class columns")
+            raise ValueError(
+                f"{text[0]} holds text; give class_names=[...] in the order of the class columns "
+                "(of scikit-learn: model.classes_)"
+            )
         elif len(text) < len(given):
             other = next(name for name in given if name not in text)
             raise TypeError(f"{text[0]} holds text but {other} numbers; give class_names=[...]")

@@ -34,7 +34,7 @@ class Reading:
         self.loaded = self.source.load(names, set(names) - texts)
         self.written = dict(self.source.written)
         self.rows = _rows.chosen(self.loaded, where, self.source.columns)
-        _rows.one_value(self.loaded, opened.one_of, self.rows)
+        _rows.one_value(self.loaded, opened.one_of, self.rows, opened.hint)
         self.rest = tuple(name for name, ndim in self.source.columns.items() if ndim == 1 and name not in names)
         flags: set[str] = getattr(self.source, "flags", set())
         self.numbers = tuple(name for name in self.rest if name not in flags)  # what may be a confidence

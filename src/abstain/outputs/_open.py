@@ -39,6 +39,7 @@ class Source:
     columns: Any
     notes: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()
+    hint: str = ""
 
 
 def name_of(source: Any) -> str:
@@ -58,7 +59,13 @@ def open_source(source: Any) -> Source:
         found = readers.find(name)
         if found is not None:
             reader, table = found
-            return Source(name, MemoryColumns(table.columns), (f"written by {reader.name}", *table.notes), table.one_of)
+            return Source(
+                name,
+                MemoryColumns(table.columns),
+                (f"written by {reader.name}", *table.notes),
+                table.one_of,
+                table.hint,
+            )
         return Source(name, _columns(name, kind_of(name)))
 
 

@@ -42,7 +42,7 @@ def chosen(loaded: Mapping[str, Any], where: Mapping[str, Any], columns: Mapping
     return mask
 
 
-def one_value(loaded: Mapping[str, Any], names: tuple[str, ...], mask: BoolArray | None) -> None:
+def one_value(loaded: Mapping[str, Any], names: tuple[str, ...], mask: BoolArray | None, hint: str = "") -> None:
     """Refuse to read samples of several kinds as one: each of the columns must have a single value left."""
     for name in names:
         values = [str(value) for value in listed(loaded[name])]
@@ -53,7 +53,7 @@ def one_value(loaded: Mapping[str, Any], names: tuple[str, ...], mask: BoolArray
             first = next(iter(counts))
             raise ValueError(
                 f"column {name!r} takes {len(counts)} values, which are not samples of one evaluation: {seen}; choose "
-                f"one with where={{{name!r}: {first!r}}}"
+                f"one with where={{{name!r}: {first!r}}}{hint and f' ({hint})'}"
             )
 
 

@@ -40,7 +40,8 @@ def _read(peek: Peek) -> Table:
             f"data sets {listed}, in the order of FD-Shifts' test loaders: 0 is the validation set if it was kept, "
             "then the test set comes first"
         )
-    return Table(columns, tuple(notes), ("dataset",) if len(sets) > 1 else ())
+    hint = "FD-Shifts writes its validation set as 0 where it was kept, and the test set is the next one"
+    return Table(columns, tuple(notes), ("dataset",) if len(sets) > 1 else (), hint)
 
 
 def _beside(folder: str, kind: str, n: int) -> dict[str, Any]:

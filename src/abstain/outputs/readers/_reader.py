@@ -26,11 +26,14 @@ class Table:
         What the user should know about these rows.
     one_of : tuple of str
         Columns of which one value must be chosen: each holds the same samples, or samples of other data, again.
+    hint : str
+        Which value is usually meant.
     """
 
     columns: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()
+    hint: str = ""
 
 
 @dataclass(frozen=True)
