@@ -168,8 +168,15 @@ PROMISED: tuple[Sentence, ...] = (
         "No proof that the promise is broken in {n_accepted:,} accepted rows; this is no proof that it is kept.",
     ),
     Sentence(
-        "promise untold", "live", "promise watched", "there is no promise, or no accepted row",
-        lambda fact: fact["broken"] is None, "Whether a promise is kept cannot be told.",
+        "promise untold", "live", "promise watched", "there is a promise, and no accepted row",
+        lambda fact: fact["broken"] is None,
+        "Whether the promise is kept cannot be told: no accepted row was seen.",
+    ),
+    Sentence(
+        "no promise watched", "live", "no promise", "the policy promises nothing",
+        lambda fact: fact["broken"] == "nothing",
+        "This policy promises nothing, so no risk can break it and nothing will alarm: hold what was measured{cost} "
+        "against what you can bear.",
     ),
     Sentence(
         "what is watched", "promise", "policy watched", "a policy with one threshold that promises a risk",

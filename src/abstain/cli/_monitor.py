@@ -73,6 +73,8 @@ def as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
 @click.option("--maturity", type=float, help="Days until all labels of a row's age are in; younger rows wait.")
 @click.option("--as-of", help="The present, for --maturity.  [default: the latest time]")
 @click.option("--unlabelled", type=click.Choice(["refuse", "error"]), help="Accepted rows without a label.")
+@click.option("--returning", type=click.Choice(["refuse", "skip"]),
+              help="Rows of a cluster that was watched before.  [default: refuse]")  # fmt: skip
 @click.option("--period", type=float, help="Days of a line of the table, where --time is given.  [default: 7]")
 @click.option("--run-length", type=float, help="Accepted rows between false signals of a change.  [default: 10000]")
 @click.option("--since-first", is_flag=True, help="Test the mean risk since the first row, not the risk at every row.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._result import Column, Result, Row, Table, percent, readable
+from abstain._result import Column, Result, Row, Table, number, percent, readable
 from abstain.policy import Policy
 from abstain.thresholds._period import Period
 from abstain.thresholds._results import TOLD
@@ -59,6 +59,10 @@ class Monitoring(Result):
         Rows of the last call that were too young, and that were watched before.
     empty : int
         Calls without any row.
+    returned : int
+        Rows left out, of all calls, since their cluster was watched in an earlier one.
+    cost : float or None
+        Per case, by the costs that chose the threshold, on these rows; None where no costs did, or coverage is unknown.
     periods : tuple of Period
         What the rows of each week showed, or of each call where no times were given.
     promised : bool
@@ -107,6 +111,8 @@ class Monitoring(Result):
     thresholds: Mapping[str, float] = field(default_factory=dict)
     calibrated: float | None = None
     by_group: tuple[Period, ...] = ()
+    returned: int = 0
+    cost: float | None = None
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: whether the promise is broken, and what has changed."""
@@ -115,7 +121,8 @@ class Monitoring(Result):
         drifted = self._drifted()
         at = "" if self.calibrated is None else f", {percent(self.calibrated)} of the cases at calibration"
         found: list[dict[str, Any]] = [{
-            "about": "promise watched", "broken": self.promise_broken, "at": self.broken_at or 0,
+            "about": "promise watched", "broken": self.promise_broken if self.promised else "nothing",
+            "at": self.broken_at or 0,
             "n_accepted": self.n_accepted, "changes": len(self.changed_at),
             "first": self.changed_at[0] if self.changed_at else 0,
             "since": f" (period {first})" if first else "", "run_length": self.run_length,
@@ -133,6 +140,9 @@ class Monitoring(Result):
                 found.append({"about": kind, "count": len(seen), "group": worst.period, "period": worst.period,
                               "risk": worst.risk, "low": worst.risk_low, "high": worst.risk_high,
                               "n_accepted": worst.n_accepted})  # fmt: skip
+        if not self.promised:
+            cost = "" if self.cost is None else f", a cost of {number(self.cost)} per case,"
+            found.append({"about": "no promise", "broken": "nothing", "cost": cost})
         return found
 
     def _drifted(self) -> list[str]:
@@ -162,6 +172,7 @@ class Monitoring(Result):
     def tables(self) -> list[Table]:
         """Return risk and coverage of all labelled rows, and what each period showed where there are several."""
         rows: list[Row] = [("risk", self.risk), ("accepted", f"{self.n_accepted} of {self.n}")]
+        rows += [] if self.cost is None else [("cost per case", self.cost)]
         if self.coverage_drifted is not None:
             rows.append(("coverage", self.coverage))
         whole = Table([Column(), Column(alike=False)], rows)
@@ -203,6 +214,11 @@ class Monitoring(Result):
             found.append(f"{self.waiting} rows are too young and wait; give them again, labelled or not, with the next")
         if self.skipped:
             found.append(f"{self.skipped} rows are of a time that was watched before, and were left out")
+        if self.returned:
+            found.append(
+                f"{self.returned} rows are of clusters that were watched in an earlier call, and were left out: each "
+                "cluster is judged by its first call, or by its first rows up to maturity, and so is the promise"
+            )
         if self.empty:
             found.append(
                 f"{self.empty} {'call' if self.empty == 1 else 'calls'} brought no rows, which changes nothing"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from abstain.curve import SLACK, OperatingPoint, RiskCoverageCurve
@@ -47,3 +50,11 @@ def at_trust(sample: Sample, curve: RiskCoverageCurve, metric: str) -> Operating
     weight = None if sample.weight is None else sample.weight[scored]
     swept = cwsa_sweep(sample.loss[scored], sample.score[scored], thresholds=usable, sample_weight=weight)
     return curve.at(threshold=float(usable[np.flatnonzero(swept[metric] == swept[metric].max())[-1]]))
+
+
+def cost_per_case(objective: Mapping[str, Any], coverage: float, risk: float) -> float | None:
+    """Return what a case cost by the costs that chose a threshold; None where no costs did."""
+    if "cost_error" not in objective or np.isnan(coverage):
+        return None
+    errors = coverage * risk if coverage > 0.0 else 0.0
+    return float(objective["cost_error"] * errors + objective["cost_review"] * (1.0 - coverage))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import same_length, vector
-from abstain._result import Column, Estimate, Result, Row, Table
+from abstain._result import Column, Estimate, Result, Row, Table, number
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
 from abstain.policy import Policy, group_column
@@ -17,6 +17,7 @@ from abstain.thresholds._clusters import cluster_means
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._p_values import hoeffding_bentkus
+from abstain.thresholds._points import cost_per_case
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._reuse import warn_if_reused
 from abstain.thresholds._sample import cluster_numbers, read
@@ -36,7 +37,8 @@ class Audit(Result):
     breaks. None: these rows cannot tell, or nothing is promised. Of several promises False if any is refuted, True if
     all are kept. ``groups``: the same of each group of the rows; empty without groups. Verdicts of G groups are from
     intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
-    ``promised``: whether anything is. ``reason``: why it cannot be told whether the promise is kept.
+    ``promised``: whether anything is. ``reason``: why it cannot be told whether the promise is kept. ``cost``: per
+    case, by the costs that chose the threshold, if any did.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Audit(Result):
     groups: Mapping[str, Audit] = field(default_factory=dict)
     promised: bool = True
     reason: str | None = None
+    cost: float | None = None
 
     def headline(self) -> str:
         """Return the verdict."""
@@ -76,6 +79,8 @@ class Audit(Result):
             for name, each in {"all": self, **self.groups}.items()
         ]  # fmt: skip
         notes = [f"In brackets: pointwise {100.0 * self.level:g} % intervals."]
+        if self.cost is not None:
+            notes.append(f"By the costs that chose the threshold, a case cost {number(self.cost)}.")
         if len(self.groups) > 1:
             notes.append(f"Verdicts of {len(self.groups)} groups allow for their number.")
         for name, each in {"": self, **self.groups}.items():
@@ -153,7 +158,10 @@ def audit(
     limit = None if promise is None else (float(promise["risk"]), float(promise["max_loss"]))
     check_clusters(threshold, clusters)
     unit = None if clusters is None else cluster_numbers(clusters, len(losses))
-    total = replace(_audited(losses, marks, (level, level), nan_policy, limit, unit), promised=promise is not None)
+    total = _audited(losses, marks, (level, level), nan_policy, limit, unit)
+    objective = {} if isinstance(threshold, GroupThresholds) else threshold.objective
+    cost = cost_per_case(objective, total.coverage, total.risk)
+    total = replace(total, promised=promise is not None, cost=cost)
     if groups is None:
         return total
     column = group_column(groups)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from abstain._typing import FloatArray
+from abstain._typing import BoolArray, FloatArray
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -97,3 +98,18 @@ def distinct(hashes: Hashes) -> Hashes:
 def _factorials(counts: npt.NDArray[np.int64]) -> float:
     """Return the log of the product of factorials of counts, most of which are 1."""
     return sum(math.lgamma(int(count) + 1) for count in counts[counts > 1])
+
+
+def named(clusters: Any) -> tuple[list[Any], Hashes]:
+    """Return the names of clusters in the order of their numbers, and hashes of these."""
+    names = np.unique(_column(clusters)).tolist()
+    each = (hashlib.sha256(str(name).encode("utf-8", "backslashreplace")).digest()[:8] for name in names)
+    return names, np.array([int.from_bytes(one, "little") for one in each], dtype=np.uint64)
+
+
+def _column(values: Any) -> Any:
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+
+
+def taken(values: Any, rows: BoolArray) -> Any:
+    return None if values is None else _column(values)[rows]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import check_loss, failure_probability, flag, positive, real, same_length, vector
+from abstain._checks import check_loss, failure_probability, flag, one_of, positive, real, same_length, vector
 from abstain._files import write_text
 from abstain._result import plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
@@ -22,14 +21,14 @@ from abstain.thresholds._due import Due
 from abstain.thresholds._monitoring import Monitoring, any_told, of_policy
 from abstain.thresholds._order import shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.thresholds._period import Line, Period
+from abstain.thresholds._points import cost_per_case
 from abstain.thresholds._report import check_clusters
 from abstain.thresholds._reuse import warn_if_reused
 from abstain.thresholds._sample import cluster_numbers, read
-from abstain.thresholds._sent import FEWEST, Hashes, digest, hashed, in_common, packed, sketch, unpacked
+from abstain.thresholds._sent import FEWEST, Hashes, digest, hashed, in_common, named, packed, sketch, taken, unpacked
+from abstain.thresholds._watch_file import FORMAT, content_of, digest_of
 from abstain.thresholds._watched import Rules, Seen, Watched, units
 
-#: What a state file says it is.
-FORMAT = "abstain.watch/1"
 #: Part of the rows of a call that were sent before, from which on it is refused; hashes and calls that are remembered.
 _PART, _KEPT, _CALLS = 0.5, 64, 100
 
@@ -45,6 +44,9 @@ class Watch:
     policy : Policy
     accepted_only, max_loss, delta, run_length, since_first, maturity, period, unlabelled
         As for :func:`monitor`.
+    returning : {"refuse", "skip"}
+        What rows of a cluster are that was watched in an earlier call: refused, or left out and counted. Each cluster
+        is then judged by its first call, or with ``maturity`` by its first rows up to that age.
 
     Examples
     --------
@@ -67,7 +69,7 @@ class Watch:
     def __init__(
         self, policy: Policy, *, accepted_only: bool = False, max_loss: float | None = None,
         delta: float | None = None, run_length: float = 10_000.0, since_first: bool = False,
-        maturity: Any = None, period: float = 7.0, unlabelled: str = "refuse",
+        maturity: Any = None, period: float = 7.0, unlabelled: str = "refuse", returning: str = "refuse",
     ) -> None:  # fmt: skip
         if not isinstance(policy, Policy):
             raise TypeError(f"policy must be a Policy, got {type(policy).__name__}; give threshold.policy(score=...)")
@@ -101,7 +103,8 @@ class Watch:
         self.sketches: list[str] = []
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
         self.begun: float | None = None
-        self.calls = self.skipped = self.empty = 0
+        self.returning = one_of(returning, ("refuse", "skip"), "returning")
+        self.calls = self.skipped = self.empty = self.returned = 0
         self.on_file: str | None = None
         self.shown: list[Period] = []
 
@@ -133,6 +136,15 @@ class Watch:
             return self._nothing(as_of)
         losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
         same_length(loss=losses, confidence=scores)
+        left_out = 0
+        if clusters is not None and self.returning == "skip":
+            kept = self._not_seen(clusters, len(losses))
+            left_out = len(kept) - int(kept.sum())
+            losses, scores = losses[kept], scores[kept]
+            groups, clusters, time = (taken(column, kept) for column in (groups, clusters, time))
+            if not len(losses):
+                self.returned += left_out
+                return self._nothing(as_of, without=False)
         check_loss(np.where(np.isnan(losses), 0.0, losses), np)
         accepted = self.policy.accept(scores, groups)
         if len(losses) and np.nanmax(losses, initial=0.0) > self.largest:
@@ -163,6 +175,7 @@ class Watch:
             warn_of_copies(read(values[labelled], scores[labelled], None, "reject"))
         # nothing was changed until here, and nothing can fail from here on
         self.clock, self.skipped, self.calls = clock, skipped, self.calls + 1
+        self.returned += left_out
         self.sent += [known[0]] if known[0] else []
         self.sketches = [*self.sketches, known[1]][-_CALLS:] if known[1] else self.sketches
         self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
@@ -172,12 +185,12 @@ class Watch:
             self._take(values[some], scores[some], accepted[some], None if column is None else column[some], here, then)
         return self.result()
 
-    def _nothing(self, as_of: Any) -> Monitoring:
+    def _nothing(self, as_of: Any, without: bool = True) -> Monitoring:
         """Take a call without rows, which changes nothing but the clock; rows that wait have to come again."""
         clock, none = copy.copy(self.clock), np.zeros(0)
         timed = clock.maturity is not None or clock.last is not None
         clock.order(none if timed else None, as_of, none, none > 0.0)
-        self.clock, self.skipped, self.calls, self.empty = clock, 0, self.calls + 1, self.empty + 1
+        self.clock, self.skipped, self.calls, self.empty = clock, 0, self.calls + 1, self.empty + without
         return self.result()
 
     def _take(
@@ -234,15 +247,19 @@ class Watch:
 
     def _fresh(self, clusters: Any) -> Hashes:
         """Return the hashed names of clusters; refuse one that was watched before."""
-        names = np.unique(clusters).tolist()
-        hashes = np.array([int.from_bytes(_sha(str(name))[:8], "little") for name in names], dtype=np.uint64)
+        names, hashes = named(clusters)
         old = np.isin(hashes, self.clusters)
         if old.any():
             raise ValueError(
                 f"clusters: {names[int(np.argmax(old))]!r} has rows that were watched before ({int(old.sum())} such); "
-                "a cluster is watched once, when it is complete: hold it back until then"
+                "a cluster is watched once, when it is complete: hold it back until then, or begin a watch with "
+                "returning='skip', which judges each cluster by its first call and leaves later rows out"
             )
         return hashes
+
+    def _not_seen(self, clusters: Any, n: int) -> BoolArray:
+        """Return the rows of clusters that were not watched before."""
+        return np.asarray(~np.isin(named(clusters)[1], self.clusters))[cluster_numbers(clusters, n)]
 
     def result(self) -> Monitoring:
         """Return what all rows until now show."""
@@ -250,16 +267,18 @@ class Watch:
         seen = {name: one for name, one in self.watched.items() if one.n}
         strongest = max((one.highest for one in seen.values()), default=0.0) - np.log(max(1, len(self.watched)))
         groups = {} if self.policy.group is None else {name: one.broken for name, one in seen.items()}
+        risk = total.total / total.n_losses if total.n_losses else np.nan
+        coverage = total.n_accepted / total.n if total.n else np.nan
+        every = np.nan if self.rules.accepted_only else coverage  # costs are of all cases
         return Monitoring(
             promise_broken=any(one.broken for one in seen.values()) if seen else None, broken_at=self.broken_at,
             evidence=float(np.exp(min(700.0, max(0.0, strongest)))), n=total.n, n_accepted=total.n_accepted,
-            risk=total.total / total.n_losses if total.n_losses else np.nan,
-            coverage=total.n_accepted / total.n if total.n else np.nan,
+            risk=risk, coverage=coverage, cost=cost_per_case(self.policy.objective, every, risk),
             coverage_drifted=any_told([one.coverage.left for one in self.watched.values()]),
             score_drifted=any_told([one.score.left for one in self.watched.values()]),
             untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
-            empty=self.empty, periods=self._shown(),
+            empty=self.empty, returned=self.returned, periods=self._shown(),
             **of_policy(self.policy),
             by_group=tuple(one.shown(len(self.watched), self.rules.run_length) for one in self.of_group.values()),
         )  # fmt: skip
@@ -276,23 +295,24 @@ class Watch:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state, all of it or nothing; refuse to replace that of another watch, or a newer one."""
         name, content = os.fspath(path), self._state()
-        if os.path.isfile(name) and _digest(_content(name)) not in (self.on_file, _digest(content)):
-            same = _content(name)["identity"] == content["identity"]
+        if os.path.isfile(name) and digest_of(content_of(name)) not in (self.on_file, digest_of(content)):
+            same = content_of(name)["identity"] == content["identity"]
             whose = "rows that this one has not seen" if same else "another watch"
             raise ValueError(f"{name}: holds the state of {whose}; load it first, or write to another file")
-        self.on_file = _digest(content)
+        self.on_file = digest_of(content)
         text = json.dumps({"format": FORMAT, **content, "digest": self.on_file}, allow_nan=False)
         write_text(name, text + "\n")
 
     def _identity(self) -> str:
         rules = {**asdict(self.rules), "largest": plain(self.largest), "period": self.period, "delta": self.delta,
                  "maturity": self.clock.maturity, "unlabelled": self.clock.unlabelled}  # fmt: skip
-        return _digest({"policy": plain(asdict(self.policy)), "rules": rules})
+        rules |= {} if self.returning == "refuse" else {"returning": self.returning}
+        return digest_of({"policy": plain(asdict(self.policy)), "rules": rules})
 
     def _state(self) -> dict[str, Any]:
         return {
             "identity": self._identity(), "calls": self.calls, "empty": self.empty, "skipped": self.skipped,
-            "clock": vars(self.clock),
+            "clock": vars(self.clock), "returned": self.returned,
             "begun": self.begun, "broken_at": self.broken_at, "changed_at": self.changed_at, "sent": self.sent,
             "sketches": self.sketches, "clusters": packed(self.clusters),
             "lines": [vars(line) for line in (self.total, *self.lines)],
@@ -302,12 +322,13 @@ class Watch:
                 "accepted_only": self.rules.accepted_only, "max_loss": plain(self.largest), "delta": self.delta,
                 "run_length": self.rules.run_length, "since_first": self.rules.since_first,
                 "maturity": self.clock.maturity, "period": self.period, "unlabelled": self.clock.unlabelled,
+                "returning": self.returning,
             },
         }  # fmt: skip
 
     def _restore(self, found: Mapping[str, Any]) -> None:
         self.calls, self.skipped, self.begun = found["calls"], found["skipped"], found["begun"]
-        self.empty = found.get("empty", 0)
+        self.empty, self.returned = found.get("empty", 0), found.get("returned", 0)
         self.clock, self.broken_at, self.changed_at = Due(**found["clock"]), found["broken_at"], found["changed_at"]
         self.sent, self.sketches, self.clusters = found["sent"], found["sketches"], unpacked(found["clusters"])
         self.total, *self.lines = [Line(**line) for line in found["lines"]]
@@ -347,7 +368,7 @@ def load_watch(path: str | os.PathLike[str], policy: Policy) -> Watch:
     name = os.fspath(path)
     if not os.path.exists(name):
         raise FileNotFoundError(f"{name}: no such state; a first call of 'abstain monitor --state' writes it")
-    found = _content(name)
+    found = content_of(name)
     options = dict(found["options"])
     options["max_loss"] = float(options["max_loss"])
     watch = Watch(policy, **options)
@@ -357,31 +378,8 @@ def load_watch(path: str | os.PathLike[str], policy: Policy) -> Watch:
             "or start anew with another file"
         )
     watch._restore(found)
-    watch.on_file = _digest(found)
+    watch.on_file = digest_of(found)
     return watch
-
-
-def _content(name: str) -> dict[str, Any]:
-    try:
-        with open(name, encoding="utf-8") as file:
-            found = json.load(file)
-    except (ValueError, OSError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ValueError(f"{name}: cannot be read as the state of a watch ({why}); restore the file") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise ValueError(f"{name}: is no state of format {FORMAT!r}; 'abstain monitor --state' writes one")
-    content = {key: value for key, value in found.items() if key not in ("format", "digest")}
-    if found.get("digest") != _digest(content):
-        raise ValueError(f"{name}: was edited or damaged, so what it says may not be true; restore the file")
-    return content
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
-
-
-def _sha(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).digest()
 
 
 _ONLY = "only accepted rows are given"
