@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +23,7 @@ def spark() -> Iterator[Any]:
     """Start Spark with two threads on this machine."""
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not another Python of the PATH
     builder = SparkSession.builder.master("local[2]").appName("abstain")
     for key, value in {
         "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3", "spark.driver.bindAddress": "127.0.0.1",
