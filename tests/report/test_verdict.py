@@ -43,6 +43,9 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "promise of the mix": ({"promised": True}, [{"promised": False}]),
     "worst group at it": ({"promised": False}, []),
     "groups unknown": ({}, []),
+    "no threshold": ({"what": "A study"}, []),
+    "answers differ": ({"same_loss": False, "significant": False}, [{"same_loss": True}]),
+    "worst group compared": ({"names": ["a"]}, [{"names": ["a", "b"]}]),
     "useless": ({"low": 0.5}, [{"low": 0.51}]),
     "what is watched": ({"limit": 0.05}, [{"limit": None}, {"threshold": None}]),
     "what is watched by group": ({"limit": 0.05, "threshold": None}, [{"limit": None}, {"threshold": "0.9"}]),
@@ -138,7 +141,8 @@ USUAL: dict[str, dict[str, Any]] = {
     "margin": {"shown": False, "new": "b", "reference": "a", "claim": "within 0.002 of a", "label": "AUGRC", "p": 0.2,
                "low": 0.001, "high": 0.004, "margin": 0.002, "sure": 0.95},
     "ranking": {"score": "msp", "value": 0.5},
-    "pair": {"a": "msp", "b": "max_logit", "label": "AUGRC", "p": 0.2, "same_loss": True, "side": "lower"},
+    "pair": {"a": "msp", "b": "max_logit", "label": "AUGRC", "p": 0.2, "same_loss": True, "side": "lower",
+             "losses": "0.1 of a"},
     "first": {"count": 3, "sure": 0.95},
     "groups": {"column": "site", "count": 3},
     "calibration": {"score": "msp", "gap": 0.02, "size": 0.02, "low": -0.1, "high": 0.1},
@@ -389,6 +393,7 @@ def test_terminal_notebook_and_page_say_the_same(tmp_path: Any, capsys: pytest.C
     printed = " ".join(capsys.readouterr().out.split())
     page, notebook = unescape((tmp_path / "page.html").read_text("utf-8")), unescape(evaluation._repr_html_())
     for text in (printed, page, notebook):
+        text = text.replace("\N{NO-BREAK SPACE}", " ")
         places = [text.find(line) for line in evaluation.verdict()]
         assert places == sorted(places)
         assert places[0] >= 0

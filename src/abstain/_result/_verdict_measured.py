@@ -88,6 +88,11 @@ MEASURED: tuple[Sentence, ...] = (
         "{a} has a {side} {label} than {b} ({p:p}); their answers differ, so this is not about the ranking alone.",
     ),
     Sentence(
+        "answers differ", "better", "pair", "the two have answers of their own",
+        lambda fact: not fact["same_loss"] and fact["losses"] is not None,
+        "Answering everything, the mean loss is {losses}.",
+    ),
+    Sentence(
         "not told apart", "better", "pair", "the paired test does not reject",
         lambda fact: not fact["significant"] and fact["p"] == fact["p"],
         "{a} and {b} cannot be told apart ({label}, {p:p}).",
@@ -133,6 +138,11 @@ MEASURED: tuple[Sentence, ...] = (
         "several worst groups", "worst", "groups compared", "the intervals leave several groups as the worst",
         lambda fact: len(fact["names"]) > 1,
         "Which of {count} groups is the worst by {label} is not told: it may be {names:list} ({sure:%} sure).",
+    ),
+    Sentence(
+        "worst group compared", "next", "groups compared", "the intervals leave one group as the worst",
+        lambda fact: len(fact["names"]) == 1,
+        "Most is to be had in {worst}: look there first, or hold it back.",
     ),
     Sentence(
         "pairs of groups differ", "worst", "groups compared", "differences of pairs, held together, exclude zero",

@@ -152,7 +152,13 @@ PROMISED: tuple[Sentence, ...] = (
     ),
     Sentence(
         "groups unknown", "worst", "no groups", "no groups were given",
-        lambda fact: True, "Whether it is worse in some groups is unknown: none were given.",
+        lambda fact: True,
+        "Whether it is worse in some groups is unknown: none were given ('abstain evaluate' with --groups).",
+    ),
+    Sentence(
+        "no threshold", "next", "no threshold", "the result compares, and chooses nothing",
+        lambda fact: True,
+        "{what} promises no risk and chooses no threshold; before anything goes live, 'abstain threshold' does.",
     ),
     # a promise watched
     Sentence(

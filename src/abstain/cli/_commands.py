@@ -18,6 +18,7 @@ from abstain.cli._plots import Wanted, plot_option, plot_targets
 from abstain.cli._report import check_opened, report_options
 from abstain.cli._several import is_several, of_files
 from abstain.cli._show import check_destinations, scale_option, show, show_list, table_option
+from abstain.cli._shown import columns_of, shown_options, source_of
 from abstain.cli._sweep import show_sweeps, thresholds
 
 #: More would run for hours and change no digit that is shown.
@@ -89,6 +90,7 @@ def _metrics(text: str) -> Any:
     help="What --sweep divides CWSA by: the accepted rows, as defined, or all, as some published tables.",
 )
 @gate_options
+@shown_options
 @_output_options
 @scale_option
 @click.pass_context
@@ -96,7 +98,7 @@ def evaluate_command(
     context: click.Context, /, file: Path, columns: dict[str, Any], groups: str | None, scores: str | None,
     fit_file: Path | None, metrics: str, nan_policy: Any, level: float, n_resamples: int, scale: float,
     plan_file: Path | None, population: bool, at_random: bool, sweep: list[float] | None, denominator: Any,
-    plots: Wanted, **destinations: Any,
+    plots: Wanted, texts: str | None, images: str | None, **destinations: Any,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions; exit code 1 if a --gate is not passed.
 
@@ -107,6 +109,7 @@ def evaluate_command(
     chosen = wanted_metrics(_metrics(metrics), gate)
     opened = destinations.pop("opened")
     check_opened(destinations["report_path"], opened)
+    beside = columns_of(file, destinations["report_path"], texts, images)
     check_destinations(
         {**destinations, **plot_targets(plots), "summary": gate["summary"]},
         [each for each in (file, fit_file, plan_file) if each is not None],
@@ -141,7 +144,9 @@ def evaluate_command(
         return
     try:
         lacking = {"nan_policy": "drop"} if nan_policy == "drop" else {}
-        outputs, wanted, names = read(file, score_names(scores), words(groups), say=False, **columns, **lacking)
+        by = [*words(groups), *beside]
+        outputs, wanted, names = read(file, score_names(scores), by, say=False, **columns, **lacking)
+        names = names[: len(names) - len(beside)]
     except ValueError as error:
         from abstain.evaluation import explained
 
@@ -155,6 +160,7 @@ def evaluate_command(
     if not result.scores and (plots or destinations["csv_path"] is not None or gate["conditions"]):
         raise ValueError(f"{file}: {result.provenance['no_score']}; without one leave out --plot, --csv and --gate")
     source = {"outputs": outputs, "files": [each for each in (file, fit_file) if each is not None]}
+    source |= source_of(file, outputs, texts, images)
     if destinations["report_path"] is not None:
         from abstain.cli._thresholds import policies_of
 

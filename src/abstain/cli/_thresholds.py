@@ -17,6 +17,7 @@ from abstain.cli._pair import choose, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import check_destinations, print_result
+from abstain.cli._shown import columns_of, shown_options, source_of
 
 if TYPE_CHECKING:
     from abstain.outputs import Origin, Outputs
@@ -201,6 +202,7 @@ def noted() -> Iterator[None]:
 @click.option("--note", help="Written into the policy.")
 @click.option("-o", "--output", type=Path, help="Write the policy as JSON.")
 @plot_option("threshold", "trade_off")
+@shown_options
 @report_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
@@ -209,7 +211,7 @@ def threshold_command(
     temperature: float | None, groups: str | None, output: Path | None, as_json: bool, plots: Wanted,
     model: str | None, author: str | None, note: str | None,
     second: str | None, prevalence: float | None, review_cost: float | None, report_path: Path | None,
-    opened: bool, **objective: Any,
+    opened: bool, texts: str | None, images: str | None, **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
 
@@ -233,6 +235,7 @@ def threshold_command(
     if len(by) > 1:
         raise click.UsageError("--groups takes one group column here")
     check_opened(report_path, opened)
+    beside = columns_of(file, report_path, texts, images)
     check_destinations({"output": output, "report_path": report_path, **plot_targets(plots)}, [file])
     if by and second:
         raise click.UsageError(
@@ -241,7 +244,7 @@ def threshold_command(
         )
     if plots and (by or second):
         raise click.UsageError("--plot shows one threshold; leave --groups and --second out, or --plot")
-    outputs, _, names = read(file, [second] if second else [], by, **columns)
+    outputs, _, names = read(file, [second] if second else [], [*by, *beside], **columns)
     if "delta" in wanted and _graded(outputs):
         wanted.setdefault("max_loss", 1.0)
     if "delta" in wanted and columns["cost_matrix"] is not None:
@@ -272,7 +275,7 @@ def threshold_command(
             found, report_path, opened, files=[file], title=file.name, outputs=outputs,
             loss=outputs.loss_per_sample(), confidence=column, dependent=outputs.clusters is not None,
             groups=chosen,
-            policies={how["score"]: policy}, cost=objective.get("cost"),
+            policies={how["score"]: policy}, cost=objective.get("cost"), **source_of(file, outputs, texts, images),
         )  # fmt: skip
     say_written(draw(plots, "threshold", found, outputs.loss_per_sample(), column))
     _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by)

@@ -234,6 +234,7 @@ def _rows(
                 "error_test": float(np.sqrt(parts.test)),
                 "error_runs": float(np.sqrt(parts.seed)),
                 "df": interval.df,
+                "mean_loss": float(np.mean(columns.loss[k])),
                 "n_runs": columns.n_runs[k],
                 "letters": letters[position],
                 "set_low": int(sets[0][k]),

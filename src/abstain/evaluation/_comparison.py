@@ -25,8 +25,8 @@ class Comparison(Result):
     """The result of :func:`abstain.compare`: tables of scores, best first, and of pairs; ``plot`` draws them.
 
     ``table``: one dict per score, best first, with name, rank, estimate, low, high, standard error and its two parts,
-    degrees of freedom, letters, set of ranks (``set_low`` to ``set_high``) and warning. ``differences``: one per pair,
-    better score first. ``same_loss``: whether all are scores of the same answers.
+    degrees of freedom, ``mean_loss`` of all rows, letters, set of ranks (``set_low`` to ``set_high``) and warning.
+    ``differences``: one per pair, better score first. ``same_loss``: whether all are scores of the same answers.
     ``letters``: by name; two names share a letter if and only if they do not differ significantly.
 
     Examples
@@ -102,10 +102,15 @@ class Comparison(Result):
             pair = self.difference(best, others[0])
             found.append({"about": "pair", "a": best, "b": others[0], "significant": pair.significant,
                           "p": pair.p_adjusted, "label": self.label, "same_loss": self.same_loss,
-                          "side": self.direction})  # fmt: skip
+                          "side": self.direction, "losses": ", ".join(
+                              f"{row['mean_loss']:.4g} of {row['name']}" for row in self.table[:6])})  # fmt: skip
         names = [row["name"] for row in self.table if row["set_low"] == 1]
         found.append({"about": "first", "names": names, "n": len(names), "count": len(self.table), "sure": self.level})
-        return [*found, {"about": "runs", "n_runs": max(self.n_runs)}]
+        return [
+            *found,
+            {"about": "runs", "n_runs": max(self.n_runs)},
+            {"about": "no threshold", "what": "A comparison"},
+        ]
 
     def headline(self) -> str:
         """Return one line that says what was compared and how."""

@@ -46,7 +46,7 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
             if each.score == judged.best and judged.independent:
                 yield {"about": "usefulness", "score": each.score, "low": each.low}
     if judged.comparison is not None:
-        yield from (fact for fact in judged.comparison.grounds() if fact["about"] != "runs")
+        yield from (fact for fact in judged.comparison.grounds() if fact["about"] in ("pair", "first"))
     for column, found in judged.groups.items():
         differ = [each for each in found.differences if each.significant]
         widest = max(differ, key=lambda each: abs(each.difference), default=None)

@@ -101,7 +101,7 @@ class GroupComparison(Result):
             "about": "groups compared", "label": self.label, "count": len(self.sizes), "names": list(self.may_be_worst),
             "pairs": sum(each.significant for each in self.differences), "all": len(self.differences),
             "sure": self.level, "worst": self.worst, "value": value,
-        }]  # fmt: skip
+        }, {"about": "no threshold", "what": "A comparison of groups"}]  # fmt: skip
 
     def tables(self) -> list[Table]:
         """Return the groups, worst first, then the pairs that differ."""

@@ -113,7 +113,7 @@ class NonInferiority(Result):
             "about": "margin", "shown": self.shown, "new": self.new, "reference": self.reference, "claim": claim,
             "label": self.label, "p": self.p_value, "low": self.low, "high": self.high, "margin": self.margin,
             "sure": self.level,
-        }]  # fmt: skip
+        }, {"about": "no threshold", "what": "A test with a margin"}]  # fmt: skip
 
     def tables(self) -> list[Table]:
         """Return the difference with its limits."""

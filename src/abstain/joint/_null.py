@@ -195,4 +195,4 @@ def grounds_of(gains: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{
         "about": "gain", "set": best["set"], "detector": best["score"], "metric": "DS-F1", "gain": best["gain"],
         "noise": best["null_mean"], "p": min(1.0, len(found) * best["p"]), "count": len(found),
-    }]  # fmt: skip
+    }, {"about": "no threshold", "what": "This evaluation"}]  # fmt: skip

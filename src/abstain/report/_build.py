@@ -58,7 +58,10 @@ def _metrics(result: Any) -> list[tuple[str, str, str]]:
     if hasattr(result, "numbers"):
         each = {row["metric"]: (row["metric"], row["label"], row.get("identifier", "")) for row in result.numbers}
         return list(each.values())
-    return [(result.metric, result.label, result.identifier)] if hasattr(result, "identifier") else []
+    names = ("metric", "label")
+    if not all(hasattr(result, name) for name in names):
+        return []
+    return [(result.metric, result.label, getattr(result, "identifier", ""))]
 
 
 def _fields(result: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from abstain import metrics
+from abstain import metrics, scores
 from abstain._result import WORDS, arrow, clean, summary
 from abstain._version import __version__
 from abstain.report._page import Section, Terms
@@ -34,10 +34,14 @@ def glossary(text: str, used: Iterable[tuple[str, str, str]]) -> Section:
         name = spec.partition("(")[0]
         if name in metrics.names():
             metric = metrics.get(name)
-            what = f"{summary(metric.function)} {metric.source}. Convention {identifier}."
+            what = f"{summary(metric.function)} {metric.source}."
+            what += f" Convention {identifier}." if identifier else ""
             entries[arrow(label, metric.direction)] = clean(what)
         else:
             entries[label] = f"A metric of the caller's own. Convention {clean(identifier)}."
+    for name in scores.names():
+        if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text):
+            entries[name] = clean(summary(scores.get(name).function))
     for names, meaning in WORDS.items():
         if any(
             re.search(rf"\b{re.escape(name)}s?\b", text, re.IGNORECASE) for name in names.split("|") if len(name) > 1

@@ -67,6 +67,11 @@ def _text(value: str) -> str:
     return escape(clean(value))
 
 
+def _line(value: str) -> str:
+    """Return a sentence as HTML: no number stands apart from its per cent."""
+    return _text(value).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 def _classes(body: str) -> tuple[str, str]:
     """Return the body with styles of single cells as classes, which the policy allows, and the rules of these."""
     rules: dict[str, str] = {}
@@ -88,9 +93,9 @@ def _section(section: Section) -> str:
 def _part(part: Part, title: str) -> str:
     if isinstance(part, Prose):
         kind = ' class="note"' if part.kind == "note" else ""
-        return "".join(f"<p{kind}>{_text(line)}</p>" for line in part.lines)
+        return "".join(f"<p{kind}>{_line(line)}</p>" for line in part.lines)
     if isinstance(part, Answers):
-        entries = "".join(f"<dt>{_text(question)}</dt>" + "".join(f"<dd>{_text(line)}</dd>" for line in lines)
+        entries = "".join(f"<dt>{_text(question)}</dt>" + "".join(f"<dd>{_line(line)}</dd>" for line in lines)
                           for question, lines in part.entries)  # fmt: skip
         word = f'<p class="sign">{SIGN[part.sign]}</p>' if part.sign else ""
         return f'<div class="answers {part.sign}">{word}<dl>{entries}</dl></div>'

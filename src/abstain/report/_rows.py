@@ -17,6 +17,9 @@ from abstain.outputs import Outputs
 from abstain.report._page import Grid, Part, Pictures
 from abstain.report._source import Source
 
+#: How files of pictures begin; and bytes of one that a page takes in.
+_STARTS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
+LARGEST = 400_000
 #: Failures that are listed.
 MOST = 12
 
@@ -39,10 +42,10 @@ def failures(name: str, loss: FloatArray, score: FloatArray, curve: RiskCoverage
         at = int(np.searchsorted(-curve.threshold, -score[row], side="left"))
         words = [_class(outputs, column, row) for column in spoken.values()]
         rows.append((called, float(score[row]), percent(float(curve.coverage[at])), *words))
-        image, text = source.of_row("images", row), source.of_row("texts", row)
+        image, text = (source.of_row(kind, row) if same or outputs is None else None for kind in ("images", "texts"))
         if image is not None or text is not None:
             said = f"{called}: {', said '.join(words)}" if words else called
-            pictures.append((said, "" if image is None else png(image), "" if text is None else clean(text)))
+            pictures.append((said, "" if image is None else uri(image), "" if text is None else clean(text)))
     ties = int(np.sum(loss[score == score[wrong[-1]]] > 0.0))
     listed = int(np.sum(score[wrong] == score[wrong[-1]]))
     notes = ["Answered from coverage: who answers so many cases answers this one wrongly."]
@@ -79,6 +82,18 @@ def duplicates(evaluation: Evaluation, source: Source) -> list[Row]:
     said = evaluation.judged.copies
     rows.append(("copies of whole rows", said[0] if said else "none that stand out"))
     return rows
+
+
+def uri(image: Any) -> str:
+    """Return a picture as a data URI: the bytes of a file as they are, anything else as PNG."""
+    if not isinstance(image, bytes):
+        return png(image)
+    kind = next((kind for start, kind in _STARTS.items() if image.startswith(start)), None)
+    if kind is None:
+        raise ValueError(f"a picture is neither PNG, JPEG, GIF nor WebP; it begins with {image[:8]!r}")
+    if len(image) > LARGEST:
+        raise ValueError(f"a picture has {len(image):,} bytes; a page takes up to {LARGEST:,}: give smaller ones")
+    return f"data:image/{kind};base64,{base64.b64encode(image).decode('ascii')}"
 
 
 def png(image: Any) -> str:

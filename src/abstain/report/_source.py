@@ -30,7 +30,7 @@ class Source:
     cost : (float, float), optional
         Costs of an error and of a review, for the slider.
     images : array of shape (n, height, width[, 3]) of bytes or fractions, or a function of a row, optional
-        Shown beside the most confident failures.
+        Shown beside the most confident failures; a function may give the bytes of a PNG, JPEG, GIF or WebP file.
     texts : sequence of str, or a function of a row, optional
         The same as text.
     policies : mapping of score to dict

@@ -230,7 +230,7 @@ class StudyResults(Result):
             best = (min if several[0].direction == "lower" else max)(several, key=lambda each: each.value)
             found.append({"about": "cell", "set": name, "count": len(several), "label": best.label,
                           "name": f"{best.model} {best.score}", "value": best.value})  # fmt: skip
-        return found
+        return [*found, {"about": "no threshold", "what": "A study"}]
 
     def headline(self) -> str:
         """Return what was evaluated."""

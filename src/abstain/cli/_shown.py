@@ -1,0 +1,73 @@
+"""``--texts`` and ``--images``: what the rows were, for the most confident failures of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+if TYPE_CHECKING:
+    from abstain.outputs import Outputs
+
+
+def shown_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options, which a command takes as ``texts`` and ``images``."""
+    for option in (
+        click.option("--images", help="Of --report: column of picture files, or array of a .npz, beside failures."),
+        click.option("--texts", help="Of --report: column of texts, beside the most confident failures."),
+    ):
+        function = option(function)
+    return function
+
+
+def columns_of(file: Path, report_path: Path | None, texts: str | None, images: str | None) -> list[str]:
+    """Return the columns that have to be read row by row with the others; refuse what no report will show."""
+    given = [name for name in (texts, images) if name is not None]
+    if given and report_path is None:
+        raise click.UsageError("--texts and --images are shown in a report; give --report FILE")
+    return [name for name in given if not (name == images and _holds_arrays(file))]
+
+
+def source_of(file: Path, outputs: Outputs, texts: str | None, images: str | None) -> dict[str, Any]:
+    """Return texts and pictures as a report takes them, by row."""
+    found: dict[str, Any] = {}
+    columns = outputs.groups or {}
+    if texts is not None:
+        found["texts"] = [str(each) for each in np.asarray(columns[texts])]
+    if images is not None and _holds_arrays(file):
+        with np.load(file, allow_pickle=False) as arrays:
+            if images not in arrays.files:
+                raise ValueError(f"{file}: no array {images!r} for --images; it holds {', '.join(arrays.files)}")
+            pictures = arrays[images]
+        if len(pictures) != outputs.n:
+            raise ValueError(
+                f"{file}: --images {images} holds {len(pictures)} pictures for {outputs.n} rows that count, so which "
+                "belongs to which is not known; leave out what selects rows, or name a column of files"
+            )
+        found["images"] = pictures
+    elif images is not None:
+        found["images"] = _Files(file, images, [str(each) for each in np.asarray(columns[images])])
+    return found
+
+
+class _Files:
+    """Pictures of rows as bytes, read when they are shown; relative names stand beside the file."""
+
+    def __init__(self, file: Path, column: str, names: list[str]) -> None:
+        self.file, self.column, self.names = file, column, names
+
+    def __call__(self, row: int) -> bytes | None:
+        name = self.names[row]
+        if not name:
+            return None
+        path = self.file.parent / name
+        if not path.is_file():
+            raise FileNotFoundError(f"{self.file}: --images {self.column}: {name!r} is no file")
+        return path.read_bytes()
+
+
+def _holds_arrays(file: Path) -> bool:
+    return file.suffix.lower() == ".npz"
