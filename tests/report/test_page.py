@@ -125,8 +125,9 @@ def test_the_page_is_well_formed(page: str) -> None:
 def test_the_page_says_what_is_needed(page: str) -> None:
     """Verdict, values, notes, exact thresholds, conventions with sources, and what it was made from."""
     evaluation = result()
-    text = " ".join(Walk(page).text)
+    text = " ".join(Walk(page).text).replace("\N{NO-BREAK SPACE}", " ")
     assert "Llama 3 70B on MMLU" in text
+    assert f"{abstain.scores.get('msp').title}: max_k p_k, the estimated probability of being right." in text
     assert [line for line in evaluation.verdict() if line not in text] == []
     assert f"{evaluation.value('augrc', score='max_logit'):.5f}" in text
     shown = [note for note in evaluation.notes() if "the largest tie" not in note]  # which the checks say

@@ -46,7 +46,7 @@ def build(result: Result, source: Source | None = None, title: str | None = None
     headline = result.headline()
     facts = getattr(result, "provenance", None) or _fields(result)
     page = Page(title or usual, headline, tuple(body))
-    last = glossary(plain_text(page), _metrics(result)), provenance(facts, source)
+    last = glossary(plain_text(page), _metrics(result), _scores(result, source)), provenance(facts, source)
     return Page(page.title, headline, (*body, *last), result.to_dict())
 
 
@@ -62,6 +62,15 @@ def _metrics(result: Any) -> list[tuple[str, str, str]]:
     if not all(hasattr(result, name) for name in names):
         return []
     return [(result.metric, result.label, getattr(result, "identifier", ""))]
+
+
+def _scores(result: Any, source: Source) -> set[str]:
+    """Return what a result ranks by: names of scores, as far as it says."""
+    rows = [*getattr(result, "numbers", ()), *source.gains]
+    table = getattr(result, "table", ())
+    named = [row["name"] for row in table] if isinstance(table, tuple) else []
+    given = getattr(result, "scores", ())
+    return {*(given if isinstance(given, list) else ()), *source.policies, *named, *(row["score"] for row in rows)}
 
 
 def _fields(result: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from abstain import metrics, scores
@@ -27,7 +27,7 @@ _SAID = {
 }
 
 
-def glossary(text: str, used: Iterable[tuple[str, str, str]]) -> Section:
+def glossary(text: str, used: Iterable[tuple[str, str, str]], ranked: Collection[str] = ()) -> Section:
     """Return the meaning of the metrics, given as (spec, printed name, identifier), and of the words of a text."""
     entries: dict[str, str] = {}
     for spec, label, identifier in used:
@@ -39,9 +39,9 @@ def glossary(text: str, used: Iterable[tuple[str, str, str]]) -> Section:
             entries[arrow(label, metric.direction)] = clean(what)
         else:
             entries[label] = f"A metric of the caller's own. Convention {clean(identifier)}."
-    for name in scores.names():
-        if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text):
-            entries[name] = clean(summary(scores.get(name).function))
+    for name in (each for each in scores.names() if each in ranked):
+        score = scores.get(name)
+        entries[name] = clean(f"{score.title}: {summary(score.function)} Higher is surer.")
     for names, meaning in WORDS.items():
         if any(
             re.search(rf"\b{re.escape(name)}s?\b", text, re.IGNORECASE) for name in names.split("|") if len(name) > 1
