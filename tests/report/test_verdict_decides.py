@@ -113,11 +113,11 @@ def test_a_margin_and_groups_have_their_sentences(tmp_path: Any) -> None:
     loss, score = rows(4000)
     noise = np.random.default_rng(2).random(len(loss))
     found = abstain.inference.non_inferiority(loss, {"noise": noise, "score": score}, margin=0.002)
-    (line,) = found.verdict()
+    line, _ = found.verdict()
     assert line.startswith(f"noise is worse than score by {found.low:.4g} at least in AUGRC (95 % sure)")
-    (line,) = abstain.inference.non_inferiority(loss, {"score": score, "noise": noise}, margin=0.002).verdict()
+    line, _ = abstain.inference.non_inferiority(loss, {"score": score, "noise": noise}, margin=0.002).verdict()
     assert line.startswith("score is not worse than noise by 0.002 or more in AUGRC (p < .001)")
-    (line,) = abstain.inference.non_inferiority(
+    line, _ = abstain.inference.non_inferiority(
         loss, {"noise": noise, "score": score}, margin=found.high - 1e-4
     ).verdict()
     assert line.startswith("It is not shown that noise is not worse than score by")
