@@ -160,7 +160,7 @@ def test_not_worse_by_a_margin(models, capsys):
     assert run([*two, "--equivalent"]) == 2
     assert "give --margin" in capsys.readouterr().err
     assert run(["compare", str(models[0]), "--scores", "msp,neg_entropy", "--margin", "0.05"]) == 2
-    assert "errors (or successes, if fewer) are too few" in capsys.readouterr().err
+    assert "errors (or successes, if fewer), too few" in capsys.readouterr().err
 
 
 def sites(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
