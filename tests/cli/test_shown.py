@@ -83,3 +83,5 @@ def test_what_is_no_picture_is_refused(table: Path, capsys: pytest.CaptureFixtur
     assert not page.exists()
     assert run(["evaluate", str(table), "--texts", "text"]) == 2
     assert "--texts and --images are shown in a report" in capsys.readouterr().err
+    assert run(["evaluate", str(table), "--at-random", "--texts", "text", "--report", str(page)]) == 2
+    assert "a file whose rows all count" in capsys.readouterr().err

@@ -116,6 +116,8 @@ def evaluate_command(
     )
     if file.suffix.lower() == ".parquet" and abstain.summaries.is_summary(file):
         raise ValueError(f"{file}: is a summary, not rows; 'abstain summarize {file}' says what is known of them")
+    if (texts or images) and (plan_file is not None or at_random or is_several(file)):
+        raise click.UsageError("--texts and --images are of a file whose rows all count; leave them out here")
     if plan_file is not None or at_random:
         from abstain.cli._labels import evaluated
 
