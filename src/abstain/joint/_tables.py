@@ -154,7 +154,7 @@ def _notes(result: ProtocolResult, columns: list[Wanted]) -> list[str]:
     if not any(metric == "accuracy" for metric, *_ in columns):
         mean, sd = result.mean("accuracy", strategy=columns[0][2])
         notes.append(f"ID accuracy {number(mean)}" + ("" if np.isnan(sd) else f" ± {fixed(sd, decimals([mean]))}"))
-    notes.append("areas: of the lower envelope, the least risk at this ID coverage or more")
+    notes.append("areas: of the least risk at this coverage of ID samples or more (lower envelope)")
     share = "as in the data" if result.prevalence is None else f"{result.prevalence:g} for every set"
     notes.append(f"share of OOD samples: {share}; confidence: {result.confidence}")
     runs = len({record.run for record in result.records})
