@@ -204,7 +204,8 @@ def risk_band(
 
     In simulations with known truth (seven curves, n = 200 to 5000) multiplier bands at 95 % held everywhere in 92 to
     98 % of samples, for 0/1 losses also down to 2 % coverage; exponential losses down to 2 % coverage, four accepted of
-    n = 200: 89.5 %.
+    n = 200: 89.5 %. In clusters a band at 95 % held everywhere in 84 to 97 % of samples where sizes were equal, in 74
+    to 90 % where they were log-normal or one in twenty was twenty times as large: hence the warning.
 
     DKW: the generalized risk G of a 0/1 loss is the tail of a distribution (of the scores of the failures; right
     predictions at -inf), so :math:`P(\sup|\hat G - G| > \epsilon) \le 2e^{-2n\epsilon^2}` (Massart). A loss in
@@ -249,8 +250,9 @@ def risk_band(
         low, high, name = _ends(points, tail, points.plain)
         low, high, name = np.where(valid, low, 0.0), np.where(valid, high, points.largest), f"max-t, {name}"
     warning = None
-    if points.cluster is not None and points.n_units < FEW_CLUSTERS:
-        warning = f"only {points.n_units} clusters: the band is a rough guide"
+    if points.cluster is not None:
+        few = points.n_units < FEW_CLUSTERS
+        warning = f"{f'only {points.n_units} clusters' if few else 'of clusters'}: the band is a rough guide"
     return RiskBand(points.threshold, points.coverage, points.risk, low, high, risk, kind, name, level, start, warning)
 
 
