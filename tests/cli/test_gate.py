@@ -121,7 +121,7 @@ def test_few_errors_cannot_show_it(folder: Path, capsys: pytest.CaptureFixture[s
         score = np.random.default_rng(seed).random(300)
         pl.DataFrame({"loss": [1.0] * 5 + [0.0] * 295, "confidence": score}).write_csv(f"{name}.csv")
     assert gate("new.csv", "--against", "few.csv", "--margin", "0.5") == 1
-    assert "5 errors (or successes, if fewer) are too few" in " ".join(capsys.readouterr().out.split())
+    assert "loss holds 5 errors (or successes, if fewer), too few" in " ".join(capsys.readouterr().out.split())
     assert gate("new.csv", "--against", "few.csv", "--margin", "0.5", "--unclear", "pass") == 0
     assert gate("bad.csv", "--gate", "selective_risk(coverage=0.3)", "--against", "main.csv", "--margin", "0.4") == 0
 

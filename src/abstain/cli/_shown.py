@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
@@ -33,6 +32,8 @@ def columns_of(file: Path, report_path: Path | None, texts: str | None, images: 
 
 def source_of(file: Path, outputs: Outputs, texts: str | None, images: str | None) -> dict[str, Any]:
     """Return texts and pictures as a report takes them, by row."""
+    import numpy as np
+
     found: dict[str, Any] = {}
     columns = outputs.groups or {}
     if texts is not None:

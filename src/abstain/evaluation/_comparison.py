@@ -25,7 +25,8 @@ class Comparison(Result):
     """The result of :func:`abstain.compare`: tables of scores, best first, and of pairs; ``plot`` draws them.
 
     ``table``: one dict per score, best first, with name, rank, estimate, low, high, standard error and its two parts,
-    degrees of freedom, ``mean_loss`` of all rows, letters, set of ranks (``set_low`` to ``set_high``) and warning.
+    degrees of freedom, letters, set of ranks (``set_low`` to ``set_high``), warning and, where all rows are labelled,
+    ``mean_loss`` of all.
     ``differences``: one per pair, better score first. ``same_loss``: whether all are scores of the same answers.
     ``letters``: by name; two names share a letter if and only if they do not differ significantly.
 
@@ -102,7 +103,7 @@ class Comparison(Result):
             pair = self.difference(best, others[0])
             found.append({"about": "pair", "a": best, "b": others[0], "significant": pair.significant,
                           "p": pair.p_adjusted, "label": self.label, "same_loss": self.same_loss,
-                          "side": self.direction, "losses": ", ".join(
+                          "side": self.direction, "losses": None if "mean_loss" not in self.table[0] else ", ".join(
                               f"{row['mean_loss']:.4g} of {row['name']}" for row in self.table[:6])})  # fmt: skip
         names = [row["name"] for row in self.table if row["set_low"] == 1]
         found.append({"about": "first", "names": names, "n": len(names), "count": len(self.table), "sure": self.level})

@@ -54,7 +54,7 @@
     range.setAttribute("aria-valuetext", `threshold ${one.readable[k]}, coverage ${percent(weight / one.total)}, risk ${share(risk)}${kept ? ", promised" : ""}`);
     at("o-exact").textContent = threshold;
     const made = policy(one, k);
-    at("o-policy").textContent = made ?? data.of === "Group" ? "the policy holds the thresholds of all groups: abstain threshold --groups -o FILE" : "no policy can be made of this score here";
+    at("o-policy").textContent = made ?? (data.of === "Group" ? "the policy holds the thresholds of all groups: abstain threshold --groups -o FILE" : "no policy can be made of this score here");
     at("s-save").disabled = made === null;
     at("s-save").parentElement.hidden = made === null;
     at("s-cheapest").disabled = !priced();

@@ -61,11 +61,11 @@ def _read(name: str) -> Any:
 
 def is_summary(path: str | os.PathLike[str]) -> bool:
     """Whether a file says that it is a summary, of this or another version."""
-    import polars as pl
-
     try:
+        import polars as pl
+
         return {"format", "key", "bin"} <= set(pl.read_parquet_schema(os.fspath(path)))
-    except Exception:  # who reads it says what is wrong
+    except Exception:  # who reads it says what is wrong, or what is to be installed
         return False
 
 
