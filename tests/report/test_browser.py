@@ -161,6 +161,9 @@ def test_a_saved_policy_loads_and_decides_alike(opened: Open, tmp_path: Path) ->
         with page.expect_download() as waiting:
             page.click("#s-save")
         waiting.value.save_as(tmp_path / "policy.json")
+        shown = page.text_content("#o-policy")
+        assert shown is not None
+        assert shown.strip() == (tmp_path / "policy.json").read_text("utf-8").strip()  # the pane is what is saved
         policy = abstain.load_policy(tmp_path / "policy.json")
         threshold = float(page.text_content("#o-exact"))
         assert policy.thresholds == {"": threshold}
