@@ -148,7 +148,8 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "hold back", "next", "groups at it", "the same as for groups above the limit",
         lambda fact: bool(fact["above"]) and fact["promised"],
-        "Hold {above:list} back, or choose a threshold for each {column} ('abstain threshold' with --groups).",
+        "Choose a threshold for each {column} ('abstain threshold' with --groups). Or leave {above:list} out and "
+        "choose again: this promise is about the mix with it, and void without.",
     ),
     Sentence(
         "groups unknown", "worst", "no groups", "no groups were given",

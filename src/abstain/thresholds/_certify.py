@@ -165,8 +165,11 @@ def _bound(sample: Sample, bound: str | None, max_loss: float | None, max_weight
 
 
 def why(n: int, limit: float, delta: float, rows: str = "calibration rows") -> str:
-    """Return why nothing passed: too few rows, or too many errors among them."""
+    """Return why nothing passed: too few rows, or too many errors among them.
+
+    Whether more rows would do is another question, which the result answers where it can.
+    """
     least = fewest(limit, delta)
     if n < least:
         return f"{n} {rows} are too few: even without an error {least:.15g} of them must be accepted"
-    return "no threshold passed its test; give more calibration rows, a larger risk or a better score"
+    return "no threshold passed its test; give a larger risk or a better score"
