@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import abstain
 
@@ -277,18 +278,22 @@ COSTS: dict[str, Cost] = {
 
 
 def ratio(cost: Cost, rounds: int | None = None) -> tuple[float, float]:
-    """Return the median of the job's processor time over its yardstick's, and that of the yardstick in seconds."""
+    """Return the median of the job's processor time over its yardstick's, and that of the yardstick in seconds.
+
+    One thread: several that wait for each other on a busy machine spend processor time on it.
+    """
     job, yard = cost.make()
     found, seconds = [], []
-    for turn in range((rounds or cost.rounds) + 1):
-        start = time.process_time()
-        yard()
-        middle = time.process_time()
-        job()
-        end = time.process_time()
-        if turn:  # the first one compiles and fills caches
-            found.append((end - middle) / (middle - start))
-            seconds.append(middle - start)
+    with threadpool_limits(1):
+        for turn in range((rounds or cost.rounds) + 1):
+            start = time.process_time()
+            yard()
+            middle = time.process_time()
+            job()
+            end = time.process_time()
+            if turn:  # the first one compiles and fills caches
+                found.append((end - middle) / (middle - start))
+                seconds.append(middle - start)
     return statistics.median(found), statistics.median(seconds)
 
 
