@@ -57,7 +57,7 @@ test-spark: .venv-spark/installed
 	.venv-spark/bin/python -m pytest -q -p no:cacheprovider tests/engines/test_spark.py
 
 slow: .venv/installed-dev
-	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow
+	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow --durations 5
 	HYPOTHESIS_PROFILE=long $(PYTEST) -q -n $(JOBS) --dist worksteal tests/blocks tests/metrics tests/joint tests/cli/test_damaged_files.py
 
 minimum: .venv/created
