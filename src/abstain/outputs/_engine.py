@@ -123,7 +123,6 @@ class Rows:
         return self._if_distribution(found) if self._computed(score) else found
 
     def _loss(self, score: str) -> Any:
-        import narwhals as nw
 
         first, single = self.first, self.single
         if score in (first.score_predictions or {}):
@@ -133,7 +132,7 @@ class Rows:
         if first.loss is not None and "correct" in single:
             right = self._number(single["correct"], fill=False)
             known = (right == 0.0) | (right == 1.0)
-            return nw.when(right.is_null()).then(-1.0).when(~known).then(-6.0).otherwise(1.0 - right)
+            return _first((right.is_null(), -1.0), (~known, -6.0), otherwise=1.0 - right)
         if first.predictions is not None:
             return self._differ(single["labels"], single["predictions"])
         return self._missed()
@@ -186,12 +185,11 @@ class Rows:
         return column.fill_null(float("nan")) if fill else column
 
     def _checked(self, name: str) -> Any:
-        import narwhals as nw
 
         x = self._number(name, fill=False)
-        return (
-            nw.when(x.is_null()).then(-1.0).when(x.is_nan()).then(-2.0).when(x == float("inf")).then(-4.0)
-            .when(x < 0.0).then(-3.0).when(x > LARGEST).then(-5.0).otherwise(x)
+        return _first(
+            (x.is_null(), -1.0), (x.is_nan(), -2.0), (x == float("inf"), -4.0), (x < 0.0, -3.0), (x > LARGEST, -5.0),
+            otherwise=x,
         )  # fmt: skip
 
     def _differ(self, labels: str, predictions: str) -> Any:
@@ -204,7 +202,7 @@ class Rows:
             raise TypeError(f"columns {labels!r} and {predictions!r}: only {text!r} is text; cast one of them")
         one, two = (nw.col(name).cast(nw.String) if kinds[name] else nw.col(name) for name in kinds)
         missing = one.is_null() | two.is_null()
-        return nw.when(missing).then(-1.0).when(one == two).then(0.0).otherwise(1.0)
+        return _first((missing, -1.0), (one == two, 0.0), otherwise=nw.lit(1.0))
 
     def _is_text(self, name: str) -> bool:
         self.column(name)
@@ -226,7 +224,7 @@ class Rows:
         right = reduce(or_, [(label == name) & (nw.col(PLACE) == k) for k, name in enumerate(names)])
         known = reduce(or_, [label == name for name in names])
         return self._if_distribution(
-            nw.when(label.is_null()).then(-1.0).when(~known).then(-8.0).when(right).then(0.0).otherwise(1.0)
+            _first((label.is_null(), -1.0), (~known, -8.0), (right, 0.0), otherwise=nw.lit(1.0))
         )
 
     def _if_distribution(self, loss: Any) -> Any:
@@ -236,7 +234,7 @@ class Rows:
         p = [nw.col(each) for each in self.matrix]
         nothing = reduce(or_, [each.is_null() for each in p])
         fine = ((nw.col(TOTAL) - 1.0).abs() <= 1e-3) & (nw.col(LEAST) >= 0.0)
-        return nw.when(nothing).then(-1.0).when(~fine).then(-7.0).otherwise(loss)
+        return _first((nothing, -1.0), (~fine, -7.0), otherwise=loss)
 
     def _probabilities(self, what: str) -> list[str]:
         names = self.matrix
@@ -245,6 +243,15 @@ class Rows:
         for name in names:
             self._number(name)  # refuses lists, which hold a whole matrix
         return names
+
+
+def _first(*cases: tuple[Any, float], otherwise: Any) -> Any:
+    """Return the value of the first condition that holds; the oldest Narwhals has no chain of them."""
+    import narwhals as nw
+
+    for condition, value in reversed(cases):
+        otherwise = nw.when(condition).then(nw.lit(value)).otherwise(otherwise)
+    return otherwise
 
 
 def _first_rows(frame: Any) -> Any:
