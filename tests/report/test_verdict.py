@@ -10,6 +10,7 @@ import pytest
 
 import abstain
 from abstain._result import QUESTIONS, SENTENCES, percent, readable, said
+from tests.report import compared
 
 #: For each sentence a fact that it follows from, and changes after which it does not.
 CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
@@ -43,9 +44,6 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "promise of the mix": ({"promised": True}, [{"promised": False}]),
     "worst group at it": ({"promised": False}, []),
     "groups unknown": ({}, []),
-    "no threshold": ({"what": "A study"}, []),
-    "answers differ": ({"same_loss": False, "significant": False}, [{"same_loss": True}]),
-    "worst group compared": ({"names": ["a"]}, [{"names": ["a", "b"]}]),
     "useless": ({"low": 0.5}, [{"low": 0.51}]),
     "what is watched": ({"limit": 0.05}, [{"limit": None}, {"threshold": None}]),
     "what is watched by group": ({"limit": 0.05, "threshold": None}, [{"limit": None}, {"threshold": "0.9"}]),
@@ -90,19 +88,6 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "no more rows": ({"attained": False, "lowest": 0.06}, [{"attained": True}, {"lowest": 0.04}]),
     "chance": ({"low": 0.48, "high": 0.55}, [{"low": 0.51}, {"high": 0.49, "low": 0.4}]),
     "worse than chance": ({"low": 0.4, "high": 0.49}, [{"high": 0.5}]),
-    "better": ({"significant": True}, [{"significant": False}, {"same_loss": False}]),
-    "better model": ({"significant": True, "same_loss": False}, [{"significant": False}, {"same_loss": True}]),
-    "not told apart": ({"significant": False}, [{"significant": True}, {"p": float("nan")}]),
-    "may be first": ({"names": ["a", "b"], "n": 2}, [{"names": ["a"]}, {"count": 2}]),
-    "is first": ({"names": ["a"], "n": 1}, [{"names": ["a", "b"]}, {"count": 2}]),
-    "one run": ({"n_runs": 1}, [{"n_runs": 3}]),
-    "one worst group": ({"names": ["a"]}, [{"names": ["a", "b"]}]),
-    "several worst groups": ({"names": ["a", "b"]}, [{"names": ["a"]}]),
-    "pairs of groups differ": ({"pairs": 1}, [{"pairs": 0}]),
-    "no pair of groups differs": ({"pairs": 0}, [{"pairs": 1}]),
-    "margin shown": ({"shown": True}, [{"shown": False}]),
-    "margin missed": ({"low": 0.003}, [{"shown": True}, {"low": 0.001}]),
-    "margin open": ({"low": 0.001}, [{"shown": True}, {"low": 0.003}]),
     "groups disagree": ({"pairs": 1, "a": "x", "b": "y", "high": 0.2, "low": 0.1}, [{"pairs": 0}]),
     "groups not told apart": ({"pairs": 0, "count": 3}, [{"pairs": 1, "a": "x", "b": "y", "high": 0.2, "low": 0.1}]),
     "too sure": ({"low": 0.01, "high": 0.03}, [{"low": -0.01}, {"low": 0.0}]),
@@ -111,10 +96,7 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "better ranking": ({"perfect": 0.8}, [{"perfect": 0.5}, {"full": 0.01}]),
     "large tie": ({"tie": 0.2}, [{"tie": 0.1}]),
     "without a score": ({"missing": 3, "fate": "rejected"}, [{"missing": 0}]),
-    "second score helps": ({"p": 0.01}, [{"p": 0.05}]),
-    "second score is noise": ({"p": 0.5}, [{"p": 0.01}]),
-    "best mean": ({"count": 4}, [{"count": 1}]),
-}
+} | compared.CASES
 #: What a fact holds that is not named.
 USUAL: dict[str, dict[str, Any]] = {
     "rows": {"n": 1000, "errors": 50, "binary": True, "same": True, "independent": True, "high": 0.1},
@@ -136,20 +118,11 @@ USUAL: dict[str, dict[str, Any]] = {
     "measured": {"score": "msp", "risk": 0.05, "full": 0.2, "coverage": 0.5, "threshold": 0.9, "lowest": 0.01},
     "promise": {"score": "msp", "risk": 0.05, "sure": 0.95, "coverage": 0.4, "threshold": 0.9, "n": 6000,
                 "needed": None, "some": True, "enough": 59, "lowest": 0.01, "asked": 0.05, "tried": 5, "doubt": 0.05},
-    "groups compared": {"label": "AUGRC", "count": 3, "names": ["a"], "pairs": 0, "all": 3, "sure": 0.95, "worst": "a",
-                        "value": 0.1},
-    "margin": {"shown": False, "new": "b", "reference": "a", "claim": "within 0.002 of a", "label": "AUGRC", "p": 0.2,
-               "low": 0.001, "high": 0.004, "margin": 0.002, "sure": 0.95},
     "ranking": {"score": "msp", "value": 0.5},
-    "pair": {"a": "msp", "b": "max_logit", "label": "AUGRC", "p": 0.2, "same_loss": True, "side": "lower",
-             "losses": "0.1 of a"},
-    "first": {"count": 3, "sure": 0.95},
     "groups": {"column": "site", "count": 3},
     "calibration": {"score": "msp", "gap": 0.02, "size": 0.02, "low": -0.1, "high": 0.1},
     "score": {"score": "msp", "tie": 0.0, "missing": 0, "fate": ""},
-    "gain": {"set": "mnist", "detector": "knn", "confidence": "msp", "metric": "DS-F1", "gain": 0.1, "noise": 0.01},
-    "cell": {"set": "test", "label": "AUGRC", "name": "ce msp", "value": 0.01},
-}  # fmt: skip
+} | compared.USUAL  # fmt: skip
 
 
 @pytest.mark.parametrize("sentence", SENTENCES, ids=lambda sentence: sentence.name)

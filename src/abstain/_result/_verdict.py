@@ -11,11 +11,12 @@ from collections.abc import Iterable
 
 from abstain._result._sentence import QUESTIONS, Facts, Sentence
 from abstain._result._spoken import SPOKEN
+from abstain._result._verdict_compared import COMPARED
 from abstain._result._verdict_measured import MEASURED
 from abstain._result._verdict_promised import PROMISED
 
 #: In the order in which they are said, question by question.
-SENTENCES: tuple[Sentence, ...] = (*PROMISED, *MEASURED)
+SENTENCES: tuple[Sentence, ...] = (*PROMISED, *MEASURED, *COMPARED)
 
 
 def said(facts: Iterable[Facts]) -> list[tuple[Sentence, str]]:

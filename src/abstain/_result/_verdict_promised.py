@@ -156,11 +156,6 @@ PROMISED: tuple[Sentence, ...] = (
         lambda fact: True,
         "Whether it is worse in some groups is unknown: none were given ('abstain evaluate' with --groups).",
     ),
-    Sentence(
-        "no threshold", "next", "no threshold", "the result compares, and chooses nothing",
-        lambda fact: True,
-        "{what} promises no risk and chooses no threshold; before anything goes live, 'abstain threshold' does.",
-    ),
     # a promise watched
     Sentence(
         "broken", "live", "promise watched", "the evidence against the promise reached 1/delta",

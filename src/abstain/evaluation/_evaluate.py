@@ -12,12 +12,12 @@ from abstain import scores as scores_
 from abstain._checks import UnmetNeed, closest, one_of, whole
 from abstain._classes import ROUNDING
 from abstain._typing import BoolArray, FloatArray, NanPolicy
-from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.evaluation import _answers, _planned
 from abstain.evaluation._chosen import choose
 from abstain.evaluation._entry import check_names, named_groups, same_samples
 from abstain.evaluation._measure import MOST_GROUPS, Scored, measured_parts
+from abstain.evaluation._provenance import provenance
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 from abstain.evaluation._scanned import refuse_rows, scanned
 from abstain.inference import check_level
@@ -257,21 +257,16 @@ def _copies(outputs: Outputs, scores: list[Scored], tables: list[TieBlocks]) -> 
 def _provenance(
     outputs: Outputs, fit: Outputs | None, nan_policy: NanPolicy, level: float | None, n_resamples: int
 ) -> dict[str, Any]:
-    import platform
-
     loss = outputs.loss_per_sample()
-    return {
-        "fingerprint": outputs.fingerprint,
-        "n": outputs.n,
-        "mean_loss": float(np.average(loss, weights=outputs.sample_weight)),
-        "binary_loss": bool(np.all((loss == 0.0) | (loss == 1.0))),
-        "weighted": outputs.sample_weight is not None,
-        "clustered": outputs.clusters is not None,
-        "nan_policy": nan_policy,
-        "level": level,
-        "n_resamples": n_resamples,
-        "fit": None if fit is None else fit.fingerprint,
-        "abstain": __version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
+    return provenance(
+        fingerprint=outputs.fingerprint,
+        n=outputs.n,
+        mean_loss=float(np.average(loss, weights=outputs.sample_weight)),
+        binary_loss=bool(np.all((loss == 0.0) | (loss == 1.0))),
+        weighted=outputs.sample_weight is not None,
+        clustered=outputs.clusters is not None,
+        nan_policy=nan_policy,
+        level=level,
+        n_resamples=n_resamples,
+        fit=None if fit is None else fit.fingerprint,
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,9 +11,9 @@ import numpy as np
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed, one_of
 from abstain._typing import FloatArray
-from abstain._version import __version__
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import _entry
+from abstain.evaluation._provenance import provenance
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 from abstain.inference import check_level
 from abstain.metrics import Metric
@@ -170,19 +169,17 @@ def _facts(
         entry.label: sample.n if each.variance == 0.0 else each.plain / each.variance
         for entry, each in found if each is not None and math.isfinite(each.value) and each.plain > 0.0
     }  # fmt: skip
-    facts: dict[str, Any] = {
-        "fingerprint": outputs.fingerprint,
-        "n": sample.pool.n,
-        "mean_loss": sample.estimated.mean_loss,
-        "binary_loss": True,
-        "weighted": False,
-        "nan_policy": nan_policy,
-        "level": level,
-        "n_resamples": 0,
-        "fit": None,
-        "abstain": __version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
+    facts = provenance(
+        fingerprint=outputs.fingerprint,
+        n=sample.pool.n,
+        mean_loss=sample.estimated.mean_loss,
+        binary_loss=True,
+        weighted=False,
+        clustered=False,
+        nan_policy=nan_policy,
+        level=level,
+    )
+    facts |= {
         "same_samples": True,
         "few_labels": {
             "labelled": sample.n,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,10 +11,10 @@ from abstain import scores as scores_
 from abstain._checks import UnmetNeed
 from abstain._classes import ROUNDING
 from abstain._typing import NanPolicy
-from abstain._version import __version__
 from abstain.evaluation import _entry
 from abstain.evaluation._chosen import choose
 from abstain.evaluation._measure import MOST_GROUPS, Scored, measured_parts
+from abstain.evaluation._provenance import provenance
 from abstain.evaluation._result import Evaluation
 from abstain.metrics import Metric
 from abstain.outputs import REMEDY, Counted, Parts, Tally, count
@@ -88,20 +87,17 @@ def _facts(
     reads_unit = any("unit_score" in metric.needs for metric in metrics)
     beyond = {each.name: each.beyond for each in every if reads_unit}
     unscored = [float(each.times[np.isnan(each.column)].sum()) for each in every if each.times is not None]
-    return {
-        "fingerprint": found.fingerprint,
-        "n": int(first.times.sum()),
-        "mean_loss": float(np.average(first.loss, weights=mass)),
-        "binary_loss": bool(((counts == 0.0) | (counts == 1.0)).all()),
-        "weighted": first.sample_weight is not None,
-        "clustered": first.clusters is not None,
-        "nan_policy": nan_policy,
-        "level": level,
-        "n_resamples": 0,
-        "fit": None,
-        "abstain": __version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
+    facts = provenance(
+        fingerprint=found.fingerprint,
+        n=int(first.times.sum()),
+        mean_loss=float(np.average(first.loss, weights=mass)),
+        binary_loss=bool(((counts == 0.0) | (counts == 1.0)).all()),
+        weighted=first.sample_weight is not None,
+        clustered=first.clusters is not None,
+        nan_policy=nan_policy,
+        level=level,
+    )
+    return facts | {
         "scanned": {"engine": found.engine, "different_rows": {each.name: len(each.loss) for each in every}},
         "understood": found.understood,
         "origin": list(found.notes),
