@@ -87,11 +87,16 @@ def jobs(size: str) -> list[Job]:
         hundred = models(200, list(LADDER), (), cifar10=False)
         return rows(CIFAR100_GPU, hundred, [0, 1, 2]) + rows(CIFAR10_GPU, models(200, list(LADDER), ()), [0, 1, 2])
     all_twelve, four = models(10, list(LADDER), _FASHION), models(10, FOUR, _CIFAR)
-    longer = {"ce": 60, "regmixup": 30, "sure": 15}  # as many passes as SURE+ in 10 epochs
-    equal = {f"{name}_equal_passes": models(epochs, [name], _CIFAR)[name] for name, epochs in longer.items()}
-    look = rows(replace(FASHION, name="fashion_small"), models(10, FOUR, _SMALL), [0, 1, 2])
+    small = replace(FASHION, name="fashion_small")
+    look = rows(small, models(10, list(LADDER), _SMALL), [0, 1, 2]) + rows(small, _equal_passes(_SMALL), [0, 1, 2])
     first = rows(FASHION, all_twelve, [0, 1, 2])
-    return look + first + rows(CIFAR10, four, [0, 1, 2]) + rows(CIFAR10, equal, [0])
+    return look + first + rows(CIFAR10, four, [0, 1, 2]) + rows(CIFAR10, _equal_passes(_CIFAR), [0])
+
+
+def _equal_passes(settings: Sequence[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return the rows that go on for as many passes as SURE+ makes in ten epochs."""
+    longer = {"ce": 60, "regmixup": 30, "sure": 15}
+    return {f"{name}_equal_passes": models(epochs, [name], settings)[name] for name, epochs in longer.items()}
 
 
 STUDY = Study("openood", __doc__ or "", jobs, tables)
