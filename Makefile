@@ -4,7 +4,7 @@
 #   make test    style, types, doctests and tests
 #   make slow    long simulations, and five times as many examples; make minimum: the suite on the oldest versions
 #   make test-dask, make test-spark: evaluation on these engines, in .venv-dask and .venv-spark (the second needs Java)
-#   make docs    the documentation, in docs/_build/html
+#   make docs    the documentation, in docs/_build/html, and the tests of its pages
 #   make bench   speed and memory, side by side with peers
 #   make peers   the tables of the README: abstain beside other packages, where these are installed
 #   make measured  the measured numbers of the documentation, in quick forms; DATA=FOLDER: also of saved outputs
@@ -65,6 +65,7 @@ minimum: .venv/created
 
 docs: .venv/installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) docs docs/_build/html
+	ABSTAIN_HTML=docs/_build/html $(PYTEST) -q tests/docs/test_built.py
 
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/speed.py

@@ -13,7 +13,7 @@ from page_examples import failures_of, fences, output_of  # noqa: E402
 
 __all__ = ["DOCS", "PAGES", "ROOT", "failures_of", "fences", "libraries", "output_of"]
 #: Not CONTRIBUTING, whose leaf tests/metrics/test_own_metrics.py puts into a copy of the package; nor the tutorials
-#: and the gallery of reports, which run when the documentation is built, as test_generated.py does.
+#: and the gallery of reports, which run when the documentation is built: `make docs`.
 PAGES = [
     ROOT / "README.md",
     *sorted(

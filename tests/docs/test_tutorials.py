@@ -1,4 +1,4 @@
-"""The runner of the tutorials; that they run, and in time, the built documentation says (test_generated.py)."""
+"""The runner of the tutorials; that they run, and in time, `make docs` says."""
 
 from __future__ import annotations
 
