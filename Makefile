@@ -32,7 +32,10 @@ help:
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
 
-test: lint types doctest pytest
+# Types and doctests need one core each, and no second process that imports everything.
+test: lint
+	$(MAKE) --no-print-directory --jobs 2 types doctest JOBS=0
+	$(MAKE) --no-print-directory pytest
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
