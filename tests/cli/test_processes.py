@@ -170,6 +170,7 @@ def _sorting(score: np.ndarray) -> float:
     return (time.process_time() - before) / 5
 
 
+@pytest.mark.slow
 def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
     """Two scores, all forms of output: about thirty times as long as one argsort, and never two hundred times."""
     polars = pytest.importorskip("polars")
