@@ -31,8 +31,33 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     ),
     "empirical": ({"certified": False}, [{"attainable": False}, {"certified": True}, {"group": "a"}]),
     "empirical group": ({"certified": False, "group": "a"}, [{"attainable": False}, {"certified": True}]),
-    "not attainable": ({"attainable": False, "reason": "too few"}, [{"attainable": True}, {"group": "a"}]),
+    "not attainable": (
+        {"attainable": False, "reason": "too few"},
+        [{"attainable": True}, {"group": "a"}, {"instead": 0.08}],
+    ),
+    "certificate": ({"certified": True}, [{"attainable": False}, {"certified": False}, {"group": "a"}]),
+    "promise of all": ({"certified": True}, [{"attainable": False}, {"certified": False}, {"group": "a"}]),
+    "attainable at more": (
+        {"attainable": False, "instead": 0.08, "reason": "too few"},
+        [{"attainable": True}, {"instead": None}, {"group": "a"}],
+    ),
     "certified instead": ({"risk": 0.08}, [{"risk": 0.05}]),
+    "nothing else certified": ({"limit": 0.05}, []),
+    "all groups": ({}, [{"left": 3}, {"certified": False}]),
+    "all groups measured": ({"certified": False}, [{"left": 3}, {"certified": True}]),
+    "most groups": ({"left": 2}, [{"left": 1}, {"left": 4}]),
+    "few groups": ({"left": 1}, [{"left": 2}]),
+    "promise by group": ({"names": ["a"], "statement": "…", "sure": 0.95, "together": ""}, []),
+    "worst group passed on": ({"group": "a", "risk": 0.4, "n": 90}, []),
+    "promises": ({"attained": 1}, [{"attained": 0}]),
+    "nothing promised": ({"attained": 0}, [{"attained": 1}]),
+    "nothing certified": ({"why": "rows have weights"}, []),
+    "groups not told": ({"perhaps": ["a (6 % of 90)"]}, [{"perhaps": []}, {"promised": False}]),
+    "no worst group at it": ({"p": 0.05}, [{"p": 0.049}, {"count": 1}]),
+    "passed on by group": ({"names": ["a"], "count": 2, "n": 9}, [{"count": 0}]),
+    "no worst watched": ({"p": 0.05}, [{"p": 0.049}, {"count": 1}, {"p": float("nan")}]),
+    "worst watched untested": ({"p": float("nan")}, [{"p": 0.5}, {"count": 1}]),
+    "look at drift": ({"drifted": True}, [{"drifted": False}]),
     "certified otherwise": ({"risk": 0.04}, [{"risk": 0.06}]),
     "groups left out": ({"left": 2}, [{"left": 0}]),
     "no group attains it": ({"left": 0}, [{"left": 1}]),
@@ -42,14 +67,13 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "groups above the limit": ({"above": ["a"]}, [{"above": []}, {"promised": False}]),
     "hold back": ({"above": ["a"]}, [{"above": []}, {"promised": False}]),
     "promise of the mix": ({"promised": True}, [{"promised": False}]),
-    "worst group at it": ({"promised": False}, []),
+    "worst group at it": ({"p": 0.049}, [{"p": 0.05}, {"count": 1}]),
     "groups unknown": ({}, []),
     "useless": ({"low": 0.5}, [{"low": 0.51}]),
     "what is watched": ({"limit": 0.05}, [{"limit": None}, {"threshold": None}]),
     "what is watched by group": ({"limit": 0.05, "threshold": None}, [{"limit": None}, {"threshold": "0.9"}]),
     "measured since": ({"risk": 0.04}, [{"risk": float("nan")}]),
-    "worst period": ({"count": 2}, [{"count": 1}]),
-    "worst watched group": ({"count": 2}, [{"count": 1}]),
+    "worst watched": ({"p": 0.049}, [{"p": 0.05}, {"count": 1}, {"p": float("nan")}]),
     "choose again": ({"broken": True}, [{"broken": False}, {"broken": None}]),
     "go on watching": ({"broken": False}, [{"broken": True}, {"broken": None}]),
     "broken": ({"broken": True, "at": 1200}, [{"broken": False}, {"broken": None}]),
@@ -101,18 +125,20 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
 USUAL: dict[str, dict[str, Any]] = {
     "rows": {"n": 1000, "errors": 50, "binary": True, "same": True, "independent": True, "high": 0.1},
     "threshold": {"attainable": True, "certified": False, "group": None, "threshold": 0.9, "coverage": 0.5,
-                  "risk": 0.04, "reason": "", "statement": "", "limit": 0.05},
+                  "risk": 0.04, "reason": "", "statement": "", "limit": 0.05, "instead": None, "sure": 0.95},
+    "ladder": {"attained": 1, "n": 50, "lowest": 0.01, "highest": 0.2, "sure": 0.95, "kept": ["at most 5 %"]},
+    "groups answered": {"left": 4, "count": 4, "certified": True, "n": 90, "accepted": 50, "coverage": 0.5},
     "promise watched": {"broken": False, "at": 5, "n_accepted": 10, "changes": 0, "first": 0, "since": "",
                         "run_length": 1e4, "drifted": False, "what": "", "where": "", "chance": 0.05},
     "policy watched": {"limit": 0.05, "threshold": "0.9", "calibrated": "", "risk": 0.04, "now": 0.5},
-    "worst period": {"period": "2026-01-01", "risk": 0.1, "low": 0.05, "high": 0.2, "n_accepted": 40},
-    "worst watched": {"group": "a", "risk": 0.1, "n_accepted": 40},
-    "instead": {"coverage": 0.3, "limit": 0.05, "delta": 0.05},
+    "worst watched": {"kind": "period", "name": "2026-01-01", "risk": 0.1, "low": 0.05, "high": 0.2, "n_accepted": 40,
+                      "count": 2, "p": 0.5},
+    "instead": {"coverage": 0.3, "limit": 0.05, "delta": 0.05, "sure": 0.95, "kept": ["at most 8 %"]},
     "groups left out": {"count": 4, "names": ["a"], "reason": "too few"},
     "least answered": {"group": "a", "worst": "b", "coverage": 0.3, "risk": 0.04},
     "rows of groups": {"limit": 0.05, "names": [], "hopeless": []},
-    "groups at it": {"column": "site", "promised": True, "limit": 0.05, "above": [], "threshold": "0.9", "worst": "a",
-                     "risk": 0.2, "n": 80, "low": 0.1, "high": 0.3},
+    "groups at it": {"column": "site", "promised": True, "limit": 0.05, "above": [], "perhaps": [], "threshold": "0.9",
+                     "worst": "a", "risk": 0.2, "n": 80, "low": 0.1, "high": 0.3, "count": 3, "p": 0.5},
     "usefulness": {"score": "msp"},
     "perfect": {"risk": 0.05, "full": 0.2, "coverage": 0.5},
     "measured": {"score": "msp", "risk": 0.05, "full": 0.2, "coverage": 0.5, "threshold": 0.9, "lowest": 0.01},
@@ -186,9 +212,10 @@ def test_of_real_outputs() -> None:
     assert verdict[:4] == [
         "Yes, at 5 % risk: answer where msp is 0.999998986 or more, 43.8 % of the cases; promised (95 % sure).",
         "Measured on these rows, no promise: at 5 % risk 51.1 % of the cases, where msp is 0.999987125 or more.",
+        "Promised, all at once (95 % sure): a risk of at most 5 % for 43.8 % of the cases (from 0.999998986 on), "
+        "at most 10 % for 62.8 % of the cases (from 0.999377 on), at most 20 % for 87 % of the cases (from 0.843304 "
+        "on).",
         "2 % risk cannot be promised with these 6,000 rows.",
-        "10 promises were tried at once, which makes each stricter than that of one risk chosen beforehand "
-        "('abstain threshold').",
     ]
 
 
@@ -220,8 +247,11 @@ def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk() -> None:
     risks = np.cumsum(loss[order]) / np.arange(1, 3001)
     assert found.least == (29, pytest.approx(risks[28:].min()))
     assert found.least[1] > 0.1
-    assert any(f"more rows alone will not do: the least risk of any threshold here that accepts 29 rows or more is "
-               f"{percent(found.least[1])}." in line for line in found.verdict())  # fmt: skip
+    words = (
+        f"the least risk of any threshold here that accepts 29 rows or more, as many as its certificate takes without "
+        f"an error, is {percent(found.least[1])}."
+    )
+    assert any(f"more rows alone will not do: {words}" in line for line in found.verdict())
     assert not any("at least about" in line for line in [*found.verdict(), *found.notes()])
 
 
@@ -258,6 +288,7 @@ def test_the_promise_comes_first_and_next_to_nothing_is_called_so(tmp_path: Any)
     assert abstain.evaluate(loss=loss, confidence=score).verdict()[0].startswith("Yes, at 5 % risk: answer where ")
     few = abstain.evaluate(loss=[0, 1] * 10, confidence=np.arange(20.0))
     assert "Not yet: no risk of up to 20 % can be promised with these 20 rows." in few.verdict()
+    assert "Nothing: each risk tried, from 1 % to 20 %, failed its certificate." in few.verdict()
     assert not any("cannot be promised" in line for line in few.verdict())
     lot = np.random.default_rng(7).random(len(loss))
     lot[np.flatnonzero(loss == 0)[:2]] = 2.0

@@ -8,15 +8,16 @@ from abstain._result._base import Result
 from abstain._result._glossary import WORDS, summary
 from abstain._result._markup import prose
 from abstain._result._plain import as_polars, json_text, plain
-from abstain._result._sentence import QUESTIONS, SIGNS
-from abstain._result._spoken import about, among, percent, readable
+from abstain._result._sentence import NOTHING, QUESTIONS, SIGNS, USABLE
+from abstain._result._spoken import about, among, limits, percent, readable
 from abstain._result._table import Cell, Column, Estimate, Row, Table, arrow
 from abstain._result._text import of_result, rich_lines
 from abstain._result._verdict import SENTENCES, said, verdict
 from abstain._result._words import clean, decimals, fixed, number, short, width, wrapped
 
 __all__ = [
-    "QUESTIONS", "SENTENCES", "SIGNS", "WORDS", "Cell", "Column", "Estimate", "Result", "Row", "Table", "about",
-    "among", "arrow", "as_polars", "clean", "decimals", "fixed", "json_text", "number", "of_result", "percent",
-    "plain", "prose", "readable", "rich_lines", "said", "short", "summary", "verdict", "width", "wrapped",
+    "NOTHING", "QUESTIONS", "SENTENCES", "SIGNS", "USABLE", "WORDS", "Cell", "Column", "Estimate", "Result", "Row",
+    "Table", "about", "among", "arrow", "as_polars", "clean", "decimals", "fixed", "json_text", "limits", "number",
+    "of_result", "percent", "plain", "prose", "readable", "rich_lines", "said", "short", "summary", "verdict",
+    "width", "wrapped",
 ]  # fmt: skip

@@ -20,7 +20,8 @@ WORDS = {
     "rejected": "Not answered, because the score lies below the threshold.",
     "abstained": 'Not answered by the model itself, whatever a threshold says: "I don\'t know", a refusal.',
     "unscored": "Answered, but nobody could say whether rightly: no verdict, or one that could not be read.",
-    "answered": "Share of the judged questions to which the model gave an answer.",
+    "answered": "Not left to somebody else. Of a model that abstains by itself: share of the judged questions to which "
+    "it gave an answer.",
     "accuracy of answers": "Share of the answers that are right: abstentions do not count.",
     "over-refusal": "Share of the questions with an answer on which the model abstained; needs should_abstain.",
     "missed abstention": "Share of the questions without an answer that it answered; needs should_abstain.",

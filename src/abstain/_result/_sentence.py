@@ -16,7 +16,8 @@ QUESTIONS = {
     "worst": "Where is it worst?",
     "next": "What would make it better?",
 }
-#: What a sentence may say to going live, the worst last.
+#: What a sentence may say to going live, the worst last. One rule for all: "yes", the risk asked for is promised to all
+#: that was looked at; "care", with an exception that is shown, or only a risk of up to four times it; else "no".
 SIGNS = ("", "yes", "care", "no")
 
 #: Fewer errors than this say little about where they lie.
@@ -27,6 +28,8 @@ FEW_ROWS = 100
 LARGE_TIE = 0.1
 #: Answering a smaller share of the rows is next to nothing.
 NOTHING = 0.01
+#: A limit that is certified in place of the one that was asked for is spoken of up to this many times that.
+USABLE = 4.0
 
 
 class Sentence(NamedTuple):

@@ -44,6 +44,15 @@ def about(count: int) -> str:
     return f"{-(-count // step) * step:,}"
 
 
+def limits(kept: Iterable[tuple[float, float, str]]) -> list[str]:
+    """Return risks that are promised, each with coverage and threshold, in words."""
+    return [
+        f"at most {percent(risk)} for {percent(coverage)} of the cases"
+        + (f" (from {text} on)" if coverage < 1.0 else "")
+        for risk, coverage, text in kept
+    ]
+
+
 def readable(value: float, below: float = -math.inf, above: float = -math.inf) -> str:
     """Return a threshold with as few digits, six at least, as tell it from a round number; rounded down if possible.
 

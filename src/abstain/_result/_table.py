@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
+from abstain._result._spoken import percent
 from abstain._result._words import clean, decimals, fixed
 
+#: In the place of a number that is not defined.
+_MISSING = "—"
 _ARROWS = {"lower": "↓", "higher": "↑"}
 
 
@@ -46,6 +49,8 @@ class Column:
         Whether the numbers are of one kind and share their decimals.
     places : int, optional
         Decimals; default: as many as show four digits.
+    share : bool
+        Whether the numbers are shares, shown in per cent.
     """
 
     title: str = ""
@@ -53,6 +58,7 @@ class Column:
     left: bool = False
     alike: bool = True
     places: int | None = None
+    share: bool = False
 
     @property
     def heading(self) -> str:
@@ -175,7 +181,9 @@ class Table:
         sizes = [self.scale * _size(cell) for cell in cells]
         shared = decimals(sizes) if column.places is None else column.places
         return [
-            self._shown(cell, shared if column.alike or column.places is not None else decimals([size]))
+            self._share(cell)
+            if column.share
+            else self._shown(cell, shared if column.alike or column.places is not None else decimals([size]))
             for cell, size in zip(cells, sizes, strict=True)
         ]
 
@@ -187,6 +195,14 @@ class Table:
         if not math.isnan(low) and not math.isnan(high):
             return Shown(text, rest=f" [{self._digits(low, places)}, {self._digits(high, places)}]")
         return Shown(text, rest="" if math.isnan(spread) else f" ± {self._digits(spread, places)}")
+
+    def _share(self, cell: Cell) -> Shown:
+        """Return a share in per cent, with its interval."""
+        if isinstance(cell, str):
+            return Shown(clean(cell))
+        value, low, high, _ = cell if isinstance(cell, tuple) else Estimate(float(cell))
+        said = [_MISSING if math.isnan(each) else percent(each) for each in (value, low, high)]
+        return Shown(said[0], rest="" if _MISSING in said[1:] else f" [{said[1]}, {said[2]}]")
 
     def _digits(self, value: float, places: int | None) -> str:
         """Return the digits of a number; one that is whole only by the scale is not exact and keeps its decimals."""

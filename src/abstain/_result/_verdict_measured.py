@@ -10,7 +10,7 @@ MEASURED: tuple[Sentence, ...] = (
     Sentence(
         "doubtful reading", "reading", "doubt",
         "a column looks like another quantity than it was given as, beyond chance",
-        lambda fact: True, "The reading is doubtful: {doubt}.",
+        lambda fact: True, "The reading is doubtful: {doubt}.", "care",
     ),
     Sentence(
         "model abstains", "reading", "answers", "the model itself gave no answer to some questions",
@@ -126,7 +126,7 @@ MEASURED: tuple[Sentence, ...] = (
         "this risk was not certified, and no threshold with the rows that a certificate takes has a lower one",
         lambda fact: not fact["attained"] and fact["lowest"] >= fact["risk"],
         "For {risk:%} risk more rows alone will not do: the least risk of any threshold here that accepts {enough:,} "
-        "rows or more is {lowest:%}.",
+        "rows or more, as many as its certificate takes without an error, is {lowest:%}.",
     ),
     Sentence(
         "better ranking", "next", "perfect", "a perfect ranking of the same answers keeps the risk for more cases",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstain._result._sentence import NOTHING, Sentence
+from abstain._result._sentence import NOTHING, USABLE, Sentence
 
 PROMISED: tuple[Sentence, ...] = (
     # an evaluation
@@ -48,6 +48,19 @@ PROMISED: tuple[Sentence, ...] = (
         "Not yet: no risk of up to {highest:%} can be promised with these {n:,} rows.", "no",
     ),
     Sentence(
+        "promises", "promise", "ladder", "certificates passed, delta shared by all that were tried",
+        lambda fact: fact["attained"] > 0, "Promised, all at once ({sure:%} sure): a risk of {kept:list}.",
+    ),
+    Sentence(
+        "nothing promised", "promise", "ladder", "none passed",
+        lambda fact: fact["attained"] == 0,
+        "Nothing: each risk tried, from {lowest:%} to {highest:%}, failed its certificate.",
+    ),
+    Sentence(
+        "nothing certified", "promise", "no ladder", "no certificate was tried",
+        lambda fact: True, "Nothing is certified here: {why}.",
+    ),
+    Sentence(
         "not promised", "promise", "promise",
         "no threshold passed the certificate for a smaller risk, but one for another did",
         lambda fact: not fact["attained"] and fact["some"] and fact["risk"] < fact["asked"],
@@ -56,14 +69,24 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "promised together", "promise", "promise", "a certificate that shared its delta with others passed",
         lambda fact: fact["attained"] and fact["tried"] > 1,
-        "{tried} promises were tried at once, which makes each stricter than that of one risk chosen beforehand "
-        "('abstain threshold').",
+        "{tried} promises were tried and those kept hold together, so each is stricter, and its threshold may be "
+        "higher, than that of one risk chosen beforehand ('abstain threshold').",
     ),
     # one threshold
     Sentence(
         "certified", "live", "threshold", "a certificate was found",
         lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is None,
-        "Yes: answer from {threshold:t} on, {coverage:%} of the cases. Promised: {statement}.", "yes",
+        "Yes: answer from {threshold:t} on, {coverage:%} of the cases; a risk of at most {limit:%} is promised.", "yes",
+    ),
+    Sentence(
+        "certificate", "promise", "threshold", "the same",
+        lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is None,
+        "Promised ({sure:%} sure): {statement}.",
+    ),
+    Sentence(
+        "promise of all", "promise", "threshold", "the same",
+        lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is None,
+        "The promise is about all cases together, in the mix of these rows; a part of them may be worse.",
     ),
     Sentence(
         "empirical", "live", "threshold",
@@ -73,13 +96,25 @@ PROMISED: tuple[Sentence, ...] = (
         "promised about new ones.", "care",
     ),
     Sentence(
-        "not attainable", "live", "threshold", "no threshold reaches the objective",
-        lambda fact: not fact["attainable"] and fact["group"] is None, "Not attainable: {reason}.", "no",
+        "not attainable", "live", "threshold",
+        f"no threshold reaches the objective, nor is a limit of up to {USABLE:g} times that asked for certified",
+        lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is None,
+        "Not attainable: {reason}.", "no",
+    ),
+    Sentence(
+        "attainable at more", "live", "threshold", "no threshold reaches the objective; such a limit is certified",
+        lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is not None,
+        "Not at {limit:%} risk: {reason}. At {instead:%} it may: answer from {threshold:t} on, {coverage:%} of the "
+        "cases.", "care",
     ),
     Sentence(
         "certified instead", "promise", "instead", "the limit is not certified, but a larger one is",
         lambda fact: fact["risk"] > fact["limit"],
-        "What these rows do certify: a risk of at most {risk:%} for {coverage:%} of the cases.",
+        "Promised, all at once ({sure:%} sure): a risk of {kept:list}.",
+    ),
+    Sentence(
+        "nothing else certified", "promise", "not promised", "nor is any larger one",
+        lambda fact: True, "Nothing: a risk of at most {limit:%} is not certified, nor is a larger one.",
     ),
     Sentence(
         "certified otherwise", "promise", "instead", "a second certificate holds where the first did not pass",
@@ -89,30 +124,63 @@ PROMISED: tuple[Sentence, ...] = (
     ),
     # one threshold per group
     Sentence(
+        "all groups", "live", "groups answered", "every group attains it, certified",
+        lambda fact: fact["left"] == fact["count"] and fact["certified"],
+        "Yes, in all {count} groups, each from its own threshold on: {coverage:%} of the cases are answered.", "yes",
+    ),
+    Sentence(
+        "all groups measured", "live", "groups answered", "every group attains it, without a certificate",
+        lambda fact: fact["left"] == fact["count"] and not fact["certified"],
+        "In all {count} groups, each from its own threshold on, {coverage:%} of these cases are answered.", "care",
+    ),
+    Sentence(
+        "most groups", "live", "groups answered", "at least half of the groups attain it, not all",
+        lambda fact: fact["count"] <= 2 * fact["left"] < 2 * fact["count"],
+        "In {left} of {count} groups, each from its own threshold on: {accepted:,} of {n:,} cases ({coverage:%}) are "
+        "answered.", "care",
+    ),
+    Sentence(
+        "few groups", "live", "groups answered", "fewer than half of the groups attain it",
+        lambda fact: 2 * fact["left"] < fact["count"],
+        "Not like this: {left} of {count} groups attain it, and {accepted:,} of {n:,} cases ({coverage:%}) are "
+        "answered.", "no",
+    ),
+    Sentence(
+        "promise by group", "promise", "groups promised", "a certificate was found for some groups",
+        lambda fact: True, "Promised in {names:list} ({sure:%} sure{together}): {statement}.",
+    ),
+    Sentence(
         "certified group", "live", "threshold", "a certificate was found for a group",
         lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is not None,
-        "In {group} answer from {threshold:t} on, {coverage:%} of the cases: risk at most {limit:%}, promised.", "yes",
+        "In {group} answer from {threshold:t} on, {coverage:%} of the cases: risk at most {limit:%}, promised.",
     ),
     Sentence(
         "empirical group", "live", "threshold", "the same without a certificate",
         lambda fact: fact["attainable"] and not fact["certified"] and fact["group"] is not None,
         "In {group} answering from {threshold:t} on covers {coverage:%} of these cases at a risk of {risk:.4g}; "
-        "nothing is promised.", "care",
+        "nothing is promised.",
     ),
     Sentence(
         "no group attains it", "live", "groups left out", "no threshold reaches the objective in any group",
-        lambda fact: fact["left"] == 0, "Not attainable in {names:list}, so in no group: {reason}.", "no",
+        lambda fact: fact["left"] == 0, "Not attainable in {names:list}, so in no group: {reason}.",
     ),
     Sentence(
         "groups left out", "live", "groups left out", "no threshold reaches the objective in some groups",
         lambda fact: fact["left"] > 0,
-        "Not attainable in {names:list}, whose cases are all passed on: {reason}.", "care",
+        "Not attainable in {names:list}, whose cases are all passed on: {reason}.",
     ),
     Sentence(
         "least answered group", "worst", "least answered", "of at least two groups one answers the smallest share",
         lambda fact: fact["count"] > 1,
         "Least is answered in {group}, {coverage:%} of its cases; what is answered has the highest risk in {worst}, "
         "{risk:%} (measured on these rows).",
+    ),
+    Sentence(
+        "worst group passed on", "worst", "worst passed on", "of groups without a threshold one has the highest lower "
+        "limit of the risk of answering everything",
+        lambda fact: True,
+        "Worst of what is passed on is {group}: if everything were answered there, {risk:%} of {n:,} cases would be "
+        "wrong.",
     ),
     Sentence(
         "rows of groups", "next", "rows of groups",
@@ -135,15 +203,28 @@ PROMISED: tuple[Sentence, ...] = (
         "But not for {above:list}: of what is answered there more than {limit:%} is wrong.", "care",
     ),
     Sentence(
+        "groups not told", "live", "groups at it",
+        "of other groups the measured risk exceeds the promise, and the exact lower limit does not",
+        lambda fact: bool(fact["perhaps"]) and fact["promised"],
+        "Not told for {perhaps:list}: measured above {limit:%}, which may be chance.",
+    ),
+    Sentence(
         "promise of the mix", "promise", "groups at it", "rows have groups, and one threshold for all is promised",
         lambda fact: fact["promised"],
         "The promise is about all cases in the mix of these rows, not about each {column}.",
     ),
     Sentence(
-        "worst group at it", "worst", "groups at it", "rows have groups, some accepted, and a threshold is spoken of",
-        lambda fact: True,
-        "Answering from {threshold:t} on, {column} {worst} has the highest risk: {risk:%} of {n:,} answered cases "
-        "[{low:%}, {high:%}], measured on these rows.",
+        "worst group at it", "worst", "groups at it",
+        "of at least two groups one has more errors at the threshold than the others, by Fisher's exact test for all",
+        lambda fact: fact["count"] > 1 and fact["p"] < 0.05,
+        "Answering from {threshold:t} on, {column} {worst} is worse than the others: {risk:%} of {n:,} answered cases "
+        "[{low:%}, {high:%}] are wrong.",
+    ),
+    Sentence(
+        "no worst group at it", "worst", "groups at it", "the same test rejects for none",
+        lambda fact: fact["count"] > 1 and not fact["p"] < 0.05,
+        "Answering from {threshold:t} on, which {column} is worst cannot be told; most speaks against {worst}, "
+        "{risk:%} of {n:,} answered cases [{low:%}, {high:%}].",
     ),
     Sentence(
         "hold back", "next", "groups at it", "the same as for groups above the limit",
@@ -167,18 +248,18 @@ PROMISED: tuple[Sentence, ...] = (
         "not broken", "live", "promise watched",
         "there is a promise, and the evidence against it stayed below 1/delta",
         lambda fact: fact["broken"] is False,
-        "No proof that the promise is broken in {n_accepted:,} accepted rows; this is no proof that it is kept.",
+        "No proof that the promise is broken in {n_accepted:,} accepted rows; this is no proof that it is kept.", "yes",
     ),
     Sentence(
         "promise untold", "live", "promise watched", "there is a promise, and no accepted row",
         lambda fact: fact["broken"] is None,
-        "Whether the promise is kept cannot be told: no accepted row was seen.",
+        "Whether the promise is kept cannot be told: no accepted row was seen.", "care",
     ),
     Sentence(
         "no promise watched", "live", "no promise", "the policy promises nothing",
         lambda fact: fact["broken"] == "nothing",
         "This policy promises nothing, so no risk can break it and nothing will alarm: hold what was measured{cost} "
-        "against what you can bear.",
+        "against what you can bear.", "care",
     ),
     Sentence(
         "what is watched", "promise", "policy watched", "a policy with one threshold that promises a risk",
@@ -191,6 +272,12 @@ PROMISED: tuple[Sentence, ...] = (
         "Watched: a risk of at most {limit:%} in each group from its own threshold on{calibrated}.",
     ),
     Sentence(
+        "passed on by group", "live", "rows passed on", "rows are of groups without a threshold",
+        lambda fact: fact["count"] > 0,
+        "All cases of {names:list} are passed on, since no threshold was certified there: {count:,} of {n:,} rows, of "
+        "which nothing is watched.",
+    ),
+    Sentence(
         "measured since", "promise", "policy watched", "accepted rows were labelled",
         lambda fact: fact["risk"] == fact["risk"],
         "Measured since: a risk of {risk:%}, for {now:%} of the cases.",
@@ -199,23 +286,31 @@ PROMISED: tuple[Sentence, ...] = (
         "changed", "worst", "promise watched", "the change detector gave a signal",
         lambda fact: fact["changes"] > 0,
         "A change was signalled first after accepted row {first:,}{since}, {changes:,} in all; such signals also come "
-        "by chance, once in {run_length:,.0f} rows.",
+        "by chance, once in {run_length:,.0f} rows.", "care",
     ),
     Sentence(
-        "worst period", "worst", "worst period", "of at least two periods with accepted rows",
-        lambda fact: fact["count"] > 1,
-        "The period of highest risk is {period}: {risk:%} [{low:%}, {high:%}] of {n_accepted:,} accepted rows.",
+        "worst watched", "worst", "worst watched",
+        "of at least two periods, or groups, one has more errors than the others, by Fisher's exact test for all",
+        lambda fact: fact["count"] > 1 and fact["p"] < 0.05,
+        "Most speaks against {kind} {name}: {risk:%} [{low:%}, {high:%}] of {n_accepted:,} accepted rows, more than "
+        "chance makes of one in {count} ({p:p}).",
     ),
     Sentence(
-        "worst watched group", "worst", "worst watched", "of at least two groups with accepted rows",
-        lambda fact: fact["count"] > 1,
-        "The group of highest risk is {group}: {risk:%} of {n_accepted:,} accepted rows.",
+        "no worst watched", "worst", "worst watched", "the same test rejects for none",
+        lambda fact: fact["count"] > 1 and fact["p"] >= 0.05,
+        "No {kind} stands out from the {count}: most speaks against {name}, {risk:%} [{low:%}, {high:%}] of "
+        "{n_accepted:,} accepted rows, which may be chance ({p:p}).",
+    ),
+    Sentence(
+        "worst watched untested", "worst", "worst watched", "losses are not 0/1, or rows belong together",
+        lambda fact: fact["count"] > 1 and fact["p"] != fact["p"],
+        "The highest risk was measured in {kind} {name}: {risk:.4g} of {n_accepted:,} accepted rows; not tested.",
     ),
     Sentence(
         "drifted", "worst", "promise watched", "coverage or scores left what calibration had shown",
         lambda fact: fact["drifted"],
         "A signal that new cases are not like those of the calibration: {what} (without any change it comes with "
-        "probability {chance:%}, ever, each).",
+        "probability {chance:%}, ever, each).", "care",
     ),
     Sentence(
         "choose again", "next", "promise watched", "the promise is broken",
@@ -226,5 +321,10 @@ PROMISED: tuple[Sentence, ...] = (
         "go on watching", "next", "promise watched", "it is not broken",
         lambda fact: fact["broken"] is False,
         "Go on labelling some of what is answered: only more rows can show whether the promise holds.",
+    ),
+    Sentence(
+        "look at drift", "next", "promise watched", "coverage or scores left what calibration had shown",
+        lambda fact: fact["drifted"],
+        "Find out what has changed: the promise is about cases like those of the calibration.",
     ),
 )  # fmt: skip

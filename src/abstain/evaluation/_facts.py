@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._result import among
+from abstain._result import among, limits, percent
 from abstain.evaluation._judge import COVERAGE, DELTA, LADDER, RISK, by_column, nearest, rows_of
-from abstain.inference import clopper_pearson
+from abstain.inference import clopper_pearson, stands_out
 from abstain.outputs import doubts
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
     if not curve.blocks.binary:
         point = curve.at(coverage=COVERAGE)
         if point.reason is None:
+            yield {"about": "no ladder", "why": "the loss is not 0/1 ('abstain threshold' with --max-loss can certify)"}
             yield {"about": "graded", "score": score, "full": full, "coverage": point.coverage,
                    "part": point.selective_risk}  # fmt: skip
         return
@@ -110,10 +111,17 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
     missed = [each for each in promises if not each.attained]
     shown = [each for each in promises if each is best]
     shown += [each for each in missed if each.risk >= RISK][:1] or missed[-1:]
+    shown += [] if kept else missed[-1:]
     hopeless = any(each.metric == "auroc_f" and each.group is None and each.score == score and each.low <= 0.5
                    for each in evaluation.measurements)  # fmt: skip
     if promises:
-        yield {"about": "ladder", "attained": len(kept), "n": curve.blocks.n, "highest": promises[-1].risk}
+        full = next((k for k, each in enumerate(kept) if each.coverage == 1.0), len(kept))
+        told = kept[: full + 1]  # a larger risk of everything says less
+        texts = limits((each.risk, each.coverage, among(each.threshold, curve.threshold)) for each in told)
+        yield {"about": "ladder", "attained": len(kept), "n": curve.blocks.n, "lowest": promises[0].risk,
+               "highest": promises[-1].risk, "sure": 1.0 - DELTA, "kept": texts}  # fmt: skip
+    else:
+        yield {"about": "no ladder", "why": _uncertified(evaluation, score)}
     for each in shown:
         yield {"about": "promise", "some": bool(kept), "score": score, "risk": each.risk, "attained": each.attained,
                "coverage": each.coverage, "sure": 1.0 - DELTA, "n": curve.blocks.n, "asked": RISK,
@@ -136,20 +144,39 @@ def _groups_at(evaluation: Evaluation, score: str) -> Iterator[Facts]:
         return
     point, limit = spoken
     for column, members in columns.items():
-        found: list[tuple[float, str, int, float, float]] = []
+        found: list[tuple[str, int, int, float, float]] = []
         for value, summary in members.items():
             at, blocks = summary.curve.at(threshold=point.threshold), summary.curve.blocks
             if at.n_accepted and np.array_equal(blocks.weight, blocks.count):
                 sure = 1.0 - (1.0 - judged.level) / len(members)
-                ends = clopper_pearson(round(at.selective_risk * at.n_accepted), at.n_accepted, sure)
-                found.append((at.selective_risk, value, at.n_accepted, *ends))
+                errors = round(at.selective_risk * at.n_accepted)
+                ends = clopper_pearson(errors, at.n_accepted, sure)
+                found.append((value, errors, at.n_accepted, *ends))
         if not found:
             continue
-        risk, worst, n, low, high = max(found)
+        which, p = stands_out([each[1] for each in found], [each[2] for each in found])
+        worst, errors, n, low, high = found[which]
+        found.sort(key=lambda each: each[1] / each[2], reverse=True)
+        measured = [each for each in found if limit is not None and each[1] > limit * each[2]]
         yield {"about": "groups at it", "column": column, "promised": limit is not None, "limit": limit or RISK,
-               "above": [each[1] for each in sorted(found, reverse=True) if limit is not None and each[3] > limit],
-               "threshold": among(point.threshold, curve.threshold), "worst": worst, "risk": risk, "n": n,
-               "low": low, "high": high}  # fmt: skip
+               "above": [each[0] for each in measured if each[3] > (limit or RISK)],
+               "perhaps": [f"{name} ({percent(k / m)} of {m:,})" for name, k, m, low, _ in measured
+                           if not low > (limit or RISK)],
+               "threshold": among(point.threshold, curve.threshold), "count": len(found), "p": p,
+               "worst": worst, "risk": errors / n, "n": n, "low": low, "high": high}  # fmt: skip
+
+
+def _uncertified(evaluation: Evaluation, score: str) -> str:
+    """Return why no certificate was tried."""
+    judged = evaluation.judged
+    if judged.voided:
+        return judged.voided[0]
+    if not judged.independent:
+        return "rows depend on each other ('abstain threshold' with --clusters can certify)"
+    blocks = judged.whole[score].curve.blocks
+    if not np.array_equal(blocks.weight, blocks.count):
+        return "rows count by weights ('abstain threshold' can certify)"
+    return "single rows are not known any more"
 
 
 def _perfect(blocks: TieBlocks) -> float:

@@ -125,7 +125,8 @@ class Judged:
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = ladder(blocks, LADDER, DELTA / (len(LADDER) * len(self.whole)))
+            tried = len(LADDER) * len(self.whole)
+            found = ladder(blocks, LADDER, DELTA / tried, tried)
         if caught:
             self.voided = [str(caught[0].message)]
             return ()

@@ -55,6 +55,7 @@ from abstain.inference._ranking import kendall_tau as kendall_tau
 from abstain.inference._ranking import min_ranks as min_ranks
 from abstain.inference._ranking import ranking_study as ranking_study
 from abstain.inference._runs import components as components
+from abstain.inference._stands_out import stands_out as stands_out
 from abstain.inference._unseen import OneMore as OneMore
 from abstain.inference._unseen import worse_ends as worse_ends
 from abstain.inference._width import samples_for_width as samples_for_width

@@ -28,22 +28,28 @@ KINDS = {
 }
 
 
+#: What the verdict says to going live, in a word; a kind may have its own.
+SIGN = {"yes": "Yes, as far as promised", "care": "With care", "no": "No, not like this"}
+
+
 def build(result: Result, source: Source | None = None, title: str | None = None) -> Page:
     """Return the page of a result."""
     source = source or Source()
     leaf, usual = next(KINDS[base.__name__] for base in type(result).__mro__ if base.__name__ in KINDS)
-    sections: Callable[[Any, Source], list[Section]] = import_module(f"abstain.report.{leaf}").sections
+    module = import_module(f"abstain.report.{leaf}")
+    sections: Callable[[Any, Source], list[Section]] = module.sections
     found = said([*result.grounds(), *(grounds_of(source.gains) if source.gains else ())])
     answers = {question: tuple(words for sentence, words in found if sentence.question == key)
                for key, question in QUESTIONS.items()}  # fmt: skip
     entries = tuple((question, words) for question, words in answers.items() if words)
+    sign = max((sentence.sign for sentence, _ in found), key=SIGNS.index, default="")
     lead = (
-        Answers(entries, max((sentence.sign for sentence, _ in found), key=SIGNS.index, default=""))
+        Answers(entries, sign, getattr(module, "SIGN", SIGN)[sign] if sign else "")
         if entries
         else Prose(("No sentence is said of this kind of result; see its numbers.",))
     )
     body = [Section("verdict", "Verdict", (lead,)), *sections(result, source)]
-    headline = result.headline()
+    headline = getattr(module, "headline", type(result).headline)(result)
     facts = getattr(result, "provenance", None) or _fields(result)
     page = Page(title or usual, headline, tuple(body))
     last = glossary(plain_text(page), _metrics(result), _scores(result, source)), provenance(facts, source)

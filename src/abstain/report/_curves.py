@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -25,12 +25,13 @@ _KINDS = (("selective", "Selective risk"), ("generalized", "Generalized risk"))
 def measured(
     found: Mapping[str, RiskCoverageCurve], promises: Mapping[str, tuple[Promise, ...]], level: float,
     exact: Mapping[str, bool], independent: bool, source: Source, stops: Mapping[str, tuple[float, ...]],
-    said: Sequence[str], of: str = "Score", drawn: int = 1000,
+    said: Sequence[str], of: str = "Score", drawn: int = 1000, rejected: Collection[str] = (),
 ) -> list[Section]:  # fmt: skip
     """Return the slider and the curves.
 
     ``stops``: thresholds that the slider has, the first of them its beginning; ``of``: what is chosen beside the
-    threshold, scores of the same rows or groups of rows; ``drawn``: so many of them have a line.
+    threshold, scores of the same rows or groups of rows; ``drawn``: so many of them have a line; ``rejected``: groups
+    of which a policy answers nothing.
     """
     shown = dict(list(found.items())[:drawn])
     dots = [
@@ -41,7 +42,7 @@ def measured(
     ]
     rails = [
         rail(name, curve, level, source, exact=exact[name], dependent=not independent, promises=promises[name],
-             extra=stops.get(name, ()), saved=of == "Score")
+             extra=stops.get(name, ()), saved=of == "Score", rejected=name in rejected)
         for name, curve in found.items()
     ]  # fmt: skip
     data = {"level": level, "scores": [each for each in rails if each["stops"]], "cost": source.cost,
@@ -68,7 +69,9 @@ def _points(name: str, curve: RiskCoverageCurve) -> Table:
             accepted = f"{point.n_accepted} of {point.n}"
             risks = point.coverage, point.selective_risk, point.generalized_risk
             rows.append((f"{100.0 * coverage:.0f} %", among(point.threshold, curve.threshold), accepted, *risks))
-    return Table([Column(each) for each in names], rows, title=f"Operating points of {short(name)}")
+    shares = {"Coverage", "Selective risk", "Generalized risk"} if curve.blocks.binary else {"Coverage"}
+    columns = [Column(each, share=each in shares) for each in names]
+    return Table(columns, rows, title=f"Operating points of {short(name)}")
 
 
 def curves(
@@ -76,7 +79,7 @@ def curves(
     exact: Mapping[str, bool],
 ) -> list[Chart]:  # fmt: skip
     """Return the charts of selective and generalized risk."""
-    charts = []
+    charts, binary = [], all(curve.blocks.binary for curve in found.values())
     for kind, title in _KINDS:
         series = _references(found, kind)
         for k, (name, curve) in enumerate(found.items()):
@@ -88,7 +91,7 @@ def curves(
             series.append(Series("", x, y, kind="dots", colour=list(found).index(name)))
         ranges = (0.0, 1.0), scaled(series)
         charts.append(Chart(kind, f"{title} against coverage", "Coverage", title, tuple(series), *ranges,
-                            _words(found, kind), follows="coverage"))  # fmt: skip
+                            _words(found, kind), follows="coverage", shares="xy" if binary else "x"))  # fmt: skip
     return charts
 
 
@@ -143,7 +146,7 @@ def _words(found: Mapping[str, RiskCoverageCurve], kind: str) -> str:
         half = curve.at(coverage=0.5)
         values = half.selective_risk if kind == "selective" else half.generalized_risk
         if half.reason is None:
-            said.append(
-                f"{name}: {values:.4g} at {percent(half.coverage)} coverage, {curve.blocks.mean_loss:.4g} at all"
-            )
+            some, every = (percent(each) if curve.blocks.binary else f"{each:.4g}"
+                           for each in (values, curve.blocks.mean_loss))  # fmt: skip
+            said.append(f"{name}: {some} at {percent(half.coverage)} coverage, {every} at all")
     return "; ".join(said)

@@ -79,7 +79,7 @@ def _curves(evaluation: Evaluation, source: Source) -> list[Section]:
     for name, curve in found.items():
         spoken = judged.place(name)
         at = [] if spoken is None else [spoken[0].threshold]
-        at += [curve.at(risk=RISK).threshold] if curve.blocks.binary else []
+        at += [curve.at(risk=RISK).threshold] if at and curve.blocks.binary else []
         stops[name] = tuple(value for value in at if np.isfinite(value))
     return measured(found, promises, _level(evaluation), exact, judged.independent, source, stops, said)
 
@@ -146,8 +146,9 @@ def _groups(evaluation: Evaluation) -> list[Section]:
         return []
     columns = by_column(evaluation, name)
     if not columns:
-        return [Section("groups", "Groups", (Prose(("No groups were given, so where it is worst among them is unknown: "
-                                                    "evaluate(..., groups=), --groups COLUMN.",)),))]  # fmt: skip
+        return [Section("groups", "Groups", (Prose(("No groups were given, so where it is worst among them is unknown. "
+                                                    "Name their column: groups= in Python, --groups in the command.",
+                                                    )),))]  # fmt: skip
     curve = judged.whole[name].curve
     spoken = judged.place(name)
     if spoken is None:
@@ -183,12 +184,16 @@ def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: f
         full = Estimate(blocks.mean_loss) if whole is None else Estimate(whole.estimate, whole.low, whole.high)
         may = [] if tested is None else ["yes" if value in tested.may_be_worst else "no"]
         row = (value, Estimate(point.selective_risk, *ends), point.coverage, blocks.n, full, *may)
-        rows.append((-1.0 if np.isnan(point.selective_risk) else -point.selective_risk - 1.0, row))
-    heads = [Column(column), Column("Risk at it"), Column("Coverage at it"), Column("n"), Column("Risk, all answered")]
+        known = ends[0] if np.isfinite(ends[0]) else point.selective_risk  # few rows are no evidence
+        rows.append((1.0 if np.isnan(known) else -known, row))
+    counts = all(each.curve.blocks.binary for each in members.values())
+    heads = [Column(column), Column("Risk at it", share=counts), Column("Coverage at it", share=True), Column("n"),
+             Column("Risk, all answered", share=counts)]  # fmt: skip
     notes = [f"In brackets: pointwise {100.0 * level:g} % intervals of the risk at the threshold."]
     if tested is not None:
         heads.append(Column("may be the worst", left=True))
-        notes = [f"Risk, all answered: intervals that hold together at {100.0 * level:g} %; the others are pointwise."]
+        notes = [f"Risk, all answered: intervals that hold together at {100.0 * level:g} %; the others are pointwise.",
+                 "Ordered by the lower end of the risk at it, so that few rows do not come first."]  # fmt: skip
     shown = [row for _, row in sorted(rows, key=lambda each: each[0])]
     return Table(heads, shown, title=f"Groups of {column}, worst first", notes=notes, ranks=0)
 
@@ -200,7 +205,7 @@ def _group_chart(k: int, column: str, members: Any, whole: RiskCoverageCurve) ->
               for j, (value, each) in enumerate(worst)]  # fmt: skip
     more = f", the worst {DRAWN} of {len(members)}" if len(members) > DRAWN else ""
     chart = Chart(f"groups-{k}", f"Selective risk by {column}{more}", "Coverage of the group", "Selective risk",
-                  tuple(drawn), (0.0, 1.0), scaled(drawn))  # fmt: skip
+                  tuple(drawn), (0.0, 1.0), scaled(drawn), shares="xy" if whole.blocks.binary else "x")  # fmt: skip
     return [Charts((chart,))]
 
 

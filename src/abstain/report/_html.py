@@ -26,8 +26,6 @@ from abstain.report._page import (
 )  # fmt: skip
 from abstain.report._svg import svg
 
-#: What the verdict says to going live, in a word.
-SIGN = {"yes": "Yes, as far as promised", "care": "With care", "no": "No, not like this"}
 _STYLE = re.compile(r' style="([^"]*)"')
 
 
@@ -97,7 +95,7 @@ def _part(part: Part, title: str) -> str:
     if isinstance(part, Answers):
         entries = "".join(f"<dt>{_text(question)}</dt>" + "".join(f"<dd>{_line(line)}</dd>" for line in lines)
                           for question, lines in part.entries)  # fmt: skip
-        word = f'<p class="sign">{SIGN[part.sign]}</p>' if part.sign else ""
+        word = f'<p class="sign">{_text(part.word)}</p>' if part.word else ""
         return f'<div class="answers {part.sign}">{word}<dl>{entries}</dl></div>'
     if isinstance(part, Grid):
         name = _text(part.table.title or title)
@@ -137,7 +135,7 @@ def _picture(caption: str, image: str, text: str) -> str:
 def _slider(part: Slider) -> str:
     """Return the controls, which the script fills; without a script a line says so, and the tables are there."""
     data = json.dumps(part.data, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    names = [each["name"] for each in part.data["scores"]]
+    names = [each["label"] for each in part.data["scores"]]
     options = "".join(f'<option value="{k}">{_text(name)}</option>' for k, name in enumerate(names))
     unit = "Errors" if part.data["binary"] else "Loss"
     outputs = (

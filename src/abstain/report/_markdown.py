@@ -27,8 +27,9 @@ def _part(part: Part) -> str:
         mark = "> " if part.kind == "note" else ""
         return "\n\n".join(f"{mark}{prose(line)}" for line in part.lines)
     if isinstance(part, Answers):
-        return "\n\n".join(f"**{prose(question)}**\n\n" + "\n".join(f"- {prose(line)}" for line in lines)
-                           for question, lines in part.entries)  # fmt: skip
+        word = [f"**{prose(part.word)}**"] if part.word else []
+        return "\n\n".join([*word, *(f"**{prose(question)}**\n\n" + "\n".join(f"- {prose(line)}" for line in lines)
+                             for question, lines in part.entries)])  # fmt: skip
     if isinstance(part, Grid):
         return part.table.to_markdown()
     if isinstance(part, Charts):

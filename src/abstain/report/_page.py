@@ -22,10 +22,11 @@ class Prose:
 
 @dataclass(frozen=True)
 class Answers:
-    """Questions, each with the sentences that answer it; ``sign``: what the worst of them says to going live."""
+    """Questions, each with the sentences that answer it; ``sign``: what they say to going live; ``word``: the same."""
 
     entries: tuple[tuple[str, tuple[str, ...]], ...]
     sign: str = ""
+    word: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Chart:
     follows: str = ""
     #: Names at 1, 2, ... in place of the numbers below.
     labels: tuple[str, ...] = ()
+    #: Axes whose numbers are shares, shown in per cent: "x", "y" or "xy".
+    shares: str = ""
 
 
 @dataclass(frozen=True)

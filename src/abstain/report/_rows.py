@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,12 @@ def failures(name: str, loss: FloatArray, score: FloatArray, curve: RiskCoverage
     columns = {"true": outputs.labels, "said": _said(outputs)} if outputs is not None and same else {}
     spoken = {word: column for word, column in columns.items() if column is not None}
     heads += [Column(word, left=True) for word in spoken]
-    pictures = []
+    pictures, texts = [], digits_of(score[wrong])
     for row in map(int, wrong):
         called = source.name(row) if same else f"row {row + 1}"
         at = int(np.searchsorted(-curve.threshold, -score[row], side="left"))
         words = [_class(outputs, column, row) for column in spoken.values()]
-        rows.append((called, float(score[row]), percent(float(curve.coverage[at])), *words))
+        rows.append((called, texts[float(score[row])], percent(float(curve.coverage[at])), *words))
         image, text = (source.of_row(kind, row) if same or outputs is None else None for kind in ("images", "texts"))
         if image is not None or text is not None:
             said = f"{called}: {', said '.join(words)}" if words else called
@@ -55,6 +56,20 @@ def failures(name: str, loss: FloatArray, score: FloatArray, curve: RiskCoverage
         )
     table = Table(heads, rows, notes=notes, ranks=0)
     return [Grid(table), *([Pictures(tuple(pictures))] if pictures else [])]
+
+
+def digits_of(values: FloatArray) -> dict[float, str]:
+    """Return each value in one form: six decimals of probabilities, else six digits, never rounded up to the next."""
+    least, most = float(values.min()), float(values.max())
+    places = Decimal("0.000001") if least >= 0.0 and most <= 1.0 else None
+
+    def text(value: float) -> str:
+        exact = Decimal(repr(value))
+        if places is None or not exact.is_finite():
+            return f"{float(Context(prec=6, rounding=ROUND_FLOOR).plus(exact)):g}" if exact.is_finite() else str(value)
+        return str(exact.quantize(places, rounding=ROUND_FLOOR))
+
+    return {float(value): text(float(value)) for value in values}
 
 
 def _said(outputs: Outputs) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._result import clean, readable
+from abstain._result import clean, percent, readable
 from abstain._typing import FloatArray, IntArray
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import rows_of
@@ -25,17 +25,21 @@ from abstain.thresholds import Promise
 EVEN, GEOMETRIC = 400, 100
 #: What an exported policy says of a threshold that was taken from the slider.
 BY_EYE = "chosen by eye, no promise"
+#: What is said of a stop that is not promised, and of a group that a policy rejects.
+UNPROMISED = "Chosen by eye, no promise: the interval is that of one threshold fixed before the data were seen."
+REJECTED = "The policy rejects every case of this group. What is shown is measured on these rows: by eye, no promise."
 _PLACES = {"threshold": "@T@", "n_accepted": "@K@", "coverage": "@C@", "objective": "@O@", "guarantee": "@G@"}
 
 
 def rail(
     name: str, curve: RiskCoverageCurve, level: float, source: Source, *, exact: bool, dependent: bool = False,
-    promises: tuple[Promise, ...] = (), extra: tuple[float, ...] = (), saved: bool = True,
+    promises: tuple[Promise, ...] = (), extra: tuple[float, ...] = (), saved: bool = True, rejected: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Return one score to slide over: stops of falling threshold, those that are promised, and the policy's text.
 
     A stop is [threshold, accepted rows, their weight, their loss, lower end, upper end]; ends may be null. The slider
-    begins at the first of ``extra``; ``saved``: whether one stop makes a policy.
+    begins at the first of ``extra``, else where the upper end is least, of none at all rows. ``saved``: whether one
+    stop makes a policy; ``rejected``: whether the policy of all groups rejects every row of this one.
     """
     kept = [each for each in promises if each.attained]
     places = places_of(curve, [*(each.threshold for each in kept), *extra])
@@ -43,25 +47,41 @@ def rail(
     blocks = curve.blocks
     weight, loss = blocks.cumulative_weight[places], blocks.cumulative_loss[places]
     counts = curve.n_accepted[places]
-    stops = [
+    stops: list[list[Any]] = [
         [repr(float(curve.threshold[j])), int(k), _plain(w), _plain(total), _rounded(a), _rounded(b)]
         for j, k, w, total, a, b in zip(places, counts, weight, loss, low, high, strict=True)
     ]
-    where = {float(curve.threshold[j]): at for at, j in enumerate(places)}
+    where = {value: int(np.searchsorted(places, _place(curve, value)))
+             for value in (*(each.threshold for each in kept), *extra) if np.isfinite(value)}  # fmt: skip
+    for each in kept:  # its threshold may lie below the least score that it accepts here
+        stops[where[each.threshold]][0] = repr(each.threshold)
     promised: dict[int, dict[str, Any]] = {}
     for each in sorted(kept, key=lambda one: -one.risk):
+        objective, guarantee = each.chosen()
         promised[where[each.threshold]] = {
-            "risk": each.risk, "objective": _canonical(each.found.objective),
-            "guarantee": _canonical(each.found.guarantee()),
+            "risk": each.risk, "objective": _canonical(objective), "guarantee": _canonical(guarantee),
+            "said": _said(each, guarantee),
         }  # fmt: skip
     begin = where.get(extra[0]) if extra else None
+    if begin is None and stops:
+        begin = len(stops) - 1 if not np.isfinite(high).any() else int(np.flatnonzero(high == np.nanmin(high))[-1])
     known = np.append(curve.threshold, -np.inf)
     return {
         "name": clean(name), "start": begin, "n": blocks.n, "total": _plain(blocks.total_weight), "exact": exact,
-        "stops": stops, "readable": [readable(float(curve.threshold[j]), float(known[j + 1])) for j in places],
+        "stops": stops,
+        "readable": [readable(float(stop[0]), float(known[j + 1])) for stop, j in zip(stops, places, strict=True)],
         "promised": {str(k): entry for k, entry in sorted(promised.items())},
         "policy": _template(name, curve, source) if saved else None,
+        "label": f"{clean(name)}: rejected" if rejected else clean(name),
+        "said": REJECTED if rejected else UNPROMISED,
     }  # fmt: skip
+
+
+def _said(each: Promise, guarantee: Mapping[str, Any] | None) -> str:
+    """Return what is promised at a stop, and how sure it is."""
+    sure = "" if guarantee is None else f", {percent(1.0 - guarantee['delta'])} sure"
+    more = f" of all {each.tried} promises that were tried at once; a saved policy says the same" * (each.tried > 1)
+    return f"Promised: a risk of at most {percent(each.risk)}{sure}{more}."
 
 
 def places_of(curve: RiskCoverageCurve, wanted: list[float]) -> IntArray:
@@ -74,8 +94,13 @@ def places_of(curve: RiskCoverageCurve, wanted: list[float]) -> IntArray:
         return np.arange(scored)
     targets = np.concatenate([np.linspace(0.0, 1.0, EVEN + 1)[1:], np.geomspace(coverage[0], 1.0, GEOMETRIC)])
     even = np.minimum(np.searchsorted(coverage, targets), scored - 1)
-    exact = [int(np.searchsorted(-curve.threshold[:scored], -each)) for each in wanted if np.isfinite(each)]
+    exact = [_place(curve, each) for each in wanted if np.isfinite(each)]
     return np.unique(np.concatenate([even, np.array(exact, dtype=np.intp)]))
+
+
+def _place(curve: RiskCoverageCurve, threshold: float) -> int:
+    """Return the point of the curve that a threshold accepts."""
+    return max(0, int(np.searchsorted(-curve.threshold, -threshold, side="right")) - 1)
 
 
 def _ends(

@@ -60,7 +60,7 @@ def _axes(chart: Chart) -> str:
     named = {float(k + 1): short(name, LABEL) for k, name in enumerate(chart.labels)}
     lower = 17 if len(named) > SIDE_BY_SIDE else 0  # every second name stands below its neighbours
     named = {value: word for value, word in named.items() if word != '""'}
-    for value, word in (named or {value: f"{value:g}" for value in ticks(*chart.x_range)}).items():
+    for value, word in (named or {value: _tick(chart, "x", value) for value in ticks(*chart.x_range)}).items():
         at = float(_x(chart, np.array([value]))[0])
         parts.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{bottom}"/>')
         y = bottom + 20 + (lower if int(value) % 2 == 0 else 0)
@@ -68,7 +68,7 @@ def _axes(chart: Chart) -> str:
     for value in ticks(*chart.y_range):
         at = float(_y(chart, np.array([value]))[0])
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{at + 5:.1f}" text-anchor="end">{value:g}</text>')
+        parts.append(f'<text x="{LEFT - 8}" y="{at + 5:.1f}" text-anchor="end">{_tick(chart, "y", value)}</text>')
     middle = (TOP + bottom) // 2
     words = (
         f'<text x="{(LEFT + right) // 2}" y="{HEIGHT - 8}" text-anchor="middle">{escape(clean(chart.x_label))}</text>'
@@ -76,6 +76,10 @@ def _axes(chart: Chart) -> str:
     turned = f'transform="translate(20 {middle}) rotate(-90)" text-anchor="middle"'
     words += f"<text {turned}>{escape(clean(chart.y_label))}</text>"
     return "".join(parts) + words
+
+
+def _tick(chart: Chart, axis: str, value: float) -> str:
+    return f"{round(100.0 * value, 9):g} %" if axis in chart.shares else f"{value:g}"
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,35 @@ import numpy as np
 from abstain._result import Column, Row, Table, percent
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.report import _any
 from abstain.report._curves import measured
-from abstain.report._page import Grid, Part, Prose, Section
+from abstain.report._page import Folded, Grid, Part, Prose, Section
 from abstain.report._rows import failures
 from abstain.report._source import Source
-from abstain.thresholds import CertifiedThreshold, EmpiricalThreshold, GroupThresholds, Promise
+from abstain.thresholds import CertifiedThreshold, EmpiricalThreshold, GroupThresholds, Promise, certified_instead
 
 #: Groups with a line, and groups to slide over.
 DRAWN, MOST = 7, 40
 
 
+def headline(found: Any) -> str:
+    """Return what was asked for, of how many rows."""
+    grouped = isinstance(found, GroupThresholds)
+    one = next(iter(found.groups.values())) if grouped else found
+    n = found.calibration["n"]
+    many = f"{n:,} rows in {len(found.groups)} groups" if grouped else f"{n:,} rows"
+    shares = ("risk", "coverage", "capacity")
+    said = {name: percent(value) if name in shares and isinstance(value, float) else value
+            for name, value in one.objective.items() if name != "delta"}  # fmt: skip
+    asked = ", ".join(f"{name} {value}" for name, value in said.items())
+    delta = found.delta if grouped else getattr(one, "delta", None)
+    sure = "no promise" if delta is None else f"{percent(1.0 - delta)} sure"
+    together = "" if not grouped else " in each" if delta is None or found.multiplicity == "each" else " of all at once"
+    return f"{many} · asked for: {asked}{' in each group' * grouped} · {sure}{together * (delta is not None)}"
+
+
 def sections(found: Any, source: Source) -> list[Section]:
     """Return what was chosen, then what its rows show, where they are given."""
-    chosen = Section("result", "What was chosen", _any.sections(found, source)[0].parts)
+    chosen = Section("result", "What was chosen", _chosen(found, source))
     if source.loss is None or source.confidence is None:
         return [chosen]
     if isinstance(found, GroupThresholds):
@@ -32,14 +48,41 @@ def sections(found: Any, source: Source) -> list[Section]:
     blocks = TieBlocks.from_samples(loss, score, nan_policy="reject", keep_samples=True)
     curve = RiskCoverageCurve(blocks)
     exact = blocks.binary and not source.dependent
-    promises = _promised(found)
-    stops = (found.threshold,) if found.attainable else ()
-    said = [f"Ring: the certified threshold, for a risk of at most {percent(each.risk)}." for each in promises]
+    promises = _promised(found) or certified_instead(found, curve)
+    stops = (found.threshold,) if found.attainable else tuple(each.threshold for each in promises[:1])
+    risks = ", ".join(percent(each.risk) for each in promises)
+    said = [f"{'Rings' if len(promises) > 1 else 'Ring'}: certified, for a risk of at most {risks}."] * bool(promises)
     shown = measured({name: curve}, {name: promises}, found.level, {name: exact}, not source.dependent, source,
                      {name: stops}, said)  # fmt: skip
     wrong = failures(name, loss, np.where(np.isnan(score), -np.inf, score), curve, source) if blocks.binary else []
     last = [Section("failures", "The most confident failures", tuple(wrong))] if wrong else []
     return [chosen, *shown, *last, Section("checks", "Data checks", _checks(name, blocks, source))]
+
+
+def _chosen(found: Any, source: Source) -> tuple[Part, ...]:
+    """Return tables and notes; those of groups without a threshold are to be opened, and alike ones are said once."""
+    tables = list(found.tables())
+    if source.loss is not None and set(np.unique(source.loss)) <= {0.0, 1.0}:
+        tables = [_in_shares(table) for table in tables]
+    notes = tuple(found.notes())
+    if not isinstance(found, GroupThresholds):
+        return (*map(Grid, tables), *([Prose(notes, "note")] if notes else []))
+    lost = [name for name, one in found.groups.items() if not one.attainable]
+    promised = tuple(note for note in notes if note.startswith("promise: "))
+    more = tuple(note for note in notes if note not in promised)
+    parts: list[Part] = [Grid(tables[0]), *([Prose(promised, "note")] if promised else [])]
+    if lost:
+        parts.append(Folded(f"What the rows of {len(lost)} groups without a threshold do certify",
+                            (*map(Grid, tables[1:]), Prose(more))))  # fmt: skip
+    return tuple(parts)
+
+
+def _in_shares(table: Table) -> Table:
+    """Return a table whose risks and coverages are in per cent, as everything else of the page says them."""
+    if not table.columns[0].title and table.rows and isinstance(table.rows[0][0], str):  # names of rows, and values
+        return replace(table, columns=[table.columns[0], replace(table.columns[1], share=True)])
+    names = {"Coverage", "Risk", "coverage", "risk", "risk at most"}
+    return replace(table, columns=[replace(each, share=each.title in names) for each in table.columns])
 
 
 def _promised(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[Promise, ...]:
@@ -55,7 +98,8 @@ def _by_group(found: GroupThresholds, source: Source) -> list[Section]:
         return []
     loss, score = (np.asarray(each, dtype=np.float64) for each in (source.loss, source.confidence))
     column = np.asarray(source.groups).astype(str)
-    order = sorted(found.groups, key=lambda name: (found.groups[name].attainable, -found.groups[name].risk))
+    rejected = {name for name, one in found.groups.items() if not one.attainable}
+    order = sorted(found.groups, key=lambda name: (name in rejected, -_worst(found.groups[name])))
     curves: dict[str, RiskCoverageCurve] = {}
     for name in order[:MOST]:
         mine = column == name
@@ -63,15 +107,24 @@ def _by_group(found: GroupThresholds, source: Source) -> list[Section]:
             blocks = TieBlocks.from_samples(loss[mine], score[mine], nan_policy="reject", keep_samples=True)
             curves[name] = RiskCoverageCurve(blocks)
     each = {name: found.groups[name] for name in curves}
-    promises = {name: _promised(one) for name, one in each.items()}
+    tried = len(found.groups) if found.multiplicity == "all" else 1
+    promises = {name: tuple(replace(one, tried=tried) for one in _promised(chosen)) for name, chosen in each.items()}
     stops = {name: (one.threshold,) if one.attainable else () for name, one in each.items()}
     exact = {name: curve.blocks.binary and not source.dependent for name, curve in curves.items()}
     more = len(found.groups) - len(curves)
-    said = [f"The first {DRAWN} groups are drawn, those without a threshold first."] if len(curves) > DRAWN else []
+    said = [f"The first {DRAWN} groups are drawn: those with a threshold, of highest risk first, then those that the "
+            "policy rejects."] if len(curves) > DRAWN else []  # fmt: skip
     said += [f"{more} more groups are in the table only."] if more else []
     said.append("Ring: the threshold of a group. The policy holds all of them, and rejects what has none.")
     level = next(iter(each.values())).level
-    return measured(curves, promises, level, exact, not source.dependent, source, stops, said, "Group", DRAWN)
+    return measured(curves, promises, level, exact, not source.dependent, source, stops, said, "Group", DRAWN,
+                    rejected)  # fmt: skip
+
+
+def _worst(one: EmpiricalThreshold | CertifiedThreshold) -> float:
+    """Return by what groups are ordered, the worst first: the least risk that its rows leave open."""
+    low = one.risk_interval[0] if one.attainable else one.full_risk
+    return low if low == low else one.risk
 
 
 def _checks(name: str, blocks: TieBlocks, source: Source) -> tuple[Part, ...]:

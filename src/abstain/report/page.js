@@ -6,6 +6,7 @@
   const form = at("slider"), range = at("s-range"), which = at("s-score"), points = at("s-promised");
   const percent = (x) => `${digits(100 * x, 3)} %`;
   const digits = (x, n) => (x === 0 ? "0" : String(Number(x.toPrecision(n))));
+  const whole = (x) => (x > 0 && x < 1 ? "fewer than 1" : String(Math.round(x)));
   const text = (id, value, small) => {
     at(id).textContent = value;
     if (small) { const more = document.createElement("small"); more.textContent = small; at(id).append(more); }
@@ -43,12 +44,10 @@
     text("o-coverage", percent(weight / one.total), `${n} of ${one.n} rows`);
     const ends = low === null ? "no interval: rows are not independent" : `[${share(low)}, ${share(high)}], ${one.exact ? "exact" : "approximate"}, ${percent(data.level)}`;
     text("o-risk", share(risk), ends);
-    text("o-errors", digits(1000 * loss / one.total, 4));
-    text("o-people", digits(1000 * (1 - weight / one.total), 4));
+    text("o-errors", data.binary ? whole(1000 * loss / one.total) : digits(1000 * loss / one.total, 4));
+    text("o-people", whole(1000 * (1 - weight / one.total)));
     text("o-cost", priced() ? digits(cost(one, stop), 5) : "–", priced() ? "" : "give both costs");
-    at("o-promise").textContent = kept
-      ? `Promised: a risk of at most ${percent(kept.risk)}.`
-      : "Chosen by eye, no promise: the interval is that of one threshold fixed before the data were seen.";
+    at("o-promise").textContent = kept ? kept.said : one.said;
     at("o-promise").classList.toggle("kept", Boolean(kept));
     points.value = kept ? String(k) : "";
     range.setAttribute("aria-valuetext", `threshold ${one.readable[k]}, coverage ${percent(weight / one.total)}, risk ${share(risk)}${kept ? ", promised" : ""}`);
@@ -138,12 +137,8 @@
   });
   form.addEventListener("submit", (event) => event.preventDefault());
 
-  // Begin at the promise nearest to 5 %, else where the measured risk is within it, else in the middle.
   function begin() {
-    const one = score(), kept = Object.entries(one.promised);
-    kept.sort((a, b) => Math.abs(a[1].risk - 0.05) - Math.abs(b[1].risk - 0.05));
-    const within = one.stops.findLastIndex((stop) => stop[3] <= 0.05 * stop[2]);
-    range.value = one.start !== null ? String(one.start) : kept.length ? kept[0][0] : String(within >= 0 ? within : Math.floor(one.stops.length / 2));
+    range.value = String(score().start);
     show();
   }
   fill();

@@ -14,6 +14,7 @@ from abstain.thresholds._copies import CopiedRowsWarning as CopiedRowsWarning
 from abstain.thresholds._copies import copied_rows as copied_rows
 from abstain.thresholds._groups import GroupThresholds as GroupThresholds
 from abstain.thresholds._ladder import Promise as Promise
+from abstain.thresholds._ladder import certified_instead as certified_instead
 from abstain.thresholds._ladder import ladder as ladder
 from abstain.thresholds._monitor import monitor as monitor
 from abstain.thresholds._monitoring import Monitoring as Monitoring

@@ -12,8 +12,9 @@ import numpy as np
 from abstain._checks import vector
 from abstain._result import Column, Result, Row, Table, about
 from abstain._typing import ArrayLike, BoolArray
+from abstain.inference import clopper_pearson
 from abstain.policy import Policy, accept_by_group
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold, plainly, statement
 from abstain.thresholds._sent import merged
 
 
@@ -100,12 +101,17 @@ class GroupThresholds(Result):
         """Return what the verdict rests on: each group that attains it, and those that do not together."""
         kept = {name: each for name, each in self.groups.items() if each.attainable}
         lost = {name: each for name, each in self.groups.items() if not each.attainable}
-        found = [fact for name, each in kept.items() for fact in each.grounds(name)]
+        found = [self._answered(kept), *(fact for name, each in kept.items() for fact in each.grounds(name))]
         reasons = dict.fromkeys(each.reason for each in lost.values())
         for reason in reasons:
             names = [name for name, each in lost.items() if each.reason == reason]
             found.append({"about": "groups left out", "left": len(kept), "count": len(self.groups), "names": names,
                           "reason": reason})  # fmt: skip
+        promised = self.guarantee()
+        if promised is not None:
+            together = " for all of them at once" if self.multiplicity == "all" else " for each by itself"
+            found.append({"about": "groups promised", "sure": 1.0 - promised["delta"], "together": together,
+                          "names": list(kept), "statement": plainly(promised)})  # fmt: skip
         if kept:
             least = min(kept, key=lambda name: kept[name].coverage)
             worst = max(kept, key=lambda name: kept[name].risk)
@@ -114,12 +120,23 @@ class GroupThresholds(Result):
         plans = {name: (each, each.plan()) for name, each in lost.items()
                  if isinstance(each, CertifiedThreshold) and each.bound == "binomial"}  # fmt: skip
         if plans:
+            low = {name: clopper_pearson(round(each.full_risk * each.n), each.n, side="lower")[0]
+                   for name, (each, _) in plans.items()}  # fmt: skip
+            worst = max(low, key=low.__getitem__)
+            found.append({"about": "worst passed on", "group": worst, "risk": lost[worst].full_risk,
+                          "n": lost[worst].n})  # fmt: skip
             limit = next(each.risk_limit for each, _ in plans.values())
             hopeless = [name for name, (_, plan) in plans.items() if plan["lowest"] >= limit]
             some = [f"{name} {about(plan['needed'])} (now {each.n:,})" for name, (each, plan) in plans.items()
                     if name not in hopeless and (plan["needed"] or 0) > each.n]  # fmt: skip
             found.append({"about": "rows of groups", "limit": limit, "names": some, "hopeless": hopeless})
         return found
+
+    def _answered(self, kept: Mapping[str, Threshold]) -> dict[str, Any]:
+        """Return in how many groups, and of how many rows, anything is answered."""
+        n, accepted = (sum(getattr(one, name) for one in self.groups.values()) for name in ("n", "n_accepted"))
+        return {"about": "groups answered", "left": len(kept), "count": len(self.groups), "n": n, "accepted": accepted,
+                "coverage": accepted / n, "certified": self.guarantee() is not None}  # fmt: skip
 
     def headline(self) -> str:
         """Return what was asked for of every group."""

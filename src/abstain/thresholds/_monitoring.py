@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._result import Column, Result, Row, Table, number, percent, readable
+from abstain.inference import stands_out
 from abstain.policy import Policy
 from abstain.thresholds._period import Period
 from abstain.thresholds._results import TOLD
@@ -133,13 +134,14 @@ class Monitoring(Result):
             "calibrated": at,
             "threshold": readable(self.thresholds[""]) if list(self.thresholds) == [""] else None,
         }]  # fmt: skip
-        for kind, lines in (("worst period", self.periods), ("worst watched", self.by_group)):
+        for kind, lines in (("group", self.by_group), ("period", self.periods)):
             seen = [one for one in lines if one.risk == one.risk]
-            if seen:
-                worst = max(seen, key=lambda one: one.risk)
-                found.append({"about": kind, "count": len(seen), "group": worst.period, "period": worst.period,
-                              "risk": worst.risk, "low": worst.risk_low, "high": worst.risk_high,
-                              "n_accepted": worst.n_accepted})  # fmt: skip
+            if len(seen) > 1:
+                found.append(_worst(kind, seen))
+        if self.by_group:
+            names = [name for name, limit in self.thresholds.items() if limit == math.inf]
+            found.append({"about": "rows passed on", "names": names or ["groups that the policy does not know"],
+                          "count": self.n - sum(one.n for one in self.by_group), "n": self.n})  # fmt: skip
         if not self.promised:
             cost = "" if self.cost is None else f", a cost of {number(self.cost)} per case,"
             found.append({"about": "no promise", "broken": "nothing", "cost": cost})
@@ -230,6 +232,17 @@ class Monitoring(Result):
         left_out = ("groups", "periods", "changed_at", "thresholds", "by_group")
         kept = {key: value for key, value in vars(self).items() if key not in left_out}
         return [kept | {"n_changes": len(self.changed_at)}]
+
+
+def _worst(kind: str, seen: list[Period]) -> dict[str, Any]:
+    """Return the period or group against which most speaks, and whether chance alone may do that in one of so many."""
+    if any(one.errors is None for one in seen):
+        worst, p = max(seen, key=lambda one: one.risk), math.nan
+    else:
+        which, p = stands_out([one.errors or 0 for one in seen], [one.n_accepted for one in seen])
+        worst = seen[which]
+    return {"about": "worst watched", "kind": kind, "count": len(seen), "name": worst.period, "risk": worst.risk,
+            "low": worst.risk_low, "high": worst.risk_high, "n_accepted": worst.n_accepted, "p": p}  # fmt: skip
 
 
 def of_policy(policy: Policy) -> dict[str, Any]:

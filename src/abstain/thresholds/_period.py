@@ -36,6 +36,8 @@ class Period:
         Changes that it signalled.
     coverage_drift, score_drift : float
         Largest evidence of drift, as a part of the one that is an alarm; NaN where it is not told.
+    errors : int or None
+        Wrong rows among the accepted; None where losses are not 0/1, or rows of a cluster count together.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Period:
     signals: int
     coverage_drift: float
     score_drift: float
+    errors: int | None = None
 
 
 @dataclass
@@ -95,6 +98,7 @@ class Line:
             self.period, self.n, self.n_accepted, self.n_accepted / self.n if self.n else np.nan, risk, low, high,
             _value(self.evidence, np.log(n_groups), 0.0), _value(self.change, np.log(run_length), 0.0), self.signals,
             _value(self.coverage, 0.0, np.nan), _value(self.score, 0.0, np.nan),
+            round(self.total) if self.binary and self.n_losses == self.n_accepted else None,
         )  # fmt: skip
 
     def _interval(self, risk: float) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import Column, Estimate, Result, Row, Table
+from abstain._result import NOTHING, USABLE, Column, Estimate, Result, Row, Table, limits, percent
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
 from abstain.policy import Policy
@@ -108,8 +108,9 @@ class Threshold(Result):
         return [*unknown, {
             "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
             "threshold": self.printed, "coverage": self.coverage, "risk": self.risk, "reason": self.reason,
-            "statement": "" if promise is None else promise["statement"],
-            "limit": None if promise is None else promise["risk"],
+            "statement": "" if promise is None else plainly(promise), "instead": None,
+            "limit": self.objective.get("risk") if promise is None else promise["risk"],
+            "sure": math.nan if promise is None else 1.0 - promise["delta"],
         }]  # fmt: skip
 
     def headline(self) -> str:
@@ -281,9 +282,7 @@ class CertifiedThreshold(Threshold):
                           "perfect": self._perfect(), "coverage": self.coverage})  # fmt: skip
         if self.attainable:
             return found
-        for one in dict.fromkeys(self.attained[:1] + self.attained[-1:]):
-            found.append({"about": "instead", "risk": one.risk, "coverage": one.coverage, "limit": self.risk_limit,
-                          "delta": self.delta})  # fmt: skip
+        found += self._certified_instead(next(fact for fact in found if fact["about"] == "threshold"))
         if self.ranking is not None:
             value, low, high = self.ranking
             found += [{"about": "usefulness", "score": "this score", "low": low},
@@ -293,6 +292,20 @@ class CertifiedThreshold(Threshold):
             found.append({"about": "promise", "attained": False, "some": False, "risk": self.risk_limit, "n": self.n,
                           "asked": self.risk_limit, **self.plan()})  # fmt: skip
         return found
+
+    def _certified_instead(self, said: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return what these rows do certify; the first of it that answers something is spoken of beside the limit."""
+        if not self.attained:
+            return [{"about": "not promised", "limit": self.risk_limit}]
+        first = self.attained[0]
+        useless = self.ranking is not None and self.ranking[1] <= 0.5
+        some = [one for one in self.attained if one.coverage >= NOTHING and one.risk <= USABLE * self.risk_limit]
+        if some and first.risk > self.risk_limit and not useless:
+            one = some[0]
+            said |= {"instead": one.risk, "threshold": one.printed, "coverage": one.coverage}
+        return [{"about": "instead", "risk": first.risk, "coverage": first.coverage, "limit": self.risk_limit,
+                 "delta": self.delta, "sure": 1.0 - self.delta,
+                 "kept": limits((one.risk, one.coverage, one.printed) for one in self.attained)}]  # fmt: skip
 
     def plan(self) -> dict[str, Any]:
         """Return what the verdict says of more rows; no number of them helps a ranking by chance."""
@@ -333,6 +346,18 @@ def plan_of(needed: tuple[int, int | None] | None, least: tuple[int, float] | No
     """Return what the verdict says of more rows: how many at least, and the least risk of so many accepted rows."""
     enough, lowest = least or (0, 0.0)
     return {"needed": None if needed is None else needed[0], "enough": enough, "lowest": lowest}
+
+
+def plainly(promise: Mapping[str, Any]) -> str:
+    """Return what is promised without its probability: of right and wrong answers as the share of wrong ones."""
+    said = str(promise["statement"]).partition(", the mean loss of ")[2]
+    what, _, limit = said.rpartition(" is at most ")
+    if not what:  # of something else than a mean loss
+        return str(promise["statement"])
+    if promise["bound"] == "binomial" and what.startswith("what is accepted"):
+        rest = what.removeprefix("what is accepted")
+        return f"of new cases like these, at most {percent(promise['risk'])} of what is answered{rest} is wrong"
+    return f"of new cases like these, the mean loss of {what} is at most {limit}"
 
 
 def statement(
