@@ -1,4 +1,4 @@
-"""Cases of the sentences about what was compared, as ``test_verdict`` has them of the others."""
+"""Cases of the sentences about what was compared, as ``facts`` has them of the others."""
 
 from __future__ import annotations
 

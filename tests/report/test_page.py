@@ -20,7 +20,7 @@ from abstain._result import clean
 from abstain.report import Source, as_html, build
 from tests.report import hostile
 
-VOID = {"meta", "link", "br", "img", "hr", "input"}
+VOID = {"meta", "wbr", "link", "br", "img", "hr", "input"}
 
 
 class Walk(HTMLParser):

@@ -26,6 +26,9 @@ from abstain.report._page import (
 )  # fmt: skip
 from abstain.report._svg import svg
 
+#: Tables with more columns than this are set row by row on a phone.
+STACKED = 3
+_TABLE, _ROW = re.compile(r"<table>.*?</table>", re.DOTALL), re.compile(r'<tr><th scope="row">.*?</tr>', re.DOTALL)
 _STYLE = re.compile(r' style="([^"]*)"')
 
 
@@ -101,7 +104,7 @@ def _part(part: Part, title: str) -> str:
         name = _text(part.table.title or title)
         head = f'<p class="caption">{_text(part.table.title)}</p>' if part.table.title else ""
         body = replace(part.table, title="", notes=()).to_html(part.columns)
-        table, _, legend = body.rpartition("</table>")
+        table, _, legend = _TABLE.sub(lambda found: _headed(found[0]), body).rpartition("</table>")
         notes = "".join(f"<p>{_text(each)}</p>" for each in part.table.notes)
         wide = f'<div class="wide" role="group" tabindex="0" aria-label="{name}">{table}</table></div>'
         return f'{head}{wide}<div class="below">{notes}{legend}</div>'
@@ -116,6 +119,23 @@ def _part(part: Part, title: str) -> str:
     assert isinstance(part, Folded)
     inner = "".join(_part(each, part.title) for each in part.parts)
     return f"<details><summary>{_text(part.title)}</summary>{inner}</details>"
+
+
+def _headed(table: str) -> str:
+    """Return a table whose names may be broken behind their parts, and whose cells know their heading on a phone."""
+    heads = re.findall(r'<th scope="col">(.*?)</th>', table)
+    stacked = len(heads) > STACKED
+
+    def row(found: re.Match[str]) -> str:
+        name, end, cells = found[0].partition("</th>")
+        name = re.sub(r"(?<=\w)([_/=.-])(?=\w)", r"\1<wbr>", name)
+        if stacked:
+            known = iter(heads[1:])
+            cells = re.sub(r"<td\b", lambda _: f'<td data-head="{next(known)}"', cells)
+        return name + end + cells
+
+    text = _ROW.sub(row, table)
+    return text.replace("<table>", '<table class="stack">', 1) if stacked else text
 
 
 def _terms(part: Terms) -> str:

@@ -16,6 +16,8 @@ from abstain.thresholds import Monitoring, Period
 LEAST = 1e-3
 #: So many periods are named in the charts.
 NAMED = 4
+#: Names from so many letters on, such as dates, have more room.
+LONG = 8
 #: Evidence above this is told as that: more digits say nothing.
 PLENTY = 1e6
 
@@ -101,7 +103,7 @@ def sections(seen: Monitoring, source: Source) -> list[Section]:
         np.array([getattr(each, name) for each in seen.periods], dtype=np.float64) for name in names
     )
     span = (0.5, len(x) + 0.5)
-    step = -(-len(x) // NAMED)
+    step = -(-len(x) // (NAMED if max(len(one.period) for one in seen.periods) < LONG else NAMED - 1))
     labels = tuple(str(each.period) if k % step == 0 else "" for k, each in enumerate(seen.periods))
     axis = "Period, by its first day or number"
     ends = np.concatenate([high, risk])
