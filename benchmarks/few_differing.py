@@ -1,10 +1,11 @@
 """Two scores or models that differ on few rows, in clusters, with losses of their own, or graded: false statements.
 
-python benchmarks/few_differing.py [clusters] [models] [answers] [graded] [power] [--full]
+python benchmarks/few_differing.py [clusters] [large] [models] [answers] [graded] [successes] [power] [--full]
 
 Populations in which both are equal, or the new one is worse by the margin. Some rows are promoted to the top of the
 score: whole clusters (clusters), rows whose loss is between 0 and 1 (graded), rows that the new model answers
-differently (models); or the score is the same, and the new model errs on other rows (answers). Shares with 1.96 Monte
+differently (models); or the score is the same, and the new model errs on other rows (answers). Clusters of two rows but
+for promoted ones of fifty (large). Nearly all rows wrong, of which some are demoted (successes). Shares with 1.96 Monte
 Carlo errors of 100 samples, with --full of 400. For one 0/1 loss: ranks_and_margins.py moved.
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 import abstain
 from abstain.inference import non_inferiority
 
-KINDS = ("clusters", "models", "answers", "graded")
+KINDS = ("clusters", "large", "models", "answers", "graded", "successes")
 #: Metric, error rate, share of rows that differ, sample size, margin.
 CELLS = (
     ("augrc", 0.02, 0.05, 1500, 0.0002), ("augrc", 0.04, 0.02, 2500, 0.0002), ("augrc", 0.1, 0.05, 500, 0.001),
@@ -52,7 +53,14 @@ def population(kind: str, metric: str, error: float, share: float, margin: float
     same = kind == "answers"
     new = old if same else np.where(doubtful, 1.0 + 0.01 * rng.random(SIZE), old)
     where, rest = (sure, np.where(doubtful, 0.0, chance)) if same else (doubtful, chance)
-    measure, own = getattr(abstain, metric), kind in ("models", "answers")
+    own, weight = kind in ("models", "answers"), np.where(doubtful, 50.0, 2.0) if kind == "large" else None
+    if kind == "successes":
+        old, new = -old, -new
+    wrong: Any = (lambda rate: 1.0 - rate) if kind == "successes" else (lambda rate: rate)
+
+    def measure(rate: Any, score: Any) -> float:
+        return float(getattr(abstain, metric)(wrong(rate), score, sample_weight=weight))
+
     low, high = 1e-9, 0.95
     for _ in range(50):
         middle = 0.5 * (low + high)
@@ -60,7 +68,7 @@ def population(kind: str, metric: str, error: float, share: float, margin: float
         worse = measure(tried, new) - measure(chance if own else tried, old)
         low, high = (middle, high) if worse < margin else (low, middle)
     found = np.where(where, low, rest)
-    return Population(old, new, chance if own else found, found, sure | doubtful if same else doubtful)
+    return Population(old, new, wrong(chance if own else found), wrong(found), sure | doubtful if same else doubtful)
 
 
 def sample(kind: str, of: Population, n: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
@@ -72,11 +80,16 @@ def sample(kind: str, of: Population, n: int, rng: np.random.Generator) -> tuple
         chosen = (rng.integers(0, SIZE // ROWS, n // ROWS)[:, None] * ROWS + np.arange(ROWS)).ravel()
         shared = np.repeat(rng.random(n // ROWS) < 0.5, ROWS)
         luck = np.where(shared, np.repeat(rng.random(n // ROWS), ROWS), luck)
+    if kind == "large":  # n / 2 clusters, each wrong or right as a whole
+        clusters = np.repeat(np.arange(n // 2), np.where(of.differs[chosen[: n // 2]], 50, 2))
+        chosen, luck = chosen[clusters], luck[clusters]
     scores = {"new": of.new[chosen], "old": of.old[chosen]}
+    if kind == "large":
+        scores = {name: score + 1e-6 * rng.random(score.size) for name, score in scores.items()}
     loss = (luck < of.chance_old[chosen]) * 1.0
     if kind == "graded":
         loss *= 0.1 + 0.9 * rng.random(n)
-    if kind in ("clusters", "graded"):
+    if kind not in ("models", "answers"):
         return loss, scores, clusters
     other = np.where(of.differs[chosen], rng.random(n), luck)
     return {"new": (other < of.chance_new[chosen]) * 1.0, "old": loss}, scores, clusters
@@ -124,13 +137,22 @@ def ordinary(kind: str, n: int, share: float, gap: float, rng: np.random.Generat
     wrong = hard < np.quantile(hard, share)
     scores = {name: base + 0.8 * rng.normal(size=n) - (1.4 + sign * gap / 2) * wrong
               for name, sign in (("a", 1.0), ("b", -1.0))}  # fmt: skip
-    return wrong * (1.0 if kind == "clusters" else 0.1 + 0.9 * rng.random(n)), scores, clusters
+    return wrong * (0.1 + 0.9 * rng.random(n) if kind == "graded" else 1.0), scores, clusters
 
 
 def power(many: int) -> None:
     """How often scores or models that differ on most rows are told apart, equal and not."""
-    for kind in ("clusters", "models", "graded"):
-        for n, share, metric in ((500, 0.2, "augrc"), (1000, 0.05, "augrc"), (500, 0.2, "aurc")):
+    for kind in ("clusters", "models", "graded", "scores"):
+        rare = [
+            (2500, 0.01, "augrc"),
+            (2000, 0.02, "augrc"),
+            (400, 0.1, "augrc"),
+            (200, 0.4, "augrc"),
+            (200, 0.4, "aurc"),
+        ]
+        for n, share, metric in [(500, 0.2, "augrc"), (1000, 0.05, "augrc"), (500, 0.2, "aurc")] + rare * (
+            kind == "scores"
+        ):
             found = np.zeros(2)
             for k in range(many):
                 for place, gap in enumerate((0.0, 0.3)):

@@ -11,7 +11,7 @@ import numpy as np
 
 from abstain._checks import closest
 from abstain._result import Column, Estimate, Result, Row, Table, arrow
-from abstain.inference import Difference
+from abstain.inference import Difference, without_room
 
 if TYPE_CHECKING:
     from abstain.plots import ForestDisplay
@@ -84,6 +84,8 @@ class Comparison(Result):
         if max(self.n_runs) > 1:
             how = "subtracted run by run" if self.paired_runs else "taken as independent between scores"
             lines.append(f"errors hold test set and training; runs are {how}")
+        uncovered = without_room(self.method, self.n_runs)
+        lines += [] if uncovered is None else [uncovered]
         if self.n_clusters is not None:
             lines.append(f"samples are dependent within {self.n_clusters} clusters")
         lines += [f"{row['name']}: {row['warning']}" for row in self.table if row["warning"]]

@@ -58,5 +58,6 @@ from abstain.inference._runs import components as components
 from abstain.inference._stands_out import stands_out as stands_out
 from abstain.inference._unseen import OneMore as OneMore
 from abstain.inference._unseen import worse_ends as worse_ends
+from abstain.inference._unseen_pair import without_room as without_room
 from abstain.inference._width import samples_for_width as samples_for_width
 from abstain.inference._wilcoxon import wilcoxon_over_resamples as wilcoxon_over_resamples

@@ -12,12 +12,13 @@ from abstain._checks import UnmetNeed
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._bootstrap import of_replicates, of_resampling, replicates
+from abstain.inference._clusters import Unequal, unequal
 from abstain.inference._columns import check_scored, evaluated, tables
 from abstain.inference._coverage import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._panel import Panel
-from abstain.inference._resample import plan
+from abstain.inference._resample import codes, plan
 from abstain.inference._runs import components, over_runs
 from abstain.inference._spread import (
     SINGLE,
@@ -31,7 +32,7 @@ from abstain.inference._spread import (
     warning_light,
 )
 from abstain.inference._unseen import OneMore, one_more
-from abstain.inference._unseen_pair import UnseenPairs, rises_of, unseen_pairs
+from abstain.inference._unseen_pair import UnseenPairs, rises_of, unseen_pairs, without_room
 from abstain.metrics import Gradient, Metric
 
 Route = Literal["influence", "bootstrap"]
@@ -43,7 +44,8 @@ class Estimates:
 
     The terms are influences over W, one per sample or cluster, or centred bootstrap replicates over sqrt(B - 1):
     either way products of rows sum to covariances due to the test set, on at most ``df`` degrees of freedom.
-    ``unseen``: of one run each, what an error that was not seen would do to differences.
+    ``unseen``: of one run each, what an error or a success that was not seen would do to differences; ``unequal``: what
+    clusters of unequal size do to their spread.
     """
 
     metric: Metric
@@ -55,7 +57,21 @@ class Estimates:
     edges: tuple[str | None, ...]
     n_clusters: int | None
     route: Route
-    unseen: UnseenPairs | None = None
+    unseen: tuple[UnseenPairs, ...] = ()
+    unequal: Unequal | None = None
+
+    def pair(self, i: int, j: int, level: float) -> tuple[tuple[FloatArray, FloatArray], float]:
+        """Return the terms of two scores for their difference, and most degrees of freedom of its interval."""
+        one, other, most_df = self.terms[i], self.terms[j], min(self.df[i], self.df[j])
+        if self.unequal is None:
+            return (one, other), most_df
+        factor, df = self.unequal.of(over_runs(one) - over_runs(other), i, j, level)
+        return (factor * one, factor * other), min(most_df, df)
+
+    @property
+    def note(self) -> str | None:
+        """What its differences do not cover, None where nothing is left out."""
+        return without_room(self.route, [len(value) for value in self.values])
 
     @property
     def means(self) -> FloatArray:
@@ -114,7 +130,8 @@ def by_influence(
             raw.append(own)
             if single:
                 rises.append(rises_of(derivative, table))
-    unseen = unseen_pairs(rises, [row[0] for row in blocks], panel.same_loss, clusters) if single else None
+    unseen = unseen_pairs(rises, [row[0] for row in blocks], panel.same_loss, clusters) if single else ()
+    sizes = None if clusters is None else _unequal(raw, panel, clusters)
     terms = _by_score(raw, panel, strata, clusters)
     n_terms = terms[0].shape[1]
     df = tuple(min(n_terms - 1.0, *(limit.df for limit in row)) for row in limits)
@@ -124,7 +141,14 @@ def by_influence(
     )
     edges = tuple(_edge(metric, row) for row in blocks)
     n_clusters = None if clusters is None else n_terms
-    return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", unseen)
+    return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", unseen, sizes)
+
+
+def _unequal(raw: list[FloatArray], panel: Panel, clusters: ArrayLike) -> Unequal | None:
+    """Return what clusters of unequal size do to differences of means over runs."""
+    starts = np.cumsum((0, *panel.n_runs[:-1]))
+    rows = np.add.reduceat(np.stack(raw, axis=1), starts, axis=1) / np.array(panel.n_runs)
+    return unequal(rows, panel.weight, codes(clusters, "clusters", panel.n))
 
 
 def _by_score(

@@ -60,7 +60,7 @@ class NonInferiority(Result):
 
     ``new``, ``reference``: names; ``difference``: by how much the new one is *worse* (negative: better), in units of
     the metric; ``low``, ``high``: one-sided limits of it at ``level`` each; ``margin``; ``p_value``: of the claim;
-    ``shown``: whether it is shown at ``level``; ``n_errors``: that decide; ``warning``.
+    ``shown``: whether it is shown at ``level``; ``n_errors``: that decide; ``warning``; ``note``: what is not covered.
 
     Examples
     --------
@@ -93,6 +93,7 @@ class NonInferiority(Result):
     n_errors: int
     n_clusters: int | None
     warning: str | None
+    note: str | None = None
 
     def headline(self) -> str:
         """Return what is claimed, and whether it is shown."""
@@ -130,7 +131,7 @@ class NonInferiority(Result):
         """Return what the test is of, and its warning."""
         units = f"{self.n} samples" + (f" in {self.n_clusters} clusters" if self.n_clusters is not None else "")
         said = f"{units}, {self.n_errors} errors; below 0: better; Hall's transformation of Student's t"
-        return [said] if self.warning is None else [said, self.warning]
+        return [said, *filter(None, (self.note, self.warning))]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict."""
@@ -213,13 +214,15 @@ def non_inferiority(
         )
     estimates = by_influence(chosen, columns, level, strata, clusters)
     sign = 1.0 if chosen.direction == "lower" else -1.0
-    terms = sign * (estimates.terms[0].mean(axis=0) - estimates.terms[1].mean(axis=0))
-    (one, other), (first, second) = estimates.values, estimates.terms
+    (one, other), ((first, second), most_df) = estimates.values, estimates.pair(0, 1, 2.0 * level - 1.0)
+    large = estimates.unequal is not None and most_df < FEW
+    terms = sign * (first.mean(axis=0) - second.mean(axis=0))
     together = columns.runs_are_paired(paired_runs)
-    most_df = min(*estimates.df, KNOWN * degrees_of_freedom(terms))
+    most_df = min(most_df, KNOWN * degrees_of_freedom(terms))
     parts = of_pair((one, other), (first, second), most_df, together)
-    if estimates.unseen is not None:
-        test, df = with_unseen(parts.test, most_df, most_df, estimates.unseen.of(0, 1), estimates.n_clusters)
+    if estimates.unseen:
+        more = max(each.of(0, 1) for each in estimates.unseen)
+        test, df = with_unseen(parts.test, most_df, most_df, more, estimates.n_clusters)
         parts = parts._replace(test=test, df=df)
     difference = sign * float(estimates.means[0] - estimates.means[1])
     error = float(np.sqrt(parts.total))
@@ -228,12 +231,13 @@ def non_inferiority(
     below, above = (_p(difference, at, error, skew, parts.df) for at in (margin, -margin))
     p = below[0] if claim == "non-inferior" else max(below[0], above[1])
     few = f"{errors} errors are few: at the margin a claim may be false in more than {1.0 - level:.3g} of samples"
-    differ = f"only {parts.df:.1f} degrees of freedom: too few errors on rows where the two differ"
+    why = "a few clusters hold most of the rows" if large else "too few errors on rows where the two differ"
+    differ = f"only {parts.df:.1f} degrees of freedom: {why}"
     return NonInferiority(
         chosen.spec, chosen.label, chosen.direction, claim, *columns.names, difference,
         difference - _solved(critical, skew) * error, difference - _solved(-critical, skew) * error, error, parts.df,
         skew, margin, p, bool(p <= 1.0 - level), level, columns.n, errors, estimates.n_clusters,
-        few if errors < WARN else differ if parts.df < FEW else None,
+        few if errors < WARN else differ if parts.df < FEW else None, estimates.note,
     )  # fmt: skip
 
 

@@ -148,14 +148,15 @@ def _safe(plain: Difference, swapped: float) -> float:
 
 def _difference(estimates: Estimates, i: int, j: int, level: float, together: bool) -> Difference:
     """Return one difference with its own interval and p-value."""
-    values, terms = (estimates.values[i], estimates.values[j]), (estimates.terms[i], estimates.terms[j])
-    most_df = min(estimates.df[i], estimates.df[j])
+    values, (terms, most_df) = (estimates.values[i], estimates.values[j]), estimates.pair(i, j, level)
     single = len(terms[0]) == len(terms[1]) == 1
     apart = terms[0][0] - terms[1][0] if single else None  # of each sample
     parts = of_pair(values, terms, most_df, together) if apart is None else of_one(apart, most_df)
     difference = float(values[0].mean() - values[1].mean())
     scale = max(estimates.sizes[i], estimates.sizes[j])
     notes: list[str | None] = []
+    large = estimates.unequal is not None and most_df < FEW
+    why = "a few clusters hold most of the rows" if large else "too few samples on which the two differ"
     if parts.total <= 1e-24 * max(scale, difference**2):
         error_test = error_runs = error = 0.0
         p = 1.0 if abs(difference) <= 1e-12 * max(abs(float(values[0].mean())), 1e-300) else np.nan
@@ -172,15 +173,15 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         if estimates.route == "influence":
             apart = over_runs(terms[0]) - over_runs(terms[1]) if apart is None else apart
             spread_df = degrees_of_freedom(apart)
-            if estimates.unseen is not None:
-                more = estimates.unseen.of(i, j)
+            if estimates.unseen:
+                more = max(each.of(i, j) for each in estimates.unseen)
                 test, df = with_unseen(parts.test, parts.df, spread_df, more, estimates.n_clusters)
                 parts = parts._replace(test=test, df=df)
             most_df = min(most_df, parts.df, spread_df)
         error_test, error_runs, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
         p = p_of(abs(difference) / error, parts.df)
         if most_df < FEW:
-            notes.append(f"only {most_df:.1f} degrees of freedom: too few samples on which the two differ")
+            notes.append(f"only {most_df:.1f} degrees of freedom: {why}")
         if estimates.n_clusters is not None and estimates.n_clusters < FEW_CLUSTERS:
             notes.append(f"only {estimates.n_clusters} clusters: a rough guide")
         notes += dict.fromkeys((estimates.edges[i], estimates.edges[j]))

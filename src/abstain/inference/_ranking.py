@@ -294,8 +294,9 @@ def ranking_study(
         sets = rank_sets(test, level, columns.runs_are_paired(paired_runs), draws)
         rankings[metric.spec] = _ranking(metric, columns.names, drawn[:, :, which], test, sets, level)
     return RankingStudy(
-        rankings, columns.names, columns.n, columns.n_runs, n_resamples, level, adjust, replicates, columns.fingerprint
-    )
+        rankings, columns.names, columns.n, columns.n_runs, n_resamples, level, adjust, replicates, columns.fingerprint,
+        tuple(dict.fromkeys(filter(None, (test.estimates.note for test in tests)))),
+    )  # fmt: skip
 
 
 def _ranking(

@@ -4,9 +4,10 @@ Two scores under one loss differ by what the errors do on the rows that they ran
 error at all: then both the difference and its spread come from elsewhere, and a test is sure of what it has not seen.
 So one error is added where the two differ, at a row drawn in proportion to the square of what it would do there.
 
+- *Mostly wrong rows*: where these differ a success may not have been seen. It is added alike; the larger one counts.
 - *A loss that is not 0/1*: the error has the mean square of the losses that were seen, drawn in proportion to size.
-- *Clusters*: as many errors come at once as they do in the clusters that were seen, beyond what chance puts there,
-  though no more than a cluster has rows.
+- *Clusters*: an error comes with so large a share of the other rows of its own cluster as the losses that were seen are
+  correlated, beyond what chance puts together.
 - *Two models*, whose losses differ: either may err alone, which does more than a change of rank. Where they may do so
   is not known, so the row is drawn from those that they rank differently, or from all, whichever does more.
 """
@@ -22,7 +23,7 @@ from abstain._checks import to_numpy
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.inference._resample import codes
-from abstain.inference._unseen import sizes_of
+from abstain.inference._unseen import Sizes, sizes_of
 from abstain.metrics import Gradient
 
 #: Degrees of freedom of the variance that one unseen error brings to a difference, and errors from which on it is
@@ -32,50 +33,66 @@ DF_UNSEEN, DECIDING = 2.0, 10.0
 
 @dataclass(frozen=True, eq=False)
 class UnseenPairs:
-    """What more loss would do, per score: ``rises`` by a unit of it, on every row or (one loss) on those with room.
+    """What more loss (or more success) would do, per score: ``rises`` by a unit, on every row or those with ``room``.
 
-    ``room``: rows with hardly any loss, None if ``rises`` are of these alone; ``square`` and ``number``: mean square of
-    an unseen loss, and how many come at once; ``unit``: cluster of each row; ``loss``: of each model, if they differ.
+    ``room``: rows with hardly any of it, None if ``rises`` are of these alone; ``square``: of an unseen one;
+    ``tie``: correlation in a cluster; ``unit``, ``size``: cluster of each row and its rows; ``loss``: of each model, if
+    they differ.
     """
 
     rises: tuple[FloatArray, ...]
     room: tuple[BoolArray, ...] | None
     square: tuple[float, ...]
-    number: tuple[float, ...]
+    tie: tuple[float, ...]
     unit: IntArray | None
+    size: FloatArray | None
     loss: tuple[FloatArray, ...] = ()
 
     def of(self, i: int, j: int) -> float:
         """Return the variance that one more error brings to the difference of two scores."""
-        one, other, unit = self.rises[i], self.rises[j], self.unit
-        square, number = max(self.square[i], self.square[j]), max(self.number[i], self.number[j])
+        one, other, unit, size = self.rises[i], self.rises[j], self.unit, self.size
+        square, tie = max(self.square[i], self.square[j]), max(self.tie[i], self.tie[j])
         if self.room is None:
             gap = one - other
-            squares = _squares(gap, number, unit)
-            return square * _drawn(squares if unit is None or number == 1.0 else gap * gap, squares)
+            squares = _squares(gap, tie, unit, size)
+            return square * _drawn(squares if unit is None or tie == 0.0 else gap * gap, squares)
         both = self.room[i] & self.room[j]
-        apart = 1.0 if unit is None else _together(np.abs(self.loss[i] - self.loss[j]), unit)
-        one, other, unit = one[both], other[both], None if unit is None else unit[both]
+        apart = 0.0 if unit is None else _tie(np.abs(self.loss[i] - self.loss[j]), unit)
+        one, other = one[both], other[both]
+        if unit is not None and size is not None:
+            unit, size = unit[both], size[both]
         gap = one - other
-        alone = np.maximum(_squares(one, apart, unit), _squares(other, apart, unit))
+        alone = np.maximum(_squares(one, apart, unit, size), _squares(other, apart, unit, size))
         anywhere = _drawn(np.maximum(np.abs(one), np.abs(other)) ** 2, alone)
-        return square * max(_drawn(gap * gap, np.maximum(alone, _squares(gap, number, unit))), anywhere)
+        return square * max(_drawn(gap * gap, np.maximum(alone, _squares(gap, tie, unit, size))), anywhere)
 
 
 def unseen_pairs(
     rises: list[FloatArray], tables: Sequence[TieBlocks], same_loss: bool, clusters: ArrayLike | None
-) -> UnseenPairs:
-    """Return what unseen errors would do to scores or models on the same samples, one table each."""
+) -> tuple[UnseenPairs, ...]:
+    """Return what unseen errors, and of 0/1 losses unseen successes, would do to scores or models, one table each."""
     unit = None if clusters is None else codes(clusters, "clusters", rises[0].size)
     judged = tables[:1] if same_loss else tables
     losses, sizes = [_loss(each) for each in judged], [sizes_of(each) for each in judged]
-    number = [1.0 if unit is None else _together(each, unit) for each in losses]
-    rooms = [loss < 0.5 * size.mean for loss, size in zip(losses, sizes, strict=True)]
-    square = [size.square for size in sizes]
-    if not same_loss:
-        return UnseenPairs(tuple(rises), tuple(rooms), tuple(square), tuple(number), unit, tuple(losses))
-    rises, unit = [each[rooms[0]] for each in rises], None if unit is None else unit[rooms[0]]
-    return UnseenPairs(tuple(rises), None, tuple(square * len(tables)), tuple(number * len(tables)), unit)
+    kinds = [losses]
+    if all(each.binary for each in judged):
+        kinds.append([1.0 - loss for loss in losses])
+    return tuple(_pairs(rises, kind, sizes, unit) for kind in kinds)
+
+
+def _pairs(rises: list[FloatArray], losses: list[FloatArray], sizes: list[Sizes], unit: IntArray | None) -> UnseenPairs:
+    """Return it for one kind of loss, of these sizes."""
+    size = None if unit is None else np.bincount(unit)[unit].astype(np.float64)
+    tie = [0.0 if unit is None else _tie(loss, unit) for loss in losses]
+    square = [each.square for each in sizes]
+    rooms = [loss < 0.5 * each.mean for loss, each in zip(losses, sizes, strict=True)]
+    if len(losses) > 1:
+        return UnseenPairs(tuple(rises), tuple(rooms), tuple(square), tuple(tie), unit, size, tuple(losses))
+    number, room = len(rises), rooms[0]
+    rises = [each[room] for each in rises]
+    if unit is not None and size is not None:
+        unit, size = unit[room], size[room]
+    return UnseenPairs(tuple(rises), None, tuple(square * number), tuple(tie * number), unit, size)
 
 
 def _loss(blocks: TieBlocks) -> FloatArray:
@@ -83,19 +100,19 @@ def _loss(blocks: TieBlocks) -> FloatArray:
     return np.asarray(to_numpy(blocks.samples.loss))
 
 
-def _together(loss: FloatArray, unit: IntArray) -> float:
-    """Return how many losses come at once in a cluster, drawn in proportion to size, less what chance puts together.
+def _tie(loss: FloatArray, unit: IntArray) -> float:
+    """Return the correlation of the losses in a cluster, from how many others a loss finds, drawn by its square.
 
-    With correlation r, and a chance p of an error, an error finds (m - 1)(p + r (1 - p)) others: of an unseen one the
-    (m - 1) r count.
+    With correlation r, and a chance p of an error, it finds (m - 1)(p + r (1 - p)) of m rows: without those of chance
+    (m - 1) r, which an unseen one would bring.
     """
     total, rows = float(loss @ loss), np.bincount(unit).astype(np.float64)
-    if total == 0.0:
-        return 1.0
-    mean = float(loss.mean())
+    mean, possible = float(loss.mean()), float((loss * loss) @ (rows[unit] - 1.0))
+    if possible == 0.0:
+        return 0.0
     share = min(mean * float(loss.sum()) / total, 0.99)
-    others = (float(np.sum(np.bincount(unit, loss) ** 2)) - float(np.sum(rows * (rows - 1.0))) * mean**2) / total - 1.0
-    return 1.0 + max(0.0, others) / (1.0 - share)
+    others = float(np.sum(np.bincount(unit, loss) ** 2)) - float(np.sum(rows * (rows - 1.0))) * mean**2 - total
+    return min(max(0.0, others) / ((1.0 - share) * possible), 1.0)
 
 
 def rises_of(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
@@ -110,19 +127,19 @@ def rises_of(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
     return rises
 
 
-def _squares(rises: FloatArray, number: float, unit: IntArray | None) -> FloatArray:
+def _squares(rises: FloatArray, tie: float, unit: IntArray | None, size: FloatArray | None) -> FloatArray:
     """Return the mean square of what an error does on each row, with those that come with it anywhere in its cluster.
 
     What two scores make of them may cancel: of k others with mean m and variance v it is (x + k m)^2 + k v.
     """
     squares = rises * rises
-    if unit is None or number == 1.0:
+    if unit is None or size is None or tie == 0.0:
         return squares
     rows = np.bincount(unit)[unit]
     others = np.maximum(rows - 1.0, 1.0)
     mean = (np.bincount(unit, rises)[unit] - rises) / others
     variance = (np.bincount(unit, squares)[unit] - squares) / others - mean * mean
-    more = np.minimum(number - 1.0, rows - 1.0)
+    more = np.minimum(tie * (size - 1.0), rows - 1.0)
     return np.asarray((rises + more * mean) ** 2 + more * np.maximum(variance, 0.0))
 
 
@@ -144,3 +161,9 @@ def with_unseen(test: float, df: float, spread_df: float, unseen: float, n_clust
     total = test + unseen
     mixed = total**2 / (test**2 / max(min(df, spread_df), 1e-9) + unseen**2 / DF_UNSEEN)
     return total, mixed if n_clusters is None else min(mixed, n_clusters - 1.0)
+
+
+def without_room(method: str, n_runs: Sequence[int]) -> str | None:
+    """Return the note of tests that keep no room for what was not seen, None for the others."""
+    who = "a bootstrap" if "bootstrap" in method else "several runs" if max(n_runs) > 1 else None
+    return None if who is None else f"{who}: no room for unseen errors, so a difference on few rows stays too sure"

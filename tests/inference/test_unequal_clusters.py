@@ -1,0 +1,99 @@
+"""Differences in clusters of unequal size: few of them decide, which Student's t with K - 1 degrees does not know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import abstain
+from abstain import inference
+
+SIZES = np.r_[np.full(3, 100), np.full(57, 5)]
+
+
+def _models(sizes: Any, together: float, seed: int) -> tuple[dict[str, Any], dict[str, Any], Any]:
+    """Return two exchangeable models with normal losses, of which rows of a cluster share a part, and clusters."""
+    rng = np.random.default_rng([seed, 3])
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    losses = {
+        name: 20.0 + rng.normal(size=len(rows)) + together * rng.normal(size=len(sizes))[rows] for name in ("a", "b")
+    }
+    return losses, {name: rng.random(len(rows)) for name in losses}, rows
+
+
+def test_exchangeable_models_differ_in_five_per_cent() -> None:
+    """Of 300 samples in 60 clusters, three with half of the rows: 1 to 8 %; by K - 1 degrees of freedom over 10 %."""
+    found = plain = 0
+    for seed in range(300):
+        losses, scores, rows = _models(SIZES, 1.0, seed)
+        each = abstain.compare(losses, scores, "risk", clusters=rows).difference("a", "b")
+        found += each.significant
+        apart = np.bincount(rows, losses["a"] - losses["b"] - each.difference) / len(rows)
+        plain += abs(each.difference) > stats.t.ppf(0.975, 59) * np.sqrt(60 / 59 * apart @ apart)
+    assert 4 <= found <= 25
+    assert plain > 30
+
+
+@pytest.mark.parametrize("together", [0.0, 1.0])
+def test_the_critical_value_is_exact_for_normal_sums(together: float) -> None:
+    """Of 4,000 drawn statistics 5 % lie beyond that of the degrees of freedom, at the correlation that was found."""
+    losses, scores, rows = _models(SIZES, together, 1)
+    each = abstain.compare(losses, scores, "risk", clusters=rows).difference("a", "b")
+    share, size = SIZES / SIZES.sum(), SIZES.astype(float)
+    gap = losses["a"] - losses["b"] - each.difference
+    sums = np.bincount(rows, gap)
+    lacking = [float(np.sum(v * (1 - 2 * share)) + v.sum() * share @ share) for v in (size, size**2 - size)]
+    rho = min(max((sums @ sums / (gap @ gap) * size.sum() - lacking[0]) / lacking[1], 0.0), 1.0)
+    variance = size + rho * (size**2 - size)
+    factor = 1.0 / (1.0 - 2.0 * share + share**2 * variance.sum() / variance)
+    drawn = np.random.default_rng(0).normal(size=(4000, 60)) * np.sqrt(variance)
+    total = drawn.sum(axis=1)
+    spread = np.sqrt(np.sum(factor * (drawn - share * total[:, None]) ** 2, axis=1))
+    beyond = np.mean(np.abs(total) > stats.t.ppf(0.975, each.df) * spread)
+    assert each.standard_error == pytest.approx(float(np.sqrt(factor @ sums**2)) / len(rows), rel=1e-6)
+    assert beyond == pytest.approx(0.05, abs=0.012)
+
+
+def test_equal_clusters_are_as_they_were() -> None:
+    """Whatever they are called, and where rows of weight 0 alone make them unequal: K - 1 degrees of freedom."""
+    losses, scores, rows = _models(np.full(20, 10), 1.0, 0)
+    each = abstain.compare(losses, scores, "risk", clusters=[f"c{k}" for k in rows]).difference("a", "b")
+    sums = np.bincount(rows, losses["a"] - losses["b"] - each.difference) / 200
+    assert each.df == 19
+    assert each.standard_error == pytest.approx(float(np.sqrt(20 / 19 * sums @ sums)), rel=1e-12)
+    more = {name: np.r_[column, 20.0] for name, column in losses.items()}
+    padded = abstain.compare(
+        more, {name: np.r_[column, 0.5] for name, column in scores.items()}, "risk",
+        sample_weight=np.r_[np.ones(200), 0.0], clusters=np.r_[rows, 3],
+    ).difference("a", "b")  # fmt: skip
+    assert (padded.df, padded.standard_error) == pytest.approx((19, each.standard_error))
+
+
+def test_a_few_large_clusters_are_named() -> None:
+    """Two clusters that hold most rows leave few degrees of freedom; a difference and a claim both say why."""
+    losses, scores, rows = _models(np.r_[200, 200, np.full(18, 5)], 1.0, 0)
+    each = abstain.compare(losses, scores, "risk", clusters=rows).difference("a", "b")
+    assert each.df < 5
+    assert each.warning is not None
+    assert "a few clusters hold most of the rows" in each.warning
+    claim = inference.non_inferiority(losses, scores, "risk", margin=0.1, clusters=rows)
+    assert claim.warning is not None
+    assert "a few clusters hold most of the rows" in claim.warning
+
+
+def test_what_keeps_no_room_says_so() -> None:
+    """A bootstrap and several runs note that an unseen error has no room; one run by influence has none to note."""
+    rng = np.random.default_rng(0)
+    loss, scores = (rng.random((2, 300)) < 0.2) * 1.0, {name: rng.random((2, 300)) for name in ("a", "b")}
+    single = {name: score[0] for name, score in scores.items()}
+    for result in (
+        abstain.compare(loss, scores), abstain.compare(loss[0], single, method="bootstrap", n_resamples=50),
+        abstain.ranking_study(loss, scores, "augrc", n_resamples=100),
+        inference.non_inferiority(loss, scores, margin=0.2),
+    ):  # fmt: skip
+        assert any("no room for unseen errors" in note for note in result.notes())
+    for plain in (abstain.compare(loss[0], single), inference.non_inferiority(loss[0], single, margin=0.2)):
+        assert not any("no room" in note for note in plain.notes())
