@@ -266,7 +266,7 @@ def wrong(full: bool, data: dict[str, Any]) -> None:
 
 def compare(full: bool, data: dict[str, Any], folder: str) -> None:
     """Labels needed and coverage of planned comparisons."""
-    runs, sizes = (150, (100, 200, 400)) if full else (60, (200,))
+    runs, sizes = (1000, (100, 200, 400)) if full else (60, (200,))
     totals: dict[Any, list[Any]] = {}
     for name, (losses, scores, predictions) in pairs(folder).items():
         models = "two scores" if predictions is None else "two models"

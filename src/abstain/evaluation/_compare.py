@@ -114,8 +114,9 @@ def compare(
     errors). At the 5 % level two exchangeable scores differ "significantly" in 2.0 to 6.8 % of simulations
     (AURC and AUGRC, n = 200 to 10000, ties and different models included, Monte Carlo errors 0.9 to 2.5); with few
     errors the test is conservative. Student's t has at most one degree of freedom less than there are samples, clusters
-    or resamples; in clusters of unequal size as many as these leave to normal sums (3 to 4.5 % differ). Metrics that are divided by what the losses allow are tested like a mean of k
-    values, by Student's t, as in :func:`abstain.confidence_interval`: with ten errors DeLong's test of AUROC_f
+    or resamples; in clusters of unequal size as many as these leave to normal sums (3 to 5 % differ). Metrics that are
+    divided by what the losses allow are tested like a mean of k values, by Student's t, as in
+    :func:`abstain.confidence_interval`: with ten errors DeLong's test of AUROC_f
     rejects too often. At a coverage where wide ties make the threshold jump, ``"auto"`` takes the bootstrap.
 
     References
