@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -86,6 +86,68 @@ def check_engine(engine: Engine, kind: str, number: int) -> None:
     """Check an engine on rows of one kind in so many parts."""
     frame = rows(number, **KINDS[kind])
     check_same(evaluated(engine(parts(frame, number))), evaluated(frame))
+
+
+#: What a threshold is chosen for.
+OBJECTIVES: dict[str, dict[str, Any]] = {
+    "coverage": {"coverage": 0.5},
+    "capacity": {"capacity": 0.3},
+    "cost": {"cost": (5, 1)},
+    "trust": {"metric": "cwsa"},
+    "risk": {"risk": 0.2},
+    "certified": {"risk": 0.45, "delta": 0.1},
+    "not certified": {"risk": 0.001, "delta": 0.1},
+    "betting": {"risk": 0.45, "delta": 0.1, "max_loss": 1.0},
+    "fixed": {"risk": 0.45, "delta": 0.1, "thresholds": [0.2, 0.5, 0.8]},
+    "hoeffding": {"risk": 0.45, "delta": 0.1, "bound": "hoeffding-bentkus", "procedure": "bonferroni"},
+    "sgr": {"risk": 0.3, "delta": 0.1, "procedure": "sgr"},
+}
+
+
+def check_threshold(engine: Engine, kind: str, number: int, objectives: Iterable[str] = OBJECTIVES) -> None:
+    """Check thresholds of an engine's rows, all and by site, against those of the same rows in memory."""
+    frame = rows(number, **KINDS[kind])
+    lazy, columns = engine(parts(frame, number)), {"sample_weight": "weight", "clusters": "cluster"}
+    given = {name: frame[column] for name, column in columns.items() if column in frame.columns}
+    for name in objectives:
+        told: dict[str, Any] = {"nan_policy": "reject", **OBJECTIVES[name]}
+        if "graded" in KINDS[kind] and "delta" in told:
+            told["max_loss"] = 1.0
+        if "sample_weight" in given and "delta" in told:
+            told["max_weight"] = 1.5
+        for groups in (None, "site"):
+            by = None if groups is None else frame[groups]
+            found = _said(lambda by=groups, told=told: abstain.choose_threshold(frame=lazy, groups=by, **told))
+            expected = _said(
+                lambda by=by, told=told: abstain.choose_threshold(
+                    frame["loss"], frame["confidence"], groups=by, **given, **told
+                )
+            )
+            check_alike(found, expected, f"{kind}, {name}, {groups}")
+
+
+def _said(make: Callable[[], Any]) -> Any:
+    """Return all that a result holds, or what was refused; a score is called otherwise there."""
+    try:
+        return make().to_dict()
+    except ValueError as error:
+        return str(error).replace("score 'confidence': ", "")
+
+
+def check_alike(found: Any, expected: Any, where: str) -> None:
+    """Check that two nested values are the same, numbers to rounding."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys(), where
+        for name, value in expected.items():
+            check_alike(found[name], value, f"{where}: {name}")
+    elif isinstance(expected, list | tuple):
+        assert len(found) == len(expected), where
+        for one, two in zip(found, expected, strict=True):
+            check_alike(one, two, where)
+    elif isinstance(expected, float):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300, err_msg=where)
+    else:
+        assert found == expected, where
 
 
 def check_probabilities(engine: Engine) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.engines.cases import KINDS, check_engine, check_probabilities, evaluated, rows
+from tests.engines.cases import KINDS, check_engine, check_probabilities, check_threshold, evaluated, rows
 
 pytest.importorskip("pyspark", reason="make test-spark runs this in an environment of its own")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -54,6 +54,12 @@ def _schema(frame: pl.DataFrame) -> str:
 def test_spark_gives_the_evaluation_of_the_rows_in_memory(kind: str, number: int) -> None:
     """Values, intervals, words and counts are the same for any kind of rows in any parts."""
     check_engine(engine, kind, number)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_spark_gives_the_threshold_of_the_rows_in_memory(kind: str) -> None:
+    """Threshold, promise and all that a policy keeps of its rows, or the same refusal."""
+    check_threshold(engine, kind, 3, ["coverage", "certified", "betting"])
 
 
 def test_loss_and_scores_come_from_probability_columns() -> None:

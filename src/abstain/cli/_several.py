@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from glob import has_magic
 from pathlib import Path
 from typing import Any
 
 import abstain
+
+#: Scores that an engine and a policy compute to the same bit.
+OWN = ("msp", "softmax_margin")
 
 
 def is_several(file: Path) -> bool:
@@ -30,3 +33,34 @@ def of_files(
 
     with about(file):
         return abstain.evaluate(os.fspath(file), metrics=metrics, n_resamples=n_resamples, **told)
+
+
+def threshold_of_files(
+    file: Path, columns: dict[str, Any], by: list[str], objective: dict[str, Any], apart: Mapping[str, Any],
+    scored: Callable[[Any], dict[str, Any]],
+) -> tuple[Any, Any, dict[str, Any]]:  # fmt: skip
+    """Return the threshold chosen on all files, their first rows, and how a policy comes by the score.
+
+    ``apart``: what needs rows; ``scored`` says how the score of rows is had.
+    """
+    from abstain.cli._input import about, understood
+    from abstain.outputs import first_of, parts_of, sentence
+
+    for option, given in apart.items():
+        if given:
+            raise ValueError(f"{file}: {option} needs rows in memory, and counts come back of these; give one file")
+    told = {name: value for name, value in columns.items() if value is not None}
+    with about(file):
+        source = parts_of(os.fspath(file))
+        assert source is not None
+        first = first_of(source, by, told)
+        understood.append(f"{file}: of the first rows: {sentence(first.understood())}")
+        how = scored(first)
+        computed = how["score"] if "probabilities" in how else None
+        if computed is not None and (computed not in OWN or computed in source.first.columns()):
+            why = "is a column too" if computed in OWN else f"is not {' or '.join(OWN)}"
+            raise ValueError(f"score {computed!r} {why}; write it to a column of its own, named with confidence=")
+        name = told.pop("confidence", None) if computed is None else computed
+        told |= {"confidence": name, "groups": by[0] if by else None, "nan_policy": "reject"}
+        found = abstain.choose_threshold(frame=os.fspath(file), **told, **objective)
+    return found, first, how

@@ -16,6 +16,7 @@ from abstain.cli._input import about, read, understood
 from abstain.cli._pair import choose, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
+from abstain.cli._several import is_several, threshold_of_files
 from abstain.cli._show import check_destinations, print_result
 from abstain.cli._shown import columns_of, shown_options, source_of
 
@@ -244,6 +245,13 @@ def threshold_command(
         )
     if plots and (by or second):
         raise click.UsageError("--plot shows one threshold; leave --groups and --second out, or --plot")
+    if is_several(file):
+        apart = {"--second": second, "--prevalence": prevalence, "--temperature": temperature, "--plot": plots,
+                 "--report": report_path}  # fmt: skip
+        found, outputs, how = threshold_of_files(file, columns, by, wanted, apart,
+                                                 lambda first: _scored(first, score, None, columns)[1])  # fmt: skip
+        _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by)
+        return
     outputs, _, names = read(file, [second] if second else [], [*by, *beside], **columns)
     if "delta" in wanted and _graded(outputs):
         wanted.setdefault("max_loss", 1.0)

@@ -7,6 +7,7 @@ from abstain.outputs._costs import cost_texts as cost_texts
 from abstain.outputs._costs import largest_cost as largest_cost
 from abstain.outputs._doubts import doubts as doubts
 from abstain.outputs._engine import REMEDY as REMEDY
+from abstain.outputs._engine import first_of as first_of
 from abstain.outputs._expected import expect as expect
 from abstain.outputs._grades import declined as declined
 from abstain.outputs._outputs import Outputs as Outputs

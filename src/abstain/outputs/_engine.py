@@ -15,6 +15,7 @@ from typing import Any
 
 from abstain._checks import LARGEST, UnmetNeed, closest
 from abstain.outputs._outputs import Outputs
+from abstain.outputs._parts import Parts
 from abstain.outputs._read import read_outputs
 
 #: First rows by which columns are understood.
@@ -245,6 +246,12 @@ class Rows:
         return names
 
 
+def first_of(source: Parts, groups: Sequence[str], columns: Mapping[str, Any]) -> Outputs:
+    """Return the first rows as all are understood."""
+    with source.first.about():
+        return Rows.of(source.first.frame, lambda _: [], groups, columns).first
+
+
 def _first(*cases: tuple[Any, float], otherwise: Any) -> Any:
     """Return the value of the first condition that holds; the oldest Narwhals has no chain of them."""
     import narwhals as nw
@@ -277,7 +284,7 @@ def _with_facts(names: list[str], score: str, frame: Any) -> Any:
     """Add what is to know of probabilities: sum, least and largest, the place of the largest, and a score."""
     import narwhals as nw
 
-    p = [nw.col(each) for each in names]
+    p = [nw.col(each).cast(nw.Float64) for each in names]  # as in memory: margins of short floats are others
     facts = {TOP: nw.max_horizontal(*p), LEAST: nw.min_horizontal(*p), TOTAL: nw.sum_horizontal(*p)}
     frame = frame.with_columns(**facts)
     place: Any = nw.lit(len(p) - 1)

@@ -29,6 +29,11 @@ class Part:
     name: str = ""
     n: int = 0
 
+    def columns(self) -> list[str]:
+        """Return the names of the columns."""
+        with self.about():
+            return list(self.frame.collect_schema())
+
     @contextmanager
     def about(self) -> Iterator[None]:
         """Put the file in front of an error."""

@@ -21,6 +21,7 @@ from abstain._typing import FloatArray, IntArray
 from abstain.outputs._engine import PROBLEMS, Rows
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._parts import Parts
+from abstain.outputs._understood import understood
 
 #: Names of the columns of a count.
 SCORE, MISSING, LOSS, WEIGHT, CLUSTER, TIMES, GROUP = (
@@ -217,9 +218,10 @@ def count(
                     refuse_too_many(name, total.different)
                 pace.advance(piece.n)
     tallies = {name: read(rows, name, groups, sums.pop(0).all(), most_groups) for name in names}
-    understood = rows.first.understood("" if scores else names[0])
+    losses = np.array([end for each in tallies.values() for end in (each.loss.min(), each.loss.max())])
     assert rows.first.origin is not None
-    return Counted(tallies, source.engine, understood, rows.first.origin.notes)
+    said = understood(rows.first, "" if scores else names[0], losses)
+    return Counted(tallies, source.engine, said, rows.first.origin.notes)
 
 
 class Sum:

@@ -48,10 +48,11 @@ class Origin:
     levels: list[str] | None = None
 
 
-def understood(outputs: Outputs, default: str = "") -> dict[str, str]:
+def understood(outputs: Outputs, default: str = "", losses: Any = None) -> dict[str, str]:
     """Return part -> what it is, in words.
 
-    ``default`` names the score that stands for the confidence where no column does.
+    ``default`` names the score that stands for the confidence where no column does. ``losses``: those of all rows,
+    where these are the first.
     """
     origin = outputs.origin or Origin()
     found: dict[str, str] = {}
@@ -61,7 +62,7 @@ def understood(outputs: Outputs, default: str = "") -> dict[str, str]:
         found["labels"] = f"{_column(origin, 'labels')} ({_classes(outputs)})"
     found["prediction"] = _prediction(outputs, origin)
     found["confidence"] = _confidence(outputs, origin, default)
-    found["loss"] = _loss(outputs, origin)
+    found["loss"] = _loss(outputs, origin, outputs.loss if losses is None else losses)
     for name in ("clusters", "sample_weight", "ids", "features", "passes"):
         if getattr(outputs, name) is not None:
             found[_CALLED[name]] = _column(origin, name)
@@ -111,10 +112,10 @@ def _confidence(outputs: Outputs, origin: Origin, default: str) -> str:
     return f"{largest[matrix]} {origin.columns.get(matrix, matrix)}" if matrix else ""
 
 
-def _loss(outputs: Outputs, origin: Origin) -> str:
+def _loss(outputs: Outputs, origin: Origin, losses: Any) -> str:
     if outputs.loss is None:
         return "0/1" if outputs.labels is not None else ""
-    low, high = float(np.min(outputs.loss)), float(np.max(outputs.loss))
+    low, high = float(np.min(losses)), float(np.max(losses))
     return f"{_column(origin, 'loss')} ({low:.4g} to {high:.4g})"
 
 

@@ -152,9 +152,11 @@ def pins(
 
     The last one of rank n, if there is, accepts all that have a score.
     """
-    edge = np.append(sample.score, -np.inf)[rank]  # a row that the pin leaves out, with all that tie with it
-    count = np.searchsorted(-sample.score, -edge, side="left")
-    total = np.concatenate([[0.0], np.cumsum(sample.loss / largest)])[count]
+    edge = np.append(sample.score, -np.inf)[sample.entry(rank)]  # a row that is left out, with all that tie with it
+    above = np.searchsorted(-sample.score, -edge, side="left")
+    losses = sample.loss / largest
+    total = np.concatenate([[0.0], np.cumsum(losses if sample.times is None else losses * sample.times)])[above]
+    count = sample.rows_of(above)
     return np.nextafter(edge, np.inf), count, largest * _limits(count, total, level, exact)
 
 

@@ -40,11 +40,15 @@ from abstain._typing import FloatArray, IntArray
 STAKES = (0.98, 0.6, 0.35, 0.2, 0.1)
 
 
-def evidence(values: FloatArray, count: IntArray, limit: float) -> FloatArray:
-    """Return the log of L for the sets of the first ``count`` rows; 0 where there are none, or nothing to bet on."""
+def evidence(values: FloatArray, count: IntArray, limit: float, times: FloatArray | None = None) -> FloatArray:
+    """Return the log of L for the sets of the first ``count`` values; 0 where there are none, or nothing to bet on.
+
+    ``times``: how many rows each value stands for (None: one).
+    """
     if limit >= 1.0:
         return np.zeros(len(count))
     stake = np.array(STAKES)[:, np.newaxis] / (1.0 - limit)
-    path = np.cumsum(np.log1p(stake * (limit - values)), axis=1)
+    gain = np.log1p(stake * (limit - values))
+    path = np.cumsum(gain if times is None else gain * times, axis=1)
     path = np.concatenate([np.zeros((len(STAKES), 1)), path], axis=1)[:, count]
     return np.asarray(np.logaddexp.reduce(path, axis=0) - np.log(len(STAKES)))

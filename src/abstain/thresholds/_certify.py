@@ -67,7 +67,8 @@ def search(
     _refuse_pair(procedure, bound, thresholds is not None)
     fixed = None if thresholds is None else fixed_thresholds(thresholds)
     if procedure == "sgr":
-        at = sgr(sample.score, sample.loss, limit, delta)
+        table = sample.blocks
+        at = sgr(table.score, table.cumulative_weight, table.cumulative_loss, limit, delta)
         return Found(at, procedure, bound, None if at < np.inf else why(sample.n, limit, delta))
     scored = sample.blocks.score if sample.weight is None else np.unique(sample.score)[::-1]
     tested = scored[scored > -np.inf] if fixed is None else fixed
@@ -79,13 +80,14 @@ def search(
         values = sample.loss / largest
         if sample.weight is not None and max_weight is not None:
             values = (sample.weight * (sample.loss - risk) + max_weight * risk) / (max_weight * largest)
-        count = np.searchsorted(-sample.score, -tested, side="right")
+        count = sample.accepted(tested)
         if bound == "betting":
-            passed = np.flatnonzero(evidence(values, count, limit) >= -log(delta))
+            passed = np.flatnonzero(evidence(values, count, limit, sample.times) >= -log(delta))
             position, procedure = int(passed[-1]) if passed.size else -1, "all at once"
         else:
+            values = values if sample.times is None else values * sample.times
             total = np.concatenate([[0.0], np.cumsum(values)])[count]
-            tests = Tests(count.astype(np.float64), total, limit, bound)
+            tests = Tests(sample.rows_of(count).astype(np.float64), total, limit, bound)
             position = walk(tests, sample.n, delta, procedure, fixed is not None)
     if position < 0:
         return Found(np.inf, procedure, bound, why(sample.n, limit, delta))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,17 +17,16 @@ from abstain._checks import (
     one_of,
     positive,
     real,
-    same_length,
-    to_numpy,
-    vector,
 )
 from abstain._result import among
+from abstain._sums import over_rows
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.curve import OperatingPoint, RiskCoverageCurve
-from abstain.inference import confidence_interval
-from abstain.policy import group_column
+from abstain.inference import as_metric, of_samples
+from abstain.outputs import parts_of
 from abstain.thresholds._attained import attained, least_risk, rows_needed
+from abstain.thresholds._calibration import counted, in_memory
 from abstain.thresholds._certify import Bound, Found, Procedure, fixed_thresholds, search
 from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._copies import warn_of_copies
@@ -35,15 +35,16 @@ from abstain.thresholds._intervals import coverage_interval, mean_interval, risk
 from abstain.thresholds._points import at_cost, at_trust, curve_of, nearest
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
 from abstain.thresholds._reuse import warn_if_selected
-from abstain.thresholds._sample import Sample, largest_loss, read
+from abstain.thresholds._sample import Sample, largest_loss
 
 Metric = Literal["cwsa", "cwsa_plus"]
 
 
 def choose_threshold(
-    loss: ArrayLike,
-    confidence: ArrayLike,
+    loss: ArrayLike | str | None = None,
+    confidence: ArrayLike | str | None = None,
     *,
+    frame: Any = None,
     risk: float | None = None,
     coverage: float | None = None,
     capacity: float | tuple[float, float] | None = None,
@@ -53,15 +54,16 @@ def choose_threshold(
     procedure: Procedure = "fallback",
     bound: Bound | None = None,
     max_loss: float | None = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayLike | str | None = None,
     max_weight: float | None = None,
     thresholds: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
+    groups: ArrayLike | str | None = None,
+    clusters: ArrayLike | str | None = None,
     multiplicity: Literal["all", "each"] = "all",
     answered: bool = False,
     level: float = 0.95,
     nan_policy: NanPolicy = "raise",
+    **columns: Any,
 ) -> EmpiricalThreshold | CertifiedThreshold | GroupThresholds:
     r"""Choose the threshold to deploy from calibration rows; give exactly one objective.
 
@@ -70,6 +72,10 @@ def choose_threshold(
     loss, confidence : array-like of shape (n_samples,)
         Loss >= 0 and confidence score of the calibration rows. They must not be the rows on which the result is
         reported, nor rows on which the model was trained.
+    frame : lazy frame, pattern or folder of Parquet files, optional
+        The rows, of which only counts come back, see the notes. ``loss``, ``confidence``, ``sample_weight``, ``groups``
+        and ``clusters`` then name columns, or are found as by :func:`abstain.evaluate`; ``confidence`` may also be a
+        score that the engine computes.
     risk : float
         Largest coverage with a selective risk of at most this. With ``delta``: certified.
     delta : float in (0, 1)
@@ -110,6 +116,8 @@ def choose_threshold(
         Of the pointwise intervals that are reported.
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
+    **columns
+        With ``frame``: which other column is what, as in :func:`read_outputs` (``labels="y"``).
 
     Returns
     -------
@@ -142,6 +150,9 @@ def choose_threshold(
     ``clusters``: clusters) are independent draws from one population (with weights: from the two that the weights
     connect). Nothing else matters: not the order of the rows, ties, or the shape of the risk; no row is set aside and,
     but for clusters, no lot drawn.
+
+    Of a ``frame`` one ``group_by`` over score, loss, weight, group and cluster comes back; the threshold, its
+    intervals and the promise are those of the rows. Clusters are written out again, up to 20 million rows.
 
     References
     ----------
@@ -176,31 +187,38 @@ def choose_threshold(
         "procedure": procedure, "bound": bound, "max_loss": max_loss, "max_weight": max_weight,
         "thresholds": thresholds,
     }  # fmt: skip
-    whole = read(loss, confidence, sample_weight, nan_policy, clusters)  # an error names the row of the whole column
+    if frame is not None:
+        named = {"loss": loss, "sample_weight": sample_weight, "clusters": clusters}
+        rows = counted(frame, confidence, groups, nan_policy, named | columns)
+    else:
+        _refuse_names(loss, confidence, columns)
+        rows = in_memory(loss, confidence, sample_weight, groups, clusters, nan_policy)
+    whole = rows.whole
     if delta is not None:
         warn_if_selected(whole)
         if clusters is None:
             warn_of_copies(whole)
     if groups is None:
         return _said(_one(whole, objective, level, options), answered)
-    one_of(multiplicity, ("all", "each"), "multiplicity")
-    column = group_column(groups)
-    losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
-    others = [None if each is None else np.asarray(to_numpy(each)) for each in (sample_weight, clusters)]
-    same_length(loss=losses, groups=column)
-    values = np.unique(column)
     if delta is not None and multiplicity == "all":
-        objective = objective | {"delta": float(delta) / len(values)}
+        objective = objective | {"delta": float(delta) / len(rows.groups)}
     found = {}
-    for value in values:
-        rows = column == value
-        weight, cluster = (None if each is None else each[rows] for each in others)
+    for name, make in rows.groups.items():
         try:
-            sample = read(losses[rows], scores[rows], weight, nan_policy, cluster)
-            found[str(value)] = _said(_one(sample, objective, level, options), answered)
+            found[name] = _said(_one(make(), objective, level, options), answered)
         except ValueError as error:
-            raise type(error)(f"group {str(value)!r}: {error}") from None
+            raise type(error)(f"group {name!r}: {error}") from None
     return GroupThresholds(found, None if delta is None else float(delta), multiplicity, whole.fingerprint)
+
+
+def _refuse_names(loss: Any, confidence: Any, columns: Mapping[str, Any]) -> None:
+    """Refuse what only a frame is given with."""
+    if columns:
+        raise TypeError(f"choose_threshold has no argument {next(iter(columns))!r} but with frame=; leave it out")
+    if hasattr(type(loss), "columns") and parts_of(loss) is not None:
+        raise TypeError("loss is a lazy frame; give it as frame=, and name its columns: loss=..., confidence=...")
+    if loss is None or confidence is None:
+        raise TypeError("give loss and confidence as columns, or frame= and their names")
 
 
 def _objective(
@@ -314,7 +332,7 @@ def _ranking(sample: Sample) -> tuple[float, float, float] | None:
     """Return AUROC of failures with its interval; None where there is none, as without an error."""
     if not (sample.loss.any() and np.isfinite(sample.score).all()) or sample.loss.all():
         return None
-    found = confidence_interval("auroc_f", sample.loss, sample.score)
+    found = of_samples(as_metric("auroc_f"), sample.blocks, 0.95)
     return (found.estimate, found.low, found.high) if found.low == found.low else None
 
 
@@ -334,8 +352,8 @@ def _of_clusters(sample: Sample, risk: float, delta: float, largest: float, opti
 def shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
     """Return what every threshold says of itself."""
     accepted: FloatArray = (sample.score >= threshold).astype(np.float64)
-    weight = np.ones(sample.n) if sample.weight is None else sample.weight
-    mass, n_accepted = float(weight @ accepted), int(accepted.sum())
+    weight, n_accepted = sample.mass, int(over_rows(accepted, sample.times))
+    mass = float(weight @ accepted)
     coverage = mass / float(weight.sum())
     return {
         "threshold": threshold,
@@ -361,9 +379,9 @@ def shared(sample: Sample, threshold: float, level: float) -> dict[str, Any]:
 
 def _bins(sample: Sample) -> list[list[float]]:
     """Return nine thresholds near the deciles of the score with the number of rows at or above each: for monitoring."""
-    scored = sample.score[sample.score > -np.inf]
-    if not scored.size or sample.weight is not None:
+    size = int(sample.rows_of(np.array([np.count_nonzero(sample.score > -np.inf)]))[0])
+    if not size or sample.weight is not None:
         return []
-    edges = np.unique(scored[np.minimum((np.arange(1, 10) * scored.size) // 10, scored.size - 1)])
+    edges = np.unique(sample.score[sample.entry(np.minimum((np.arange(1, 10) * size) // 10, size - 1))])
     edges = edges[np.isfinite(edges)]
-    return [[float(edge), int(np.sum(sample.score >= edge))] for edge in edges]
+    return [[float(edge), int(n)] for edge, n in zip(edges, sample.rows_of(sample.accepted(edges)), strict=True)]

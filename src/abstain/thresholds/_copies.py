@@ -42,10 +42,11 @@ def warn_of_copies(sample: Sample) -> None:
     blocks = sample.blocks
     if blocks.largest_tie == 1:
         return
-    first = np.concatenate([[0], np.cumsum(np.unique(sample.score, return_counts=True)[1][::-1])])[:-1]
-    if len(first) != len(blocks):  # rows of weight 0
+    entries = np.unique(sample.score, return_counts=True)[1][::-1]
+    if len(entries) != len(blocks):  # rows of weight 0
         return
-    last = first + blocks.count.astype(np.int64) - 1
+    last = np.cumsum(entries) - 1
+    first = last - entries + 1
     copies = _suspected(blocks, sample.loss[first] == sample.loss[last])  # within a tie rows are sorted by loss
     if copies:
         said = f"{copies} of {sample.n} rows are exact copies of others in score and loss, although scores hardly tie "

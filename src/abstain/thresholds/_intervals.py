@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from abstain._quantiles import t_quantile
+from abstain._sums import over_rows
 from abstain._typing import FloatArray
 from abstain.curve import SLACK
 from abstain.inference import clopper_pearson
@@ -24,8 +25,8 @@ def coverage_interval(sample: Sample, accepted: FloatArray, level: float) -> End
         mine = np.bincount(sample.cluster, accepted if sample.weight is None else accepted * sample.weight)
         return _ratio(size, mine / np.where(size > 0.0, size, 1.0), level, 1.0)
     if sample.weight is None:
-        return clopper_pearson(int(accepted.sum()), sample.n, level)
-    return _ratio(sample.weight, accepted, level, 1.0)
+        return clopper_pearson(int(over_rows(accepted, sample.times)), sample.n, level)
+    return _ratio(sample.weight, accepted, level, 1.0, sample.times)
 
 
 def risk_interval(sample: Sample, accepted: FloatArray, level: float) -> Ends:
@@ -39,10 +40,11 @@ def risk_interval(sample: Sample, accepted: FloatArray, level: float) -> Ends:
         size = np.bincount(sample.cluster, weight).astype(np.float64)
         total = np.bincount(sample.cluster, weight * sample.loss)
         return _ratio(size, total / np.where(size > 0.0, size, 1.0), level, np.inf)
+    times = None if sample.times is None else sample.times[rows]
     if sample.binary and sample.weight is None:
-        return clopper_pearson(int(loss.sum()), loss.size, level)
+        return clopper_pearson(int(over_rows(loss, times)), int(loss.size if times is None else times.sum()), level)
     weight = np.ones(loss.size) if sample.weight is None else sample.weight[rows]
-    return _ratio(weight, loss, level, np.inf)
+    return _ratio(weight, loss, level, np.inf, times)
 
 
 def mean_interval(values: FloatArray, level: float) -> Ends:
@@ -50,14 +52,18 @@ def mean_interval(values: FloatArray, level: float) -> Ends:
     return _ratio(np.ones(len(values)), values, level, np.inf)
 
 
-def _ratio(weight: FloatArray, value: FloatArray, level: float, largest: float) -> Ends:
-    value, weight = value[weight > 0.0], weight[weight > 0.0]  # rows of weight 0 know nothing
-    total = float(weight.sum())
+def _ratio(
+    weight: FloatArray, value: FloatArray, level: float, largest: float, times: FloatArray | None = None
+) -> Ends:
+    """Return the interval of a weighted mean; ``times``: how many rows each value stands for."""
+    known = weight > 0.0  # rows of weight 0 know nothing
+    value, weight, times = value[known], weight[known], None if times is None else times[known]
+    total, number = over_rows(weight, times), value.size if times is None else over_rows(times)
     if total == 0.0:
         return np.nan, np.nan
-    mean = float(np.dot(weight, value)) / total
-    error = float(np.sqrt(np.sum((weight * (value - mean)) ** 2))) / total
-    if value.size > 1 and error <= SLACK * mean:  # no error among a few rows is no proof of a risk of 0
+    mean = over_rows(weight * value, times) / total
+    error = float(np.sqrt(over_rows((weight * (value - mean)) ** 2, times))) / total
+    if number > 1 and error <= SLACK * mean:  # no error among a few rows is no proof of a risk of 0
         return np.nan, np.nan
-    width = t_quantile(level, value.size - 1.0) * error if value.size > 1 else np.inf
+    width = t_quantile(level, number - 1.0) * error if number > 1 else np.inf
     return max(0.0, mean - width), min(largest, mean + width)

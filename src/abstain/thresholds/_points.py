@@ -47,7 +47,7 @@ def at_trust(sample: Sample, curve: RiskCoverageCurve, metric: str) -> Operating
         why = f"{metric} needs a threshold in [0, 1), and no score lies there"
         return OperatingPoint(np.nan, np.nan, np.nan, np.nan, 0, sample.n, why)
     scored = sample.score > -np.inf
-    weight = None if sample.weight is None else sample.weight[scored]
+    weight = None if sample.weight is sample.times is None else sample.mass[scored]
     swept = cwsa_sweep(sample.loss[scored], sample.score[scored], thresholds=usable, sample_weight=weight)
     return curve.at(threshold=float(usable[np.flatnonzero(swept[metric] == swept[metric].max())[-1]]))
 

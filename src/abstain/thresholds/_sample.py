@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,13 +17,16 @@ from abstain.thresholds._sent import hashed, sketch
 #: Opaque bytes that stay as they are, whatever the package is called: policies carry fingerprints, and other
 #: bytes would change them all.
 _SALT = b"recuse.calibration/1"
+#: Rows that are written out at once from their counts.
+PIECE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
     """The table of a sample, its rows by descending score and rising loss, and the place where each was given.
 
-    NaN scores became -inf, which is never accepted. Clusters are numbered from 0.
+    NaN scores became -inf, which is never accepted. Clusters are numbered from 0. ``times``: how many equal rows an
+    entry of the columns stands for, where an engine counted them (None: each is one row).
     """
 
     blocks: TieBlocks
@@ -31,11 +35,35 @@ class Sample:
     weight: FloatArray | None
     place: IntArray
     cluster: IntArray | None = None
+    times: FloatArray | None = None
 
     @property
     def n(self) -> int:
         """Rows, with those that lack a score."""
-        return len(self.score)
+        return len(self.score) if self.times is None else int(self.times.sum())
+
+    @cached_property
+    def mass(self) -> FloatArray:
+        """Weight of each entry: of its rows together."""
+        weight = np.ones(len(self.score)) if self.weight is None else self.weight
+        return weight if self.times is None else weight * self.times
+
+    @cached_property
+    def _before(self) -> IntArray:
+        assert self.times is not None
+        return np.concatenate([[0], np.cumsum(self.times.astype(np.int64))])
+
+    def rows_of(self, entries: IntArray) -> IntArray:
+        """Return how many rows the first so many entries stand for."""
+        return entries if self.times is None else self._before[entries]
+
+    def entry(self, rank: IntArray) -> IntArray:
+        """Return in which entry the rows of these ranks lie, counted from 0."""
+        return rank if self.times is None else np.searchsorted(self._before[1:], rank, side="right")
+
+    def accepted(self, threshold: FloatArray) -> IntArray:
+        """Return how many entries have at least these scores."""
+        return np.searchsorted(-self.score, -threshold, side="right")
 
     @property
     def binary(self) -> bool:
@@ -45,15 +73,26 @@ class Sample:
     @cached_property
     def sketch(self) -> str:
         """By what the rows are known again."""
-        return sketch(hashed(self.score, self.loss))
+        return sketch(hashed(self.score, self.loss), rows=self.n)
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the sorted scores and losses: the same rows have the same, in any order, weighted or not."""
         digest = hashlib.sha256(_SALT)
         for column in (self.score, self.loss):
-            digest.update(np.ascontiguousarray(column + 0.0, dtype="<f8").tobytes())
+            for piece in self._written_out(column):
+                digest.update(np.ascontiguousarray(piece + 0.0, dtype="<f8").tobytes())
         return digest.hexdigest()
+
+    def _written_out(self, column: FloatArray) -> Iterator[FloatArray]:
+        """Yield a column row by row, in pieces of which no tie makes a large one."""
+        if self.times is None:
+            yield column
+            return
+        for start in range(0, self.n, PIECE):
+            first, last = self.entry(np.array([start, min(start + PIECE, self.n) - 1]))
+            ends = np.clip(self._before[first : last + 2], start, start + PIECE)
+            yield np.repeat(column[first : last + 1], np.diff(ends))
 
 
 def read(
@@ -84,7 +123,8 @@ def of_table(blocks: TieBlocks, cluster: IntArray | None = None) -> Sample:
         order = order[np.lexsort((*keys, block))]
         score, loss = distinct[block], losses[order]
     weight = None if weights is None else weights[order]
-    return Sample(blocks, score, loss, weight, order, None if cluster is None else cluster[order])
+    times = None if samples.times is None else samples.times[order]
+    return Sample(blocks, score, loss, weight, order, None if cluster is None else cluster[order], times)
 
 
 def cluster_numbers(clusters: ArrayLike, n: int) -> IntArray:

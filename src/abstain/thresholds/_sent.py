@@ -47,12 +47,16 @@ def unpacked(text: str) -> Hashes:
     return np.frombuffer(base64.b64decode(text, validate=True), dtype="<u8")
 
 
-def sketch(hashes: Hashes, kept: int = KEPT) -> str:
-    """Return the smallest different hashes of rows as text; empty where rows tie too often to be told apart."""
-    if len(hashes) < FEWEST:
+def sketch(hashes: Hashes, kept: int = KEPT, rows: int | None = None) -> str:
+    """Return the smallest different hashes of rows as text; empty where rows tie too often to be told apart.
+
+    ``rows``: how many there are, where equal ones are given once.
+    """
+    number = len(hashes) if rows is None else rows
+    if number < FEWEST:
         return ""
     found = distinct(hashes)
-    return packed(found[:kept]) if len(found) >= max(FEWEST, DISTINCT * len(hashes)) else ""
+    return packed(found[:kept]) if len(found) >= max(FEWEST, DISTINCT * number) else ""
 
 
 def merged(texts: list[str]) -> str:

@@ -21,17 +21,19 @@ from abstain._typing import FloatArray
 from abstain.thresholds._p_values import binomial
 
 
-def sgr(score: FloatArray, loss: FloatArray, limit: float, delta: float) -> float:
-    """Return the threshold that SGR finds for a 0/1 loss (scores descending), or +inf."""
-    n = len(score)
+def sgr(score: FloatArray, count: FloatArray, errors: FloatArray, limit: float, delta: float) -> float:
+    """Return the threshold that SGR finds for a 0/1 loss, or +inf.
+
+    ``score``: different scores, descending; ``count``, ``errors``: rows at and above each, and the errors among them.
+    """
+    n = int(count[-1])
     steps = max(1, ceil(log2(n)))
-    errors = np.cumsum(loss)
     low, high, found = 1, n, np.inf  # positions by ascending confidence, as in the paper
     for _ in range(steps):
         middle = -(-(low + high) // 2)
-        threshold = float(score[n - middle])
-        count = int(np.searchsorted(-score, -threshold, side="right"))
-        p = binomial(np.array([float(count)]), errors[count - 1 : count], limit)
+        k = int(np.searchsorted(count, n - middle, side="right"))
+        threshold = float(score[k])
+        p = binomial(count[k : k + 1], errors[k : k + 1], limit)
         if p[0] < delta / steps:
             high, found = middle, min(found, threshold)
         else:

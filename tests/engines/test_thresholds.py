@@ -1,0 +1,163 @@
+"""``choose_threshold`` on rows that an engine or many files hold: that of the rows in memory, from counts."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import abstain
+from abstain import UnmetNeed
+from abstain.cli import run
+from tests.engines.cases import KINDS, check_alike, check_threshold, parts, rows
+from tests.engines.test_here import ENGINES
+from tests.strategies import Problem, problems
+
+
+@pytest.mark.parametrize("number", [1, 4])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_gives_the_threshold_of_the_rows_in_memory(engine: str, kind: str, number: int) -> None:
+    """Threshold, promise, intervals, fingerprint, sketch and bins, or the same refusal, for any rows in any parts."""
+    check_threshold(ENGINES[engine], kind, number)
+
+
+@given(problems(losses=["binary", "graded", "repeated"]), st.integers(1, 7), st.sampled_from(["coverage", "risk"]))
+def test_any_problem_in_any_parts(problem: Problem, number: int, objective: str) -> None:
+    """Ties, infinite scores and weights of zero are as in memory."""
+    columns = {"loss": problem.loss, "confidence": problem.confidence}
+    columns |= {} if problem.weight is None else {"weight": problem.weight}
+    frame = pl.DataFrame({name: np.asarray(column, dtype=float) for name, column in columns.items()})
+    told: dict[str, Any] = {objective: 0.4}
+    lazy = pl.concat([each.lazy() for each in parts(frame, number)])
+    try:
+        expected = abstain.choose_threshold(frame["loss"], frame["confidence"], **told, **(
+            {} if problem.weight is None else {"sample_weight": frame["weight"]}
+        ))  # fmt: skip
+    except ValueError as error:
+        with pytest.raises(type(error), match=r"inf|sum"):
+            abstain.choose_threshold(frame=lazy, **told)
+        return
+    check_alike(abstain.choose_threshold(frame=lazy, **told).to_dict(), expected.to_dict(), objective)
+
+
+def test_a_policy_from_counts_knows_its_rows_again(tmp_path: Path) -> None:
+    """The fingerprint is that of the rows, so an audit on them warns."""
+    frame = rows(3, ties=False)
+    found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        abstain.thresholds.audit(found, frame["loss"], frame["confidence"])
+    assert [each.category.__name__ for each in caught] == ["ReusedCalibrationWarning"]
+
+
+def test_copies_are_noticed_in_counts() -> None:
+    """Rows that were copied come back as one with the number 2, which is said as in memory."""
+    frame = pl.concat([rows(3, ties=False)] * 2)
+    with pytest.warns(UserWarning, match="400 of 800 rows are exact copies"):
+        abstain.choose_threshold(frame=frame.lazy(), risk=0.5, delta=0.1)
+
+
+def test_a_wide_tie_is_written_out_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fingerprint of a tie of more rows than a piece is that of its rows."""
+    monkeypatch.setattr("abstain.thresholds._sample.PIECE", 7)
+    frame = pl.DataFrame({"confidence": np.arange(100) // 40 / 4, "loss": np.arange(100) % 2})
+    found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
+    assert found.calibration["fingerprint"] == _in_memory(frame).calibration["fingerprint"]
+
+
+def _in_memory(frame: pl.DataFrame) -> Any:
+    return abstain.choose_threshold(frame["loss"], frame["confidence"], coverage=0.5)
+
+
+def test_columns_and_scores_are_named() -> None:
+    """Names are those of evaluate: a loss from labels and predictions, and a score that the engine computes."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1, 1, 1], 500)
+    frame = pl.DataFrame({f"p_{k}": p[:, k] for k in range(3)} | {"truth": rng.integers(0, 3, 500)})
+    told: dict[str, Any] = {"labels": "truth", "probabilities": "p_*"}
+    found = abstain.choose_threshold(frame=frame.lazy(), confidence="msp", coverage=0.5, **told)
+    wrong = frame["truth"].to_numpy() != p.argmax(axis=1)
+    assert found.to_dict() == abstain.choose_threshold(wrong, p.max(axis=1), coverage=0.5).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "reason"),
+    [
+        ({"confidence": "energy"}, UnmetNeed, "score 'energy' is not computed in a scan"),
+        ({"confidence": np.ones(3)}, TypeError, "confidence must name a column of the frame, got ndarray"),
+        ({"loss": "wrong"}, ValueError, "column 'wrong' is not in the file; known: confidence, loss, other, site"),
+        ({"where": {"site": "north"}}, UnmetNeed, "where= is not read in a scan"),
+        ({"frame": rows(1)}, TypeError, "frame must be a lazy frame, a pattern of Parquet files or a folder"),
+    ],
+)
+def test_what_cannot_be_had_from_counts_is_refused_by_name(told: dict[str, Any], kind: type, reason: str) -> None:
+    """The message says what, and what to do."""
+    with pytest.raises(kind, match=reason):
+        abstain.choose_threshold(**({"frame": rows(1).lazy(), "coverage": 0.5} | told))
+
+
+def test_a_frame_in_the_place_of_the_loss_says_where_it_belongs() -> None:
+    """A lazy frame is given by name; without one, nothing but columns is taken."""
+    with pytest.raises(TypeError, match="loss is a lazy frame; give it as frame="):
+        abstain.choose_threshold(rows(1).lazy(), coverage=0.5)
+    with pytest.raises(TypeError, match="no argument 'labels' but with frame="):
+        abstain.choose_threshold([0, 1], [1, 0], coverage=0.5, labels="y")
+    with pytest.raises(TypeError, match="give loss and confidence as columns, or frame= and their names"):
+        abstain.choose_threshold(coverage=0.5)
+
+
+def test_too_many_rows_in_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clusters are written out again, as long as they fit."""
+    monkeypatch.setattr("abstain.thresholds._calibration.MOST_ROWS", 100)
+    with pytest.raises(UnmetNeed, match="clusters= needs the rows one by one, and 400 are more than 100"):
+        abstain.choose_threshold(frame=rows(1, clustered=True).lazy(), coverage=0.5)
+
+
+def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Result and policy of several files are those of one that holds all rows."""
+    frame = rows(4, n=2000)
+    for k, each in enumerate(parts(frame, 4)):
+        each.write_parquet(tmp_path / f"part-{k}.parquet")
+    frame.write_parquet(tmp_path / "whole.pq")
+    (tmp_path / "one").mkdir()
+    frame.write_parquet(tmp_path / "one" / "whole.parquet")
+    printed, written = [], []
+    for file in (tmp_path / "part-*.parquet", tmp_path / "one" / "whole.parquet"):
+        for groups in ([], ["--groups", "site"]):
+            policy = tmp_path / "policy.json"
+            told = ["--confidence", "confidence", "--risk", "0.45", "--delta", "0.05", "-o", str(policy), *groups]
+            assert run(["threshold", str(file), *told]) == 0
+            printed.append(capsys.readouterr().out)
+            saved = json.loads(policy.read_text())
+            written.append({name: saved[name] for name in saved if name not in ("created", "sha256", "hash")})
+    assert printed[:2] == printed[2:]
+    assert written[:2] == written[2:]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--second", "other"], "--second needs rows in memory, and counts come back of these; give one file"),
+        (["--plot", "out.png"], "--plot needs rows in memory"),
+        (["--report", "out.html"], "--report needs rows in memory"),
+        (["--score", "neg_gini", "--probabilities", "p_*"], "no column matches"),
+    ],
+)
+def test_the_command_refuses_in_one_line(
+    tmp_path: Path, options: list[str], reason: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2, and a line that says what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    rows(1).write_parquet(tmp_path / "part.parquet")
+    assert run(["threshold", "*.parquet", "--coverage", "0.5", *options]) == 2
+    error = capsys.readouterr().err
+    assert reason in error
+    assert error.count("\n") == 1
