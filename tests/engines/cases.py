@@ -134,20 +134,42 @@ def _said(make: Callable[[], Any]) -> Any:
         return str(error).replace("score 'confidence': ", "")
 
 
-def check_alike(found: Any, expected: Any, where: str) -> None:
+def check_alike(found: Any, expected: Any, where: str, rtol: float = 1e-12) -> None:
     """Check that two nested values are the same, numbers to rounding."""
     if isinstance(expected, dict):
         assert found.keys() == expected.keys(), where
         for name, value in expected.items():
-            check_alike(found[name], value, f"{where}: {name}")
+            check_alike(found[name], value, f"{where}: {name}", rtol)
     elif isinstance(expected, list | tuple):
         assert len(found) == len(expected), where
         for one, two in zip(found, expected, strict=True):
-            check_alike(one, two, where)
+            check_alike(one, two, where, rtol)
     elif isinstance(expected, float):
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300, err_msg=where)
+        np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-300, err_msg=where)
     else:
         assert found == expected, where
+
+
+def check_comparison(engine: Engine, kind: str, number: int, metrics: Iterable[str] = ("augrc", "e_aurc")) -> None:
+    """Check comparisons of two scores, and of two models, against those of the same rows in memory."""
+    frame = rows(number, n=1200, **{**KINDS[kind], "missing": False})
+    frame = frame.with_columns(later=1.0 - pl.col("loss"), other=pl.col("other").round(0))
+    lazy, columns = engine(parts(frame, number)), {"sample_weight": "weight", "clusters": "cluster"}
+    given = {name: frame[column] for name, column in columns.items() if column in frame.columns}
+    scores = {name: frame[name] for name in ("confidence", "other")}
+    for metric in metrics:
+        found = abstain.compare("loss", list(scores), metric, frame=lazy, adjust="max-t")
+        expected = abstain.compare(frame["loss"], scores, metric, adjust="max-t", **given)
+        _check_compared(found, expected)
+        own = {"confidence": "loss", "other": "later"}
+        found = abstain.compare(own, list(scores), metric, frame=lazy)
+        expected = abstain.compare({name: frame[column] for name, column in own.items()}, scores, metric, **given)
+        _check_compared(found, expected)
+
+
+def _check_compared(found: Any, expected: Any) -> None:
+    one, two = ({**each.to_dict(), "fingerprint": None} for each in (found, expected))
+    check_alike(one, two, expected.metric, rtol=1e-9)
 
 
 def check_probabilities(engine: Engine) -> None:

@@ -9,7 +9,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.engines.cases import KINDS, check_engine, check_probabilities, check_threshold, evaluated, rows
+from tests.engines.cases import (
+    KINDS,
+    check_comparison,
+    check_engine,
+    check_probabilities,
+    check_threshold,
+    evaluated,
+    rows,
+)
 
 dask = pytest.importorskip("dask", reason="make test-dask runs this in an environment of its own")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster, on its way up and down
@@ -44,6 +52,12 @@ def test_dask_gives_the_evaluation_of_the_rows_in_memory(kind: str, number: int)
 def test_dask_gives_the_threshold_of_the_rows_in_memory(kind: str) -> None:
     """Threshold, promise and all that a policy keeps of its rows, or the same refusal."""
     check_threshold(engine, kind, 3, ["coverage", "certified", "betting"])
+
+
+@pytest.mark.parametrize("kind", ["ties", "graded", "weighted", "clustered"])
+def test_dask_gives_the_comparison_of_the_rows_in_memory(kind: str) -> None:
+    """Two scores, and two models, tested as in memory."""
+    check_comparison(engine, kind, 3, ["augrc"])
 
 
 def test_loss_and_scores_come_from_probability_columns() -> None:

@@ -44,8 +44,8 @@ HALF = {"coverage": 0.5}
 
 #: Where a function means something else by that name, or takes long by default.
 OWN: dict[str, dict[str, Any]] = {
-    "abstain.choose_threshold": {"risk": 0.6, "delta": 0.1},
-    "abstain.compare": {"n_resamples": 20, "n_permutations": 20},
+    "abstain.choose_threshold": {"loss": LOSS, "confidence": SCORE, "risk": 0.6, "delta": 0.1},
+    "abstain.compare": {"loss": LOSS, "scores": {"a": SCORE, "b": OTHER}, "n_resamples": 20, "n_permutations": 20},
     "abstain.ranking_study": {"n_resamples": 100},
     "abstain.confidence_interval": {"n_resamples": 20},
     "abstain.macro_selective_risk": {"coverage": 0.5, "threshold": None},

@@ -13,6 +13,7 @@ from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
+from abstain.cli._several import comparison_of_files, is_several
 from abstain.cli._show import check_destinations, print_result, scale_option, table_option, write_table
 
 if TYPE_CHECKING:
@@ -83,6 +84,12 @@ def compare_command(
         planned = _planned(files, plan_file, wanted, chosen, level, columns)
         write_report(planned, report_path, opened, files=[*files, plan_file])
         _write(planned, json_path, plots, scale, table_path)
+        return
+    if any(map(is_several, files)):
+        apart = {"all FILEs but one": files[1:], "--groups": by, "--margin": margin is not None, "--fit": fit_file}
+        result = comparison_of_files(files[0], wanted, columns, apart, metric=chosen, level=level, adjust=adjust)
+        write_report(result, report_path, opened, files=[])
+        _write(result, json_path, plots, scale, table_path)
         return
     if by is not None:
         fit = read_fit(fit_file, columns)

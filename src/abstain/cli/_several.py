@@ -46,9 +46,7 @@ def threshold_of_files(
     from abstain.cli._input import about, understood
     from abstain.outputs import first_of, parts_of, sentence
 
-    for option, given in apart.items():
-        if given:
-            raise ValueError(f"{file}: {option} needs rows in memory, and counts come back of these; give one file")
+    _refuse_rows(file, apart)
     told = {name: value for name, value in columns.items() if value is not None}
     with about(file):
         source = parts_of(os.fspath(file))
@@ -64,3 +62,23 @@ def threshold_of_files(
         told |= {"confidence": name, "groups": by[0] if by else None, "nan_policy": "reject"}
         found = abstain.choose_threshold(frame=os.fspath(file), **told, **objective)
     return found, first, how
+
+
+def comparison_of_files(
+    file: Path, scores: list[str], columns: dict[str, Any], apart: Mapping[str, Any], **options: Any
+) -> Any:
+    """Return the comparison of scores that stand side by side in all files; ``apart``: what needs rows."""
+    from abstain.cli._input import about
+
+    _refuse_rows(file, apart)
+    if len(scores) < 2:
+        raise ValueError(f"{file}: name two columns with --scores; of many files, scores are compared side by side")
+    told = {name: value for name, value in columns.items() if value is not None}
+    with about(file):
+        return abstain.compare(told.pop("loss", None), scores, frame=os.fspath(file), **told, **options)
+
+
+def _refuse_rows(file: Path, apart: Mapping[str, Any]) -> None:
+    for option, given in apart.items():
+        if given:
+            raise ValueError(f"{file}: {option} needs rows in memory, and counts come back of these; give one file")

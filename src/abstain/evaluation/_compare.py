@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from abstain._typing import ArrayLike, IntArray
 from abstain.blocks import TieBlocks
 from abstain.evaluation._comparison import Comparison
 from abstain.evaluation._planned_pair import compared
+from abstain.evaluation._scanned_pair import refuse_draws, refuse_names, together
 from abstain.inference import (
     Adjust,
     Losses,
@@ -33,21 +35,23 @@ from abstain.metrics import Metric
 
 
 def compare(
-    loss: Losses,
-    scores: Scores,
+    loss: Losses | str | Mapping[str, str] | None = None,
+    scores: Scores | Iterable[str] | Mapping[str, str] | None = None,
     metric: str | Metric = "augrc",
     *,
+    frame: Any = None,
     level: float = 0.95,
     adjust: Adjust = "holm",
     method: Method = "auto",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayLike | str | None = None,
     strata: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
+    clusters: ArrayLike | str | None = None,
     paired_runs: bool | None = None,
     n_resamples: int = 1000,
     n_permutations: int = 9999,
     rng: int | np.random.Generator | None = 0,
     plan: Any = None,
+    **columns: Any,
 ) -> Comparison:
     r"""Compare scores, or models with losses of their own, on the same samples: every pair by a paired test.
 
@@ -68,6 +72,10 @@ def compare(
         One loss for all scores, or one per model, by the names in ``scores``.
     scores : dict of array-likes of shape (n_samples,) or (n_runs, n_samples)
         Confidence scores by name, all on the same samples in the same order.
+    frame : lazy frame, pattern or folder of Parquet files, optional
+        The rows, of which only counts come back, see the notes. ``scores`` are then names of columns, or a dict of name
+        to column; ``loss`` the name of one column or a dict of name to column, or found as by
+        :func:`abstain.evaluate`; ``sample_weight`` and ``clusters`` are names.
     metric : str or Metric
         A name, a spec such as ``"selective_risk(coverage=0.8)"``, or a metric.
     level : float in (0, 1)
@@ -91,6 +99,8 @@ def compare(
     plan : LabelPlan, optional
         Only the rows of this plan are labelled; losses are NaN elsewhere. It is made by
         ``plan_labels(a, n, compare=...)`` for two scores, given here in the same order.
+    **columns
+        With ``frame``: which other column is what, as in :func:`read_outputs` (``labels="y"``).
 
     Returns
     -------
@@ -118,6 +128,10 @@ def compare(
     divided by what the losses allow are tested like a mean of k values, by Student's t, as in
     :func:`abstain.confidence_interval`: with ten errors DeLong's test of AUROC_f
     rejects too often. At a coverage where wide ties make the threshold jump, ``"auto"`` takes the bootstrap.
+
+    Of a ``frame`` one ``group_by`` over all scores, losses, weight and cluster comes back, from which estimates and
+    differences follow as from the rows. What draws rows is refused by name, and so are more than 20 million different
+    ones.
 
     References
     ----------
@@ -152,21 +166,38 @@ def compare(
     whole(n_resamples, "n_resamples", 2, usual=1000)
     whole(n_permutations, "n_permutations", usual=9999)
     chosen = as_metric(metric)
+    if frame is not None:
+        apart = {"strata": strata, "plan": plan, "paired_runs": paired_runs}
+        given = {"sample_weight": sample_weight, "clusters": clusters} | columns
+        return _of_frame(frame, loss, scores, chosen, level, adjust, method, apart, given, generator(rng))
+    refuse_names(loss, scores, columns)
     if plan is not None:
         given = {"sample_weight": sample_weight, "strata": strata, "clusters": clusters, "paired_runs": paired_runs}
         return compared(loss, scores, chosen, level, plan, given)
-    columns = panel(loss, scores, sample_weight)
-    if method == "permutation" and max(columns.n_runs) > 1:
+    given_scores: Any = scores
+    checked = panel(loss, given_scores, sample_weight)
+    if method == "permutation" and max(checked.n_runs) > 1:
         raise ValueError(
             'method="permutation" swaps scores within samples and cannot see training noise; '
             'compare several runs with method="influence"'
         )
     tests = paired(
-        chosen, columns, level=level, adjust=adjust, method=method, strata=strata, clusters=clusters,
+        chosen, checked, level=level, adjust=adjust, method=method, strata=strata, clusters=clusters,
         paired_runs=paired_runs, n_resamples=n_resamples, n_permutations=n_permutations,
         rng=generator(rng),
     )  # fmt: skip
-    return _said(chosen, columns, tests, level, adjust, columns.runs_are_paired(paired_runs))
+    return _said(chosen, checked, tests, level, adjust, checked.runs_are_paired(paired_runs))
+
+
+def _of_frame(
+    frame: Any, loss: Any, scores: Any, metric: Metric, level: float, adjust: Adjust, method: Method,
+    apart: Mapping[str, Any], columns: Mapping[str, Any], rng: np.random.Generator,
+) -> Comparison:  # fmt: skip
+    """Return the comparison of rows that an engine holds."""
+    counted, clusters, fingerprint = together(frame, loss, scores, apart, columns)
+    refuse_draws(metric, method, counted)
+    tests = paired(metric, counted, level=level, adjust=adjust, method=method, clusters=clusters, rng=rng)
+    return replace(_said(metric, counted, tests, level, adjust, counted.runs_are_paired(None)), fingerprint=fingerprint)
 
 
 def compare_tables(tables: Mapping[str, TieBlocks], metric: str, level: float) -> Comparison:
@@ -216,14 +247,14 @@ def _rows(
     tests: Paired, columns: Panel, order: list[int], letters: list[str], sets: tuple[IntArray, IntArray]
 ) -> list[dict[str, Any]]:
     """Return one plain dict per score, best first; equal estimates have the same, smallest rank."""
-    estimates = tests.estimates
+    estimates, times = tests.estimates, columns.times
     means = estimates.means[order].tolist()
     sign = 1.0 if estimates.metric.direction == "lower" else -1.0
     ranks = min_ranks(sign * estimates.means[None, order])[0].astype(int).tolist()
     rows = []
     for position, k in enumerate(order):
         interval = estimates.intervals[k]
-        parts = components(estimates.values[k], estimates.terms[k], estimates.df[k])
+        parts = components(estimates.values[k], estimates.terms[k], estimates.df[k], estimates.times)
         rows.append(
             {
                 "name": columns.names[k],
@@ -235,7 +266,9 @@ def _rows(
                 "error_test": float(np.sqrt(parts.test)),
                 "error_runs": float(np.sqrt(parts.seed)),
                 "df": interval.df,
-                "mean_loss": float(np.mean(columns.loss[k])),
+                "mean_loss": float(
+                    np.average(columns.loss[k][0], weights=times) if times is not None else np.mean(columns.loss[k])
+                ),
                 "n_runs": columns.n_runs[k],
                 "letters": letters[position],
                 "set_low": int(sets[0][k]),

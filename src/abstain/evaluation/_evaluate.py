@@ -94,10 +94,10 @@ def evaluate(
     -----
     Of a lazy frame only counts come back: one ``group_by`` over score, loss, weight, groups and cluster says how often
     each different row occurs, from which every value and interval follows as from the rows themselves. Several scores
-    share the scan of polars and Dask; other engines scan once for each. What the columns are is understood from the
-    first 10,000 rows. Engines compute ``msp``, ``softmax_margin``, ``neg_entropy`` and ``neg_gini`` from columns of
-    probabilities. A bootstrap, other computed scores and metrics of whole probability vectors need the rows, and are
-    refused; more than 20 million different rows are no summary, and are refused as well.
+    share the scan. What the columns are is understood from the first 10,000 rows. Engines compute ``msp``,
+    ``softmax_margin``, ``neg_entropy`` and ``neg_gini`` from columns of probabilities. A bootstrap, other computed
+    scores and metrics of whole probability vectors need the rows, and are refused; more than 20 million different rows
+    are no summary, and are refused as well.
 
     Examples
     --------

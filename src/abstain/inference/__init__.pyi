@@ -16,6 +16,7 @@ from abstain.inference._columns import tables as tables
 from abstain.inference._confidence import confidence_interval as confidence_interval
 from abstain.inference._coverage import of_coverage as of_coverage
 from abstain.inference._estimates import by_influence as by_influence
+from abstain.inference._estimates import route_of as route_of
 from abstain.inference._group_tests import GroupComparison as GroupComparison
 from abstain.inference._group_tests import GroupDifference as GroupDifference
 from abstain.inference._group_tests import compare_groups as compare_groups

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import UnmetNeed
+from abstain._sums import over_rows
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._bootstrap import of_replicates, of_resampling, replicates
@@ -45,7 +46,8 @@ class Estimates:
     The terms are influences over W, one per sample or cluster, or centred bootstrap replicates over sqrt(B - 1):
     either way products of rows sum to covariances due to the test set, on at most ``df`` degrees of freedom.
     ``unseen``: of one run each, what an error or a success that was not seen would do to differences; ``unequal``: what
-    clusters of unequal size do to their spread.
+    clusters of unequal size do to their spread; ``times``: how many rows each term stands for (None: one, or a cluster
+    or resample).
     """
 
     metric: Metric
@@ -59,6 +61,7 @@ class Estimates:
     route: Route
     unseen: tuple[UnseenPairs, ...] = ()
     unequal: Unequal | None = None
+    times: FloatArray | None = None
 
     def pair(self, i: int, j: int, level: float) -> tuple[tuple[FloatArray, FloatArray], float]:
         """Return the terms of two scores for their difference, and most degrees of freedom of its interval."""
@@ -80,13 +83,14 @@ class Estimates:
 
     @property
     def mean_terms(self) -> FloatArray:
-        """Terms averaged over runs, of shape (n_terms, n_scores)."""
-        return np.stack([over_runs(term) for term in self.terms], axis=1)
+        """Terms averaged over runs, of shape (n_terms, n_scores); products of columns sum to covariances."""
+        terms = np.stack([over_runs(term) for term in self.terms], axis=1)
+        return terms if self.times is None else terms * np.sqrt(self.times)[:, None]
 
     @cached_property
     def sizes(self) -> tuple[float, ...]:
         """Sum of the squared terms of each score, averaged over runs."""
-        return tuple(float(np.sum(term**2)) / len(term) for term in self.terms)
+        return tuple(sum(over_rows(run**2, self.times) for run in term) / len(term) for term in self.terms)
 
 
 def route_of(metric: Metric, method: str, panel: Panel | None = None) -> Route:
@@ -130,18 +134,22 @@ def by_influence(
             raw.append(own)
             if single:
                 rises.append(rises_of(derivative, table))
-    unseen = unseen_pairs(rises, [row[0] for row in blocks], panel.same_loss, clusters) if single else ()
+    first = [row[0] for row in blocks]
+    unseen = unseen_pairs(rises, first, panel.same_loss, clusters, panel.times) if single else ()
     sizes = None if clusters is None else _unequal(raw, panel, clusters)
     terms = _by_score(raw, panel, strata, clusters)
-    n_terms = terms[0].shape[1]
+    times = panel.times if panel.times is None or panel.weight is None else panel.times[panel.weight > 0.0]
+    n_terms = terms[0].shape[1] if times is None else over_rows(times)
     df = tuple(min(n_terms - 1.0, *(limit.df for limit in row)) for row in limits)
     intervals = tuple(
-        _interval(metric, row, value, term, most_df, level, strata, clusters)
+        _interval(metric, row, value, term, most_df, level, strata, clusters, times)
         for row, value, term, most_df in zip(blocks, values, terms, df, strict=True)
     )
     edges = tuple(_edge(metric, row) for row in blocks)
-    n_clusters = None if clusters is None else n_terms
-    return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", unseen, sizes)
+    n_clusters = None if clusters is None else terms[0].shape[1]
+    return Estimates(
+        metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", unseen, sizes, times
+    )  # fmt: skip
 
 
 def _unequal(raw: list[FloatArray], panel: Panel, clusters: ArrayLike) -> Unequal | None:
@@ -166,6 +174,9 @@ def _blocks(metric: Metric, panel: Panel) -> list[list[TieBlocks]]:
     """Return one table per score and run."""
     if panel.tables is not None and "oracle" not in metric.needs:
         return [[table] for table in panel.tables]
+    if panel.times is not None:
+        every = zip(panel.loss, panel.score, strict=True)
+        return [[TieBlocks._of_counted(loss[0], score[0], panel.weight, panel.times, "raise")] for loss, score in every]
     return [
         [tables(metric, loss, score, panel.weight) for loss, score in zip(*columns, strict=True)]
         for columns in zip(panel.loss, panel.score, strict=True)
@@ -201,12 +212,13 @@ def _interval(
     level: float,
     strata: ArrayLike | None,
     clusters: ArrayLike | None,
+    times: FloatArray | None,
 ) -> Interval:
     """Return what ``confidence_interval`` gives for one run; for several the test set and training together."""
     mean, grouped = float(values.mean()), (strata is not None, clusters is not None)
     unseen = [one_more(metric, *run, strata, clusters) for run in zip(row, values.tolist(), strict=True)]
     if len(row) == 1:
-        return of_spread(spread_of(metric, row[0], mean, terms[0], most_df, grouped), level, unseen[0])
+        return of_spread(spread_of(metric, row[0], mean, terms[0], most_df, grouped, times), level, unseen[0])
     df = informative(metric, terms.mean(axis=0), most_df)
     parts = components(values, terms, df)
     training = (parts.total - parts.test) / (1.0 if metric.image is None else metric.image.factor**2)

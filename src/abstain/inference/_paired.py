@@ -151,7 +151,8 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     values, (terms, most_df) = (estimates.values[i], estimates.values[j]), estimates.pair(i, j, level)
     single = len(terms[0]) == len(terms[1]) == 1
     apart = terms[0][0] - terms[1][0] if single else None  # of each sample
-    parts = of_pair(values, terms, most_df, together) if apart is None else of_one(apart, most_df)
+    times = estimates.times
+    parts = of_pair(values, terms, most_df, together) if apart is None else of_one(apart, most_df, times)
     difference = float(values[0].mean() - values[1].mean())
     scale = max(estimates.sizes[i], estimates.sizes[j])
     notes: list[str | None] = []
@@ -172,7 +173,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     else:
         if estimates.route == "influence":
             apart = over_runs(terms[0]) - over_runs(terms[1]) if apart is None else apart
-            spread_df = degrees_of_freedom(apart)
+            spread_df = degrees_of_freedom(apart, times)
             if estimates.unseen:
                 more = max(each.of(i, j) for each in estimates.unseen)
                 test, df = with_unseen(parts.test, parts.df, spread_df, more, estimates.n_clusters)

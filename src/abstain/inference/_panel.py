@@ -26,7 +26,8 @@ Scores = Mapping[str, ArrayLike] | Iterable[tuple[str, ArrayLike]]
 class Panel:
     """Checked columns: ``loss[k]`` and ``score[k]`` have shape (n_runs of k, n_samples).
 
-    ``tables``: those of the scores, of one run each, where they are known.
+    ``tables``: those of the scores, of one run each, where they are known. ``times``: how many equal rows each column
+    of the matrices stands for, where an engine counted them (None: each is one); then each score has one run.
     """
 
     names: tuple[str, ...]
@@ -35,11 +36,12 @@ class Panel:
     shared_loss: bool
     weight: FloatArray | None
     tables: tuple[TieBlocks, ...] | None = None
+    times: FloatArray | None = None
 
     @property
     def n(self) -> int:
         """Number of samples."""
-        return int(self.score[0].shape[1])
+        return int(self.score[0].shape[1] if self.times is None else self.times.sum())
 
     @property
     def n_runs(self) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ def over_runs(terms: FloatArray) -> FloatArray:
     return np.asarray(terms[0] if len(terms) == 1 else terms.mean(axis=0))
 
 
-def components(values: FloatArray, terms: FloatArray, df: float) -> Components:
+def components(values: FloatArray, terms: FloatArray, df: float, times: FloatArray | None = None) -> Components:
     r"""Return the variance components of the mean of ``values`` over runs.
 
     All runs share the test set, so its part is the squared norm of the terms averaged over runs. The spread of the
@@ -44,6 +44,8 @@ def components(values: FloatArray, terms: FloatArray, df: float) -> Components:
         Squares sum to the test-set variance of each run.
     df : float
         Degrees of freedom of the test-set part.
+    times : ndarray of shape (n_terms,), optional
+        Of a single run: how many rows each term stands for.
 
     Notes
     -----
@@ -55,7 +57,7 @@ def components(values: FloatArray, terms: FloatArray, df: float) -> Components:
     runs = values.size
     mean = over_runs(terms)
     if runs == 1:
-        return of_one(mean, df)
+        return of_one(mean, df, times)
     test = float(mean @ mean)
     between = float(np.var(values, ddof=1)) / runs
     inside = 0.0 if runs == 2 else float(np.sum((terms - mean) ** 2)) / (runs - 1) / runs
@@ -95,9 +97,9 @@ def of_pair(
     return Components(test, first.seed + second.seed, satterthwaite((test, df), *parts))
 
 
-def of_one(terms: FloatArray, df: float) -> Components:
+def of_one(terms: FloatArray, df: float, times: FloatArray | None = None) -> Components:
     """Return the variance components of what was measured in a single run: its terms say nothing of training."""
-    return Components(float(terms @ terms), np.nan, df)
+    return Components(float(terms @ (terms if times is None else times * terms)), np.nan, df)
 
 
 def covariance_of_runs(values: tuple[FloatArray, ...], paired: bool) -> FloatArray:

@@ -37,7 +37,7 @@ class UnseenPairs:
 
     ``room``: rows with hardly any of it, None if ``rises`` are of these alone; ``square``: of an unseen one;
     ``tie``: correlation in a cluster; ``unit``, ``size``: cluster of each row and its rows; ``loss``: of each model, if
-    they differ.
+    they differ; ``times``: how many rows each of ``rises`` stands for, without clusters (None: one).
     """
 
     rises: tuple[FloatArray, ...]
@@ -47,6 +47,7 @@ class UnseenPairs:
     unit: IntArray | None
     size: FloatArray | None
     loss: tuple[FloatArray, ...] = ()
+    times: FloatArray | None = None
 
     def of(self, i: int, j: int) -> float:
         """Return the variance that one more error brings to the difference of two scores."""
@@ -55,20 +56,24 @@ class UnseenPairs:
         if self.room is None:
             gap = one - other
             squares = _squares(gap, tie, unit, size)
-            return square * _drawn(squares if unit is None or tie == 0.0 else gap * gap, squares)
+            return square * _drawn(squares if unit is None or tie == 0.0 else gap * gap, squares, self.times)
         both = self.room[i] & self.room[j]
         apart = 0.0 if unit is None else _tie(np.abs(self.loss[i] - self.loss[j]), unit)
-        one, other = one[both], other[both]
+        one, other, times = one[both], other[both], None if self.times is None else self.times[both]
         if unit is not None and size is not None:
             unit, size = unit[both], size[both]
         gap = one - other
         alone = np.maximum(_squares(one, apart, unit, size), _squares(other, apart, unit, size))
-        anywhere = _drawn(np.maximum(np.abs(one), np.abs(other)) ** 2, alone)
-        return square * max(_drawn(gap * gap, np.maximum(alone, _squares(gap, tie, unit, size))), anywhere)
+        anywhere = _drawn(np.maximum(np.abs(one), np.abs(other)) ** 2, alone, times)
+        return square * max(_drawn(gap * gap, np.maximum(alone, _squares(gap, tie, unit, size)), times), anywhere)
 
 
 def unseen_pairs(
-    rises: list[FloatArray], tables: Sequence[TieBlocks], same_loss: bool, clusters: ArrayLike | None
+    rises: list[FloatArray],
+    tables: Sequence[TieBlocks],
+    same_loss: bool,
+    clusters: ArrayLike | None,
+    times: FloatArray | None = None,
 ) -> tuple[UnseenPairs, ...]:
     """Return what unseen errors, and of 0/1 losses unseen successes, would do to scores or models, one table each."""
     unit = None if clusters is None else codes(clusters, "clusters", rises[0].size)
@@ -77,22 +82,29 @@ def unseen_pairs(
     kinds = [losses]
     if all(each.binary for each in judged):
         kinds.append([1.0 - loss for loss in losses])
-    return tuple(_pairs(rises, kind, sizes, unit) for kind in kinds)
+    return tuple(_pairs(rises, kind, sizes, unit, times) for kind in kinds)
 
 
-def _pairs(rises: list[FloatArray], losses: list[FloatArray], sizes: list[Sizes], unit: IntArray | None) -> UnseenPairs:
+def _pairs(
+    rises: list[FloatArray],
+    losses: list[FloatArray],
+    sizes: list[Sizes],
+    unit: IntArray | None,
+    times: FloatArray | None,
+) -> UnseenPairs:
     """Return it for one kind of loss, of these sizes."""
     size = None if unit is None else np.bincount(unit)[unit].astype(np.float64)
     tie = [0.0 if unit is None else _tie(loss, unit) for loss in losses]
     square = [each.square for each in sizes]
     rooms = [loss < 0.5 * each.mean for loss, each in zip(losses, sizes, strict=True)]
     if len(losses) > 1:
-        return UnseenPairs(tuple(rises), tuple(rooms), tuple(square), tuple(tie), unit, size, tuple(losses))
+        return UnseenPairs(tuple(rises), tuple(rooms), tuple(square), tuple(tie), unit, size, tuple(losses), times)
     number, room = len(rises), rooms[0]
     rises = [each[room] for each in rises]
     if unit is not None and size is not None:
         unit, size = unit[room], size[room]
-    return UnseenPairs(tuple(rises), None, tuple(square * number), tuple(tie * number), unit, size)
+    times = None if times is None else times[room]
+    return UnseenPairs(tuple(rises), None, tuple(square * number), tuple(tie * number), unit, size, times=times)
 
 
 def _loss(blocks: TieBlocks) -> FloatArray:
@@ -143,8 +155,9 @@ def _squares(rises: FloatArray, tie: float, unit: IntArray | None, size: FloatAr
     return np.asarray((rises + more * mean) ** 2 + more * np.maximum(variance, 0.0))
 
 
-def _drawn(weight: FloatArray, squares: FloatArray) -> float:
+def _drawn(weight: FloatArray, squares: FloatArray, times: FloatArray | None = None) -> float:
     """Return the mean of ``squares`` at a row drawn in proportion to ``weight``."""
+    weight = weight if times is None else weight * times
     total = float(np.add.reduce(weight))
     return float(weight @ squares) / total if total > 0.0 else 0.0
 

@@ -129,7 +129,7 @@ class Rows:
         if score in (first.score_predictions or {}):
             return self._differ(single["labels"], f"prediction_{score}")
         if first.loss is not None and "loss" in single:
-            return self._checked(single["loss"])
+            return self.checked(single["loss"])
         if first.loss is not None and "correct" in single:
             right = self._number(single["correct"], fill=False)
             known = (right == 0.0) | (right == 1.0)
@@ -155,7 +155,7 @@ class Rows:
 
     def weight(self) -> Any | None:
         """Return the expression of the weights, if there are any."""
-        return self._checked(self.single["sample_weight"]) if "sample_weight" in self.single else None
+        return self.checked(self.single["sample_weight"]) if "sample_weight" in self.single else None
 
     def group(self, name: str) -> str:
         """Return the column of a group."""
@@ -185,8 +185,8 @@ class Rows:
         column = column.cast(nw.Float64) + 0.0
         return column.fill_null(float("nan")) if fill else column
 
-    def _checked(self, name: str) -> Any:
-
+    def checked(self, name: str) -> Any:
+        """Return a column of losses or weights, with the numbers of problems in the place of what is none."""
         x = self._number(name, fill=False)
         return _first(
             (x.is_null(), -1.0), (x.is_nan(), -2.0), (x == float("inf"), -4.0), (x < 0.0, -3.0), (x > LARGEST, -5.0),

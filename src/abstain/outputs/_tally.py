@@ -18,17 +18,14 @@ import numpy as np
 from abstain._checks import UnmetNeed
 from abstain._pace import Pace
 from abstain._typing import FloatArray, IntArray
+from abstain.outputs._count import CLUSTER, GROUP, LOSS, MISSING, MOST, SCORE, TIMES, WEIGHT, by_score
 from abstain.outputs._engine import PROBLEMS, Rows
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._parts import Parts
 from abstain.outputs._understood import understood
 
-#: Names of the columns of a count.
-SCORE, MISSING, LOSS, WEIGHT, CLUSTER, TIMES, GROUP = (
-    f"abstain_{name}" for name in ("score", "missing", "loss", "weight", "cluster", "times", "group_")
-)
-#: More different rows than this are no summary; so many wait to be added up, at least.
-MOST, WAITING = 20_000_000, 2_000_000
+#: So many counts wait to be added up, at least.
+WAITING = 2_000_000
 #: Entries whose numbers are mixed at once.
 _ROWS = 1 << 18
 
@@ -48,20 +45,24 @@ class Tally:
     times: FloatArray
 
     def sums(self) -> tuple[int, int]:
-        """Return two sums over rows of numbers that follow from their score, loss and weight: for a fingerprint.
+        """Return what a fingerprint is made of."""
+        return sums([self.score, self.loss, *([] if self.weight is None else [self.weight])], self.times)
 
-        No order of the rows, no partition and no repetition among the entries changes them.
-        """
-        found = np.zeros(2, dtype=np.uint64)
-        columns = [self.score, self.loss, *([] if self.weight is None else [self.weight])]
-        for start in range(0, len(self.times), _ROWS):
-            rows = slice(start, start + _ROWS)
-            times, mixed = self.times[rows].astype(np.uint64), np.zeros((), dtype=np.uint64)
-            for column in columns:
-                bits = np.where(np.isnan(column[rows]), np.inf, column[rows] + 0.0).view(np.uint64)
-                mixed = _mixed(mixed ^ bits ^ (np.isnan(column[rows]).astype(np.uint64) << np.uint64(63)))
-            found += np.array([(mixed * times).sum(), (_mixed(mixed) * times).sum()], dtype=np.uint64)
-        return int(found[0]), int(found[1])
+
+def sums(columns: Sequence[FloatArray], times: FloatArray) -> tuple[int, int]:
+    """Return two sums over rows of numbers that follow from their columns: for a fingerprint.
+
+    No order of the rows, no partition and no repetition among the entries changes them.
+    """
+    found = np.zeros(2, dtype=np.uint64)
+    for start in range(0, len(times), _ROWS):
+        rows = slice(start, start + _ROWS)
+        number, mixed = times[rows].astype(np.uint64), np.zeros((), dtype=np.uint64)
+        for column in columns:
+            bits = np.where(np.isnan(column[rows]), np.inf, column[rows] + 0.0).view(np.uint64)
+            mixed = _mixed(mixed ^ bits ^ (np.isnan(column[rows]).astype(np.uint64) << np.uint64(63)))
+        found += np.array([(mixed * number).sum(), (_mixed(mixed) * number).sum()], dtype=np.uint64)
+    return int(found[0]), int(found[1])
 
 
 def _mixed(bits: Any) -> Any:
@@ -71,68 +72,36 @@ def _mixed(bits: Any) -> Any:
     return (bits ^ (bits >> np.uint64(31))) + np.uint64(0x9E3779B97F4A7C15)
 
 
-def counted(rows: Rows, score: str, groups: Sequence[str]) -> Any:
-    """Return the lazy frame of the different rows of a score with their numbers."""
-    import narwhals as nw
-
-    number = rows.score(score)
-    missing = number.is_null() | number.is_nan()
-    columns = {
-        SCORE: nw.when(missing).then(0.0).otherwise(number),
-        MISSING: nw.when(missing).then(nw.lit(1, nw.Int8)).otherwise(nw.lit(0, nw.Int8)),
-        LOSS: rows.loss(score),
-    }
-    weight = rows.weight()
-    if weight is not None:
-        columns[WEIGHT] = weight
-    if "clusters" in rows.single:
-        columns[CLUSTER] = rows.column(rows.single["clusters"])
-    columns |= {f"{GROUP}{k}": rows.column(rows.group(name)) for k, name in enumerate(groups)}
-    picked = rows.ready(score).select(**columns).with_columns(nw.lit(1, nw.Int64).alias(TIMES))
-    return picked.group_by(list(columns)).agg(nw.col(TIMES).sum()).head(MOST + 1)
-
-
-def collected(frames: list[Any]) -> list[Any]:
-    """Return lazy frames as frames in memory: in one scan where the engine shares it, else in one scan each."""
-    import narwhals as nw
-
-    natives = [frame.to_native() for frame in frames]
-    if frames[0].implementation.is_polars():
-        import polars
-
-        return [nw.from_native(each) for each in polars.collect_all(natives, engine="streaming")]
-    if frames[0].implementation.is_dask():
-        import dask
-
-        return [nw.from_native(each) for each in dask.compute(*natives)]
-    return [frame.collect() for frame in frames]
-
-
 def read(rows: Rows, score: str, groups: Sequence[str], found: Any, most_groups: int) -> Tally:
     """Return the counts that came back, checked; an error names columns and numbers of rows."""
     refuse_too_many(score, len(found))
-    times = _floats(found[TIMES])
+    times = floats(found[TIMES])
     if not times.sum():
         raise ValueError("the frame has no rows; at least one sample is needed")
-    loss = _floats(found[LOSS])
-    _refuse(loss, times, rows.about(score), "loss")
-    weight = None
-    if WEIGHT in found.columns:
-        weight = _floats(found[WEIGHT])
-        _refuse(weight, times, f"column {rows.single['sample_weight']!r}", "weight")
-        if not (weight * times).sum() > 0.0:
-            raise ValueError(f"column {rows.single['sample_weight']!r} sums to 0; a row needs a positive weight")
-    clusters = _codes(found, CLUSTER, rows.single["clusters"]) if CLUSTER in found.columns else None
+    loss = floats(found[LOSS])
+    refuse(loss, times, rows.about(score), "loss")
+    weight, clusters = shared(rows, found, times)
     by = {name: _coded(found, f"{GROUP}{k}", name, most_groups) for k, name in enumerate(groups)}
-    scores = np.where(_floats(found[MISSING]) > 0.0, np.nan, _floats(found[SCORE]))
+    scores = np.where(floats(found[MISSING]) > 0.0, np.nan, floats(found[SCORE]))
     return Tally(scores + 0.0, loss, weight, clusters, by, times)
 
 
-def _floats(series: Any) -> FloatArray:
+def shared(rows: Rows, found: Any, times: FloatArray) -> tuple[FloatArray | None, IntArray | None]:
+    """Return weights and clusters of counts, checked."""
+    weight = None
+    if WEIGHT in found.columns:
+        weight = floats(found[WEIGHT])
+        refuse(weight, times, f"column {rows.single['sample_weight']!r}", "weight")
+        if not (weight * times).sum() > 0.0:
+            raise ValueError(f"column {rows.single['sample_weight']!r} sums to 0; a row needs a positive weight")
+    return weight, _codes(found, CLUSTER, rows.single["clusters"]) if CLUSTER in found.columns else None
+
+
+def floats(series: Any) -> FloatArray:
     return np.asarray(series.to_numpy(), dtype=np.float64)
 
 
-def _refuse(column: FloatArray, times: FloatArray, about: str, role: str) -> None:
+def refuse(column: FloatArray, times: FloatArray, about: str, role: str) -> None:
     for code, problem in PROBLEMS.items():
         number = int(times[column == code].sum())
         if number:
@@ -144,7 +113,7 @@ def _refuse(column: FloatArray, times: FloatArray, about: str, role: str) -> Non
 def _no_nulls(found: Any, key: str, name: str) -> Any:
     series = found[key]
     if series.is_null().any():
-        number = int(_floats(found[TIMES])[series.is_null().to_numpy()].sum())
+        number = int(floats(found[TIMES])[series.is_null().to_numpy()].sum())
         raise ValueError(f"column {name!r} is null in {number} rows; filter or fill these rows")
     return series
 
@@ -207,17 +176,17 @@ def count(
     with source.first.about():
         rows = Rows.of(source.first.frame, external, groups, columns)
         names = list(scores or [default(rows.first)])
-    sums, pace = [Sum() for _ in names], Pace("counting rows", source.n)
+    totals, pace = [Sum() for _ in names], Pace("counting rows", source.n)
     for part in source.parts:
         with part.about():
             for piece in part.pieces():
                 here = rows.on(piece.frame)
-                found = collected([counted(here, name, groups) for name in names])
-                for name, total, each in zip(names, sums, found, strict=True):
+                found = by_score(here, names, groups)
+                for name, total, each in zip(names, totals, found, strict=True):
                     total.add(each)
                     refuse_too_many(name, total.different)
                 pace.advance(piece.n)
-    tallies = {name: read(rows, name, groups, sums.pop(0).all(), most_groups) for name in names}
+    tallies = {name: read(rows, name, groups, totals.pop(0).all(), most_groups) for name in names}
     losses = np.array([end for each in tallies.values() for end in (each.loss.min(), each.loss.max())])
     assert rows.first.origin is not None
     said = understood(rows.first, "" if scores else names[0], losses)

@@ -23,6 +23,8 @@ from abstain.thresholds._sample import Sample, of_table, read
 
 #: Groups that can have a threshold each, and rows in clusters that are written out.
 MOST_GROUPS, MOST_ROWS = 1000, 20_000_000
+#: What names columns, or says how they are read.
+_NAMES = (str, list, tuple, dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +57,16 @@ def in_memory(
 
 def counted(frame: Any, confidence: Any, groups: Any, nan_policy: NanPolicy, columns: Mapping[str, Any]) -> Calibration:
     """Return the calibration rows of a lazy frame or of Parquet files, whose columns are named."""
-    given = {"confidence": confidence, "groups": groups, **columns}
-    for name, value in given.items():
-        if value is not None and not isinstance(value, str | list | tuple | dict):
-            raise TypeError(f"{name} must name a column of the frame, got {type(value).__name__}; give its name")
     source = parts_of(frame)
     if source is None:
         raise TypeError(
             f"frame must be a lazy frame, a pattern of Parquet files or a folder of them, got {type(frame).__name__}; "
             "of rows in memory give loss= and confidence= as columns"
         )
+    given = {"confidence": confidence, "groups": groups, **columns}
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str if name in ("confidence", "groups") else _NAMES):
+            raise TypeError(f"{name} must name a column of the frame, got {type(value).__name__}; give its name")
     told: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
     computed = confidence in scores.names() and confidence not in source.first.columns()
     told |= {} if confidence is None or computed else {"confidence": confidence}
@@ -73,8 +75,11 @@ def counted(frame: Any, confidence: Any, groups: Any, nan_policy: NanPolicy, col
     found = count(source, lambda head: [], wanted, scores.default, by, told, MOST_GROUPS)
     (name, tally), = found.tallies.items()  # fmt: skip
     make = partial(_sample, name, tally, nan_policy)
-    values, place = tally.groups[groups] if by else (np.empty(0), np.empty(0))
-    return Calibration(make(None), {str(value): partial(make, place == k) for k, value in enumerate(values)})
+    if not by:
+        return Calibration(make(None), {})
+    values, place = tally.groups[groups]
+    names = group_column(values)[place]  # as text, as policies have them
+    return Calibration(make(None), {str(name): partial(make, names == name) for name in np.unique(names)})
 
 
 def _sample(name: str, tally: Tally, nan_policy: NanPolicy, rows: BoolArray | None) -> Sample:
