@@ -85,7 +85,7 @@ OWN: dict[str, dict[str, Any]] = {
     "abstain.inference.non_inferiority": {"loss": ERRORS, "margin": 0.1},
     "abstain.policy.compute": {"kind": "probabilities", "matrix": MATRIX},
     "abstain.gate": {"evaluation": abstain.evaluate(OUTPUTS, "msp"), "conditions": "augrc<=0.5"},
-    "abstain.thresholds.monitor": {"delta": None},
+    "abstain.thresholds.monitor": {"loss": LOSS, "confidence": SCORE, "delta": None},
 }
 
 #: Functions of files, of networks and for declarations, which have tests of their own.

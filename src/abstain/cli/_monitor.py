@@ -13,6 +13,7 @@ from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
+from abstain.cli._several import is_several
 from abstain.cli._show import check_destinations
 from abstain.cli._thresholds import noted, show_found
 
@@ -96,10 +97,11 @@ def monitor_command(
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
 
     FILE holds all labelled rows since the deployment, in the order in which their labels came; with --state only the
-    new ones. The test may be repeated every day. Without FILE what was watched so far is shown.
+    new ones. A quoted pattern, or a folder, of Parquet files is counted, and taken in the order of --time. The test may
+    be repeated every day. Without FILE what was watched so far is shown.
     """
     from abstain import load_policy
-    from abstain.thresholds import Watch, load_watch
+    from abstain.thresholds import Watch, in_time_order, load_watch
 
     check_opened(report_path, opened)
     check_destinations({**plot_targets(plots), "report_path": report_path}, [policy, *([] if file is None else [file])])
@@ -120,6 +122,12 @@ def monitor_command(
     if state is not None and file is not None:
         check_destinations({"state": state}, [file, policy])
     if file is None:
+        seen = watch.result()
+    elif is_several(file):
+        with about(file):
+            told = as_calibrated(columns, whole)
+            for k, rows in enumerate(in_time_order(whole, str(file), time, told, watch.clock.maturity is not None)):
+                watch.update(**rows, as_of=_present(as_of), again=again or k > 0)
         seen = watch.result()
     else:
         unlabelled = watch.clock.maturity is not None or "unlabelled" in given

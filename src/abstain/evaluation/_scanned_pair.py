@@ -85,7 +85,7 @@ def _panel(found: Together, named: Mapping[str, str], apart: bool) -> tuple[Pane
                 f"random, or {REMEDY}"
             )
         which, times = np.repeat(which, found.times.astype(np.intp)), None
-    losses = tuple(found.losses[column][which][None] for column in named.values())
+    losses = tuple(found.loss[column][which][None] for column in named.values())
     shared = not apart and all(np.array_equal(losses[0], each) for each in losses[1:])
     columns = tuple(found.scores[column][which][None] for column in named.values())
     weight = None if found.weight is None else found.weight[which]

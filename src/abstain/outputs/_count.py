@@ -34,9 +34,9 @@ def by_score(rows: Rows, scores: Sequence[str], groups: Sequence[str]) -> list[A
     return [each.rename(dict(zip(_of(k), _NAMES, strict=True))) for k, each in enumerate(found)]
 
 
-def together(rows: Rows, scores: Sequence[str], losses: Mapping[str, str]) -> Any:
-    """Return the different rows of all scores side by side with their numbers, in memory; ``losses``: own columns."""
-    frame, shared = _picked(rows, scores, (), losses)
+def together(rows: Rows, scores: Sequence[str], loss: Mapping[str, str]) -> Any:
+    """Return the different rows of all scores side by side with their numbers, in memory; ``loss``: own columns."""
+    frame, shared = _picked(rows, scores, (), loss)
     keys = [name for k in range(len(scores)) for name in _of(k)]
     return _collected([_grouped(frame, [*keys, *shared]).head(MOST + 1)])[0]
 
@@ -49,9 +49,7 @@ def _of(k: int) -> list[str]:
     return [f"{name}_{k}" for name in _NAMES]
 
 
-def _picked(
-    rows: Rows, scores: Sequence[str], groups: Sequence[str], losses: Mapping[str, str]
-) -> tuple[Any, list[str]]:
+def _picked(rows: Rows, scores: Sequence[str], groups: Sequence[str], loss: Mapping[str, str]) -> tuple[Any, list[str]]:
     """Return a lazy frame of what is read of each row, and the columns that all scores share."""
     import narwhals as nw
 
@@ -63,7 +61,7 @@ def _picked(
         columns = (
             nw.when(missing).then(0.0).otherwise(number),
             nw.when(missing).then(nw.lit(1, nw.Int8)).otherwise(nw.lit(0, nw.Int8)),
-            rows.checked(losses[score]) if score in losses else rows.loss(score),
+            rows.checked(loss[score]) if score in loss else rows.loss(score),
         )
         frame = here.ready(score).with_columns(**dict(zip(_of(k), columns, strict=True)))
     weight = rows.weight()

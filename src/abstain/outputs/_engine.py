@@ -50,16 +50,29 @@ class Rows:
 
     @classmethod
     def of(
-        cls, frame: Any, scores: Callable[[Any], list[str]], groups: Sequence[str], columns: Mapping[str, Any]
-    ) -> Rows:
-        """Understand the first rows as a file is understood; ``scores``: which are columns, given these rows."""
+        cls, frame: Any, scores: Callable[[Any], list[str]], groups: Sequence[str], columns: Mapping[str, Any],
+        unlabelled: bool = False,
+    ) -> Rows:  # fmt: skip
+        """Understand the first rows as a file is understood; ``scores``: which are columns, given these rows.
+
+        ``unlabelled``: a loss may be missing.
+        """
         for name, value in columns.items():
             if name not in READ and value is not None:
                 raise UnmetNeed(f"{name}= is not read in a scan; filter the frame, or {REMEDY}")
         head = _first_rows(frame)
         with warnings.catch_warnings():  # a doubt about the first rows need not be one about all
             warnings.simplefilter("ignore", UserWarning)
-            first = read_outputs(head.to_native(), groups=list(groups), scores=scores(head), **columns)
+            told = {"groups": list(groups), "scores": scores(head), **columns}
+            try:
+                first = read_outputs(head.to_native(), **told)
+            except ValueError as error:
+                said, advice, _ = str(error).partition("; give unscored=")
+                if not advice:
+                    raise
+                if not unlabelled:
+                    raise ValueError(f"{said} among the first {len(head)}; filter or repair these rows") from None
+                first = read_outputs(_known(head).to_native(), **told)
         found = cls(frame, dict(frame.collect_schema()), first)
         for part in found.single:
             if part not in READ:
@@ -271,6 +284,15 @@ def _first_rows(frame: Any) -> Any:
     parts = (native.partitions[k].head(FIRST, npartitions=1) for k in range(native.npartitions))
     found = next((part for part in parts if len(part)), native.partitions[0].head(0, npartitions=1))
     return nw.from_native(found, eager_only=True)
+
+
+def _known(head: Any) -> Any:
+    """Return rows in which nothing is missing."""
+    import narwhals as nw
+
+    kinds = head.schema
+    missing = [nw.col(name).is_nan() for name in kinds if kinds[name].is_float()]
+    return head.drop_nulls().filter(*(~each for each in missing))
 
 
 def _numbers(names: Sequence[Any]) -> bool:

@@ -110,7 +110,7 @@ def refuse(column: FloatArray, times: FloatArray, about: str, role: str) -> None
             )
 
 
-def _no_nulls(found: Any, key: str, name: str) -> Any:
+def complete(found: Any, key: str, name: str) -> Any:
     series = found[key]
     if series.is_null().any():
         number = int(floats(found[TIMES])[series.is_null().to_numpy()].sum())
@@ -119,14 +119,14 @@ def _no_nulls(found: Any, key: str, name: str) -> Any:
 
 
 def _codes(found: Any, key: str, name: str) -> IntArray:
-    values = _no_nulls(found, key, name).to_numpy()
+    values = complete(found, key, name).to_numpy()
     numbers: IntArray = np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)[1]
     return numbers
 
 
 def _coded(found: Any, key: str, name: str, most: int) -> tuple[Any, IntArray]:
     """Return the values of a group column, sorted as in memory, and the place of each entry's value."""
-    series = _no_nulls(found, key, name)
+    series = complete(found, key, name)
     values = series.unique().to_list()
     if len(values) > most:
         raise ValueError(

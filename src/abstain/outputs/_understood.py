@@ -48,10 +48,10 @@ class Origin:
     levels: list[str] | None = None
 
 
-def understood(outputs: Outputs, default: str = "", losses: Any = None) -> dict[str, str]:
+def understood(outputs: Outputs, default: str = "", loss: Any = None) -> dict[str, str]:
     """Return part -> what it is, in words.
 
-    ``default`` names the score that stands for the confidence where no column does. ``losses``: those of all rows,
+    ``default`` names the score that stands for the confidence where no column does. ``loss``: that of all rows,
     where these are the first.
     """
     origin = outputs.origin or Origin()
@@ -62,7 +62,7 @@ def understood(outputs: Outputs, default: str = "", losses: Any = None) -> dict[
         found["labels"] = f"{_column(origin, 'labels')} ({_classes(outputs)})"
     found["prediction"] = _prediction(outputs, origin)
     found["confidence"] = _confidence(outputs, origin, default)
-    found["loss"] = _loss(outputs, origin, outputs.loss if losses is None else losses)
+    found["loss"] = _loss(outputs, origin, outputs.loss if loss is None else loss)
     for name in ("clusters", "sample_weight", "ids", "features", "passes"):
         if getattr(outputs, name) is not None:
             found[_CALLED[name]] = _column(origin, name)
@@ -112,10 +112,10 @@ def _confidence(outputs: Outputs, origin: Origin, default: str) -> str:
     return f"{largest[matrix]} {origin.columns.get(matrix, matrix)}" if matrix else ""
 
 
-def _loss(outputs: Outputs, origin: Origin, losses: Any) -> str:
+def _loss(outputs: Outputs, origin: Origin, loss: Any) -> str:
     if outputs.loss is None:
         return "0/1" if outputs.labels is not None else ""
-    low, high = float(np.min(losses)), float(np.max(losses))
+    low, high = float(np.min(loss)), float(np.max(loss))
     return f"{_column(origin, 'loss')} ({low:.4g} to {high:.4g})"
 
 

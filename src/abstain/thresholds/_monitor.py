@@ -22,18 +22,20 @@ import numpy as np
 from abstain._checks import vector
 from abstain._typing import ArrayLike
 from abstain.policy import Policy
+from abstain.thresholds._in_time import in_time_order
 from abstain.thresholds._monitoring import Monitoring
 from abstain.thresholds._watch import Watch
 
 
 def monitor(
     policy: Policy,
-    loss: ArrayLike,
-    confidence: ArrayLike,
+    loss: ArrayLike | str | None = None,
+    confidence: ArrayLike | str | None = None,
     *,
+    frame: Any = None,
     groups: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
-    time: ArrayLike | None = None,
+    time: ArrayLike | str | None = None,
     as_of: Any = None,
     accepted_only: bool = False,
     max_loss: float | None = None,
@@ -43,6 +45,7 @@ def monitor(
     maturity: Any = None,
     period: float = 7.0,
     unlabelled: str = "refuse",
+    **columns: Any,
 ) -> Monitoring:
     """Test whether newly labelled rows still support a policy's promise, at every row, with one error probability.
 
@@ -55,6 +58,9 @@ def monitor(
         rejected row may be missing (NaN). The calibration rows themselves get a :class:`ReusedCalibrationWarning`,
         sorted rows a :class:`SortedRowsWarning`, runs of errors a :class:`DependentRowsWarning`, copies a
         :class:`CopiedRowsWarning`.
+    frame : lazy frame, pattern or folder of Parquet files, optional
+        The rows, counted by their engine; ``loss`` and ``time``, which is needed, then name columns, ``confidence``
+        too, if the score is called otherwise than in the policy.
     groups : array-like of shape (n_samples,), optional
         Needed for a policy with one threshold per group; each of its promises is then tested.
     clusters : array-like of shape (n_samples,), optional
@@ -84,6 +90,8 @@ def monitor(
         Length of the periods of the table, in days or the unit of ``time``.
     unlabelled : {"refuse", "error"}
         What an accepted row without a label is where all should have one: refused, or counted with the largest loss.
+    **columns
+        With ``frame``: which other column is what, as in :func:`read_outputs` (``labels="y"``).
 
     Returns
     -------
@@ -135,5 +143,16 @@ def monitor(
         policy, accepted_only=accepted_only, max_loss=max_loss, delta=delta, run_length=run_length,
         since_first=since_first, maturity=maturity, period=period, unlabelled=unlabelled,
     )  # fmt: skip
+    if frame is not None:
+        named: dict[str, Any] = {"loss": loss, "confidence": confidence, "clusters": clusters, **columns}
+        when: Any = time
+        for k, rows in enumerate(in_time_order(policy, frame, when, named, maturity is not None)):
+            watch.update(**rows, as_of=as_of, again=k > 0)
+        return watch.result()
+    if columns:
+        raise TypeError(f"monitor has no argument {next(iter(columns))!r} but with frame=; leave it out")
+    if loss is None or confidence is None:
+        raise TypeError("give loss and confidence as columns, or frame= and their names")
     vector(loss, "loss", np, None)  # an empty week is no error for Watch alone
-    return watch.update(loss, confidence, groups=groups, clusters=clusters, time=time, as_of=as_of)
+    given: dict[str, Any] = {"groups": groups, "clusters": clusters, "time": time}
+    return watch.update(loss, confidence, **given, as_of=as_of)

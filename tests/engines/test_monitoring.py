@@ -1,0 +1,125 @@
+"""``monitor`` on rows that an engine or many files hold: that of the rows in memory, in the order of their times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain
+from abstain import UnmetNeed
+from abstain.cli import run
+from tests.engines.cases import check_alike, parts
+from tests.engines.test_here import ENGINES
+
+
+def labelled(n: int = 3000, *, later: float = 0.1) -> pl.DataFrame:
+    """Return rows of 60 days, with more errors in the second half; some that are rejected have no label."""
+    rng = np.random.default_rng(1)
+    day, score = rng.integers(0, 60, n), rng.random(n).round(3)
+    wrong = (rng.random(n) < np.where(day < 30, 0.1, later)).astype(float)
+    wrong[(score < 0.05) & (rng.random(n) < 0.5)] = np.nan
+    frame = pl.DataFrame({"conf": score, "loss": wrong, "number": day, "site": rng.choice(["a", "b"], n)})
+    return frame.with_columns(day=pl.col("number").cast(pl.Int32).cast(pl.Date), loss=pl.col("loss").fill_nan(None))
+
+
+def policy(groups: bool = False) -> Any:
+    """Return a policy that promises a risk of a fifth."""
+    rng = np.random.default_rng(0)
+    score = rng.random(4000)
+    wrong, by = rng.random(4000) < np.where(score < 0.35, 0.6, 0.08), rng.choice(["a", "b"], 4000)
+    found = abstain.choose_threshold(wrong, score, risk=0.2, delta=0.05, groups=by if groups else None)
+    return found.policy(score="conf", **({"group": "site"} if groups else {}))
+
+
+@pytest.mark.parametrize("later", [0.1, 0.5])
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("time", ["day", "number"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_gives_what_the_rows_in_memory_show(
+    engine: str, time: str, groups: bool, later: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evidence, changes, drift, periods and groups, whether the rows are written out at once or by some days."""
+    frame, one = labelled(later=later).sort("day", "site"), policy(groups)  # of groups, which row of a day signals
+    given = {"groups": frame["site"]} if groups else {}
+    losses = frame["loss"].fill_null(float("nan"))
+    expected = abstain.thresholds.monitor(one, losses, frame["conf"], time=frame[time], **given)
+    assert expected.promise_broken == (later == 0.5)
+    for once in (1_000_000, 200):
+        monkeypatch.setattr("abstain.thresholds._in_time.AT_ONCE", once)
+        found = abstain.thresholds.monitor(one, frame=ENGINES[engine](parts(frame, 4)), loss="loss", time=time)
+        check_alike(found.to_dict(), expected.to_dict(), engine)
+
+
+def test_maturity_is_counted_from_the_latest_row() -> None:
+    """Rows are then written out all at once, since the youngest say which are due."""
+    frame, one = labelled(), policy()
+    told: dict[str, Any] = {"maturity": 10, "as_of": "1970-03-05"}
+    found = abstain.thresholds.monitor(one, frame=frame.lazy(), loss="loss", time="day", **told)
+    expected = abstain.thresholds.monitor(
+        one, frame["loss"].fill_null(float("nan")), frame["conf"], time=frame["day"], **told
+    )
+    assert found.waiting == expected.waiting > 0
+    check_alike(found.to_dict(), expected.to_dict(), "maturity")
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "reason"),
+    [
+        ({"time": None}, ValueError, "the rows of a frame have no order but that of a column; give time="),
+        ({"time": "week"}, ValueError, "column 'week' is not there"),
+        ({"clusters": "site"}, UnmetNeed, "clusters are watched by their first rows, one by one"),
+        ({"frame": labelled()}, TypeError, "frame must be a lazy frame"),
+        ({"where": "x"}, UnmetNeed, "where= is not read in a scan"),
+    ],
+)
+def test_what_cannot_be_had_from_counts_is_refused_by_name(told: dict[str, Any], kind: type, reason: str) -> None:
+    """The message says what, and what to do."""
+    usual = {"frame": labelled().lazy(), "loss": "loss", "time": "day"}
+    with pytest.raises(kind, match=reason):
+        abstain.thresholds.monitor(policy(), **(usual | told))
+
+
+def test_a_computed_score_is_that_of_the_policy() -> None:
+    """The largest probability is had by the engine, logits are not."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([5, 1, 1], 500)
+    frame = pl.DataFrame({f"p_{k}": p[:, k] for k in range(3)} | {"loss": rng.integers(0, 2, 500), "day": range(500)})
+    found = abstain.choose_threshold(rng.random(500) < 0.2, rng.random(500), coverage=0.5)
+    one = found.policy(score="msp", probabilities=["p_0", "p_1", "p_2"])
+    expected = abstain.thresholds.monitor(one, frame["loss"], p.max(axis=1), time=frame["day"])
+    seen = abstain.thresholds.monitor(one, frame=frame.lazy(), loss="loss", time="day")
+    check_alike(seen.to_dict(), expected.to_dict(), "msp")
+    other = found.policy(score="msp", logits=["p_0", "p_1", "p_2"])
+    with pytest.raises(UnmetNeed, match="the policy computes 'msp' in a way that a scan does not"):
+        abstain.thresholds.monitor(other, frame=frame.lazy(), loss="loss", time="day")
+
+
+def test_too_many_rows_of_one_time_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of one time are looked at together."""
+    monkeypatch.setattr("abstain.thresholds._in_time.MOST", 30)
+    with pytest.raises(UnmetNeed, match=r"rows are looked at together, more than 30; give a finer time or collect"):
+        abstain.thresholds.monitor(policy(), frame=labelled().lazy(), loss="loss", time="day")
+
+
+def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints what one file that holds all rows shows, and keeps a state."""
+    frame = labelled().fill_null(0.0)
+    for k, each in enumerate(parts(frame, 3)):
+        each.write_parquet(tmp_path / f"part-{k}.parquet")
+    (tmp_path / "one").mkdir()
+    frame.write_parquet(tmp_path / "one" / "whole.parquet")
+    policy().save(tmp_path / "policy.json")
+    printed = []
+    for k, file in enumerate((tmp_path / "part-*.parquet", tmp_path / "one" / "whole.parquet")):
+        state = tmp_path / f"watch-{k}.json"
+        told = ["--loss", "loss", "--time", "day", "--state", str(state)]
+        assert run(["monitor", str(tmp_path / "policy.json"), str(file), *told]) == 0
+        printed.append(capsys.readouterr().out)
+        assert state.exists()
+    assert printed[0] == printed[1]
+    assert run(["monitor", str(tmp_path / "policy.json"), str(tmp_path / "part-*.parquet"), "--loss", "loss"]) == 2
+    assert "give --time, when each label came" in capsys.readouterr().err
