@@ -109,8 +109,8 @@ clean:
 	$(PIP) --editable '.[cli]'
 	touch $@
 
-# PyTorch first and alone: with torch in place, nothing that follows pulls in the much larger CUDA build. To use
-# another build (or an index that has the CPU build): make test TORCH="torch --index-url ..."
+# PyTorch first and alone, since nothing that follows replaces it. On Linux the build of PyPI brings CUDA; that for
+# processors alone: make test TORCH="torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
 .venv/installed-torch: | .venv/created
 	$(PIP) $(TORCH)
 	touch $@

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,19 @@ def test_links_lead_to_files() -> None:
     files = [target for target in targets if "://" not in target]
     assert len(files) > 8
     assert [target for target in files if not (ROOT / target).is_file()] == []
+
+
+def test_links_lead_somewhere_from_an_index() -> None:
+    """Under an address every link of the description is whole; while there is none, links are plain words."""
+    description = runpy.run_path(str(ROOT / ".ci" / "description.py"))["description"]
+    text = README.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    there = re.findall(r"\]\(([^)]+)\)", description(text, "https://abstain.example/blob/main/"))
+    assert there == [each if "://" in each else f"https://abstain.example/blob/main/{each}" for each in links]
+    plain = description(text, "")
+    assert [each for each in re.findall(r"\]\(([^)]+)\)", plain) if "://" not in each] == []
+    assert "what breaks it" in plain
+    assert "promise.png" not in plain
 
 
 def test_pictures_are_small() -> None:
