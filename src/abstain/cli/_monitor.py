@@ -109,12 +109,12 @@ def monitor_command(
     known = replace(whole, second=None)  # two scores are watched as one
     given = {name: value for name, value in options.items() if value not in (None, False)}
     if state is not None and state.exists():
-        if given:
+        watch = load_watch(state, known)
+        if given and Watch(known, **given)._identity() != watch._identity():  # the same command every week is taken
             names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise click.UsageError(
-                f"{state} keeps the options that it was begun with; leave {names} out, or begin another state"
+                f"{state} was begun with other options, and keeps them; leave {names} out, or begin another state"
             )
-        watch = load_watch(state, known)
     elif file is None:
         raise click.UsageError("give FILE, the labelled rows, or --state with what was watched so far")
     else:
