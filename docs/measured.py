@@ -3,7 +3,8 @@
     python docs/measured.py [PAGE ...] [--data FOLDER] [--list]
 
 A page has a table of what is printed, by which command in full, and by which in minutes. The quick forms are run in
-the order of the pages; commands with ``FOLDER`` need ``--data`` or ``ABSTAIN_DATA``, and are left out without it.
+the order of the pages, each followed by the time that it took; commands with ``FOLDER`` need ``--data`` or
+``ABSTAIN_DATA``, and are left out without it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -42,6 +44,12 @@ def rows(page: Path) -> list[Row]:
     return found
 
 
+def processor() -> float:
+    """Return the seconds of the processor that finished commands took, with whatever they started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run(row: Row, data: str | None) -> bool:
     """Run the quick form of a row and show what it prints; return whether it went well or was left out."""
     if not row.quick or ("FOLDER" in row.quick and not data):
@@ -51,9 +59,10 @@ def run(row: Row, data: str | None) -> bool:
     print(f"== {row.page}, {row.what}: {row.quick}", flush=True)
     (ROOT / "docs" / "_build").mkdir(exist_ok=True)  # for pictures, which must not replace those of the pages
     command = [sys.executable, *row.quick.replace("FOLDER", data or "").split()[1:]]
-    start = time.perf_counter()
+    start, before = time.perf_counter(), processor()
     code = subprocess.run(command, cwd=ROOT, env={"OMP_NUM_THREADS": "1", **os.environ}, check=False).returncode
-    print(f"== {time.perf_counter() - start:.0f} s{f', FAILED with {code}' if code else ''}\n", flush=True)
+    took = f"{time.perf_counter() - start:.0f} s, {processor() - before:.0f} s of the processor"
+    print(f"== {took}{f', FAILED with {code}' if code else ''}\n", flush=True)
     return code == 0
 
 

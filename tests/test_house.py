@@ -296,7 +296,7 @@ def test_the_version_is_said_once() -> None:
     """The distribution reads it from the source, so that the two cannot disagree."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in project["project"]
-    assert project["project"]["dynamic"] == ["version"]
+    assert "version" in project["project"]["dynamic"]
     source = ROOT / project["tool"]["hatch"]["version"]["path"]
     assert f'__version__ = "{abstain.__version__}"' in source.read_text(encoding="utf-8")
 

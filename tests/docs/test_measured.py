@@ -71,6 +71,7 @@ def test_the_runner_lists_runs_and_leaves_out(capfd: pytest.CaptureFixture[str])
     assert not measured.run(row._replace(quick="python -c raise(SystemExit(3))"), None)
     printed = capfd.readouterr().out
     assert "\n42\n" in printed
+    assert re.search(r"^== \d+ s, \d+ s of the processor$", printed, re.M)
     assert "left out, needs --data FOLDER" in printed
     assert "FAILED with 3" in printed
     done = subprocess.run(
