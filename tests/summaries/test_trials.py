@@ -30,13 +30,13 @@ def reals(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def losses(rng: np.random.Generator, n: int) -> np.ndarray:
-    """0/1 losses, mostly; else losses of any size; means of denormal ones underflow in the exact value."""
+    """0/1 losses, mostly; else losses of any size, but for such as underflow, which are refused."""
     shapes = [
         lambda: (rng.random(n) < rng.random()).astype(float),
         lambda: (rng.random(n) < rng.random()).astype(float),
         lambda: rng.exponential(1.0, n) * 10.0 ** rng.integers(-3, 4) * (rng.random(n) < 0.8),
         lambda: rng.choice([0.0, 0.25, 0.5, 1.0, 3.0], n),
-        lambda: rng.choice([0.0, 1e-290, 1e-300, 1e70, 0.3, 1 / 3], n),
+        lambda: rng.choice([0.0, 1e-270, 1e-279, 1e70, 0.3, 1 / 3], n),
     ]
     return shapes[rng.integers(len(shapes))]()
 
@@ -111,3 +111,12 @@ def test_bounds_with_16_bits_are_narrow(scale: str, most: float) -> None:
         bounds = summary.bounds(name)
         assert bounds.low <= abstain.metrics.get(name)(table) <= bounds.high
         assert 0.0 < bounds.width < most
+
+
+def test_losses_that_underflow_are_refused() -> None:
+    """Sums of denormal losses are exact, their means are not: no bound is given that does not hold."""
+    rng = np.random.default_rng(0)
+    summary = Summary().update(rng.choice([0.0, 5e-324, 1e-310], 50), rng.random(50))
+    with pytest.raises(abstain.UnmetNeed, match=r"aurc of losses of at most 1e-310 underflows.* rescale them"):
+        summary.bounds("aurc")
+    assert not summary.result().measurements

@@ -9,6 +9,9 @@ from abstain.metrics import AcceptedLoss, Metric, Sums
 from abstain.summaries._bins import Bins, Bounds
 from abstain.summaries._points import at_coverage, at_threshold, tolerated
 
+#: Means of smaller losses than this, over a billion rows, are no numbers of full precision any more.
+LEAST = 1e-280
+
 
 def lacking(metric: Metric, bins: Bins) -> str | None:
     """Return why bins cannot bound a metric, or None if they can.
@@ -16,6 +19,8 @@ def lacking(metric: Metric, bins: Bins) -> str | None:
     A metric survives binning if its leaf declares that it follows from sums over the table, that it is the loss of what
     is accepted, or that it is the largest coverage within a risk.
     """
+    if 0.0 < bins.M.max() < LEAST:
+        return f"{metric.name} of losses of at most {bins.M.max():.3g} underflows, so that no bound holds; rescale them"
     if "unit_loss" in metric.needs and bins.M.max() > 1.0:
         return f"{metric.name} needs losses in [0, 1], but the largest is {bins.M.max():.6g}; rescale them"
     if metric.from_sums is not None and not metric.options:
