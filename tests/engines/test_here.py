@@ -177,3 +177,27 @@ def test_the_result_has_all_forms(tmp_path: Any) -> None:
     assert found.to_dict()["provenance"]["n"] == 400
     found.report(tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+def test_an_early_missing_loss_is_refused_with_a_remedy_that_a_scan_has() -> None:
+    """It is among the first rows, from which the columns are understood; a scan has no unscored=."""
+    frame = rows(1).with_columns(loss=pl.when(pl.arange(400) == 7).then(None).otherwise("loss"))
+    with pytest.raises(ValueError, match=r"`loss` is missing in 1 rows .* among the first 400; filter or repair these"):
+        abstain.evaluate(frame.lazy())
+
+
+def test_what_is_said_of_the_loss_is_true_of_all_rows() -> None:
+    """Among the first 10,000 rows none is wrong."""
+    frame = pl.concat([rows(1, n=10_000).with_columns(loss=pl.lit(0.0)), rows(2)])
+    found, expected = (abstain.evaluate(each).provenance["understood"] for each in (frame.lazy(), frame))
+    assert found == expected
+    assert "0 to 1" in found["loss"]
+
+
+def test_short_floats_are_subtracted_as_in_memory() -> None:
+    """The margin of single precision probabilities is had in double precision."""
+    p = np.random.default_rng(0).dirichlet([1, 1, 1], 300).astype(np.float32)
+    frame = pl.DataFrame({f"prob_{k}": p[:, k] for k in range(3)} | {"label": np.arange(300) % 3})
+    told: dict[str, Any] = {"scores": "softmax_margin", "metrics": "augrc"}
+    found, expected = (abstain.evaluate(each, **told).summaries[0].curve for each in (frame.lazy(), frame))
+    np.testing.assert_array_equal(found.blocks.score, expected.blocks.score)

@@ -7,6 +7,7 @@ is known, and an error names its file.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -86,7 +87,9 @@ def parts_of(source: Any) -> Parts | None:
         return None
     import narwhals as nw
 
-    frame = nw.from_native(source, pass_through=True)
+    with warnings.catch_warnings():  # that Dask will need a package beside Narwhals is for us to say, in large.md
+        warnings.filterwarnings("ignore", message="Dask support", category=FutureWarning)
+        frame = nw.from_native(source, pass_through=True)
     if not isinstance(frame, nw.LazyFrame):
         return None
     return Parts([Part(frame)], str(frame.implementation).removeprefix("Implementation.").lower())

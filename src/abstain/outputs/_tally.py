@@ -17,6 +17,7 @@ import numpy as np
 
 from abstain._checks import UnmetNeed
 from abstain._pace import Pace
+from abstain._sums import ones
 from abstain._typing import FloatArray, IntArray
 from abstain.outputs._count import CLUSTER, GROUP, LOSS, MISSING, MOST, SCORE, TIMES, WEIGHT, by_score
 from abstain.outputs._engine import PROBLEMS, Rows
@@ -78,12 +79,22 @@ def read(rows: Rows, score: str, groups: Sequence[str], found: Any, most_groups:
     times = floats(found[TIMES])
     if not times.sum():
         raise ValueError("the frame has no rows; at least one sample is needed")
-    loss = floats(found[LOSS])
+    loss = _own(floats(found[LOSS]))
     refuse(loss, times, rows.about(score), "loss")
     weight, clusters = shared(rows, found, times)
     by = {name: _coded(found, f"{GROUP}{k}", name, most_groups) for k, name in enumerate(groups)}
-    scores = np.where(floats(found[MISSING]) > 0.0, np.nan, floats(found[SCORE]))
-    return Tally(scores + 0.0, loss, weight, clusters, by, times)
+    missing = np.asarray(found[MISSING].to_numpy()) > 0
+    scores = floats(found[SCORE]) + 0.0
+    scores[missing] = np.nan
+    times = ones(len(times)) if (times == 1.0).all() else times
+    return Tally(scores, loss, weight, clusters, by, times)
+
+
+def _own(column: FloatArray) -> FloatArray:
+    """Return a column that nobody can write to, so that whoever keeps it needs no copy."""
+    column = column if column.base is None else column.copy()
+    column.flags.writeable = False
+    return column
 
 
 def shared(rows: Rows, found: Any, times: FloatArray) -> tuple[FloatArray | None, IntArray | None]:
