@@ -73,7 +73,7 @@ def test_runs_and_training_strategies(folder: Path, capsys: pytest.CaptureFixtur
         np.savez(folder / name / "far.npz", logits=rng.normal(size=(90, 4)))
     arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--permutations", "0", "--layout", "strategies"]
     assert run([*arguments, "--also", "again", "--also", "new=mixup", "--metric", "ds_aurc"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.partition("\n\n")[2].splitlines()  # behind the verdict
     assert lines[0] == "DS-AURC ↓, all sets"
     own, new = ("".join(line for line in lines if line.startswith(name)) for name in (folder.name, "new"))
     assert own.count("±") == 3  # two runs; msp, energy, accuracy
@@ -137,7 +137,7 @@ def test_columns_are_scores(
         np.savez(f"{file}.npz", **columns, **more, votes=rng.random(n), score_ext=rng.random(n))
     assert run(["joint", "test.npz", "far.npz", "--permutations", "0", *options]) == 0
     shown = capsys.readouterr()
-    rows = [line.split()[0] for line in shown.out.splitlines()[2:] if line]
+    rows = [line.split()[0] for line in shown.out.partition("\n\n")[2].splitlines()[2:] if line]
     assert rows[0] == names[0]
     assert set(names) <= set(rows)
     assert "own" not in rows

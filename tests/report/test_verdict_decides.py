@@ -113,13 +113,12 @@ def test_a_margin_and_groups_have_their_sentences(tmp_path: Any) -> None:
     loss, score = rows(4000)
     noise = np.random.default_rng(2).random(len(loss))
     found = abstain.inference.non_inferiority(loss, {"noise": noise, "score": score}, margin=0.002)
-    line, _ = found.verdict()
+    line = found.verdict()[0]
     assert line.startswith(f"noise is worse than score by {found.low:.4g} at least in AUGRC (95 % sure)")
-    line, _ = abstain.inference.non_inferiority(loss, {"score": score, "noise": noise}, margin=0.002).verdict()
+    line = abstain.inference.non_inferiority(loss, {"score": score, "noise": noise}, margin=0.002).verdict()[0]
     assert line.startswith("score is not worse than noise by 0.002 or more in AUGRC (p < .001)")
-    line, _ = abstain.inference.non_inferiority(
-        loss, {"noise": noise, "score": score}, margin=found.high - 1e-4
-    ).verdict()
+    scores = {"noise": noise, "score": score}
+    line = abstain.inference.non_inferiority(loss, scores, margin=found.high - 1e-4).verdict()[0]
     assert line.startswith("It is not shown that noise is not worse than score by")
     site = np.where(loss > 0, "north", np.where(score > 0.3, "south", "north"))
     groups = abstain.inference.compare_groups(loss, score, site, metric="risk")

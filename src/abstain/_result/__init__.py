@@ -12,12 +12,12 @@ from abstain._result._sentence import NOTHING, QUESTIONS, SIGNS, USABLE
 from abstain._result._spoken import about, among, limits, percent, readable
 from abstain._result._table import Cell, Column, Estimate, Row, Table, arrow
 from abstain._result._text import of_result, rich_lines
-from abstain._result._verdict import SENTENCES, said, verdict
+from abstain._result._verdict import SENTENCES, said
 from abstain._result._words import clean, decimals, fixed, number, short, width, wrapped
 
 __all__ = [
     "NOTHING", "QUESTIONS", "SENTENCES", "SIGNS", "USABLE", "WORDS", "Cell", "Column", "Estimate", "Result", "Row",
     "Table", "about", "among", "arrow", "as_polars", "clean", "decimals", "fixed", "json_text", "limits", "number",
-    "of_result", "percent", "plain", "prose", "readable", "rich_lines", "said", "short", "summary", "verdict",
-    "width", "wrapped",
+    "of_result", "percent", "plain", "prose", "readable", "rich_lines", "said", "short", "summary", "width",
+    "wrapped",
 ]  # fmt: skip

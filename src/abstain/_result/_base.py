@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from abstain._files import write_text
@@ -33,6 +34,8 @@ class Result:
     #: Columns of :meth:`rows` that name a row, and those that :meth:`flat` gives (default: all numbers).
     _names: ClassVar[tuple[str, ...]] = ()
     _values: ClassVar[tuple[str, ...]] = ()
+    #: Question of the verdict that is answered first, behind whether the input was read right.
+    _asks: ClassVar[str] = "live"
 
     # ------------------------------------------------------------------ what a class gives
 
@@ -46,7 +49,17 @@ class Result:
 
     def verdict(self) -> list[str]:
         """Return what this means in plain words, the most important first; no sentence claims more than its test."""
-        return _verdict.verdict(self.grounds())
+        return [words for _, words in self.answers()]
+
+    def answers(
+        self, told: Mapping[str, Mapping[str, Any]] | None = None, more: Iterable[Mapping[str, Any]] = ()
+    ) -> list[tuple[Any, str]]:
+        """Return the sentences of the verdict with their words, what this kind of result was asked first.
+
+        ``told``: fields of facts, by what these are about, that only the caller knows; ``more``: facts of the caller's.
+        """
+        facts = [{**fact, **(told or {}).get(fact["about"], {})} for fact in (*self.grounds(), *more)]
+        return _verdict.said(facts, self._asks)
 
     def tables(self) -> list[Table]:
         """Return what is printed, as tables of values."""
@@ -154,7 +167,9 @@ class Result:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return _markup.compact(self)
+        from abstain.report import compact
+
+        return compact(self)
 
     def __rich_console__(self, console: Any, options: Any) -> Any:
         return _text.rich_lines(_text.of_result(self, options.max_width))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from abstain._result._words import clean
 
 if TYPE_CHECKING:
-    from abstain._result._base import Result
     from abstain._result._table import Shown, Table
 
 #: Blues for the ranks, dark to light, as RGB; black text stays readable on all of them.
@@ -58,18 +57,6 @@ def _html_table(table: Table, chosen: list[int], depth: int) -> str:
 def paragraphs(texts: Iterable[str]) -> str:
     """Return texts as paragraphs of HTML."""
     return "".join(f"<p>{escape(clean(text))}</p>" for text in texts)
-
-
-def compact(result: Result) -> str:
-    """Return a result for a notebook: the verdict, the first table, and the rest to be opened."""
-    said = result.verdict()
-    if not said:
-        return result.to_html()
-    head = "".join(f"<p><strong>{escape(line)}</strong></p>" for line in said[:1]) + paragraphs(said[1:])
-    first, *others = [table.to_html() for table in result.tables()] or [""]
-    rest = "".join(others) + paragraphs(result.notes())
-    more = f"<details><summary>More tables and notes</summary>{rest}</details>" if rest else ""
-    return head + paragraphs([result.headline()]) + first + more
 
 
 def _td(cell: Shown, depth: int, left: bool) -> str:

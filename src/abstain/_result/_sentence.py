@@ -30,6 +30,8 @@ LARGE_TIE = 0.1
 NOTHING = 0.01
 #: A limit that is certified in place of the one that was asked for is spoken of up to this many times that.
 USABLE = 4.0
+#: A difference in coverage that is surely smaller than this matters little.
+SLIGHT = 0.01
 
 
 class Sentence(NamedTuple):

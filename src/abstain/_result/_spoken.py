@@ -15,15 +15,20 @@ if TYPE_CHECKING:
 
 
 class _Words(string.Formatter):
-    """Fields in words: ``%`` a share, ``points`` of per cent, ``p`` a p-value, ``t`` a threshold, ``about`` a count."""
+    """Fields in words.
+
+    ``%``: a share; ``points`` of per cent (``of100``: the number alone); ``p``: a p-value; ``t``: a threshold;
+    ``about``: a count; ``list``: names.
+    """
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "%":
             return percent(value)
         if format_spec == "p":
             return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".")
-        if format_spec == "points":
-            return f"{100.0 * value:.2g} percentage points"
+        if format_spec in ("points", "of100"):
+            number = f"{100.0 * value:.2g}"
+            return number if format_spec == "of100" else f"{number} percentage point{'s' * (number not in ('1', '-1'))}"
         if format_spec == "t":
             return value if isinstance(value, str) else readable(value)
         if format_spec == "about":

@@ -19,8 +19,11 @@ from abstain._result._verdict_promised import PROMISED
 SENTENCES: tuple[Sentence, ...] = (*PROMISED, *MEASURED, *COMPARED)
 
 
-def said(facts: Iterable[Facts]) -> list[tuple[Sentence, str]]:
-    """Return the sentences that follow from the facts, each with its words, in the order of questions and table."""
+def said(facts: Iterable[Facts], first: str = "live") -> list[tuple[Sentence, str]]:
+    """Return the sentences that follow from the facts, each with its words, in the order of questions and table.
+
+    ``first``: the question that comes first, behind whether the input was read right.
+    """
     found: dict[str, list[Facts]] = {}
     for fact in facts:
         found.setdefault(fact["about"], []).append(fact)
@@ -30,12 +33,7 @@ def said(facts: Iterable[Facts]) -> list[tuple[Sentence, str]]:
         for fact in found.get(sentence.about, ())
         if sentence.holds(fact)
     }
-    order = list(QUESTIONS)
+    order = sorted(QUESTIONS, key=lambda each: (each != "reading", each != first))
     return sorted(
         ((sentence, words) for words, sentence in every.items()), key=lambda each: order.index(each[0].question)
     )
-
-
-def verdict(facts: Iterable[Facts]) -> list[str]:
-    """Return the words of the sentences that follow from the facts."""
-    return [words for _, words in said(facts)]

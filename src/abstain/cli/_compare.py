@@ -11,6 +11,7 @@ import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
+from abstain.cli._next import Told, after_comparison
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._several import comparison_of_files, is_several
@@ -82,8 +83,9 @@ def compare_command(
     wanted = score_names(scores)
     if plan_file is not None:
         planned = _planned(files, plan_file, wanted, chosen, level, columns)
-        write_report(planned, report_path, opened, files=[*files, plan_file])
-        _write(planned, json_path, plots, scale, table_path)
+        told = {"no threshold": {"of": f"{planned.table[0]['name']}, from rows that are all labelled"}}
+        write_report(planned, report_path, opened, files=[*files, plan_file], told=told)
+        _write(planned, json_path, plots, scale, table_path, told)
         return
     if any(map(is_several, files)):
         apart = {"all FILEs but one": files[1:], "--groups": by, "--margin": margin is not None, "--fit": fit_file}
@@ -94,8 +96,9 @@ def compare_command(
     if by is not None:
         fit = read_fit(fit_file, columns)
         grouped = _of_groups(files[0], wanted, by, fit, chosen, level, columns)
-        write_report(grouped, report_path, opened, files=sources)
-        _write(grouped, json_path, plots, scale, table_path)
+        told = after_comparison(files[0], columns, wanted[0] if wanted else None, words(by)[0])
+        write_report(grouped, report_path, opened, files=sources, told=told)
+        _write(grouped, json_path, plots, scale, table_path, told)
         return
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
@@ -106,8 +109,9 @@ def compare_command(
         options = {"sample_weight": first.sample_weight, "clusters": first.clusters, "level": level}
         with about(*files):
             shown = abstain.inference.non_inferiority(losses, candidates, chosen, margin=margin, claim=claim, **options)
-        write_report(shown, report_path, opened, files=sources)
-        _write(shown, json_path, plots, scale, table_path)
+        told = _told(files, columns, wanted, shown.chosen)
+        write_report(shown, report_path, opened, files=sources, told=told)
+        _write(shown, json_path, plots, scale, table_path, told)
         if not shown.shown:
             click.get_current_context().exit(1)
         return
@@ -121,8 +125,17 @@ def compare_command(
             sample_weight=first.sample_weight,
             clusters=first.clusters,
         )
-    write_report(result, report_path, opened, files=sources, outputs=first)
-    _write(result, json_path, plots, scale, table_path)
+    told = _told(files, columns, wanted, str(result.table[0]["name"]))
+    write_report(result, report_path, opened, files=sources, outputs=first, told=told)
+    _write(result, json_path, plots, scale, table_path, told)
+
+
+def _told(files: tuple[Path, ...], columns: dict[str, Any], wanted: list[str], best: str) -> Told:
+    """Return which commands go on with the winner: a score of one file, or one of several files."""
+    if len(files) == 1:
+        return after_comparison(files[0], columns, best)
+    winner = dict(zip(names_of(files), files, strict=True))[best]
+    return after_comparison(winner, columns, wanted[0] if wanted else None)
 
 
 def _planned(
@@ -269,7 +282,9 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
             raise ValueError(f"{file}: {name} is not that of {reference}; every file needs the same {name}")
 
 
-def _write(result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None) -> None:
+def _write(
+    result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None, told: Told | None = None
+) -> None:
     say_written(draw(plots, "comparison", result))
     if table_path is not None:
         write_table(result, table_path, scale=scale)
@@ -280,4 +295,4 @@ def _write(result: Any, json_path: Path | None, plots: Wanted, scale: float, tab
     if json_path is not None and str(json_path) == "-":
         click.echo(result.to_json())
     else:
-        print_result(result, scale)
+        print_result(result, scale, told)

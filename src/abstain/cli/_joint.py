@@ -11,10 +11,11 @@ import click
 
 import abstain
 from abstain._pace import paced
-from abstain._result import Column, Row, Table, json_text, plain, verdict
+from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names
+from abstain.cli._next import Told, after_comparison
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import check_destinations, print_table, print_verdict, scale_option, table_option, write_table
@@ -122,11 +123,12 @@ def joint_command(
     if json_path is not None:
         _write_json(result, gains, json_path)
     write_table(table, table_path)
-    write_report(result, report_path, opened, files=files, gains=gains)
+    told = _told(id_file, first, columns)
+    write_report(result, report_path, opened, files=files, gains=gains, told=told)
     if plots:
         _draw(plots, first_run, first, rest, prevalence)
     if str(json_path) != "-":
-        print_verdict(verdict(grounds_of(gains)))
+        print_verdict(words for _, words in result.answers(told, grounds_of(gains)))
         print_table(table)
         if gains:
             click.echo()
@@ -134,6 +136,12 @@ def joint_command(
     for path in (json_path, table_path):
         if path is not None and str(path) != "-":
             click.echo(f"wrote {path}", err=True)
+
+
+def _told(id_file: Path, confidence: str, columns: dict[str, Any]) -> Told:
+    """Return which command chooses a threshold for the rows in distribution."""
+    found = after_comparison(id_file, columns, confidence)
+    return {"no threshold": found["no threshold"]}
 
 
 def _draw(plots: Wanted, run: ScoredRun, first: str, rest: list[str], prevalence: float | None) -> None:
@@ -290,7 +298,7 @@ def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[
             n_permutations=n_permutations,
             prevalence=result.prevalence,
         )
-        row = {"set": name, "score": score, "metric": metric, "gain": each.gain}
+        row = {"set": name, "score": score, "metric": metric, "gain": each.gain, "n_permutations": n_permutations}
         found.append(row | {"null_mean": each.null_mean, "null_sd": each.null_sd, "p": each.p_value})
     return found
 

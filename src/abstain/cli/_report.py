@@ -43,7 +43,7 @@ def write_report(
     from abstain.report import Source, write
 
     command = " ".join(["abstain", *map(shlex.quote, typed)])
-    write(result, report_path, title, Source(files=tuple(files), command=command, **source))
+    write(result, report_path, title, Source(files=tuple(dict.fromkeys(files)), command=command, **source))
     click.echo(f"wrote {report_path}", err=True)
     if opened:
         import webbrowser

@@ -135,10 +135,10 @@ class _InOptions(Result):
         return [as_options(note) for note in self._result.notes()]
 
 
-def print_result(result: Result, scale: float = 1.0) -> None:
-    """Print a result as wide as the terminal."""
+def print_result(result: Result, scale: float = 1.0, told: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    """Print a result as wide as the terminal; ``told``: what the verdict should know of the command that goes on."""
     shown = _InOptions(result)
-    print_verdict(result.verdict())
+    print_verdict(words for _, words in result.answers(told))
     if _in_colour():
         _console().print(*rich_lines(of_result(shown, columns(), scale)), sep="\n")
     else:

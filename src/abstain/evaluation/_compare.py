@@ -16,6 +16,7 @@ from abstain.evaluation._planned_pair import compared
 from abstain.evaluation._scanned_pair import refuse_draws, refuse_names, together
 from abstain.inference import (
     Adjust,
+    Asked,
     Losses,
     Method,
     Paired,
@@ -186,7 +187,8 @@ def compare(
         paired_runs=paired_runs, n_resamples=n_resamples, n_permutations=n_permutations,
         rng=generator(rng),
     )  # fmt: skip
-    return _said(chosen, checked, tests, level, adjust, checked.runs_are_paired(paired_runs))
+    asked = Asked(checked, level, strata, clusters, paired_runs)
+    return _said(chosen, asked, tests, adjust, checked.runs_are_paired(paired_runs))
 
 
 def _of_frame(
@@ -197,18 +199,22 @@ def _of_frame(
     counted, clusters, fingerprint = together(frame, loss, scores, apart, columns)
     refuse_draws(metric, method, counted)
     tests = paired(metric, counted, level=level, adjust=adjust, method=method, clusters=clusters, rng=rng)
-    return replace(_said(metric, counted, tests, level, adjust, counted.runs_are_paired(None)), fingerprint=fingerprint)
+    asked = Asked(counted, level, None, clusters, None)
+    found = _said(metric, asked, tests, adjust, counted.runs_are_paired(None))
+    return replace(found, fingerprint=fingerprint, asked=None)  # counts, of which nothing more can be drawn
 
 
 def compare_tables(tables: Mapping[str, TieBlocks], metric: str, level: float) -> Comparison:
     """Return what ``compare`` says of scores on the same rows, from their tables, which kept their rows."""
     chosen, columns = as_metric(metric), panel_of(tables)
     tests = paired(chosen, columns, level=level, rng=generator(0))
-    return _said(chosen, columns, tests, level, "holm", columns.runs_are_paired(None))
+    asked = Asked(columns, level, None, None, None)
+    return _said(chosen, asked, tests, "holm", columns.runs_are_paired(None))
 
 
-def _said(chosen: Metric, columns: Panel, tests: Paired, level: float, adjust: str, together: bool) -> Comparison:
+def _said(chosen: Metric, asked: Asked, tests: Paired, adjust: str, together: bool) -> Comparison:
     """Return tests of all pairs as a comparison, best first."""
+    columns, level = asked.panel, asked.level
     order = _best_first(tests)
     letters = letter_groups(tests.significant[np.ix_(order, order)])
     place = {tests.estimates.names[k]: position for position, k in enumerate(order)}
@@ -233,6 +239,7 @@ def _said(chosen: Metric, columns: Panel, tests: Paired, level: float, adjust: s
         letters={name: by_name[name] for name in columns.names},
         fingerprint=columns.fingerprint,
         same_loss=columns.same_loss,
+        asked=asked,
     )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain._checks import closest
-from abstain._result import Column, Estimate, Result, Row, Table, arrow
-from abstain.inference import Difference, without_room
+from abstain._result import Column, Estimate, Result, Row, Table, arrow, percent, plain
+from abstain._version import __version__
+from abstain.inference import Asked, Beside, Difference, steps, without_room
 
 if TYPE_CHECKING:
     from abstain.plots import ForestDisplay
@@ -28,6 +30,7 @@ class Comparison(Result):
     degrees of freedom, letters, set of ranks (``set_low`` to ``set_high``), warning and, where all rows are labelled,
     ``mean_loss`` of all.
     ``differences``: one per pair, better score first. ``same_loss``: whether all are scores of the same answers.
+    ``labels``: of a comparison by few labels how many there are, by which design, and the errors seen of each.
     ``letters``: by name; two names share a letter if and only if they do not differ significantly.
 
     Examples
@@ -42,6 +45,7 @@ class Comparison(Result):
     """
 
     _names = ("name",)
+    _asks = "better"
     _values = ("estimate", "low", "high")
 
     metric: str
@@ -60,6 +64,8 @@ class Comparison(Result):
     letters: Mapping[str, str]
     fingerprint: str
     same_loss: bool = True
+    labels: Mapping[str, Any] | None = None
+    asked: Asked | None = field(default=None, repr=False)  #: the rows, to ask more of them
 
     def difference(self, a: str, b: str) -> Difference:
         """Return the difference ``a`` minus ``b``."""
@@ -88,6 +94,11 @@ class Comparison(Result):
         lines += [] if uncovered is None else [uncovered]
         if self.n_clusters is not None:
             lines.append(f"samples are dependent within {self.n_clusters} clusters")
+        if self.labels is not None and self.labels["labelled"] < self.n:
+            lines.append(
+                "the difference is estimated from the labels by itself, more exactly than the two values: it need not "
+                "be what these differ by"
+            )
         lines += [f"{row['name']}: {row['warning']}" for row in self.table if row["warning"]]
         reasons: dict[str, list[str]] = {}
         for each in self.differences:
@@ -97,23 +108,49 @@ class Comparison(Result):
 
     # ------------------------------------------------------------------ as a result
 
+    @cached_property
+    def beside(self) -> Beside | None:
+        """Errors, AUROC of failures, coverage at a risk, tested when first asked for; None where rows are unknown."""
+        return None if self.asked is None else self.asked.beside()
+
     def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on: the best against the next, and who may be first."""
+        """Return what the verdict rests on: the best against the next, in all that is known, and who may be first."""
+        best, *others = [row["name"] for row in self.table]
+        known = self.beside.facts(best, others[0]) if self.beside is not None and others else []
+        left = steps(self.asked, self.beside, str(best), "A comparison")
+        return [
+            *self.tested(),
+            *known,
+            *(each for each in left if self.labels is None or each["about"] != "groups elsewhere"),
+        ]
+
+    def tested(self) -> list[dict[str, Any]]:
+        """Return what the metric itself says: the best against the next, and who may be first."""
         best, *others = [row["name"] for row in self.table]
         found: list[dict[str, Any]] = []
         if others:
             pair = self.difference(best, others[0])
             found.append({"about": "pair", "a": best, "b": others[0], "significant": pair.significant,
                           "p": pair.p_adjusted, "label": self.label, "same_loss": self.same_loss,
-                          "side": self.direction, "losses": None if "mean_loss" not in self.table[0] else ", ".join(
-                              f"{row['mean_loss']:.4g} of {row['name']}" for row in self.table[:6])})  # fmt: skip
+                          "by": _by(abs(pair.difference), self.table[1]["estimate"], self.direction)})  # fmt: skip
         names = [row["name"] for row in self.table if row["set_low"] == 1]
         found.append({"about": "first", "names": names, "n": len(names), "count": len(self.table), "sure": self.level})
-        return [
-            *found,
-            {"about": "runs", "n_runs": max(self.n_runs)},
-            {"about": "no threshold", "what": "A comparison"},
-        ]
+        return [*found, *self._few(), {"about": "runs", "n_runs": max(self.n_runs)}]
+
+    def _few(self) -> list[dict[str, Any]]:
+        if self.labels is None:
+            return []
+        errors = self.labels["errors"]
+        few, pair = self.labels["labelled"], self.differences[0]
+        half = 0.5 * (pair.high - pair.low)
+        more = {"about": "more labels", "label": f"the difference in {self.label}", "labelled": few, "n": self.n,
+                "half": half, "value": pair.difference, "low": pair.low, "high": pair.high, "twice": 2 * few,
+                "then": half / math.sqrt(2.0), "plain": math.nan, "how": ""}  # fmt: skip
+        return [more, {"about": "few labels", "labelled": self.labels["labelled"], "n": self.n,
+                 "errors": max(errors.values()),
+                 "how": f"labelled by plan ({self.labels['design']})",
+                 "seen": " and ".join(f"{count} errors of {name}" for name, count in errors.items()),
+                 "whole": self.labels["labelled"] == self.n}]  # fmt: skip
 
     def headline(self) -> str:
         """Return one line that says what was compared and how."""
@@ -132,7 +169,8 @@ class Comparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the fields, with notes and versions."""
-        return {**super().to_dict(), "numpy": np.__version__}
+        kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "asked"}
+        return {**plain(kept), "notes": self.notes(), "abstain": __version__, "numpy": np.__version__}
 
     def _scores(self) -> Table:
         several = max(self.n_runs) > 1
@@ -165,6 +203,11 @@ class Comparison(Result):
         from abstain.plots import ForestDisplay
 
         return ForestDisplay.from_comparison(self, ax=ax)
+
+
+def _by(apart: float, other: float, direction: str) -> str:
+    """Return by how much the better value is better, in per cent of the other where that is a size."""
+    return f"{percent(apart / other)} {direction}" if other > apart else f"{direction} by {apart:.3g}"
 
 
 def _p(value: float) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._result import among, limits, percent
+from abstain.evaluation import _planned_words
 from abstain.evaluation._judge import COVERAGE, DELTA, LADDER, RISK, by_column, nearest, rows_of
 from abstain.inference import clopper_pearson, stands_out
 from abstain.outputs import doubts
@@ -22,6 +23,8 @@ Facts = dict[str, Any]
 def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
     """Yield what the verdict of an evaluation rests on."""
     judged, facts = evaluation.judged, evaluation.provenance
+    if "few_labels" in facts:
+        yield from _planned_words.grounds(evaluation)
     if "few_labels" in facts or not judged.whole:
         return
     answers = facts.get("answers")
@@ -46,7 +49,7 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
             if each.score == judged.best and judged.independent:
                 yield {"about": "usefulness", "score": each.score, "low": each.low}
     if judged.comparison is not None:
-        yield from (fact for fact in judged.comparison.grounds() if fact["about"] in ("pair", "first"))
+        yield from (fact for fact in judged.comparison.tested() if fact["about"] in ("pair", "first"))
     for column, found in judged.groups.items():
         differ = [each for each in found.differences if each.significant]
         widest = max(differ, key=lambda each: abs(each.difference), default=None)

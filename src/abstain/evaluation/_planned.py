@@ -166,7 +166,7 @@ def _facts(
     nan_policy: str, found: Iterable[tuple[Measurement, pool.Found | None]],
 ) -> dict[str, Any]:  # fmt: skip
     plain = {
-        entry.label: sample.n if each.variance == 0.0 else each.plain / each.variance
+        entry.label: float(sample.n if each.variance == 0.0 else each.plain / each.variance)
         for entry, each in found if each is not None and math.isfinite(each.value) and each.plain > 0.0
     }  # fmt: skip
     facts = provenance(

@@ -58,6 +58,8 @@ def compared(loss: Any, scores: Any, metric: Metric, level: float, plan: Any, gi
         method=f"{first.n} labels by plan", adjust="none", level=level, n=plan.n, n_runs=(1, 1), paired_runs=True,
         n_clusters=None, table=tuple(rows), differences=(test if order[0] == 0 else test.swapped(),), letters=letters,
         fingerprint=plan.digest, same_loss=np.array_equal(first.loss, second.loss),
+        labels={"labelled": first.n, "design": plan.design,
+                "errors": {name: int(each.errors) for name, each in zip(names, (first, second), strict=True)}},
     )  # fmt: skip
 
 

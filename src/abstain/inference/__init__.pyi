@@ -2,6 +2,9 @@
 
 from abstain.inference._bands import RiskBand as RiskBand
 from abstain.inference._bands import risk_band as risk_band
+from abstain.inference._beside import Asked as Asked
+from abstain.inference._beside import Beside as Beside
+from abstain.inference._beside import beside as beside
 from abstain.inference._binomial import check_level as check_level
 from abstain.inference._binomial import clopper_pearson as clopper_pearson
 from abstain.inference._bootstrap import Bootstrap as Bootstrap
@@ -36,6 +39,7 @@ from abstain.inference._paired import Adjust as Adjust
 from abstain.inference._paired import Difference as Difference
 from abstain.inference._paired import Method as Method
 from abstain.inference._paired import Paired as Paired
+from abstain.inference._paired import p_of as p_of
 from abstain.inference._paired import paired as paired
 from abstain.inference._panel import Losses as Losses
 from abstain.inference._panel import Panel as Panel
@@ -56,7 +60,9 @@ from abstain.inference._ranking import kendall_tau as kendall_tau
 from abstain.inference._ranking import min_ranks as min_ranks
 from abstain.inference._ranking import ranking_study as ranking_study
 from abstain.inference._runs import components as components
+from abstain.inference._runs import of_pair as of_pair
 from abstain.inference._stands_out import stands_out as stands_out
+from abstain.inference._steps import steps as steps
 from abstain.inference._unseen import OneMore as OneMore
 from abstain.inference._unseen import worse_ends as worse_ends
 from abstain.inference._unseen_pair import without_room as without_room

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ from abstain.inference._columns import as_metric, check_scored
 from abstain.inference._confidence import confidence_interval
 from abstain.inference._interval import Interval
 from abstain.inference._resample import codes
-from abstain.metrics import Metric
+from abstain.metrics import BESIDE, Metric
 
 #: Pairs that are printed.
 PAIRS = 15
@@ -63,7 +63,8 @@ class GroupComparison(Result):
 
     ``intervals``: one per group, which hold together at ``level``; ``sizes``: rows; ``differences``: one per pair;
     ``worst``: the group with the worst estimate; ``may_be_worst``: those that the intervals leave; ``worst_low``,
-    ``worst_high``: the interval of the worst true value.
+    ``worst_high``: the interval of the worst true value; ``risks``: beside another metric the mean loss of each group,
+    with intervals that hold together.
 
     Examples
     --------
@@ -74,6 +75,7 @@ class GroupComparison(Result):
     """
 
     _names = ("group",)
+    _asks = "worst"
     _values = ("value", "low", "high")
 
     metric: str
@@ -87,6 +89,7 @@ class GroupComparison(Result):
     may_be_worst: tuple[str, ...]
     worst_low: float
     worst_high: float
+    risks: Mapping[str, Interval] = field(default_factory=dict)
 
     def headline(self) -> str:
         """Return how many groups differ."""
@@ -96,21 +99,28 @@ class GroupComparison(Result):
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: which groups may be the worst, and how many pairs differ."""
-        value = self.intervals[self.worst].estimate
+        worst, risk = self.intervals[self.worst], self.risks.get(self.worst)
+        least = min((each.estimate for each in self.risks.values()), default=math.nan)
+        told = (None, math.nan, math.nan) if risk is None else (risk.estimate, risk.low, risk.high)
         return [{
             "about": "groups compared", "label": self.label, "count": len(self.sizes), "names": list(self.may_be_worst),
             "pairs": sum(each.significant for each in self.differences), "all": len(self.differences),
-            "sure": self.level, "worst": self.worst, "value": value,
-        }, {"about": "no threshold", "what": "A comparison of groups"}]  # fmt: skip
+            "sure": self.level, "worst": self.worst, "value": worst.estimate, "low": worst.low, "high": worst.high,
+            "risk": told[0], "risk_low": told[1], "risk_high": told[2], "least": least,
+        }, {
+            "about": "no threshold", "what": "A comparison of groups", "of": "each group", "others": False, "how": "",
+        }]  # fmt: skip
 
     def tables(self) -> list[Table]:
         """Return the groups, worst first, then the pairs that differ."""
-        columns = [Column("Group"), Column("n"), Column("Estimate"), Column("may be the worst", left=True)]
-        rows: list[Row] = [
-            (name, self.sizes[name], Estimate(each.estimate, each.low, each.high),
-             "yes" if name in self.may_be_worst else "no")
-            for name, each in self.intervals.items()
-        ]  # fmt: skip
+        columns = [Column("Group"), Column("n"), Column(self.label if self.risks else "Estimate")]
+        columns += [Column("Risk, all answered")] if self.risks else []
+        rows: list[Row] = []
+        for name, each in self.intervals.items():
+            several = [each, self.risks[name]] if self.risks else [each]
+            ends = (Estimate(one.estimate, one.low, one.high) for one in several)
+            rows.append((name, self.sizes[name], *ends, "yes" if name in self.may_be_worst else "no"))
+        columns.append(Column("may be the worst", left=True))
         notes = [f"In brackets: intervals that hold together at {100.0 * self.level:g} %."]
         groups = Table(columns, rows, ranks=0, notes=notes)
         differ = [each for each in self.differences if each.significant]
@@ -136,7 +146,8 @@ class GroupComparison(Result):
         """Return one dict per group, worst first."""
         return [
             {"group": name, "n": self.sizes[name], "value": each.estimate, "low": each.low, "high": each.high,
-             "may_be_worst": name in self.may_be_worst, "warning": each.warning}
+             "may_be_worst": name in self.may_be_worst, "warning": each.warning,
+             **({"risk": self.risks[name].estimate} if self.risks else {})}
             for name, each in self.intervals.items()
         ]  # fmt: skip
 
@@ -214,9 +225,9 @@ def compare_groups(
             "clusters: one lies in several groups, which are then not independent; compare within clusters"
         )
 
-    def at(error: float) -> dict[str, Interval]:
+    def at(error: float, metric: Metric = chosen) -> dict[str, Interval]:
         return {
-            name: _of_group(chosen, columns, unit, which == k, 1.0 - error, n_resamples, rng)
+            name: _of_group(metric, columns, unit, which == k, 1.0 - error, n_resamples, rng)
             for k, name in enumerate(names)
         }
 
@@ -236,6 +247,7 @@ def compare_groups(
     return GroupComparison(
         chosen.spec, chosen.label, chosen.direction, level, sizes, {name: together[name] for name in order},
         differences, order[0], *_worst(together, order, chosen),
+        {} if chosen.spec == BESIDE["errors"] else at(alpha / len(names), as_metric(BESIDE["errors"])),
     )  # fmt: skip
 
 

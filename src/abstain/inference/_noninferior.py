@@ -27,15 +27,18 @@ Sources: Hall (1992), JRSS B 54; equivalence as two one-sided tests: Schuirmann 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from abstain._checks import one_of, positive
 from abstain._quantiles import t_quantile
-from abstain._result import Column, Result, Row, Table, arrow
+from abstain._result import Column, Result, Row, Table, arrow, plain
 from abstain._typing import ArrayLike
+from abstain._version import __version__
+from abstain.inference._beside import Asked, Beside
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric
 from abstain.inference._estimates import by_influence, route_of
@@ -43,6 +46,7 @@ from abstain.inference._paired import p_of
 from abstain.inference._panel import Losses, Panel, Scores, panel
 from abstain.inference._runs import of_pair
 from abstain.inference._spread import FEW, degrees_of_freedom
+from abstain.inference._steps import steps
 from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
 
@@ -72,6 +76,7 @@ class NonInferiority(Result):
     """
 
     _names = ("new", "reference")
+    _asks = "better"
 
     metric: str
     label: str
@@ -94,6 +99,7 @@ class NonInferiority(Result):
     n_clusters: int | None
     warning: str | None
     note: str | None = None
+    asked: Asked | None = field(default=None, repr=False)  #: the rows, to ask more of them
 
     def headline(self) -> str:
         """Return what is claimed, and whether it is shown."""
@@ -110,11 +116,22 @@ class NonInferiority(Result):
             f"not worse than {self.reference} by {self.margin:g} or more" if self.claim == "non-inferior"
             else f"within {self.margin:g} of {self.reference}"
         )  # fmt: skip
+        known = [] if self.beside is None else self.beside.facts(self.new, self.reference)
         return [{
             "about": "margin", "shown": self.shown, "new": self.new, "reference": self.reference, "claim": claim,
             "label": self.label, "p": self.p_value, "low": self.low, "high": self.high, "margin": self.margin,
             "sure": self.level,
-        }, {"about": "no threshold", "what": "A test with a margin"}]  # fmt: skip
+        }, *known, *steps(self.asked, self.beside, self.chosen, "A test with a margin")]  # fmt: skip
+
+    @cached_property
+    def beside(self) -> Beside | None:
+        """Errors, AUROC of failures, coverage at a risk, tested when first asked for; None where rows are unknown."""
+        return None if self.asked is None else self.asked.beside()
+
+    @property
+    def chosen(self) -> str:
+        """The new one where the claim is shown, else the reference."""
+        return self.new if self.shown else self.reference
 
     def tables(self) -> list[Table]:
         """Return the difference with its limits."""
@@ -135,7 +152,11 @@ class NonInferiority(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict."""
-        return [dict(vars(self))]
+        return [{each.name: getattr(self, each.name) for each in fields(self) if each.name != "asked"}]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: the fields, with notes and version."""
+        return {**plain(self.rows()[0]), "notes": self.notes(), "abstain": __version__}
 
 
 def non_inferiority(
@@ -238,6 +259,7 @@ def non_inferiority(
         difference - _solved(critical, skew) * error, difference - _solved(-critical, skew) * error, error, parts.df,
         skew, margin, p, bool(p <= 1.0 - level), level, columns.n, errors, estimates.n_clusters,
         few if errors < WARN else differ if parts.df < FEW else None, estimates.note,
+        Asked(columns, level, strata, clusters, paired_runs),
     )  # fmt: skip
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -184,15 +182,3 @@ def _conditional(data: Problem, rng: np.random.Generator, groups: int = 100) -> 
     result = np.empty(n)
     result[order] = data.detector[order[shuffled]]
     return result
-
-
-def grounds_of(gains: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the verdict of gains beside noise rests on: the largest in DS-F1, p times the number of gains."""
-    found = [row for row in gains if row["metric"] == "ds_f1"]
-    best = max(found, key=lambda row: float(row["gain"]), default=None)
-    if best is None:
-        return []
-    return [{
-        "about": "gain", "set": best["set"], "detector": best["score"], "metric": "DS-F1", "gain": best["gain"],
-        "noise": best["null_mean"], "p": min(1.0, len(found) * best["p"]), "count": len(found),
-    }, {"about": "no threshold", "what": "This evaluation"}]  # fmt: skip

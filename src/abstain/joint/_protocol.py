@@ -16,7 +16,7 @@ from abstain._result import Result, Table
 from abstain._specs import known_options
 from abstain._typing import ArrayLike
 from abstain.blocks import TieBlocks
-from abstain.joint import _detection
+from abstain.joint import _detection, _grounds
 from abstain.joint._ds_aurc import areas
 from abstain.joint._ds_f1 import exact
 from abstain.joint._levels import single_frontier
@@ -117,7 +117,7 @@ class ProtocolResult(Result):
     """
 
     _names = ("strategy", "run", "score", "set", "metric")
-    _values = ("value",)
+    _values, _asks = ("value",), "better"
 
     records: tuple[Record, ...]
     groups: dict[str, tuple[str, ...]]
@@ -221,7 +221,9 @@ class ProtocolResult(Result):
             raise ValueError(f"group={group!r} is not known; {closest(group, [*self.groups, *known])}")
         return (group,)
 
-    # ------------------------------------------------------------------ as a result
+    def grounds(self) -> list[dict[str, Any]]:
+        """Return what the verdict rests on."""
+        return _grounds.of_protocol(self, self._sets(None))
 
     def tables(self) -> list[Table]:
         """Return the first layout."""
@@ -232,7 +234,7 @@ class ProtocolResult(Result):
         return [asdict(record) for record in self.records]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values: the records, groups and sizes."""
+        """Return plain values: the records, groups and sizes."""
         return {**super().to_dict(), "sizes": self.sizes}
 
 

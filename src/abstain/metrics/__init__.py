@@ -26,6 +26,9 @@ from abstain.metrics._parse import parse, parse_list
 from abstain.metrics._predictions import check_predictions as check_predictions  # likewise
 from abstain.metrics._trust_curve import cwsa_sweep as cwsa_sweep  # likewise
 
+#: What is told beside the metric of a comparison: the cost of answering everything, the ranking alone, coverage.
+BESIDE = {"errors": "risk", "ranking": "auroc_f", "coverage": "coverage_at_risk"}
+
 __all__ = ["Gradient", "Metric", "Predictions", "Value", "get", "image_of", "names", "parse", "parse_list", "register"]
 __all__ += ["AcceptedLoss", "FromSums", "Image", "Relative", "Sums", "Tail"]
 

@@ -6,27 +6,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from abstain._result import QUESTIONS, SIGNS, Result, said
+from abstain._result import QUESTIONS, SIGNS, Result
 from abstain.joint import grounds_of
 from abstain.report._glossary import glossary, provenance
+from abstain.report._kinds import leaf_of
 from abstain.report._markdown import plain_text
 from abstain.report._page import Answers, Page, Prose, Section
 from abstain.report._source import Source
-
-#: Class of a result: the leaf that has its sections, and the usual title.
-KINDS = {
-    "Evaluation": ("_evaluation", "Evaluation of a reject option"),
-    "Comparison": ("_comparison", "Comparison of scores or models"),
-    "Threshold": ("_threshold", "A threshold"),
-    "GroupThresholds": ("_threshold", "Thresholds by group"),
-    "Monitoring": ("_monitoring", "Watching a promise"),
-    "ProtocolResult": ("_joint", "Failures and foreign inputs together"),
-    "StudyResults": ("_study", "A study"),
-    "GroupComparison": ("_any", "Comparison of groups"),
-    "NonInferiority": ("_any", "Not worse by more than a margin"),
-    "Result": ("_any", "A result"),
-}
-
 
 #: What the verdict says to going live, in a word; a kind may have its own.
 SIGN = {"yes": "Yes, as far as promised", "care": "With care", "no": "No, not like this"}
@@ -35,12 +21,12 @@ SIGN = {"yes": "Yes, as far as promised", "care": "With care", "no": "No, not li
 def build(result: Result, source: Source | None = None, title: str | None = None) -> Page:
     """Return the page of a result."""
     source = source or Source()
-    leaf, usual = next(KINDS[base.__name__] for base in type(result).__mro__ if base.__name__ in KINDS)
+    leaf, usual = leaf_of(result)
     module = import_module(f"abstain.report.{leaf}")
     sections: Callable[[Any, Source], list[Section]] = module.sections
-    found = said([*result.grounds(), *(grounds_of(source.gains) if source.gains else ())])
-    answers = {question: tuple(words for sentence, words in found if sentence.question == key)
-               for key, question in QUESTIONS.items()}  # fmt: skip
+    found = result.answers(source.told, grounds_of(source.gains) if source.gains else ())
+    asked = dict.fromkeys(sentence.question for sentence, _ in found)
+    answers = {QUESTIONS[key]: tuple(words for sentence, words in found if sentence.question == key) for key in asked}
     entries = tuple((question, words) for question, words in answers.items() if words)
     sign = max((sentence.sign for sentence, _ in found), key=SIGNS.index, default="")
     lead = (
@@ -67,7 +53,10 @@ def _metrics(result: Any) -> list[tuple[str, str, str]]:
     names = ("metric", "label")
     if not all(hasattr(result, name) for name in names):
         return []
-    return [(result.metric, result.label, getattr(result, "identifier", ""))]
+    known = getattr(result, "beside", None)
+    more = [] if known is None else [each.estimates.metric for each in known.tested.values()]
+    return [(result.metric, result.label, getattr(result, "identifier", "")),
+            *((each.spec, each.label, each.identifier) for each in more if each.spec != result.metric)]  # fmt: skip
 
 
 def _scores(result: Any, source: Source) -> set[str]:

@@ -49,12 +49,15 @@ def measured(
             "of": of, "binary": all(curve.blocks.binary for curve in found.values())}  # fmt: skip
     points = Folded("Operating points",
                     tuple(Grid(_points(name, curve)) for name, curve in shown.items()))  # fmt: skip
+    charts = curves(shown, level, dots, independent, exact)
+    banded = any(each.low is not None for chart in charts for each in chart.series)
+    band = f"Band: pointwise {100.0 * level:g} % interval of the chosen {of.lower()}. " if banded else ""
     words = (
-        f"Band: pointwise {100.0 * level:g} % interval of the chosen {of.lower()}. Lines are thinned by half a pixel.",
+        f"{band}Lines are thinned by half a pixel.",
         "Selective risk: mean loss of what is accepted. Generalized risk: accepted loss per case of all cases.",
         *said,
     )
-    parts = Charts(tuple(curves(shown, level, dots, independent, exact))), Prose(words)
+    parts = Charts(tuple(charts)), Prose(words)
     first = [Section("threshold", "Choose a threshold", (Slider(data), points))] if data["scores"] else []
     return [*first, Section("curves", "Risk against coverage", parts)]
 

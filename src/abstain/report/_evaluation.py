@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from abstain._result import Column, Estimate, Row, Table, among, clean, percent,
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import DELTA, LADDER, RISK, Evaluation, by_column, rows_of
 from abstain.inference import clopper_pearson
-from abstain.report._curves import measured, scaled
+from abstain.report._curves import curves, measured, scaled
 from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series
 from abstain.report._rows import duplicates, failures
 from abstain.report._source import Source
@@ -67,7 +68,11 @@ def _curves(evaluation: Evaluation, source: Source) -> list[Section]:
         return []
     found = {name: judged.whole[name].curve for name in ordered(evaluation)}
     promises = {name: judged.promises(name) for name in found}
-    said = []
+    few = evaluation.provenance.get("few_labels")
+    said = [] if few is None else [
+        f"Estimated from {few['labelled']:,} labels: the curve has no band, and a risk at a threshold no interval. "
+        "Those with an interval stand under Metrics."
+    ]  # fmt: skip
     if any(each.attained for several in promises.values() for each in several):
         risks = ", ".join(percent(risk) for risk in LADDER)
         said.append(
@@ -81,7 +86,23 @@ def _curves(evaluation: Evaluation, source: Source) -> list[Section]:
         at = [] if spoken is None else [spoken[0].threshold]
         at += [curve.at(risk=RISK).threshold] if at and curve.blocks.binary else []
         stops[name] = tuple(value for value in at if np.isfinite(value))
-    return measured(found, promises, _level(evaluation), exact, judged.independent, source, stops, said)
+    sections = measured(found, promises, _level(evaluation), exact, judged.independent, source, stops, said)
+    if few is None:
+        return sections
+    # a slider would show risks that are estimated, without the intervals that they need
+    points = tuple(part for each in sections for part in each.parts if each.name == "threshold")[1:]
+    return [replace(each, parts=(*each.parts, *points)) for each in sections if each.name != "threshold"]
+
+
+def chart(evaluation: Evaluation) -> Chart | None:
+    """Return the selective risk of the first scores against coverage, with what is promised."""
+    judged = evaluation.judged
+    found = {name: judged.whole[name].curve for name in ordered(evaluation)[:PANELS]}
+    if not found:
+        return None
+    dots = [(name, each) for name in found for each in judged.promises(name) if each.attained]
+    exact = {name: counted(evaluation, curve) for name, curve in found.items()}
+    return curves(found, _level(evaluation), dots, judged.independent, exact)[0]
 
 
 def _comparison(evaluation: Evaluation) -> list[Section]:
@@ -93,6 +114,8 @@ def _comparison(evaluation: Evaluation) -> list[Section]:
 
 def _calibration(evaluation: Evaluation) -> list[Section]:
     judged, names = evaluation.judged, ordered(evaluation)[:PANELS]
+    if "few_labels" in evaluation.provenance:  # shares of estimated errors in bins, without intervals, would mislead
+        return []
     tables = {name: judged.whole[name].curve.blocks for name in names}
     unit = {name: each for name, each in tables.items() if each.binary and each.score[-1] >= 0 and each.score[0] <= 1}
     charts: list[Chart] = []
@@ -145,6 +168,8 @@ def _groups(evaluation: Evaluation) -> list[Section]:
     if name is None:
         return []
     columns = by_column(evaluation, name)
+    if not columns and "few_labels" in evaluation.provenance:
+        return []
     if not columns:
         return [Section("groups", "Groups", (Prose(("No groups were given, so where it is worst among them is unknown. "
                                                     "Name their column: groups= in Python, --groups in the command.",

@@ -29,6 +29,7 @@ from abstain.report._svg import svg
 #: Tables with more columns than this are set row by row on a phone.
 STACKED = 3
 _TABLE, _ROW = re.compile(r"<table>.*?</table>", re.DOTALL), re.compile(r'<tr><th scope="row">.*?</tr>', re.DOTALL)
+_COMMAND = re.compile(r"`(abstain [^`]+)`")
 _STYLE = re.compile(r' style="([^"]*)"')
 
 
@@ -69,8 +70,8 @@ def _text(value: str) -> str:
 
 
 def _line(value: str) -> str:
-    """Return a sentence as HTML: no number stands apart from its per cent."""
-    return _text(value).replace(" %", "\N{NO-BREAK SPACE}%")
+    """Return a sentence as HTML: no number stands apart from its per cent, and a command is code."""
+    return _COMMAND.sub(r"<code>\1</code>", _text(value).replace(" %", "\N{NO-BREAK SPACE}%"))
 
 
 def _classes(body: str) -> tuple[str, str]:

@@ -8,7 +8,8 @@ import numpy as np
 
 from abstain._result import Column, Row, Table
 from abstain.report import _any
-from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series
+from abstain.report._forest import forest
+from abstain.report._page import Charts, Folded, Grid, Part, Prose, Section
 from abstain.report._source import Source
 
 #: Scores that are drawn.
@@ -43,12 +44,7 @@ def _gains(source: Source) -> list[Part]:
     heads = [Column("Set, score"), Column("Metric", left=True), Column("Gain"), Column("Noise"), Column("p")]
     chosen = [row for row in source.gains if row["metric"] == "ds_f1"]
     chosen = sorted(chosen, key=lambda row: -float(row["gain"]))[:DRAWN]
-    x = np.arange(1.0, len(chosen) + 1.0)
-    gain, noise = (np.array([float(row[key]) for row in chosen]) for key in ("gain", "null_mean"))
-    ends = np.concatenate([gain, noise, [0.0]])
-    span = float(ends.max() - ends.min()) or 1.0
-    series = Series("", x, gain, kind="dots", colour=0), Series("", x, noise, kind="dots", colour=-1)
-    labels = tuple(str(row["score"]) for row in chosen)
-    chart = Chart("gains", "Gain in DS-F1, largest first; grey: noise", "", "Gain", series, (0.5, len(x) + 0.5),
-                  (float(ends.min()) - 0.08 * span, float(ends.max()) + 0.08 * span), labels=labels)  # fmt: skip
+    drawn = [(f"{row['score']}, {row['set']}", float(row["gain"]), np.nan, np.nan) for row in chosen]
+    noise = [float(row["null_mean"]) for row in chosen]
+    chart = forest("gains", "Gain in DS-F1, largest first; grey: noise", "Gain", drawn, noise)
     return [*([Charts((chart,))] if len(chosen) > 1 else []), Grid(Table(heads, rows, ranks=0))]

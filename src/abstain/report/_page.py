@@ -70,6 +70,8 @@ class Chart:
     labels: tuple[str, ...] = ()
     #: Axes whose numbers are shares, shown in per cent: "x", "y" or "xy".
     shares: str = ""
+    #: Whether these names stand below each other, each above its value, and values run from left to right.
+    sideways: bool = False
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ class Source:
         Whether these rows belong together in clusters, so that intervals of single rows do not hold.
     gains : sequence of dict
         Of a joint evaluation: gains of a second score beside those of noise, as the command computes them.
+    told : mapping of mappings
+        Fields of facts, by what these are about, that only the caller knows: ``{"no threshold": {"how": command}}``.
     """
 
     outputs: Outputs | None = None
@@ -57,6 +59,7 @@ class Source:
     groups: Any = None
     dependent: bool = False
     gains: Sequence[Mapping[str, Any]] = ()
+    told: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def name(self, row: int) -> str:
         """Return the identifier of a row, or its number counted from one."""

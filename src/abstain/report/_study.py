@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from abstain._result import Column, Row, Table
 from abstain.report import _any
-from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series
+from abstain.report._forest import forest
+from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section
 from abstain.report._source import Source
 
 #: Models with scores that are drawn in a chart, and sets that have one.
@@ -35,6 +34,13 @@ def sections(found: Any, source: Source) -> list[Section]:
     return [Section("result", "Models, scores and sets", tuple(shown)), Section("checks", "Data checks", checks)]
 
 
+def chart(found: Any) -> Chart | None:
+    """Return the first chart."""
+    specs = found.values("metric")
+    drawn = _charts(found, "augrc" if "augrc" in specs else specs[0]) if specs else []
+    return drawn[0].charts[0] if drawn and isinstance(drawn[0], Charts) else None
+
+
 def _charts(found: Any, spec: str) -> list[Part]:
     """Return means with their standard errors, one chart per set, best first."""
     charts: list[Chart] = []
@@ -44,16 +50,11 @@ def _charts(found: Any, spec: str) -> list[Part]:
         means = means[:DRAWN]
         if len(means) < 2:
             continue
-        x, value = np.arange(1.0, len(means) + 1.0), np.array([each.value for each in means])
-        error = np.nan_to_num(np.array([each.standard_error for each in means]))
-        low, high = value - error, value + error
-        span = float(high.max() - low.min()) or 1.0
         several = len({each.model for each in means}) > 1, len({each.score for each in means}) > 1
-        labels = tuple(" ".join(word for word, yes in zip((each.model, each.score), several, strict=True) if yes)
-                       for each in means)  # fmt: skip
+        rows = []
+        for each in means:
+            word = " ".join(text for text, yes in zip((each.model, each.score), several, strict=True) if yes)
+            rows.append((word, each.value, each.value - each.standard_error, each.value + each.standard_error))
         title = f"{means[0].label} on {name}, best first; bars: one standard error"
-        ends = float(low.min()) - 0.1 * span, float(high.max()) + 0.1 * span
-        series = (Series("", x, value, low, high, "dots", 0),)
-        charts.append(Chart(f"means-{len(charts)}", title, "", means[0].label, series, (0.5, len(x) + 0.5), ends,
-                            labels=labels))  # fmt: skip
+        charts.append(forest(f"means-{len(charts)}", title, means[0].label, rows))
     return [Charts(tuple(charts))] if charts else []

@@ -9,6 +9,7 @@ import numpy as np
 
 from abstain._result import clean, short
 from abstain._typing import FloatArray
+from abstain.report._forest import drawing
 from abstain.report._page import Chart, Series
 from abstain.report._thin import thinned
 
@@ -30,14 +31,18 @@ def svg(chart: Chart) -> str:
     name = f"chart-{chart.name}"
     title = escape(clean(chart.title))
     description = escape(clean(chart.text or f"{chart.y_label} against {chart.x_label}"))
-    body = _axes(chart) + "".join(_series(chart, each, k) for k, each in enumerate(chart.series))
+    height = HEIGHT
+    if chart.sideways:
+        height, body = drawing(chart, ticks(*chart.y_range))
+    else:
+        body = _axes(chart) + "".join(_series(chart, each, k) for k, each in enumerate(chart.series))
     follow = ""
     if chart.follows:
         (low, high), (left, right) = chart.x_range, (LEFT, WIDTH - RIGHT)
         data = f'data-follows="{chart.follows}" data-axis="{low:.17g},{high:.17g},{left},{right}"'
         follow = f'<line class="follow" {data} x1="{left}" x2="{left}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
     return (
-        f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{name}-t {name}-d">'
+        f'<figure><svg viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="{name}-t {name}-d">'
         f'<title id="{name}-t">{title}</title><desc id="{name}-d">{description}</desc>{body}{follow}</svg>'
         f"<figcaption><b>{title}</b> {_legend(chart)}</figcaption></figure>"
     )

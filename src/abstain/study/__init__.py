@@ -14,6 +14,7 @@ from abstain.study._passes import OverPasses, over_passes
 from abstain.study._rank import rank
 from abstain.study._results import Failure, Mean, StudyResults
 from abstain.study._select import SettingChoice, SettingSelection, select_scores, select_settings
+from abstain.study._verdict import best_of as best_of  # for the command
 
 __all__ = [
     "Failure",

@@ -124,6 +124,7 @@ class StudyResults(Result):
     """
 
     _names = ("model", "run", "set", "id_failures", "score", "metric")
+    _asks = "better"
     _values = ("value",)
 
     numbers: tuple[dict[str, Any], ...]
@@ -198,15 +199,13 @@ class StudyResults(Result):
         values = np.array([self.numbers[k]["value"] for k in rows])
         errors = np.array([self.numbers[k]["standard_error"] for k in rows])
         test = training = math.nan
-        terms = self.sums[rows] if len(self.sums) else None
+        terms = self._terms(rows)
         if len(rows) == 1:
             test = float(errors[0])
         elif np.all(errors == 0.0):
             test, training = 0.0, float(np.std(values, ddof=1)) / math.sqrt(len(rows))
-        elif terms is not None and not np.isnan(terms).any() and not np.isnan(errors).any():
-            lengths = np.linalg.norm(terms, axis=1)
-            scaled = terms * np.divide(errors, lengths, out=np.zeros_like(errors), where=lengths > 0.0)[:, None]
-            parts = components(values, scaled, terms.shape[1] - 1.0)
+        elif terms is not None:
+            parts = components(values, terms, terms.shape[1] - 1.0)
             test, training = math.sqrt(parts.test), math.sqrt(parts.seed)
         deviation = float(np.std(values, ddof=1)) if len(rows) > 1 else math.nan
         return Mean(
@@ -217,20 +216,31 @@ class StudyResults(Result):
             labelled=few if (few := first.get("labelled", first["n"])) < first["n"] else 0,
         )  # fmt: skip
 
+    def _terms(self, rows: list[int]) -> FloatArray | None:
+        """Return the influences of numbers, summed over groups of rows and as long as their standard errors."""
+        errors = np.array([self.numbers[k]["standard_error"] for k in rows])
+        terms = self.sums[rows] if len(self.sums) else None
+        if terms is None or np.isnan(terms).any() or np.isnan(errors).any():
+            return None
+        lengths = np.linalg.norm(terms, axis=1)
+        factors = np.divide(errors, lengths, out=np.zeros_like(errors), where=lengths > 0.0)
+        return np.asarray(terms * factors[:, None])
+
+    def terms(self, mean: Mean) -> tuple[FloatArray, FloatArray] | None:
+        """Return the values of the runs of a mean with their influences in groups of rows; None where not known."""
+        cell = tuple(getattr(mean, name) for name in CELL)
+        rows = [k for k, row in enumerate(self.numbers)
+                if tuple(row[name] for name in CELL) == cell and not math.isnan(row["value"])]  # fmt: skip
+        found = self._terms(rows)
+        return None if found is None else (np.array([self.numbers[k]["value"] for k in rows]), found)
+
     # ------------------------------------------------------------------ as a result
 
     def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on: what was left out, and the best mean on each set."""
-        found: list[dict[str, Any]] = [{"about": "left out", "count": len(self.failures)}]
-        specs = self.values("metric")
-        cells: dict[tuple[str, str, str], list[Mean]] = {}
-        for each in self.means("augrc" if "augrc" in specs else specs[0]) if specs else []:
-            cells.setdefault((each.data, each.set, each.id_failures), []).append(each)
-        for (_, name, _), several in list(cells.items())[:4]:
-            best = (min if several[0].direction == "lower" else max)(several, key=lambda each: each.value)
-            found.append({"about": "cell", "set": name, "count": len(several), "label": best.label,
-                          "name": f"{best.model} {best.score}", "value": best.value})  # fmt: skip
-        return [*found, {"about": "no threshold", "what": "A study"}]
+        """Return what the verdict rests on: what was left out, and the best mean on each set, tested."""
+        from abstain.study._verdict import of_study
+
+        return list(of_study(self))
 
     def headline(self) -> str:
         """Return what was evaluated."""

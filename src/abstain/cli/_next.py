@@ -1,0 +1,64 @@
+"""The command that answers what a result does not, with the columns of this call."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from abstain.cli._columns import COLUMNS, as_option
+from abstain.cli._group import command
+
+Told = dict[str, dict[str, Any]]
+
+#: What a threshold is asked for where nobody said more.
+PROMISE = ("--risk", "0.05", "--delta", "0.05")
+
+
+def command_line(name: str, file: Path | str, columns: Mapping[str, Any], more: Iterable[str] = ()) -> str:
+    """Return a command as it may be typed, for a file with the columns that this call was given.
+
+    Nothing where one of these is no option of that command, such as weights: it would answer another question.
+    """
+    words, context, more = ["abstain", *name.split(), shlex.quote(str(file))], click.get_current_context(), list(more)
+    for column in COLUMNS:
+        given = context.get_parameter_source(column) is click.core.ParameterSource.COMMANDLINE
+        if given and column in columns and as_option(column) not in more:
+            if column not in {each.name for each in _target(name, context).params}:
+                return ""
+            words += _option(as_option(column), columns[column])
+    return f"`{' '.join([*words, *map(shlex.quote, more)])}`"
+
+
+def _target(name: str, context: click.Context) -> click.Command:
+    found: Any = command
+    for word in name.split():
+        found = found.get_command(context, word)
+    assert isinstance(found, click.Command)
+    return found
+
+
+def _option(option: str, value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [word for pair in value.items() for word in (option, shlex.quote("=".join(pair)))]
+    text = shlex.quote(",".join(value) if isinstance(value, list) else str(value))
+    return [f"{option}={text}"] if text.startswith("-") else [option, text]
+
+
+def after_comparison(
+    file: Path | str, columns: Mapping[str, Any], score: str | None = None, groups: str | None = None
+) -> Told:
+    """Return which commands choose a threshold for the file of the winner, and read groups of it."""
+    from abstain import scores
+
+    computed = score is not None and score.partition("(")[0] in scores.names()
+    chosen = [] if score is None else ["--score" if computed else "--confidence", score]
+    by = [] if groups is None else ["--groups", groups]
+    scored = [] if score is None else ["--scores", score]
+    return {
+        "no threshold": {"how": command_line("threshold", file, columns, [*chosen, *by, *PROMISE])},
+        "groups elsewhere": {"how": command_line("evaluate", file, columns, [*scored, "--groups", "COLUMN"])},
+    }

@@ -1,0 +1,141 @@
+"""What else is known of scores or models that are compared: errors, failure AUROC, and coverage at a risk.
+
+One area per score says which is better, not by how much it matters. Beside it belong whether the answers differ,
+whether the ranking alone differs, and how many more cases are answered at a risk that somebody may ask for. Each is
+tested by itself, paired, and without adjustment.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abstain._typing import ArrayLike
+from abstain.inference._interval import Interval
+from abstain.inference._paired import Difference, Method, Paired, paired
+from abstain.inference._panel import Panel
+from abstain.metrics import BESIDE, Metric, get
+
+#: Risks at which coverage is told: the first that answering everything exceeds.
+RISKS = (0.05, 0.02, 0.01)
+#: Resamples behind a difference in coverage, and the most rows, times scores, that are resampled.
+RESAMPLES, MOST = 400, 2_000_000
+
+
+class Asked(NamedTuple):
+    """What a comparison was made of, to ask more of it; ``beside`` of these arguments."""
+
+    panel: Panel
+    level: float
+    strata: ArrayLike | None
+    clusters: ArrayLike | None
+    paired_runs: bool | None
+
+    def beside(self) -> Beside:
+        """Return what else is known of these scores."""
+        return beside(
+            self.panel, level=self.level, strata=self.strata, clusters=self.clusters, paired_runs=self.paired_runs
+        )
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is known of compared scores beside the metric they are compared by.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    errors : dict of str to int, or None
+        Wrong answers of each; None where losses are not 0/1, rows have weights or there are several runs.
+    mean_loss : dict of str to float
+    same_loss : bool
+        Whether all are scores of the same answers.
+    risk : float or None
+        The risk at which coverage is told; None where all keep each of :data:`RISKS` when everything is answered.
+    tested : dict of str to Paired
+        ``"errors"`` (the mean loss of answering everything), ``"ranking"`` (AUROC of failures) and ``"coverage"``, each
+        where it is defined.
+
+    Examples
+    --------
+    >>> from abstain.inference import Beside
+    >>> Beside(100, {"a": 7}, {"a": 0.07}, True, None, {}).errors["a"]
+    7
+    """
+
+    n: int
+    errors: dict[str, int] | None
+    mean_loss: dict[str, float]
+    same_loss: bool
+    risk: float | None
+    tested: dict[str, Paired]
+
+    def interval(self, what: str, name: str) -> Interval | None:
+        """Return the interval of one of them; None where there is none."""
+        found = self.tested.get(what)
+        return None if found is None else found.estimates.intervals[found.estimates.names.index(name)]
+
+    def difference(self, what: str, a: str, b: str) -> Difference | None:
+        """Return the paired difference ``a`` minus ``b``; None where there is none."""
+        for each in self.tested[what].differences if what in self.tested else ():
+            if {each.a, each.b} == {a, b}:
+                return each if each.a == a else each.swapped()
+        return None
+
+    def facts(self, a: str, b: str) -> list[dict[str, Any]]:
+        """Return what the verdict may say of two of them: coverage at a risk, errors, and rankings of other answers."""
+        found = [
+            self._pair("coverage pair", "coverage", a, b),
+            self._pair("errors pair", "errors", a, b),
+            None if self.same_loss else self._pair("ranking pair", "ranking", a, b),
+        ]
+        return [each for each in found if each is not None]
+
+    def _pair(self, about: str, what: str, a: str, b: str) -> dict[str, Any] | None:
+        pair = self.difference(what, a, b)
+        ends = self.interval(what, a), self.interval(what, b)
+        if pair is None or ends[0] is None or ends[1] is None:
+            return None
+        wrong = (None, None) if self.errors is None else (self.errors[a], self.errors[b])
+        return {
+            "about": about, "a": a, "b": b, "here": ends[0].estimate, "there": ends[1].estimate, "risk": self.risk,
+            "difference": pair.difference, "low": pair.low, "high": pair.high, "p": pair.p_value,
+            "fewer": -pair.difference, "fewer_low": -pair.high, "fewer_high": -pair.low,
+            "significant": pair.significant, "n": self.n,
+            "wrong_here": wrong[0], "wrong_there": wrong[1],
+        }  # fmt: skip
+
+
+def beside(
+    panel: Panel, *, level: float = 0.95, strata: ArrayLike | None = None, clusters: ArrayLike | None = None,
+    paired_runs: bool | None = None,
+) -> Beside:  # fmt: skip
+    """Return what else is known of the scores of a panel; a metric without a value for one of them is left out."""
+    binary = all(bool(((each == 0.0) | (each == 1.0)).all()) for each in panel.loss)
+    mean = {
+        name: float(np.mean([np.average(run, weights=panel.weight) for run in each]))
+        for name, each in zip(panel.names, panel.loss, strict=True)
+    }
+    single = max(panel.n_runs) == 1 and panel.weight is None
+    errors = {name: round(float(each.sum())) for name, each in zip(panel.names, panel.loss, strict=True)}
+    risk = next((each for each in RISKS if max(mean.values()) > each), None) if binary else None
+    wanted: list[tuple[str, Metric, Method]] = []
+    if not panel.same_loss:
+        wanted.append(("errors", get(BESIDE["errors"]), "influence"))
+    if binary:
+        wanted.append(("ranking", get(BESIDE["ranking"]), "influence"))
+    if risk is not None and panel.n * sum(panel.n_runs) <= MOST:
+        wanted.append(("coverage", get(BESIDE["coverage"], risk=risk), "bootstrap"))
+    options: dict[str, Any] = {"strata": strata, "clusters": clusters, "paired_runs": paired_runs}
+    tested = {}
+    for name, metric, method in wanted:
+        with suppress(ValueError):  # such as no error, or a coverage that is not attained in many resamples
+            tested[name] = paired(
+                metric, panel, level=level, adjust="none", method=method, n_resamples=RESAMPLES,
+                rng=np.random.default_rng(0), **options,
+            )  # fmt: skip
+    return Beside(panel.n, errors if binary and single else None, mean, panel.same_loss, risk, tested)

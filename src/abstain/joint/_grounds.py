@@ -1,0 +1,43 @@
+"""What the verdict of a joint evaluation rests on: the confidence alone, foreign rows, and gains beside noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from abstain.joint._protocol import ProtocolResult
+
+
+def of_protocol(result: ProtocolResult, sets: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what one score does, and of which foreign set it accepts most rows."""
+    first, metric = result.confidence, "fpr_at_id_recall95"
+    alone = {name: result.mean(name)[0] for name in ("f1", "aurc", "accuracy")}
+    every = {name: result.mean(metric, group=name)[0] for name in sets}
+    worst = max(every, key=lambda name: every[name])
+    scores = {each: result.mean(metric, score=each, group=worst)[0] for each in result.scores}
+    best = min(scores, key=lambda name: scores[name])
+    return [
+        {"about": "single", "score": first, **alone},
+        {"about": "foreign", "score": first, "set": worst, "share": every[worst], "best": best,
+         "least": scores[best], "count": f", the most of {len(every)} sets" if len(every) > 1 else ""},
+        {"about": "no threshold", "what": "This evaluation", "others": False, "how": "",
+         "of": "in-distribution rows alone, foreign ones left out"},
+    ]  # fmt: skip
+
+
+def grounds_of(gains: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the verdict of gains beside noise rests on: the largest in each metric, p times all that were tried.
+
+    ``floor``: the least p that so many permutations can give, times as many; ``enough``: how many could say 5 %.
+    """
+    found, count = [], len(gains)
+    for metric in dict.fromkeys(str(row["metric"]) for row in gains):
+        best = max((row for row in gains if row["metric"] == metric), key=lambda row: float(row["gain"]))
+        n = int(best.get("n_permutations", 0))
+        found.append({
+            "about": "gain", "set": best["set"], "detector": best["score"], "gain": best["gain"],
+            "metric": metric.upper().replace("_", "-"), "noise": best["null_mean"], "p": min(1.0, count * best["p"]),
+            "count": count, "n": n, "floor": count / (n + 1) if n else 0.0, "enough": 20 * count,
+        })  # fmt: skip
+    return found

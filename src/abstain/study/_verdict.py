@@ -1,0 +1,141 @@
+"""What the verdict of a study rests on: the best cell of each set, held against the next and the best of another model.
+
+The test of two means is paired: the influences of all runs on a set are summed over the same groups of rows, so
+differences of these sums give the variance of a difference. The best was chosen among all cells of its set, so p is
+multiplied by the number of their pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain._result import percent
+from abstain.inference import of_pair, p_of
+from abstain.metrics import parse
+
+if TYPE_CHECKING:
+    from abstain.study._results import Mean, StudyResults
+
+#: Sets that the verdict speaks of.
+SETS = 4
+#: Metrics beside the first that are told of the best models, the risk of the coverage, and how they are said.
+RISK = 0.05
+BESIDE = ("accuracy", "auroc_f", parse(f"coverage_at_risk(risk={RISK})").spec)
+
+
+def of_study(results: StudyResults) -> Iterator[dict[str, Any]]:
+    """Yield what was left out, the best mean of each set with its tests, and what other commands answer."""
+    yield {"about": "left out", "count": len(results.failures)}
+    specs, best = results.values("metric"), None
+    for several in list(_cells(results, "augrc" if "augrc" in specs else specs[0]).values() if specs else [])[:SETS]:
+        order = _order(several)
+        best = best or (order[0] if order[0].role != "validation" else None)
+        yield from _of_set(results, order)
+    yield from _of_best(results, best)
+    of = "a model" if best is None else _name(best)
+    several_models = len({row["model"] for row in results.numbers}) > 1
+    yield {"about": "no threshold", "what": "A study", "of": of, "others": several_models, "how": ""}
+
+
+def best_of(results: StudyResults) -> Mean | None:
+    """Return the best cell of the first set that is none for validation."""
+    specs = results.values("metric")
+    cells = _cells(results, "augrc" if "augrc" in specs else specs[0]) if specs else {}
+    return next((_order(each)[0] for each in cells.values() if each[0].role != "validation"), None)
+
+
+def _cells(results: StudyResults, spec: str) -> dict[tuple[str, str, str], list[Mean]]:
+    found: dict[tuple[str, str, str], list[Mean]] = {}
+    for each in results.means(spec):
+        found.setdefault((each.data, each.set, each.id_failures), []).append(each)
+    return found
+
+
+def _order(several: Sequence[Mean]) -> list[Mean]:
+    sign = 1.0 if several[0].direction == "lower" else -1.0
+    return sorted(several, key=lambda each: sign * each.value)
+
+
+def _name(mean: Mean) -> str:
+    return f"{mean.model} {mean.score}"
+
+
+def _of_set(results: StudyResults, order: list[Mean]) -> Iterator[dict[str, Any]]:
+    best, pairs = order[0], len(order) * (len(order) - 1) // 2
+    fact = {"about": "cell", "set": best.set, "count": len(order), "label": best.label, "name": _name(best),
+            "value": best.value, "p": math.nan, "next": "", "by": ""}  # fmt: skip
+    if len(order) > 1:
+        fact |= {"next": _name(order[1]), "by": _by(best, order[1]), "p": _tested(results, best, order[1], pairs)}
+    yield fact
+    rival = next((each for each in order[1:] if each.model != best.model), None)
+    if rival is None:
+        return
+    if rival is not order[1]:
+        yield {"about": "other model", "other": _name(rival), "label": best.label, "by": _by(best, rival),
+               "p": _tested(results, best, rival, pairs)}  # fmt: skip
+    listed = []
+    for spec in BESIDE:
+        one, other = (_same(results, spec, each) for each in (best, rival))
+        if one is not None and other is not None:
+            p = _tested(results, one, other, 1)
+            shown = [percent(each.value) if spec != "auroc_f" else f"{each.value:.4f}" for each in (one, other)]
+            told = "measured" if math.isnan(p) else "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
+            listed.append(f"{one.label} {shown[0]} and {shown[1]} ({told})")
+    yield {"about": "other metrics", "name": _name(best), "other": _name(rival), "listed": "; ".join(listed)}
+
+
+def _of_best(results: StudyResults, best: Mean | None) -> Iterator[dict[str, Any]]:
+    """Yield what the winner of the first set answers, where it does worst, and what a perfect ranking would do."""
+    if best is None:
+        return
+    if best.n_runs == 1:
+        yield {"about": "runs", "n_runs": 1}
+    coverage, accuracy = (_same(results, spec, best) for spec in (BESIDE[2], "accuracy"))
+    if coverage is not None:
+        yield {"about": "cell coverage", "set": best.set, "name": _name(best), "risk": RISK, "coverage": coverage.value}
+    if coverage is not None and accuracy is not None:
+        yield {"about": "ranking perfected", "of": _name(best), "risk": RISK, "full": 1.0 - accuracy.value,
+               "coverage": coverage.value, "perfect": min(1.0, accuracy.value / (1.0 - RISK))}  # fmt: skip
+    mine = [each for each in results.means(best.metric) if (each.model, each.score) == (best.model, best.score)
+            and each.data == best.data and each.role != "validation"]  # fmt: skip
+    if len({each.set for each in mine}) > 1:
+        worst = _order(mine)[-1]
+        yield {"about": "sets", "count": len(mine), "name": _name(best), "set": worst.set, "label": worst.label,
+               "value": worst.value}  # fmt: skip
+    else:
+        yield {"about": "groups elsewhere", "of": _name(best), "how": ""}
+
+
+def _same(results: StudyResults, spec: str, cell: Mean) -> Mean | None:
+    """Return another metric of the same cell."""
+    if spec not in results.values("metric"):
+        return None
+    wanted = (cell.data, cell.model, cell.set, cell.id_failures, cell.score)
+    return next((each for each in results.means(spec)
+                 if (each.data, each.model, each.set, each.id_failures, each.score) == wanted), None)  # fmt: skip
+
+
+def _by(best: Mean, other: Mean) -> str:
+    apart = abs(best.value - other.value)
+    word = best.direction
+    return f"{percent(apart / other.value)} {word}" if other.value > apart else f"{word} by {apart:.3g}"
+
+
+def _tested(results: StudyResults, a: Mean, b: Mean, times: int) -> float:
+    """Return the p-value of a paired difference of two means, times so many tests; NaN where it is not known."""
+    found = [results.terms(each) for each in (a, b)]
+    if any(each is None for each in found):
+        return math.nan
+    (one, first), (other, second) = (each for each in found if each is not None)
+    together = a.model == b.model and len(one) == len(other)
+    if not together and 1 in (len(one), len(other)) and len(one) != len(other):
+        return math.nan
+    parts = of_pair((one, other), (first, second), first.shape[1] - 1.0, together)
+    error = math.sqrt(parts.total)
+    if error == 0.0:
+        return 1.0 if one.mean() == other.mean() else math.nan
+    return min(1.0, times * p_of(abs(float(np.mean(one) - np.mean(other))) / error, parts.df))
