@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from html import unescape
 from pathlib import Path
 
@@ -52,6 +53,10 @@ def test_texts_and_pictures_of_failures_are_shown(table: Path, command: list[str
     files = [table.with_name("pictures") / f"{k}.png" for k in range(2, 60, 5)]
     assert shown == ["data:image/png;base64," + base64.b64encode(file.read_bytes()).decode() for file in files]
     assert "text = text" not in html  # no group of every text
+    understood = html.partition("read as groups</th>")[2].partition("</tr>")[0]
+    assert "text" not in re.sub(r"<.*?>", "", understood)  # nor is it said to be one
+    assert "picture" not in understood
+    assert ("site" in understood) == (command[0] == "evaluate")
 
 
 def test_pictures_of_an_archive(tmp_path: Path) -> None:

@@ -146,9 +146,9 @@ def evaluate_command(
         return
     try:
         lacking = {"nan_policy": "drop"} if nan_policy == "drop" else {}
-        by = [*words(groups), *beside]
-        outputs, wanted, names = read(file, score_names(scores), by, say=False, **columns, **lacking)
-        names = names[: len(names) - len(beside)]
+        outputs, wanted, names = read(
+            file, score_names(scores), words(groups), say=False, beside=beside, **columns, **lacking
+        )
     except ValueError as error:
         from abstain.evaluation import explained
 
@@ -162,7 +162,7 @@ def evaluate_command(
     if not result.scores and (plots or destinations["csv_path"] is not None or gate["conditions"]):
         raise ValueError(f"{file}: {result.provenance['no_score']}; without one leave out --plot, --csv and --gate")
     source = {"outputs": outputs, "files": [each for each in (file, fit_file) if each is not None]}
-    source |= source_of(file, outputs, texts, images)
+    source |= source_of(file, outputs, beside, texts, images)
     if destinations["report_path"] is not None:
         from abstain.cli._thresholds import policies_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +17,19 @@ if TYPE_CHECKING:
 
 
 def read(
-    file: Path, wanted: Sequence[str], by: Sequence[str], *, say: bool = True, **options: Any
+    file: Path,
+    wanted: Sequence[str],
+    by: Sequence[str],
+    *,
+    say: bool = True,
+    beside: dict[str, Any] | None = None,
+    **options: Any,
 ) -> tuple[Outputs, list[str], list[str]]:
     """Return the outputs, the scores and the groups to evaluate, with patterns expanded.
 
     A column of the file comes before a computed score of the same name: it is the file's own word. What was
-    understood is said on standard error, unless the result says it itself.
+    understood is said on standard error, unless the result says it itself. ``beside``: columns that a report shows,
+    which are no groups; what they hold is filled in.
     """
     columns = column_names(file) if wanted else []
     external = []
@@ -33,7 +41,12 @@ def read(
             raise ValueError(
                 f"{file}: {name!r} is neither a score nor a column; {_nearest(name, columns)}; see 'abstain scores'"
             )
-    outputs = abstain.read_outputs(file, scores=external, groups=by, **options)
+    shown = {} if beside is None else beside
+    outputs = abstain.read_outputs(file, scores=external, groups=[*by, *shown], **options)
+    if shown:
+        columns_of, chosen = outputs.groups or {}, _expanded(by, outputs.groups)
+        shown.update((name, columns_of[name]) for name in shown)
+        outputs = replace(outputs, groups={name: columns_of[name] for name in chosen} or None)
     if say:
         _say(file, outputs)
     return outputs, _expanded(wanted, outputs.scores), _expanded(by, outputs.groups)

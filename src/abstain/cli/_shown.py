@@ -22,20 +22,21 @@ def shown_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def columns_of(file: Path, report_path: Path | None, texts: str | None, images: str | None) -> list[str]:
-    """Return the columns that have to be read row by row with the others; refuse what no report will show."""
+def columns_of(file: Path, report_path: Path | None, texts: str | None, images: str | None) -> dict[str, Any]:
+    """Return the columns that have to be read row by row with the others, empty; refuse what no report will show."""
     given = [name for name in (texts, images) if name is not None]
     if given and report_path is None:
         raise click.UsageError("--texts and --images are shown in a report; give --report FILE")
-    return [name for name in given if not (name == images and _holds_arrays(file))]
+    return {name: None for name in given if not (name == images and _holds_arrays(file))}
 
 
-def source_of(file: Path, outputs: Outputs, texts: str | None, images: str | None) -> dict[str, Any]:
-    """Return texts and pictures as a report takes them, by row."""
+def source_of(
+    file: Path, outputs: Outputs, columns: dict[str, Any], texts: str | None, images: str | None
+) -> dict[str, Any]:
+    """Return texts and pictures as a report takes them, by row; ``columns``: what was read of those columns."""
     import numpy as np
 
     found: dict[str, Any] = {}
-    columns = outputs.groups or {}
     if texts is not None:
         found["texts"] = [str(each) for each in np.asarray(columns[texts])]
     if images is not None and _holds_arrays(file):

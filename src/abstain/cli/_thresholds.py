@@ -252,7 +252,7 @@ def threshold_command(
                                                  lambda first: _scored(first, score, None, columns)[1])  # fmt: skip
         _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by)
         return
-    outputs, _, names = read(file, [second] if second else [], [*by, *beside], **columns)
+    outputs, _, names = read(file, [second] if second else [], by, beside=beside, **columns)
     if "delta" in wanted and _graded(outputs):
         wanted.setdefault("max_loss", 1.0)
     if "delta" in wanted and columns["cost_matrix"] is not None:
@@ -283,7 +283,8 @@ def threshold_command(
             found, report_path, opened, files=[file], title=file.name, outputs=outputs,
             loss=outputs.loss_per_sample(), confidence=column, dependent=outputs.clusters is not None,
             groups=chosen,
-            policies={how["score"]: policy}, cost=objective.get("cost"), **source_of(file, outputs, texts, images),
+            policies={how["score"]: policy}, cost=objective.get("cost"),
+            **source_of(file, outputs, beside, texts, images),
         )  # fmt: skip
     say_written(draw(plots, "threshold", found, outputs.loss_per_sample(), column))
     _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by)

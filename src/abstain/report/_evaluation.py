@@ -198,13 +198,14 @@ def _groups(evaluation: Evaluation) -> list[Section]:
 def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: float) -> Table:
     tested, level = evaluation.judged.groups.get(column), _level(evaluation)
     rows: list[tuple[float, Row]] = []
+    sure = 1.0 - (1.0 - level) / len(members)  # as the verdict has them
     for value, summary in members.items():
         curve, blocks = summary.curve, summary.curve.blocks
         point = curve.at(threshold=threshold)
         ends = (np.nan, np.nan)
         if counted(evaluation, curve) and point.n_accepted:
             errors = round(point.selective_risk * point.n_accepted)
-            ends = clopper_pearson(errors, point.n_accepted, level)
+            ends = clopper_pearson(errors, point.n_accepted, sure)
         whole = tested.intervals.get(value) if tested is not None else None
         full = Estimate(blocks.mean_loss) if whole is None else Estimate(whole.estimate, whole.low, whole.high)
         may = [] if tested is None else ["yes" if value in tested.may_be_worst else "no"]
@@ -214,11 +215,11 @@ def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: f
     counts = all(each.curve.blocks.binary for each in members.values())
     heads = [Column(column), Column("Risk at it", share=counts), Column("Coverage at it", share=True), Column("n"),
              Column("Risk, all answered", share=counts)]  # fmt: skip
-    notes = [f"In brackets: pointwise {100.0 * level:g} % intervals of the risk at the threshold."]
+    notes = [f"In brackets: intervals that hold together for all groups at {100.0 * level:g} %.",
+             "Ordered by the lower end of the risk at it, so that few rows do not come first."]  # fmt: skip
     if tested is not None:
         heads.append(Column("may be the worst", left=True))
-        notes = [f"Risk, all answered: intervals that hold together at {100.0 * level:g} %; the others are pointwise.",
-                 "Ordered by the lower end of the risk at it, so that few rows do not come first."]  # fmt: skip
+        notes.append("May be the worst: of the risk when everything is answered.")
     shown = [row for _, row in sorted(rows, key=lambda each: each[0])]
     return Table(heads, shown, title=f"Groups of {column}, worst first", notes=notes, ranks=0)
 

@@ -60,7 +60,7 @@ def rail(
         objective, guarantee = each.chosen()
         promised[where[each.threshold]] = {
             "risk": each.risk, "objective": _canonical(objective), "guarantee": _canonical(guarantee),
-            "said": _said(each, guarantee),
+            "said": _said(each, guarantee, saved),
         }  # fmt: skip
     begin = where.get(extra[0]) if extra else None
     if begin is None and stops:
@@ -77,10 +77,11 @@ def rail(
     }  # fmt: skip
 
 
-def _said(each: Promise, guarantee: Mapping[str, Any] | None) -> str:
+def _said(each: Promise, guarantee: Mapping[str, Any] | None, saved: bool) -> str:
     """Return what is promised at a stop, and how sure it is."""
     sure = "" if guarantee is None else f", {percent(1.0 - guarantee['delta'])} sure"
-    more = f" of all {each.tried} promises that were tried at once; a saved policy says the same" * (each.tried > 1)
+    more = f" of all {each.tried} promises that were tried at once" * (each.tried > 1)
+    more += "; a saved policy says the same" * (each.tried > 1 and saved)
     return f"Promised: a risk of at most {percent(each.risk)}{sure}{more}."
 
 

@@ -15,7 +15,7 @@ from abstain.report._thin import thinned
 
 #: Size of a chart, and what is left around its axes for numbers and words.
 WIDTH, HEIGHT = 640, 400
-LEFT, RIGHT, TOP, BOTTOM = 92, 30, 12, 62
+LEFT, RIGHT, TOP, BOTTOM = 92, 30, 12, 68
 #: Colours and dashes that a page tells apart; more series begin again.
 COLOURS = 8
 #: More names than this are listed in the table, not in a legend.
@@ -63,8 +63,8 @@ def _axes(chart: Chart) -> str:
     parts = []
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     named = {float(k + 1): short(name, LABEL) for k, name in enumerate(chart.labels)}
-    lower = 19 if len(named) > SIDE_BY_SIDE else 0  # every second name stands below its neighbours
     named = {value: word for value, word in named.items() if word != '""'}
+    lower = 19 if len(named) > SIDE_BY_SIDE else 0  # every second name stands below its neighbours
     for value, word in (named or {value: _tick(chart, "x", value) for value in ticks(*chart.x_range)}).items():
         at = float(_x(chart, np.array([value]))[0])
         parts.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{bottom}"/>')
@@ -76,7 +76,7 @@ def _axes(chart: Chart) -> str:
         parts.append(f'<text x="{LEFT - 8}" y="{at + 5:.1f}" text-anchor="end">{_tick(chart, "y", value)}</text>')
     middle = (TOP + bottom) // 2
     words = (
-        f'<text x="{(LEFT + right) // 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(clean(chart.x_label))}</text>'
+        f'<text x="{(LEFT + right) // 2}" y="{HEIGHT - 4}" text-anchor="middle">{escape(clean(chart.x_label))}</text>'
     )
     turned = f'transform="translate(20 {middle}) rotate(-90)" text-anchor="middle"'
     words += f"<text {turned}>{escape(clean(chart.y_label))}</text>"

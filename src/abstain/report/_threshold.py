@@ -72,7 +72,7 @@ def _chosen(found: Any, source: Source) -> tuple[Part, ...]:
     more = tuple(note for note in notes if note not in promised)
     parts: list[Part] = [Grid(tables[0]), *([Prose(promised, "note")] if promised else [])]
     if lost:
-        parts.append(Folded(f"What the rows of {len(lost)} groups without a threshold do certify",
+        parts.append(Folded(f"What the rows of groups without a threshold do certify ({len(lost)})",
                             (*map(Grid, tables[1:]), Prose(more))))  # fmt: skip
     return tuple(parts)
 

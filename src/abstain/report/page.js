@@ -45,9 +45,9 @@
     const ends = low === null ? "no interval: rows are not independent" : `[${share(low)}, ${share(high)}], ${one.exact ? "exact" : "approximate"}, ${percent(data.level)}`;
     text("o-risk", share(risk), ends);
     text("o-errors", data.binary ? whole(1000 * loss / one.total) : digits(1000 * loss / one.total, 4));
-    text("o-people", whole(1000 * (1 - weight / one.total)));
+    text("o-people", whole(1000 * (one.total - weight) / one.total));
     text("o-cost", priced() ? digits(cost(one, stop), 5) : "–", priced() ? "" : "give both costs");
-    at("o-promise").textContent = kept ? kept.said : one.said;
+    at("o-promise").textContent = (kept ? kept.said : one.said).replaceAll(" %", "\u00a0%");
     at("o-promise").classList.toggle("kept", Boolean(kept));
     points.value = kept ? String(k) : "";
     range.setAttribute("aria-valuetext", `threshold ${one.readable[k]}, coverage ${percent(weight / one.total)}, risk ${share(risk)}${kept ? ", promised" : ""}`);
