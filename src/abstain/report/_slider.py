@@ -69,7 +69,8 @@ def rail(
     return {
         "name": clean(name), "start": begin, "n": blocks.n, "total": _plain(blocks.total_weight), "exact": exact,
         "stops": stops,
-        "readable": [readable(float(stop[0]), float(known[j + 1])) for stop, j in zip(stops, places, strict=True)],
+        "readable": [readable(float(stop[0]), float(known[j + 1]), float(known[j]))
+                     for stop, j in zip(stops, places, strict=True)],
         "promised": {str(k): entry for k, entry in sorted(promised.items())},
         "policy": _template(name, curve, source) if saved else None,
         "label": f"{clean(name)}: rejected" if rejected else clean(name),
