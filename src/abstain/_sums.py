@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -22,12 +23,16 @@ def inner(left: FloatArray, right: FloatArray) -> float:
     """
     if not left.strides[0] and right.flags.c_contiguous and left.size and left[0] == 1.0:
         return float(np.add.reduce(right))
+    if right.size > ROOM:
+        return math.fsum(inner(left[each], right[each]) for each in parts(right.size, ROOM))
     return float(np.add.reduce(np.multiply(left, right, out=_room(right.size))))  # np.sum without its detours
 
 
-#: Up to so many products are written where the last ones were: the kernel takes longer to find new pages for a million
-#: than the processor to multiply them.
+#: So many products at most are written where the last ones were: the kernel takes longer to find new pages for a
+#: million than the processor to multiply them. More are summed in parts.
 ROOM = 1 << 20
+#: Rows whose squares and products are made at once.
+PART = 1 << 16
 
 
 class _Room(threading.local):
@@ -50,6 +55,12 @@ def _room(n: int) -> FloatArray | None:
 def over_rows(values: FloatArray, times: FloatArray | None = None) -> float:
     """Return the sum over rows; ``times``: how many rows each value stands for (None: one)."""
     return float(np.sum(values)) if times is None else inner(times, values)
+
+
+def parts(n: int, size: int = 0) -> Iterator[slice]:
+    """Yield the rows in parts, mostly such as fit the processor's cache: what is made of them takes no memory."""
+    size = size or PART
+    return (slice(start, start + size) for start in range(0, n, size))
 
 
 def mapped(values: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 import abstain
 from abstain import TieBlocks
 from abstain._checks import to_numpy
+from abstain._typing import NanPolicy
+from abstain.blocks._parts import Unsorted
 from tests.blocks.reference import assert_same, assert_same_flags
 from tests.strategies import WEIGHTS, Problem, problems, weights
 
@@ -167,3 +170,43 @@ def test_the_oracle_of_a_graded_loss_must_be_asked_for() -> None:
     """The table alone does not know the order of other losses, and says what to do."""
     with pytest.raises(abstain.UnmetNeed, match="build TieBlocks with oracle=True"):
         _ = TieBlocks.from_samples([0.5, 1.0], [0.9, 0.5]).oracle
+
+
+@pytest.mark.parametrize("policy", ["raise", "reject", "drop"])
+def test_an_order_that_is_found_later_is_the_one_that_is_found_at_once(policy: NanPolicy) -> None:
+    """Tables of 0/1 losses without weights may leave their order for later: nothing else about them differs."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 30, 5000):
+        score = np.round(rng.normal(size=n), int(rng.integers(0, 4)) if n > 2 else 3)
+        if policy != "raise" and n > 2:
+            score[::7] = np.nan
+        loss = (rng.random(n) < 0.3).astype(float)
+        later = TieBlocks._of_rows(loss, score, None, policy)
+        once = TieBlocks.from_samples(loss, score, nan_policy=policy, keep_samples=True, oracle=True)
+        for name in ("score", "weight", "loss", "count", "cumulative_weight", "cumulative_loss"):
+            np.testing.assert_array_equal(getattr(later, name), getattr(once, name))
+        assert isinstance(later.samples, Unsorted)
+        assert once.samples is not None
+        np.testing.assert_array_equal(later.samples.loss, once.samples.loss)
+        np.testing.assert_array_equal(later.samples.block, once.samples.block)
+        np.testing.assert_array_equal(later.samples.kind, once.samples.kind)
+        np.testing.assert_array_equal(later.score[later.samples.block], later.samples.score + 0.0)
+        weight = rng.random(once.n)
+        np.testing.assert_array_equal(later.reweight(weight).loss, once.reweight(weight).loss)
+        score[:], loss[:] = 7.0, 0.0  # the caller's
+        np.testing.assert_array_equal(later.samples.loss, once.samples.loss)
+        np.testing.assert_array_equal(later.score[later.samples.block], later.samples.score + 0.0)
+        copied = pickle.loads(pickle.dumps(later))
+        np.testing.assert_array_equal(copied.samples.block, once.samples.block)
+
+
+def test_a_table_that_let_go_of_its_sums_has_them_again() -> None:
+    """Cumulative sums and risks that were given back are computed anew, to the same numbers."""
+    rng = np.random.default_rng(0)
+    table = TieBlocks._of_rows(rng.random(9000) < 0.2, np.round(rng.random(9000), 4), None, "raise")
+    names = ("cumulative_weight", "cumulative_loss", "selective_risk")
+    before = [getattr(table, name) for name in names]
+    table._let_go()
+    assert not set(names) & set(table.__dict__)
+    for name, column in zip(names, before, strict=True):
+        np.testing.assert_array_equal(getattr(table, name), column)

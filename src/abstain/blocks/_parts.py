@@ -9,7 +9,8 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from abstain._typing import FloatArray
+from abstain._typing import FloatArray, IntArray
+from abstain.blocks._order import by_score
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,11 @@ class Samples:
         found += self.loss == 1.0
         return found
 
+    @property
+    def score(self) -> Any | None:
+        """The scores in the caller's order, where they are kept; else they follow from the table and ``block``."""
+        return None
+
     def unsorted(self, block: Any | None) -> Any:
         """Return row numbers that are in sorted order (None: 0, 1, 2, ...) in the caller's order."""
         order = self.order
@@ -80,3 +86,32 @@ class Samples:
             result[order] = block
             return result
         return xp.take(block, xp.argsort(order))
+
+
+class Unsorted(Samples):
+    """Unweighted samples in NumPy whose order is found when somebody asks for it: most evaluations never do."""
+
+    def __init__(self, loss: FloatArray, score: FloatArray) -> None:
+        self.__dict__.update(loss=loss, sample_weight=None, before=None, times=None, _score=score)
+
+    @property
+    def score(self) -> FloatArray:
+        """The scores in the caller's order."""
+        found: FloatArray = self.__dict__["_score"]
+        return found
+
+    @cached_property
+    def _places(self) -> tuple[IntArray, IntArray | None]:
+        order, ranked = by_score(np, self.score)
+        new = ranked[1:] != ranked[:-1]
+        return order, None if new.all() else np.concatenate(([0], np.cumsum(new)))
+
+    @property
+    def order(self) -> Any:
+        """What sorts the samples by descending score."""
+        return self._places[0]
+
+    @property
+    def sorted_block(self) -> Any | None:
+        """The row in the table of each sample in sorted order; None where nothing is tied."""
+        return self._places[1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import array_api_compat
 import numpy as np
@@ -28,10 +28,13 @@ from abstain._checks import (
 from abstain._sums import cumulative_count, ones
 from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
 from abstain.blocks._order import by_score
-from abstain.blocks._parts import Moments, Samples
+from abstain.blocks._parts import Moments, Samples, Unsorted
 
 if TYPE_CHECKING:
     from abstain.blocks._table import TieBlocks
+
+#: Whether a table keeps its samples; ``"unsorted"``: of 0/1 losses without weights, their order only when asked for.
+Keep = bool | Literal["unsorted"]
 
 
 def build(
@@ -40,7 +43,7 @@ def build(
     confidence: ArrayLike,
     sample_weight: ArrayLike | None,
     nan_policy: NanPolicy,
-    keep_samples: bool,
+    keep_samples: Keep,
     oracle: bool,
     moments: bool,
 ) -> TieBlocks:
@@ -67,7 +70,7 @@ def of_columns(
     scores: Any,
     weights: Any | None,
     nan_policy: NanPolicy,
-    keep_samples: bool,
+    keep_samples: Keep,
     oracle: bool,
     moments: bool,
     failed: Any | None,
@@ -122,17 +125,18 @@ def _group(
     failed: Any | None,
     score: Any,
     weight: Any | None,
-    keep_samples: bool,
+    keep_samples: Keep,
     oracle: bool,
     moments: bool,
     **unscored: Any,
 ) -> TieBlocks:
     """Group checked columns by score; ``failed`` says which losses are 1, where all others are 0."""
     binary = failed is not None
-    if xp is np and failed is not None and weight is None and not keep_samples:
+    if xp is np and failed is not None and weight is None and (not keep_samples or keep_samples == "unsorted"):
+        samples = Unsorted(loss, _fixed(score, xp)) if keep_samples else None
         values, count, loss_sum = _sorted_failures(score + 0.0, failed)
         second = Moments(count, loss_sum, loss_sum) if moments else None
-        table = make(values, count, loss_sum, count, binary=True, moments=second, **unscored)
+        table = make(values, count, loss_sum, count, binary=True, moments=second, samples=samples, **unscored)
         return _whole(table, score.size)
 
     order, ranked = by_score(xp, score)
@@ -168,7 +172,7 @@ def failures(loss: Any, xp: Any) -> Any | None:
     return failed if whole else None
 
 
-def _stays_binary(xp: Any, loss: Any, failed: Any | None, weight: Any | None, keep_samples: bool) -> bool:
+def _stays_binary(xp: Any, loss: Any, failed: Any | None, weight: Any | None, keep_samples: Keep) -> bool:
     """Whether the losses are 0 or 1 under all weights that rows may be given, so that the totals tell the optimum."""
     if failed is None or not keep_samples or weight is None:
         return failed is not None

@@ -196,6 +196,16 @@ class TieBlocks:
         return _frame.build(cls, frame, confidence, loss, sample_weight, nan_policy, oracle, moments)
 
     @classmethod
+    def _of_rows(
+        cls, loss: ArrayLike, confidence: ArrayLike, sample_weight: ArrayLike | None, nan_policy: NanPolicy
+    ) -> TieBlocks:
+        """Return what :meth:`from_samples` builds with samples and optimum; of 0/1 losses the order is left for later.
+
+        They are sorted quicker without it, and most of what is asked of them needs none.
+        """
+        return _samples.build(cls, loss, confidence, sample_weight, nan_policy, "unsorted", True, False)
+
+    @classmethod
     def _of_counted(
         cls, loss: FloatArray, score: FloatArray, weight: FloatArray | None, times: FloatArray, nan_policy: NanPolicy
     ) -> TieBlocks:
@@ -322,6 +332,12 @@ class TieBlocks:
     def mean_loss(self) -> float:
         """Risk at full coverage; the error rate for a 0/1 loss."""
         return self.total_loss / self.total_weight
+
+    def _let_go(self, *names: str) -> None:
+        """Give back the memory of columns that can be computed again: cumulative sums, risks; or those named."""
+        _ = self.total_weight, self.total_loss
+        for name in names or ("cumulative_weight", "cumulative_loss", "selective_risk"):
+            self.__dict__.pop(name, None)
 
     @cached_property
     def _known(self) -> dict[str, Any]:

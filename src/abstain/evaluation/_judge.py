@@ -207,4 +207,5 @@ def rows_of(blocks: TieBlocks) -> tuple[FloatArray, FloatArray, FloatArray | Non
     if samples is None or samples.times is not None:
         return None
     weight = None if samples.sample_weight is None else np.asarray(samples.sample_weight, dtype=np.float64)
-    return np.asarray(samples.loss, dtype=np.float64), blocks.score[np.asarray(samples.block)], weight
+    score = blocks.score[np.asarray(samples.block)] if samples.score is None else samples.score
+    return np.asarray(samples.loss, dtype=np.float64), score, weight

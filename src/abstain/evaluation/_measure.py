@@ -15,7 +15,7 @@ from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
 from abstain.evaluation._result import Measurement, ScoreSummary
-from abstain.inference import Interval, as_risk, of_coverage, of_samples
+from abstain.inference import Interval, Spread, as_risk, begin, finish, of_coverage, of_samples
 from abstain.metrics import Metric, Predictions
 from abstain.outputs import Outputs
 
@@ -56,8 +56,8 @@ class Scored:
     @property
     def beyond(self) -> float:
         """How far the score lies outside [0, 1], at most."""
-        known = self.column[~np.isnan(self.column)]
-        return float(np.fmax(known - 1.0, -known).max(initial=0.0))
+        most, least = (float(each.reduce(self.column, initial=np.nan)) for each in (np.fmax, np.fmin))
+        return max(most - 1.0, -least, 0.0) if most == most else 0.0
 
 
 #: A group column with more values than this is refused: it is an identifier or a measured quantity.
@@ -106,7 +106,8 @@ def measured(
     blocks = _table(scored, nan_policy, level is not None)
     kept = ~np.isnan(scored.column) if nan_policy == "drop" else slice(None)
     in_table = None if scored.clusters is None else scored.clusters[kept]
-    result = []
+    result: list[Measurement] = []
+    spreads: dict[int, Spread] = {}
     for metric in metrics:
         data: TieBlocks | Predictions | None = blocks
         clusters = in_table
@@ -114,8 +115,16 @@ def measured(
             data, clusters = scored.probabilities, scored.clusters
         found = _measure(metric, data, scored.name, group, unmet)
         if level is not None and data is not None and found.reason is None:
-            found = _with_interval(found, metric, data, level, clusters, n_resamples)
+            interval = _interval(found, metric, data, level, clusters, n_resamples)
+            if isinstance(interval, Spread):
+                spreads[len(result)] = interval
+            else:
+                found = replace(found, **interval)
         result.append(found)
+    if level is not None and spreads:
+        finished = finish(list(spreads.values()), blocks, level, clusters=in_table)
+        for k, each in zip(spreads, finished, strict=True):
+            result[k] = replace(result[k], **_said(each))
     return result, _summary(scored.name, group, blocks)
 
 
@@ -135,7 +144,9 @@ def _table(scored: Scored, nan_policy: NanPolicy, keep: bool) -> TieBlocks:
     try:
         if scored.times is not None:
             return TieBlocks._of_counted(*columns, scored.times, nan_policy)
-        return TieBlocks.from_samples(*columns, nan_policy=nan_policy, oracle=True, keep_samples=keep)
+        if keep:
+            return TieBlocks._of_rows(*columns, nan_policy)
+        return TieBlocks.from_samples(*columns, nan_policy=nan_policy, oracle=True)
     except ValueError as error:
         raise ValueError(f"score {scored.name!r}: {error}") from None
 
@@ -188,38 +199,39 @@ def _measure(
     return Measurement(score, group, metric.label, metric.spec, metric.identifier, metric.direction, value, reason)
 
 
-def _with_interval(
+def _interval(
     found: Measurement, metric: Metric, data: TieBlocks | Predictions, level: float, clusters: Any, n_resamples: int
-) -> Measurement:
-    """Return the measurement with its confidence interval, or with the reason why it has none."""
+) -> dict[str, Any] | Spread:
+    """Return the confidence interval, or the reason why there is none; or the spread from which it follows."""
     kind = metric.inference_kind
     if kind == "none":
-        return replace(found, warning=BIASED)
-    known = found.value if isinstance(data, TieBlocks) else None
-    exact = of_coverage(metric, data, level, known) if isinstance(data, TieBlocks) and clusters is None else None
+        return {"warning": BIASED}
+    exact = of_coverage(metric, data, level, found.value) if isinstance(data, TieBlocks) and clusters is None else None
     if exact is not None:
-        return replace(found, low=exact.low, high=exact.high, method=exact.method)
+        return {"low": exact.low, "high": exact.high, "method": exact.method}
     if kind == "bootstrap" and n_resamples == 0:
-        return replace(found, warning=NEEDS_BOOTSTRAP)
+        return {"warning": NEEDS_BOOTSTRAP}
     if kind == "bootstrap" and isinstance(data, Predictions):
-        return replace(found, warning="no interval: the bootstrap does not resample probabilities")
+        return {"warning": "no interval: the bootstrap does not resample probabilities"}
     try:
-        if isinstance(data, TieBlocks) and kind == "bootstrap":
-            interval = _resampled(metric, data, level, clusters, n_resamples)
-        else:
-            interval = of_samples(*_on_table(metric, data), level, clusters=clusters, estimate=known)
+        if isinstance(data, Predictions):
+            return _said(of_samples(*_on_table(metric, data), level, clusters=clusters))
+        if kind == "bootstrap":
+            return _said(_resampled(metric, data, level, clusters, n_resamples))
+        begun = begin(metric, data, level, found.value, clusters=clusters)
+        return begun if isinstance(begun, Spread) else _said(begun)
     except ValueError as why_not:  # such as a group of a single cluster
-        return replace(found, warning=f"no interval: {why_not}")
-    return replace(
-        found, low=interval.low, high=interval.high, method=interval.method, warning=interval.warning,
-        standard_error=interval.standard_error,
-    )  # fmt: skip
+        return {"warning": f"no interval: {why_not}"}
 
 
-def _on_table(metric: Metric, data: TieBlocks | Predictions) -> tuple[Metric, TieBlocks]:
-    """Return the metric with its table; a mean over predictions has one of its own."""
-    if isinstance(data, TieBlocks):
-        return metric, data
+def _said(interval: Interval) -> dict[str, Any]:
+    """Return what a measurement says of an interval."""
+    kept = ("low", "high", "method", "warning", "standard_error")
+    return {name: getattr(interval, name) for name in kept}
+
+
+def _on_table(metric: Metric, data: Predictions) -> tuple[Metric, TieBlocks]:
+    """Return a mean over predictions as a metric with a table of its own."""
     risk, terms = as_risk(metric, data)
     return risk, TieBlocks.from_samples(terms, np.zeros_like(terms), data.sample_weight, keep_samples=True)
 

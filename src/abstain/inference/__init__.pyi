@@ -29,6 +29,8 @@ from abstain.inference._influence import influence as influence
 from abstain.inference._influence import standard_error as standard_error
 from abstain.inference._influence import terms_of as terms_of
 from abstain.inference._interval import Interval as Interval
+from abstain.inference._interval import begin as begin
+from abstain.inference._interval import finish as finish
 from abstain.inference._interval import limited as limited
 from abstain.inference._interval import of_samples as of_samples
 from abstain.inference._letters import letter_groups as letter_groups
@@ -61,6 +63,7 @@ from abstain.inference._ranking import min_ranks as min_ranks
 from abstain.inference._ranking import ranking_study as ranking_study
 from abstain.inference._runs import components as components
 from abstain.inference._runs import of_pair as of_pair
+from abstain.inference._spread import Spread as Spread
 from abstain.inference._stands_out import stands_out as stands_out
 from abstain.inference._steps import steps as steps
 from abstain.inference._unseen import OneMore as OneMore

@@ -18,7 +18,7 @@ from abstain.inference._interval import Interval, no_interval, without_spread
 from abstain.inference._lanes import Backend, Column, choose
 from abstain.inference._replicates import prepare, replicates, run, value_of, work_of
 from abstain.inference._resample import Plan, plan
-from abstain.inference._spread import FEW_CLUSTERS, informative, joined, limit_of, warning_light
+from abstain.inference._spread import FEW_CLUSTERS, informative, joined, limit_of, powers_of, warning_light
 from abstain.metrics import Metric
 
 __all__ = ["Bootstrap", "bootstrap", "replicates"]
@@ -216,7 +216,7 @@ def bootstrap(
     drawn = run([chosen], [column], how, n_resamples, rng, compiled, progress)[:, 0, 0]
     terms = _influence_terms(chosen, column, strata, clusters) if reason is None else None
     most_df = limit_of(chosen, column.blocks).df
-    df = most_df if terms is None else informative(chosen, terms, most_df)
+    df = most_df if terms is None else informative(chosen, powers_of(terms), most_df)
     n_undefined = int(np.count_nonzero(np.isnan(drawn)))
     notes = [
         reason,

@@ -29,6 +29,7 @@ from abstain.inference._spread import (
     joined,
     jumps,
     limit_of,
+    powers_of,
     spread_of,
     warning_light,
 )
@@ -216,10 +217,14 @@ def _interval(
 ) -> Interval:
     """Return what ``confidence_interval`` gives for one run; for several the test set and training together."""
     mean, grouped = float(values.mean()), (strata is not None, clusters is not None)
-    unseen = [one_more(metric, *run, strata, clusters) for run in zip(row, values.tolist(), strict=True)]
+    unseen = [
+        one_more([(metric, value)], table, strata, clusters)[0]
+        for table, value in zip(row, values.tolist(), strict=True)
+    ]
     if len(row) == 1:
-        return of_spread(spread_of(metric, row[0], mean, terms[0], most_df, grouped, times), level, unseen[0])
-    df = informative(metric, terms.mean(axis=0), most_df)
+        powers = powers_of(terms[0], times)
+        return of_spread(spread_of(metric, row[0], mean, powers, most_df, grouped), level, unseen[0])
+    df = informative(metric, powers_of(terms.mean(axis=0)), most_df)
     parts = components(values, terms, df)
     training = (parts.total - parts.test) / (1.0 if metric.image is None else metric.image.factor**2)
     more = _mean_of(unseen, training)

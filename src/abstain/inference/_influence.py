@@ -51,8 +51,7 @@ def _at_coverage(metric: Metric, blocks: TieBlocks) -> Gradient:
     if fact is None or fact.coverage is None:
         raise UnmetNeed(f'{metric.name}: inference="quantile" without accepted_loss leaves the local term unknown')
     coverage = fact.coverage
-    curve, total = RiskCoverageCurve(blocks), blocks.total_weight
-    point = curve.at(coverage=coverage)
+    total, point = blocks.total_weight, RiskCoverageCurve(blocks).at(coverage=coverage)
     if point.n_accepted == 0 or coverage >= 1.0:
         return metric.gradient_of(blocks)
     j = int(np.searchsorted(-blocks.score, -point.threshold, side="left"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +16,19 @@ from abstain.curve import RiskCoverageCurve
 from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import is_plain
 from abstain.inference._influence import counted_terms, gradient
-from abstain.inference._spread import SINGLE, Spread, both_sides, coverage_of, limit_of, spread_of
+from abstain.inference._spread import (
+    SINGLE,
+    Powers,
+    Spread,
+    both_sides,
+    counted_powers,
+    coverage_of,
+    limit_of,
+    powers_of,
+    spread_of,
+)
 from abstain.inference._unseen import MOST_KEPT, OneMore, one_more, worse_ends
-from abstain.metrics import Metric
+from abstain.metrics import Gradient, Metric
 
 __all__ = ["Interval"]
 
@@ -138,20 +149,55 @@ def of_samples(
         estimate, reason = metric.evaluate(blocks)
         if reason is not None:
             return no_interval(estimate, np.nan, level, reason)
+    begun = begin(metric, blocks, level, estimate, strata, clusters)
+    return finish([begun], blocks, level, strata, clusters)[0] if isinstance(begun, Spread) else begun
+
+
+def begin(
+    metric: Metric,
+    blocks: TieBlocks,
+    level: float,
+    estimate: float,
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+) -> Spread | Interval:
+    """Return the spread of an estimate, or the interval at once where it rests on none."""
     grouped = strata is not None, clusters is not None
     binomial = None if any(grouped) else exact(metric, blocks, level)
     if binomial is not None:
         return across(metric, blocks, binomial, level, strata, clusters)
     limit = limit_of(metric, blocks)
     try:
-        terms, times = counted_terms(gradient(metric, blocks), blocks, strata, clusters)
-        terms *= limit.factor
+        number, square, fourth = _powers(gradient(metric.base, blocks), blocks, strata, clusters)
     except Undefined as why:
         return no_interval(estimate, np.nan, level, str(why))
-    spread = spread_of(metric, blocks, estimate, terms, limit.df, grouped, times)
-    del terms  # of millions of rows, which one more error needs no longer
-    found = _of_error(spread, level, one_more(metric, blocks, estimate, strata, clusters))
-    return across(metric, blocks, found, level, strata, clusters)
+    factor = limit.factor if metric.image is None else limit.factor * metric.image.factor
+    powers = Powers(number, factor**2 * square, factor**4 * fourth)
+    return spread_of(metric, blocks, estimate, powers, limit.df, grouped)
+
+
+def _powers(derivative: Gradient, blocks: TieBlocks, strata: ArrayLike | None, clusters: ArrayLike | None) -> Powers:
+    """Return the sums of powers of the terms whose squares sum to the variance; from the table, where that will do."""
+    samples = blocks.samples
+    assert samples is not None
+    if blocks.binary and samples.sample_weight is None and strata is None and clusters is None:
+        return counted_powers(derivative, blocks)
+    return powers_of(*counted_terms(derivative, blocks, strata, clusters))
+
+
+def finish(
+    spreads: Sequence[Spread],
+    blocks: TieBlocks,
+    level: float,
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+) -> list[Interval]:
+    """Return the intervals of several metrics of one table, with room for an error that was not seen."""
+    more = one_more([(each.metric, each.estimate) for each in spreads], blocks, strata, clusters)
+    return [
+        across(each.metric, blocks, _of_error(each, level, unseen), level, strata, clusters)
+        for each, unseen in zip(spreads, more, strict=True)
+    ]
 
 
 def across(

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import to_numpy
-from abstain._sums import over_rows
+from abstain._sums import inner, over_rows, parts
 from abstain._typing import BoolArray, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.curve import SLACK
-from abstain.metrics import Metric, Relative, Tail
+from abstain.metrics import Gradient, Metric, Relative, Tail
 
 #: Below these degrees of freedom too few informative errors remain for any of these intervals.
 FEW = 5.0
@@ -22,20 +22,49 @@ SINGLE = "a single error: how its rank would vary cannot be seen from one"
 FEW_CLUSTERS = 10
 
 
-def degrees_of_freedom(terms: FloatArray, times: FloatArray | None = None) -> float:
-    """Satterthwaite degrees of freedom of a sum of squares: 2n / (kurtosis - 1)."""
+class Powers(NamedTuple):
+    """How many terms there are, and the sums of their squares and fourth powers."""
+
+    number: float
+    square: float
+    fourth: float
+
+    @property
+    def df(self) -> float:
+        """Satterthwaite degrees of freedom of the sum of squares: 2n / (kurtosis - 1)."""
+        if self.square == 0.0:
+            return 0.0
+        kurtosis = self.number * self.fourth / self.square**2
+        return 2.0 * self.number / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
+
+
+def powers_of(terms: FloatArray, times: FloatArray | None = None) -> Powers:
+    """Return the sums over terms; ``times``: how many rows each stands for."""
     squares = terms * terms
-    n, square = rows(terms, times), over_rows(squares, times)
-    if square == 0.0:
-        return 0.0
+    square = over_rows(squares, times)
     squares *= squares
-    kurtosis = n * over_rows(squares, times) / square**2
-    return 2.0 * n / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf
+    return Powers(terms.size if times is None else over_rows(times), square, over_rows(squares, times))
 
 
-def rows(terms: FloatArray, times: FloatArray | None) -> float:
-    """Return the number of rows that the terms stand for."""
-    return terms.size if times is None else over_rows(times)
+def degrees_of_freedom(terms: FloatArray) -> float:
+    """Satterthwaite degrees of freedom of the sum of the squared terms."""
+    return powers_of(terms).df
+
+
+def counted_powers(derivative: Gradient, blocks: TieBlocks) -> Powers:
+    """Return the sums over rows of 0/1 losses that count once each, from the table: a block holds two kinds of them.
+
+    The rows that are right would all have the term a of their block, those that are wrong have a + b.
+    """
+    wrong = blocks.once("wrong", lambda: np.flatnonzero(blocks.loss))  # mostly few
+    errors, squares = blocks.loss[wrong], (derivative.weight[wrong] + derivative.loss[wrong]) ** 2
+    square, fourth = inner(errors, squares), inner(errors, squares * squares)
+    for part in parts(len(blocks)):
+        squares, right = derivative.weight[part] ** 2, blocks.weight[part] - blocks.loss[part]
+        square += inner(right, squares)
+        squares *= squares
+        fourth += inner(right, squares)
+    return Powers(float(blocks.n), square, fourth)
 
 
 def effective_losses(loss: FloatArray, weight: FloatArray | None, times: FloatArray | None = None) -> float:
@@ -78,11 +107,11 @@ def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
     return Limit(number / max(number - 1.0, 1e-9), number - 1.0)
 
 
-def informative(metric: Metric, terms: FloatArray, most_df: float, times: FloatArray | None = None) -> float:
+def informative(metric: Metric, powers: Powers, most_df: float) -> float:
     """Return the degrees of freedom of the terms, at most those that the errors and the number of terms allow."""
     few = metric.said(metric.few_errors)
     share = few.share if isinstance(few, Relative) else 1.0
-    return min(share * degrees_of_freedom(terms, times), most_df, rows(terms, times) - 1.0)
+    return min(share * powers.df, most_df, powers.number - 1.0)
 
 
 class Spread(NamedTuple):
@@ -109,18 +138,14 @@ def spread_of(
     metric: Metric,
     blocks: TieBlocks,
     estimate: float,
-    terms: FloatArray,
+    powers: Powers,
     most_df: float,
     grouped: tuple[bool, bool],
-    times: FloatArray | None = None,
 ) -> Spread:
-    """Return the spread of an estimate whose squared terms sum to its variance; ``grouped``: by strata, by clusters.
-
-    ``times``: how many rows each term stands for.
-    """
-    df = informative(metric, terms, most_df, times)
-    light = warning_light(df, terms.size if grouped[1] else None)
-    error = math.sqrt(over_rows(terms**2, times))
+    """Return the spread of an estimate whose squared terms sum to its variance; ``grouped``: by strata, by clusters."""
+    df = informative(metric, powers, most_df)
+    light = warning_light(df, int(powers.number) if grouped[1] else None)
+    error = math.sqrt(powers.square)
     doubt = None if metric.doubt is None else metric.doubt(blocks, **metric.settings)
     note = joined(light, edge_of_a_tie(metric, blocks), doubt)
     return Spread(metric, blocks, estimate, error, df, not any(grouped), note)

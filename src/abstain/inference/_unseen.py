@@ -11,8 +11,7 @@ shows where it holds. An unseen success, on which a ranking of mostly wrong pred
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,12 +19,12 @@ import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._quantiles import beta_quantile, gamma_quantile
-from abstain._sums import inner, mapped, over_rows, same
+from abstain._sums import mapped, over_rows, parts, same
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import counted_terms, gradient
 from abstain.inference._resample import codes
-from abstain.inference._spread import limit_of
+from abstain.inference._spread import counted_powers, limit_of
 from abstain.metrics import Gradient, Metric, Relative
 
 
@@ -49,66 +48,80 @@ class Sizes(NamedTuple):
 
 
 def one_more(
-    metric: Metric,
+    metrics: Sequence[tuple[Metric, float]],
     blocks: TieBlocks,
-    estimate: float,
     strata: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
-) -> tuple[OneMore, ...]:
-    """Return the sample with one more error, and for a 0/1 loss with one more success; () where they do not serve."""
-    base = metric.base
-    if base.inference_kind != "smooth" or base.scale == "identity":
-        return ()
-    estimate = estimate if metric.image is None else metric.image.back(estimate)
+) -> list[tuple[OneMore, ...]]:
+    """Return the sample with one more error, and for a 0/1 loss with one more success; () where they do not serve.
+
+    For each metric with its estimate; the table with one more is built once for all of them.
+    """
+    found: list[tuple[OneMore, ...]] = [()] * len(metrics)
+    serving = {
+        k: (metric.base, _offset(metric, blocks, estimate))
+        for k, (metric, estimate) in enumerate(metrics)
+        if metric.base.inference_kind == "smooth" and metric.base.scale != "identity"
+    }
+    if not serving:
+        return found
     sizes = [sizes_of(blocks, clusters)]
     if blocks.binary:
         sizes.append(Sizes(0.0, 0.0, 1.0))
-    offset = 0.0 if base is metric and base.smooth is base else estimate - base.smooth(blocks)
-    return tuple(_with(base, blocks, offset, size, strata, clusters) for size in sizes)
+    for size in sizes:
+        each = _with(list(serving.values()), blocks, size, strata, clusters)
+        for k, one in zip(serving, each, strict=True):
+            found[k] += (one,)
+    return found
 
 
-def _with(
-    metric: Metric,
-    blocks: TieBlocks,
-    offset: float,
-    size: Sizes,
-    strata: ArrayLike | None,
-    clusters: ArrayLike | None,
-) -> OneMore:
-    more, squares = remembered(blocks, size)
-    value, derivative = metric.smooth(more), gradient(metric, more)
-    del more  # a table of as many blocks, if nobody remembers it
-    a, b = derivative.weight, derivative.loss
-    if size.mean == size.square:  # 0 or 1, as 0/1 losses are
-        moved = a * a if size.mean == 0.0 else (a + b) ** 2
-    else:
-        moved = a * a + 2.0 * size.mean * a * b + size.square * b * b
-    moved *= squares
-    unseen = size.number**2 * float(np.add.reduce(moved))
-    del moved
-    variance = (seen(derivative, blocks, strata, clusters) + unseen) * _few(metric, blocks)
-    mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
-    return OneMore(value + offset, variance, mirrored)
-
-
-#: The last table, while it lives, with what it became by one more loss: the metrics of a score follow each other.
-_last: tuple[weakref.ref[TieBlocks], dict[Sizes, tuple[TieBlocks, FloatArray]]] | None = None
-#: Tables with more blocks are augmented anew for each metric: memory is dearer then than the time.
+#: Of tables with more blocks, columns that can be computed again are not kept: memory is dearer then than the time.
 MOST_KEPT = 100_000
 
 
-def remembered(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
-    """Return the augmented table, of the last table only once."""
-    global _last  # replaced as a whole, so threads may share it
-    if len(blocks) > MOST_KEPT:
-        return augmented(blocks, size)
-    last = _last
-    if last is None or last[0]() is not blocks:
-        _last = last = weakref.ref(blocks), {}
-    found = last[1].get(size)
-    if found is None:
-        found = last[1][size] = augmented(blocks, size)
-    return found
+def _offset(metric: Metric, blocks: TieBlocks, estimate: float) -> float:
+    """Return how far the estimate lies from the smooth form, on the scale of the metric's base."""
+    base = metric.base
+    if base is metric and base.smooth is base:
+        return 0.0
+    return (estimate if metric.image is None else metric.image.back(estimate)) - base.smooth(blocks)
+
+
+def _with(
+    metrics: list[tuple[Metric, float]],
+    blocks: TieBlocks,
+    size: Sizes,
+    strata: ArrayLike | None,
+    clusters: ArrayLike | None,
+) -> Iterator[OneMore]:
+    """Yield what the unseen loss makes of each metric, to whose smooth form its offset is added."""
+    large = len(blocks) > MOST_KEPT
+    if large:
+        blocks._let_go("selective_risk")
+    more, squares = augmented(blocks, size)
+    if large:
+        blocks._let_go()
+    for metric, offset in metrics:
+        value, derivative = metric.smooth(more), gradient(metric, more)
+        unseen = size.number**2 * _moved(derivative, size, squares)
+        variance = (seen(derivative, blocks, strata, clusters) + unseen) * _few(metric, blocks)
+        del derivative
+        mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
+        yield OneMore(value + offset, variance, mirrored)
+
+
+def _moved(derivative: Gradient, size: Sizes, squares: FloatArray) -> float:
+    """Return the mean square of what one unseen loss at a random place does."""
+    total = 0.0
+    for part in parts(squares.size):
+        a, b = derivative.weight[part], derivative.loss[part]
+        if size.mean == size.square:  # 0 or 1, as 0/1 losses are
+            moved = a * a if size.mean == 0.0 else (a + b) ** 2
+        else:
+            moved = a * a + 2.0 * size.mean * a * b + size.square * b * b
+        moved *= squares[part]
+        total += float(np.add.reduce(moved))
+    return total
 
 
 def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
@@ -135,8 +148,9 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
     )  # fmt: skip
     if samples.sample_weight is None:  # sums of what is in proportion to the weights follow from theirs
         each, accepted = size.number / total, blocks.cumulative_weight
-        more.__dict__["cumulative_loss"] = blocks.cumulative_loss + (size.mean * each) * accepted
-        more.__dict__["cumulative_weight"] = accepted * (1.0 + each)
+        loss = (size.mean * each) * accepted
+        loss += blocks.cumulative_loss
+        more.__dict__["cumulative_loss"], more.__dict__["cumulative_weight"] = loss, accepted * (1.0 + each)
     return more, squares
 
 
@@ -169,12 +183,7 @@ def seen(
     assert samples is not None
     weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     if blocks.binary and weight is None and strata is None and clusters is None:
-        a, b = derivative.weight, derivative.loss
-        wrong = blocks.once("wrong", lambda: np.flatnonzero(blocks.loss))  # mostly few
-        right = a.take(wrong)
-        of_wrong = right + b.take(wrong)
-        more = blocks.loss.take(wrong) * (of_wrong * of_wrong - right * right)
-        return inner(blocks.weight, a * a) + float(np.add.reduce(more))
+        return counted_powers(derivative, blocks).square
     terms, times = counted_terms(derivative, blocks, strata, clusters)
     return over_rows(terms**2, times)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from abstain._checks import UnmetNeed, fraction
 from abstain._harmonic import harmonic_difference, mean_harmonic, mean_log
-from abstain._sums import inner, mapped
+from abstain._sums import inner, mapped, parts
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.metrics._gradient import Gradient
@@ -44,16 +44,28 @@ def from_below(values: FloatArray) -> FloatArray:
     return np.cumsum(values[::-1])[::-1]
 
 
-def pair_from_below(first: FloatArray, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The sums from_below of a column and of its products with another, as the parts of one complex sum.
+def _shares_from_below(blocks: TieBlocks, width: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The sums from_below of width / W and of its products with the risk, as the parts of one complex sum.
 
     Each step of a sum waits for the one before, so that a sum of pairs costs no more than a sum of numbers.
     """
-    pairs = np.empty(first.size, dtype=np.complex128)
-    pairs.real = first
-    np.multiply(first, factor, out=pairs.imag)
+    pairs = np.empty(len(blocks), dtype=np.complex128)
+    np.divide(width, blocks.cumulative_weight, out=pairs.real)
+    for part in parts(len(blocks)):
+        np.multiply(pairs.real[part], _risk(blocks, part), out=pairs.imag[part])
     np.cumsum(pairs[::-1], out=pairs[::-1])
     return pairs.real, pairs.imag
+
+
+#: Tables with more blocks do not keep their risks for the sake of an area: of those the memory counts.
+KEPT = 20_000
+
+
+def _risk(blocks: TieBlocks, part: slice) -> FloatArray:
+    """The risks of some blocks, from the table if it keeps them."""
+    if len(blocks) <= KEPT or "selective_risk" in blocks.__dict__:
+        return blocks.selective_risk[part]
+    return blocks.cumulative_loss[part] / blocks.cumulative_weight[part]
 
 
 def below(values: FloatArray) -> FloatArray:
@@ -83,19 +95,23 @@ def step_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """Integral of the step curve R_j over coverage: (1/T) sum_j m_j L_j / W_j."""
     if coverage_range != FULL:
         return inner(_width(blocks, coverage_range), blocks.selective_risk) / blocks.total_weight
-    return blocks.once("step_area", lambda: inner(blocks.weight, blocks.selective_risk) / blocks.total_weight)
+    return blocks.once("step_area", lambda: inner(blocks.weight, _risk(blocks, slice(None))) / blocks.total_weight)
 
 
 def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     """Derivative of step_area: block k moves its own width, every risk from k on, and the total."""
-    W, T, R = blocks.cumulative_weight, blocks.total_weight, blocks.selective_risk
-    per_loss, shrink = pair_from_below(_width(blocks, coverage_range) / W, R)
+    W, T = blocks.cumulative_weight, blocks.total_weight
     area = step_area(blocks, coverage_range)
+    per_loss, shrink = _shares_from_below(blocks, _width(blocks, coverage_range))
     if coverage_range == FULL:
-        weight = R - shrink
+        weight = shrink  # all in the memory of the pairs: a table may have millions of blocks
+        for part in parts(len(blocks)):
+            np.subtract(_risk(blocks, part), shrink[part], out=weight[part])
         weight -= area
         weight *= 1.0 / T
-        return Gradient(weight, per_loss * (1.0 / T))
+        per_loss *= 1.0 / T
+        return Gradient(weight, per_loss)
+    R = blocks.selective_risk
     low, high = (T * c for c in coverage_range)
     inside = (low < W) & (high > W)  # block ends that move the border between two steps
     borders = from_below(np.where(inside, R - np.append(R[1:], 0.0), 0.0))

@@ -12,7 +12,7 @@ from abstain.metrics import _area as area
 from abstain.metrics._area import FULL, Range
 from abstain.metrics._declare import metric_of, register
 from abstain.metrics._facts import FromSums, Sums
-from abstain.metrics._gradient import Gradient
+from abstain.metrics._gradient import Gradient, kept
 
 __all__ = ["augrc", "augrc_from_auroc", "augrc_partial_derivatives", "augrc_unbiased", "sele"]
 
@@ -36,7 +36,7 @@ def _full_area(blocks: TieBlocks) -> float:
 def augrc_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     """Derivative of the AUGRC of a table."""
     if coverage_range is FULL and len(blocks) <= KEPT:
-        return blocks.once("augrc gradient", lambda: _gradient(blocks, FULL))
+        return blocks.once("augrc gradient", lambda: kept(_gradient(blocks, FULL)))
     return _gradient(blocks, area.check_range(coverage_range))
 
 

@@ -34,8 +34,10 @@ def auroc_f_value(blocks: TieBlocks) -> float:
     """AUROC of failure detection of a table."""
     right, wrong = right_and_wrong(blocks)
     _both_present(right, wrong)
-    above = np.cumsum(right) - 0.5 * right
-    return inner(wrong, above) / (float(right.sum()) * float(wrong.sum()))
+    pairs, above = float(right.sum()) * float(wrong.sum()), np.cumsum(right)
+    right *= 0.5
+    above -= right
+    return inner(wrong, above) / pairs
 
 
 @register(

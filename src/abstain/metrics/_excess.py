@@ -13,7 +13,7 @@ from abstain.metrics._augrc import augrc_gradient, augrc_of_sums, augrc_value
 from abstain.metrics._aurc import Estimator, aurc_gradient, aurc_of_sums, aurc_value, smooth
 from abstain.metrics._declare import register
 from abstain.metrics._facts import FromSums, Relative, Sums
-from abstain.metrics._gradient import Gradient
+from abstain.metrics._gradient import Gradient, moved
 from abstain.metrics._reference import (
     augrc_optimal_gradient,
     augrc_optimal_value,
@@ -29,7 +29,7 @@ def _e_aurc(blocks: TieBlocks, estimator: Estimator = "plugin") -> float:
 
 
 def _e_aurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin") -> Gradient:
-    return aurc_gradient(blocks, estimator).plus(aurc_optimal_gradient(blocks, estimator).scaled(-1.0))
+    return moved(aurc_gradient(blocks, estimator), aurc_optimal_gradient(blocks, estimator).scaled(-1.0))
 
 
 def _worst(p: float, **_: object) -> float:
@@ -108,7 +108,7 @@ def _e_augrc(blocks: TieBlocks) -> float:
 
 
 def _e_augrc_gradient(blocks: TieBlocks) -> Gradient:
-    return augrc_gradient(blocks).plus(augrc_optimal_gradient(blocks).scaled(-1.0))
+    return moved(augrc_gradient(blocks), augrc_optimal_gradient(blocks).scaled(-1.0))
 
 
 def _best_augrc(sums: Sums) -> FloatArray:
@@ -177,14 +177,7 @@ def _normalised(blocks: TieBlocks, value: float, best: float, random: float) -> 
 
 def _normalised_gradient(ratio: float, span: float, own: Gradient, best: Gradient, random: Gradient) -> Gradient:
     """Derivative of (value - best)/(random - best) by the quotient rule."""
-    found, random = own.plus(best.scaled(ratio - 1.0)), random.scaled(-ratio)
-    del own  # of millions of rows; the sum's columns are nobody else's, and the rest is done in them
-    if found.oracle is not None or random.oracle is not None:
-        return found.plus(random).scaled(1.0 / span)
-    for column, constant in ((found.weight, random.weight), (found.loss, random.loss)):
-        column += constant
-        column *= 1.0 / span
-    return found
+    return moved(moved(own, best.scaled(ratio - 1.0)), random.scaled(-ratio), 1.0 / span)
 
 
 def _normalised_of_sums(sums: Sums, value: FloatArray, best: FloatArray, random: FloatArray) -> FloatArray:

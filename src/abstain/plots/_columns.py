@@ -40,7 +40,9 @@ MOST_ROWS = 10_000_000
 def rows_of(blocks: TieBlocks) -> tuple[FloatArray, FloatArray] | None:
     """Return loss and score of each row, or None where the table no longer knows them."""
     if blocks.samples is not None and blocks.samples.sample_weight is blocks.samples.times is None:
-        return np.asarray(blocks.samples.loss, dtype=np.float64), blocks.score[np.asarray(blocks.samples.block)]
+        score = blocks.samples.score
+        score = blocks.score[np.asarray(blocks.samples.block)] if score is None else score
+        return np.asarray(blocks.samples.loss, dtype=np.float64), score
     if blocks.n <= MOST_ROWS and blocks.binary and np.array_equal(blocks.weight, blocks.count):
         count, wrong = blocks.count.astype(np.intp), blocks.loss.astype(np.intp)
         place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
