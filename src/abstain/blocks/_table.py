@@ -333,10 +333,10 @@ class TieBlocks:
         """Risk at full coverage; the error rate for a 0/1 loss."""
         return self.total_loss / self.total_weight
 
-    def _let_go(self, *names: str) -> None:
-        """Give back the memory of columns that can be computed again: cumulative sums, risks; or those named."""
+    def _let_go(self, sums: bool = True) -> None:
+        """Give back the memory of columns that can be computed again: the risks, and the cumulative ``sums``."""
         _ = self.total_weight, self.total_loss
-        for name in names or ("cumulative_weight", "cumulative_loss", "selective_risk"):
+        for name in ("selective_risk", "cumulative_weight", "cumulative_loss")[: 3 if sums else 1]:
             self.__dict__.pop(name, None)
 
     @cached_property

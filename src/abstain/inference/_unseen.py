@@ -97,7 +97,7 @@ def _with(
     """Yield what the unseen loss makes of each metric, to whose smooth form its offset is added."""
     large = len(blocks) > MOST_KEPT
     if large:
-        blocks._let_go("selective_risk")
+        blocks._let_go(sums=False)
     more, squares = augmented(blocks, size)
     if large:
         blocks._let_go()
