@@ -39,12 +39,14 @@ def gate_options(function: Callable[..., None]) -> Callable[..., None]:
 
 def wanted_metrics(chosen: Any, gate: dict[str, Any]) -> Any:
     """Return the metrics to evaluate, those of the gate among them; wrong usage fails before a file is read."""
-    from abstain.evaluation import DEFAULT_METRICS, metrics_of
-
     if (gate["against"] is None) != (gate["margin"] is None):
         raise click.UsageError("--against and --margin belong together: how much worse than that may this model be?")
     if gate["summary"] is not None and not gate["conditions"] and gate["against"] is None:
         raise click.UsageError("--summary is that of a gate; give --gate")
+    if not gate["conditions"] and gate["against"] is None:  # as mostly: nothing of gates is loaded
+        return chosen
+    from abstain.evaluation import DEFAULT_METRICS, metrics_of
+
     named, alone = metrics_of(gate["conditions"], gate["against"] is not None)
     extra = [abstain.metrics.parse(name) for name in (*named, *alone)]
     if not extra or chosen == "all":

@@ -15,12 +15,12 @@ import numpy as np
 from abstain import metrics
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
-from abstain.inference import GroupComparison, compare_groups
 
 if TYPE_CHECKING:
     from abstain.curve import OperatingPoint
     from abstain.evaluation._comparison import Comparison
     from abstain.evaluation._result import Evaluation, ScoreSummary
+    from abstain.inference import GroupComparison
     from abstain.thresholds import Promise
 
 #: Risks that are certified for every score, fixed before any data: delta is shared by all of them.
@@ -145,6 +145,8 @@ class Judged:
             losses = [each[0] for each in rows if each is not None]
             loss, confidence = np.concatenate(losses), np.concatenate([each[1] for each in rows if each is not None])
             names = np.repeat(np.array(list(summaries)), [len(each) for each in losses])
+            from abstain.inference import compare_groups  # only where there are groups
+
             found[column] = compare_groups(loss, confidence, names, "risk", level=self.level)
         return found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from abstain.outputs import _memory, readers
@@ -139,6 +138,8 @@ def kind_of(name: str) -> str:
     if os.path.isdir(name):
         raise IsADirectoryError(f"{name}: is a folder; give one file of it")
     if not os.path.exists(name):
+        from difflib import get_close_matches
+
         folder = os.path.dirname(name) or "."
         files = [each for each in os.listdir(folder) if not each.endswith(".parts")] if os.path.isdir(folder) else []
         near = get_close_matches(os.path.basename(name), files, n=1)
