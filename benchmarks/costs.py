@@ -367,11 +367,7 @@ print((mark("VmHWM") - before) / size)
 
 
 def peak(row: Peak, n: int = 10_000_000) -> float:
-    """Return how far the high-water mark rises over what is there before, in bytes of the input.
-
-    Columns of 32 MB and more go back to the system when they are freed; of smaller ones the C library keeps holes,
-    which are no cost of large inputs.
-    """
+    """Return how far the high-water mark rises; the C library keeps the holes that columns below 32 MB leave."""
     warm = row.job if "path" not in row.job else "import abstain, polars"
     code = MEASURE.format(
         folder=os.path.dirname(__file__), file=os.path.abspath(__file__), n=n, setup=row.setup, warm=warm, job=row.job

@@ -63,3 +63,23 @@ def test_an_empty_batch_changes_no_metric(bins):
         metric.update(logits, target)
     other.update(EMPTY, NONE)
     assert one.compute() == other.compute()
+
+
+@pytest.mark.parametrize(("shape", "tied"), [((64, 10), False), ((5, 1), False), ((64, 10), True)])
+def test_the_short_way_to_the_largest_probability_has_the_same_gradient(shape, tied):
+    """On the CPU the place of the largest comes from NumPy; a tie is divided among its classes as ever."""
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.zeros(shape) if tied else torch.randn(shape, generator=generator)
+    target = torch.randint(0, shape[1], shape[:1], generator=generator)
+
+    def plainly(z):
+        p = z.softmax(dim=-1)
+        right = p.gather(1, target[:, None])[:, 0]
+        return -nn.smooth_cwsa(1.0 - right, p.amax(dim=-1), denominator="all")
+
+    found, wanted = (
+        torch.autograd.functional.vjp(loss, logits) for loss in (lambda z: nn.CWSALoss()(z, target), plainly)
+    )
+    torch.testing.assert_close(found, wanted, rtol=1e-6, atol=1e-12)
+    traced = torch.func.grad(lambda z: nn.CWSALoss()(z, target))(logits)  # where no tensor has memory of its own
+    torch.testing.assert_close(traced, wanted[1], rtol=1e-6, atol=1e-12)

@@ -57,6 +57,8 @@ def fixed(value: float, places: int | None) -> str:
 
 def width(text: str) -> int:
     """Return the columns of a terminal that a text takes: two for letters of East Asia and pictures."""
+    if text.isascii():
+        return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 

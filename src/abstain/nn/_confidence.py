@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,6 +18,26 @@ Confidence: TypeAlias = str | Callable[[Tensor], Tensor]
 def at_least_float32(tensor: Tensor) -> Tensor:
     """Return all but float64 as float32: a bfloat16 score would tie most of a batch, whole weights would all be 0."""
     return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()
+
+
+def only_largest(p: Tensor) -> Tensor | None:
+    """Return the column of the largest of each row of fresh probabilities; None where one is tied, or it takes long.
+
+    On the CPU, NumPy finds it in a tenth of PyTorch's time, and a gradient through ``gather`` takes a third of that
+    through ``amax``, which divides a tie among its classes.
+    """
+    if p.device.type != "cpu" or torch.compiler.is_compiling():
+        return None
+    try:
+        values = p.detach().numpy()
+    except (RuntimeError, TypeError):  # a tensor without memory of its own, as under torch.func
+        return None
+    rows, place = np.arange(len(values)), values.argmax(axis=1)
+    most = values[rows, place]
+    values[rows, place] = -1.0  # the next largest is at most as large; nobody else has seen these numbers
+    tied = bool((values.max(axis=1) == most).any())
+    values[rows, place] = most
+    return None if tied else torch.from_numpy(place)
 
 
 def in_float64(tensor: Tensor) -> Tensor:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+import torch
 from torch import Tensor, nn
 
 from abstain._checks import fraction, not_negative, one_of, positive
-from abstain.nn._confidence import at_least_float32
+from abstain.nn._confidence import at_least_float32, only_largest
 from abstain.nn._rank_losses import check_batch, hits
 
 Denominator = Literal["accepted", "all"]
@@ -148,10 +149,15 @@ class CWSALoss(nn.Module):
         """Return minus the smooth CWSA of logits (n, K) with labels (n,)."""
         check_batch(logits, target)
         p = at_least_float32(logits).softmax(dim=-1)
-        right = p.gather(1, target[:, None]).squeeze(1) if self.correctness == "soft" else hits(logits, target)
+        place = only_largest(p) if self.correctness == "soft" else None
+        if place is not None:  # both by one kernel, and back by one
+            confidence, right = p.gather(1, torch.stack([place, target], dim=1)).unbind(1)
+        else:
+            soft = self.correctness == "soft"
+            confidence, right = p.amax(dim=-1), p.gather(1, target[:, None])[:, 0] if soft else hits(logits, target)
         return -smooth_cwsa(
             1.0 - right,
-            p.amax(dim=-1),
+            confidence,
             threshold=self.threshold,
             temperature=self.temperature,
             penalty=self.penalty,
