@@ -46,9 +46,9 @@ def powers_of(terms: FloatArray, times: FloatArray | None = None) -> Powers:
     return Powers(terms.size if times is None else over_rows(times), square, over_rows(squares, times))
 
 
-def degrees_of_freedom(terms: FloatArray) -> float:
+def degrees_of_freedom(terms: FloatArray, times: FloatArray | None = None) -> float:
     """Satterthwaite degrees of freedom of the sum of the squared terms."""
-    return powers_of(terms).df
+    return powers_of(terms, times).df
 
 
 def counted_powers(derivative: Gradient, blocks: TieBlocks) -> Powers:
