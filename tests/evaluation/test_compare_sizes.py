@@ -74,7 +74,7 @@ def test_sizes_of_other_metrics(kind, error):
 def test_fifteen_samples_have_fourteen_degrees_of_freedom(metric, repetitions):
     def test(losses, scores):
         named = dict(zip("ab", (1.0 / (1.0 + np.exp(-score)) for score in scores), strict=True))
-        return abstain.compare(losses[0], named, metric).differences[0].p_value <= 0.05
+        return abstain.compare(losses[0], named, metric, n_permutations=SWAPS).differences[0].p_value <= 0.05
 
     share = rejected(test, lambda rng: exchangeable(15, rng, error=0.3), repetitions)
     assert share <= 0.06 + allowance(0.06, repetitions)
