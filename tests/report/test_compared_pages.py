@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import abstain
+from abstain._result import percent
 from abstain.cli import command
 from abstain.report import Source, build
 
@@ -53,11 +54,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COLUMNS = ("--loss", "failed", "--confidence", "sure", "--ids", "case")
 
 
-def command_in(line: str) -> list[str]:
-    """Return the words of the command that an answer names."""
+def command_in(line: str, new: Path | None = None) -> list[str]:
+    """Return the words of the command that an answer names, for the new rows that it asks for if it does."""
     found = re.search(r"`abstain (.+?)`", line)
     assert found is not None, line
-    return shlex.split(found[1])
+    words = shlex.split(found[1])
+    assert (words[1] == f"NEW_ROWS{new.suffix}") if new is not None else "NEW_ROWS" not in line
+    return words if new is None else [words[0], str(new), *words[2:]]
 
 
 def test_a_page_of_two_models_answers_all(folder: Path) -> None:
@@ -80,8 +83,10 @@ def test_a_page_of_two_models_answers_all(folder: Path) -> None:
     assert f"{100 * pair.difference:.2g} percentage points more [{100 * pair.low:.2g}, {100 * pair.high:.2g}]" in better
     for question in QUESTIONS:
         assert found[question]
-    words = command_in(" ".join(found["May it go live, and at what threshold?"]))
-    assert words[:2] == ["threshold", str(folder / "good.csv")]
+    live, promise = (" ".join(found[QUESTIONS[k]]) for k in (1, 2))
+    assert "which had no part in this comparison: the rows by which good came first flatter it" in live
+    assert "if good was not chosen by the rows that it is given" in promise
+    words = command_in(live, folder / "good.csv")
     assert "threshold" in run(*words, codes=(0, 1)).lower()
     words = command_in(" ".join(found["Where is it worst?"]))
     assert "site" in run(*("site" if word == "COLUMN" else word for word in words))
@@ -140,7 +145,10 @@ def test_a_test_with_a_margin_names_errors_and_ranking(folder: Path) -> None:
     assert "bad model is wrong in " in better
     assert "By the ranking alone" in better
     assert "fewer [" in better
-    assert command_in(" ".join(found["May it go live, and at what threshold?"]))[1] == str(folder / "good.csv")
+    live = " ".join(found["May it go live, and at what threshold?"])
+    assert command_in(live, folder / "good.csv")[0] == "threshold"
+    assert "the rows by which good came first flatter it" in live
+    assert "bad model is worse than good by more than 0.002 in AUGRC ↓: shown at 0.05" in out.read_text("utf-8")
 
 
 def test_a_page_of_groups_tells_interval_and_risk_of_the_worst(folder: Path) -> None:
@@ -150,7 +158,8 @@ def test_a_page_of_groups_tells_interval_and_risk_of_the_worst(folder: Path) -> 
     found = page(out)
     worst = " ".join(found["Where is it worst?"])
     assert re.search(r"The worst of 2 groups is south, by AUGRC: [.\d]+ \[[.\d]+, [.\d]+\]", worst)
-    assert re.search(r"[.\d]+ % of the cases of south are wrong \[[.\d]+ %, [.\d]+ %\]", worst)
+    assert re.search(r"[.\d]+ % of the cases of south are wrong \[[.\d]+ %, [.\d]+ %\]; in north, ", worst)
+    assert "Look at the errors of south first" in " ".join(found["What would make it better?"])
     words = command_in(" ".join(found["May it go live, and at what threshold?"]))
     assert words[words.index("--groups") + 1] == "site"
     assert "In north" in run(*words, codes=(0, 1)) or "Not attainable" in run(*words, codes=(0, 1))
@@ -170,8 +179,11 @@ def test_a_study_tests_its_best_cell_and_names_the_file(folder: Path) -> None:
     assert re.search(r"Accuracy [.\d]+ % and [.\d]+ % \(p", better)
     live = " ".join(found["May it go live, and at what threshold?"])
     assert "at 5 % risk good confidence answers" in live
-    assert command_in(live)[:2] == ["threshold", str(where / "good" / "seed0" / "test.npz")]
-    run(*command_in(live), codes=(0, 1))
+    assert "the rows by which good confidence came first flatter it" in live
+    assert "if good confidence was not chosen by the rows" in " ".join(found["What is promised?"])
+    words = command_in(live, where / "good" / "seed0" / "test.npz")
+    assert words[0] == "threshold"
+    run(*words, codes=(0, 1))
 
 
 def test_the_test_of_a_study_is_that_of_compare(folder: Path) -> None:
@@ -206,7 +218,7 @@ def test_gains_that_so_few_permutations_cannot_tell_are_called_so() -> None:
     from abstain._result import said
 
     words = [text for _, text in said([first, second])]
-    assert any("DS-F1" in text and "cannot be told from that of noise" in text for text in words)
+    assert any("DS-F1" in text and "does not pay here" in text and "adjusted for all 2 gains" in text for text in words)
     assert any("DS-AURC" in text and "10 permutations are too few" in text for text in words)
     assert any("takes at least 40 permutations" in text for text in words)
     many = [{**each, "n_permutations": 999, "p": 0.001} for each in gains]
@@ -226,6 +238,8 @@ def test_a_joint_page_answers_and_names_a_file_once(tmp_path: Path) -> None:
     found = page(out)
     assert list(found) == list(QUESTIONS)
     assert "of the foreign rows of both" in " ".join(found["Where is it worst?"])
+    assert "for familiar cases only: foreign ones are left out" in " ".join(found["What is promised?"])
+    assert "are right (the accuracy)" in " ".join(found["Which is better?"])
     assert out.read_text("utf-8").count("SHA-256 of") == 1
 
 
@@ -242,8 +256,11 @@ def test_a_page_from_few_labels_has_a_verdict(tmp_path: Path) -> None:
     few = found.provenance["few_labels"]
     assert said[0] == (
         f"Of 3,000 rows 300 are labelled by plan (uniform), {few['errors']} errors among them: all that follows is "
-        "estimated from these."
+        "estimated from these labels and the scores of all rows."
     )
+    counted = f"alone {percent(few['errors'] / 300)} are wrong ({few['errors']} of 300)"
+    assert any(counted in line for line in said)
+    assert any("all rows of this pool, labelled or not" in note for note in found.notes())
     needs = f"about {few['plain_needs']['AUGRC']:,.0f} labels"
     answered = "Estimated, no promise: when everything is answered"
     for words in (answered, "Nothing is promised here", "600 in all", "better than chance: AUROC of failures", needs):
@@ -274,7 +291,11 @@ def test_two_scores_by_few_labels_say_so() -> None:
     said = found.verdict()
     assert said[0].startswith("Of 3,000 rows 300 are labelled by plan (planned), ")
     assert any("would put the difference in AUGRC within" in line for line in said)
-    assert any("estimated from the labels by itself" in note for note in found.notes())
+    assert "The difference is estimated by itself, more exactly" in str(found.tables()[1])
+    assert any(line == "That takes rows that are all labelled." for line in said)
+    best = found.table[0]["name"]
+    apart = found.differences[0].significant
+    assert any(line.startswith(f"{best} is named because its estimate is the best") for line in said) is not apart
     assert "asked" not in found.to_dict()
 
 

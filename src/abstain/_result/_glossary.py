@@ -27,7 +27,8 @@ WORDS = {
     "missed abstention": "Share of the questions without an answer that it answered; needs should_abstain.",
     "distinct scores": "How many different scores there are, per row. Rows of one score cannot be told apart.",
     "largest tie": "Most rows that share one score: they are accepted together or not at all.",
-    "in brackets|interval": "Where the value of the whole population may well lie, at the stated level.",
+    "in brackets|interval": "Where the true value may well lie, at the stated level: that of the population of "
+    "which the rows are a sample; with few labels of a pool that of the pool, unless a note says otherwise.",
     "pointwise": "Holds for each number alone, not for all of them together.",
     "τ|coverage at τ|risk at τ": "The one threshold at which groups are compared: that which accepts 80 % of all rows.",
     "oracle": "The best ranking of the same losses: every right answer above every wrong one.",

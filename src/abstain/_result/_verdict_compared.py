@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abstain._result._sentence import FEW_ERRORS, SLIGHT, Sentence
+from abstain._result._spoken import percent
 
 COMPARED: tuple[Sentence, ...] = (
     # scores and models
@@ -120,7 +121,7 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "worst group compared", "next", "groups compared", "the intervals leave one group as the worst",
         lambda fact: len(fact["names"]) == 1,
-        "Most is to be had in {worst}: look there first, or hold it back.",
+        "Look at the errors of {worst} first, or leave its cases to somebody else.",
     ),
     Sentence(
         "pairs of groups differ", "worst", "groups compared", "differences of pairs, held together, exclude zero",
@@ -133,8 +134,8 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "risk of the worst", "worst", "groups compared", "the risk of the groups was measured beside another metric",
         lambda fact: fact["risk"] is not None,
-        "When everything is answered, {risk:%} of the cases of {worst} are wrong [{risk_low:%}, {risk_high:%}]; of all "
-        "groups {least:%} at least.",
+        "When everything is answered, {risk:%} of the cases of {worst} are wrong [{risk_low:%}, {risk_high:%}]; in "
+        "{best}, which has the fewest, {least:%}.",
     ),
     # what a comparison leaves to other commands
     Sentence(
@@ -153,16 +154,35 @@ COMPARED: tuple[Sentence, ...] = (
         "{what} chooses no threshold, so nothing may go live by it alone; 'abstain threshold' chooses one for {of}.",
     ),
     Sentence(
+        "named though not told apart", "live", "no threshold", "the test does not tell the best from the next",
+        lambda fact: not fact["apart"], "{of} is named because its estimate is the best; it may not be the better one.",
+    ),
+    Sentence(
+        "new rows", "live", "no threshold", "the same, and these rows told which of several is best",
+        lambda fact: fact["others"],
+        "Give it new rows, which had no part in this comparison: the rows by which {of} came first flatter it.",
+    ),
+    Sentence(
+        "labelled rows", "live", "no threshold", "the same, and only some rows have labels",
+        lambda fact: fact["few"], "That takes rows that are all labelled.",
+    ),
+    Sentence(
         "no promise", "promise", "no threshold", "the same",
         lambda fact: not fact["others"],
         "Nothing is promised here: all was measured on these rows. The threshold of that command promises a risk for "
         "new ones.",
     ),
     Sentence(
-        "no promise of the chosen", "promise", "no threshold", "the same, and one of several models was best",
+        "promise of familiar cases", "promise", "foreign", "foreign rows are left out where a threshold is chosen",
+        lambda fact: True,
+        "That promise is for familiar cases only: foreign ones are left out of it, and any share of them may be "
+        "answered.",
+    ),
+    Sentence(
+        "no promise of the chosen", "promise", "no threshold", "the same, and these rows told which of several is best",
         lambda fact: fact["others"],
         "Nothing is promised here: all was measured on these rows. The threshold of that command promises a risk for "
-        "new ones, if the model was not chosen by the rows that it is given.",
+        "new cases, if {of} was not chosen by the rows that it is given.",
     ),
     Sentence(
         "groups elsewhere", "worst", "groups elsewhere", "no groups were read; which command reads them is known",
@@ -191,7 +211,8 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "few labels", "reading", "few labels", "some rows of a pool are labelled, and others are not",
         lambda fact: not fact["whole"],
-        "Of {n:,} rows {labelled:,} are {how}, {seen} among them: all that follows is estimated from these.",
+        "Of {n:,} rows {labelled:,} are {how}, {seen} among them: all that follows is estimated from these labels and "
+        "the scores of all rows.",
     ),
     Sentence(
         "few labelled errors", "reading", "few labels", "at least one error was seen, and fewer than ten",
@@ -201,12 +222,18 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "groups of few labels", "worst", "few labels", "some rows are not labelled",
         lambda fact: not fact["whole"],
-        "Where it is worst is not told from so few labels: groups are read where all rows are labelled.",
+        "Where it is worst is not told from so few labels. Of rows that are all labelled this tells it: {groups}.",
     ),
     Sentence(
         "labelled risk", "live", "labelled risk", "the error rate has an interval from few labels",
         lambda fact: True,
         "Estimated, no promise: when everything is answered {value:%} of the cases are wrong [{low:%}, {high:%}].",
+    ),
+    Sentence(
+        "counted and estimated", "live", "labelled risk", "the estimate is not the share of errors among the labels",
+        lambda fact: fact["labelled"] < fact["n"] and percent(fact["counted"]) != percent(fact["value"]),
+        "Of the labelled rows alone {counted:%} are wrong ({errors} of {labelled:,}); the estimate differs since it "
+        "uses the scores of the rows without a label, too.",
     ),
     Sentence(
         "labelled selective risk", "live", "labelled selective_risk", "so has the risk at a coverage",
@@ -226,8 +253,9 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "plain labels", "next", "more labels", "it is known what plain evaluation would need for the same width",
         lambda fact: fact["labelled"] < fact["n"] and fact["plain"] > fact["labelled"],
-        "The labels are well spent: {label} is {value:.3g} [{low:.3g}, {high:.3g}], for which rows drawn uniformly and "
-        "evaluated alone would take about {plain:,.0f} labels instead of {labelled:,}.",
+        "The labels are well spent: {label} is {value:.3g} [{low:.3g}, {high:.3g}], for which about "
+        "{plain:,.0f} labels, drawn uniformly and without the scores of the other rows, would be needed instead of "
+        "{labelled:,}.",
     ),
     Sentence(
         "more labels", "next", "more labels", "twice the labels are to be had",
@@ -241,14 +269,15 @@ COMPARED: tuple[Sentence, ...] = (
         "the largest gain of a second score beats that of the same score permuted, p times their number below 5 %",
         lambda fact: fact["p"] < 0.05,
         "A second threshold, on {detector}, improves {metric} on {set} by {gain:.3g}, noise by {noise:.3g} ({p:p}, "
-        "adjusted).",
+        "adjusted for all {count} gains).",
     ),
     Sentence(
         "second score is noise", "better", "gain",
         "the same, with p times their number of 5 % or more, or a gain below that of noise",
         lambda fact: fact["p"] >= 0.05 and (fact["floor"] < 0.05 or fact["gain"] <= fact["noise"]),
-        "The gain in {metric} by a second threshold, {gain:.3g} (on {detector}, {set}), cannot be told from that of "
-        "noise, {noise:.3g} ({p:p}, adjusted).",
+        "By {metric} a second threshold does not pay here, as far as these rows show: the largest gain is {gain:.3g} "
+        "(on {detector}, {set}), which cannot be told from that of noise, {noise:.3g} ({p:p}, adjusted for all "
+        "{count} gains).",
     ),
     Sentence(
         "second score untold", "better", "gain",
@@ -266,8 +295,8 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "one threshold", "better", "single", "in-distribution rows and foreign ones were evaluated by one score",
         lambda fact: True,
-        "One threshold on {score} keeps {accuracy:%} right of in-distribution rows when all are answered; with foreign "
-        "rows beside them its F1 is {f1:.4f} and its AURC {aurc:.4f} (measured).",
+        "When all in-distribution rows are answered, {accuracy:%} of them are right (the accuracy). With foreign rows "
+        "beside them one threshold on {score} has an F1 of {f1:.4f} and an AURC of {aurc:.4f} (measured).",
     ),
     Sentence(
         "foreign rows accepted", "worst", "foreign", "of the foreign sets one has the most accepted rows",
@@ -283,7 +312,8 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "no detector", "next", "foreign", "none does",
         lambda fact: not fact["share"] - fact["least"] >= SLIGHT,
-        "A score that knows foreign rows of {set} better: none of those here accepts one in a hundred fewer.",
+        "To let fewer foreign rows of {set} pass takes another score: none of those here lets even one percentage "
+        "point fewer pass.",
     ),
     Sentence(
         "best mean", "better", "cell", "a set of a study has at least two models or scores, which were not tested",
@@ -293,20 +323,20 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "best cell", "better", "cell", "the paired test against the next rejects, adjusted for all pairs of the set",
         lambda fact: fact["count"] > 1 and fact["p"] < 0.05,
-        "On {set} the best of {count} by {label} is {name} ({value:.4g}), {by} than the next, {next} ({p:p}, adjusted "
-        "for all pairs).",
+        "On {set} the best of {count} by {label} is {name} ({value:.4g}), {by} than the next, {next} "
+        "({p:p}{adjusted}).",
     ),
     Sentence(
         "best cell untold", "better", "cell", "it does not reject",
         lambda fact: fact["count"] > 1 and fact["p"] >= 0.05,
         "On {set} {name} has the best {label} of {count} ({value:.4g}), which cannot be told from that of the next, "
-        "{next} ({by}; {p:p}, adjusted for all pairs).",
+        "{next} ({by}; {p:p}{adjusted}).",
     ),
     Sentence(
         "best of another model", "better", "other model",
         "the best of a set was tested against the best of another model, adjusted likewise",
         lambda fact: fact["p"] == fact["p"],
-        "Against the best of another model, {other}, its {label} is {by} ({p:p}, adjusted for all pairs).",
+        "Against the best of another model, {other}, its {label} is {by} ({p:p}{adjusted}).",
     ),
     Sentence(
         "beside the cell", "better", "other metrics", "other metrics of the two were evaluated",

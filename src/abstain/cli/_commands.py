@@ -14,6 +14,7 @@ from abstain.cli._gate import NAMES as GATE
 from abstain.cli._gate import decide, gate_options, wanted_metrics
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
+from abstain.cli._next import after_few_labels
 from abstain.cli._plots import Wanted, plot_option, plot_targets
 from abstain.cli._report import check_opened, report_options
 from abstain.cli._several import is_several, of_files
@@ -128,6 +129,8 @@ def evaluate_command(
         }  # fmt: skip
         result = evaluated(file, plan_file, at_random, score_names(scores), chosen, columns, options)
         source: dict[str, Any] = {"files": [each for each in (file, plan_file, fit_file) if each is not None]}
+        if result.provenance["few_labels"]["labelled"] < result.provenance["n"]:
+            source["told"] = after_few_labels(file, columns, next(iter(score_names(scores)), None))
         show(result, title=file.name, scale=scale, plots=plots, opened=opened, source=source, **destinations)
         if not decide(result, file, columns, gate):
             context.exit(1)

@@ -11,7 +11,7 @@ import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
-from abstain.cli._next import Told, after_comparison
+from abstain.cli._next import Told, after_comparison, after_few_labels
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._several import comparison_of_files, is_several
@@ -83,7 +83,7 @@ def compare_command(
     wanted = score_names(scores)
     if plan_file is not None:
         planned = _planned(files, plan_file, wanted, chosen, level, columns)
-        told = {"no threshold": {"of": f"{planned.table[0]['name']}, from rows that are all labelled"}}
+        told = after_few_labels(files[0], columns, wanted[0] if wanted else None)
         write_report(planned, report_path, opened, files=[*files, plan_file], told=told)
         _write(planned, json_path, plots, scale, table_path, told)
         return
@@ -96,7 +96,7 @@ def compare_command(
     if by is not None:
         fit = read_fit(fit_file, columns)
         grouped = _of_groups(files[0], wanted, by, fit, chosen, level, columns)
-        told = after_comparison(files[0], columns, wanted[0] if wanted else None, words(by)[0])
+        told = after_comparison(files[0], columns, wanted[0] if wanted else None, words(by)[0], chosen_by=False)
         write_report(grouped, report_path, opened, files=sources, told=told)
         _write(grouped, json_path, plots, scale, table_path, told)
         return

@@ -140,7 +140,7 @@ def joint_command(
 
 def _told(id_file: Path, confidence: str, columns: dict[str, Any]) -> Told:
     """Return which command chooses a threshold for the rows in distribution."""
-    found = after_comparison(id_file, columns, confidence)
+    found = after_comparison(id_file, columns, confidence, chosen_by=False)
     return {"no threshold": found["no threshold"]}
 
 

@@ -14,6 +14,8 @@ from abstain.cli._group import command
 
 Told = dict[str, dict[str, Any]]
 
+#: Stands for a file of rows that had no part in a comparison.
+NEW = "NEW_ROWS"
 #: What a threshold is asked for where nobody said more.
 PROMISE = ("--risk", "0.05", "--delta", "0.05")
 
@@ -49,16 +51,28 @@ def _option(option: str, value: Any) -> list[str]:
 
 
 def after_comparison(
-    file: Path | str, columns: Mapping[str, Any], score: str | None = None, groups: str | None = None
-) -> Told:
-    """Return which commands choose a threshold for the file of the winner, and read groups of it."""
+    file: Path | str, columns: Mapping[str, Any], score: str | None = None, groups: str | None = None, *,
+    chosen_by: bool = True,
+) -> Told:  # fmt: skip
+    """Return which commands choose a threshold for the winner, and read groups of its file.
+
+    ``chosen_by``: whether the rows of the file told which is best; then a threshold is to be chosen on new ones.
+    """
     from abstain import scores
 
     computed = score is not None and score.partition("(")[0] in scores.names()
     chosen = [] if score is None else ["--score" if computed else "--confidence", score]
     by = [] if groups is None else ["--groups", groups]
     scored = [] if score is None else ["--scores", score]
+    rows = f"{NEW}{Path(file).suffix}" if chosen_by else file
     return {
-        "no threshold": {"how": command_line("threshold", file, columns, [*chosen, *by, *PROMISE])},
+        "no threshold": {"how": command_line("threshold", rows, columns, [*chosen, *by, *PROMISE])},
         "groups elsewhere": {"how": command_line("evaluate", file, columns, [*scored, "--groups", "COLUMN"])},
     }
+
+
+def after_few_labels(file: Path | str, columns: Mapping[str, Any], score: str | None = None) -> Told:
+    """Return the same commands for a file of new rows, all labelled, since few of these have labels."""
+    found = after_comparison(f"{NEW}{Path(file).suffix}", columns, score)
+    groups = found["groups elsewhere"]["how"]
+    return {"no threshold": found["no threshold"], **({"few labels": {"groups": groups}} if groups else {})}

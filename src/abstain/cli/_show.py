@@ -114,7 +114,7 @@ def show(
     if printed is not None:
         click.echo(printed)
     else:
-        print_result(result, scale)
+        print_result(result, scale, (source or {}).get("told"))
     for path in written:
         click.echo(f"wrote {path}", err=True)
 

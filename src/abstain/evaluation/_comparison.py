@@ -94,11 +94,6 @@ class Comparison(Result):
         lines += [] if uncovered is None else [uncovered]
         if self.n_clusters is not None:
             lines.append(f"samples are dependent within {self.n_clusters} clusters")
-        if self.labels is not None and self.labels["labelled"] < self.n:
-            lines.append(
-                "the difference is estimated from the labels by itself, more exactly than the two values: it need not "
-                "be what these differ by"
-            )
         lines += [f"{row['name']}: {row['warning']}" for row in self.table if row["warning"]]
         reasons: dict[str, list[str]] = {}
         for each in self.differences:
@@ -117,7 +112,8 @@ class Comparison(Result):
         """Return what the verdict rests on: the best against the next, in all that is known, and who may be first."""
         best, *others = [row["name"] for row in self.table]
         known = self.beside.facts(best, others[0]) if self.beside is not None and others else []
-        left = steps(self.asked, self.beside, str(best), "A comparison")
+        apart = not others or self.difference(best, others[0]).significant
+        left = steps(self.asked, self.beside, str(best), "A comparison", apart=apart, few=self._partly)
         return [
             *self.tested(),
             *known,
@@ -150,7 +146,12 @@ class Comparison(Result):
                  "errors": max(errors.values()),
                  "how": f"labelled by plan ({self.labels['design']})",
                  "seen": " and ".join(f"{count} errors of {name}" for name, count in errors.items()),
-                 "whole": self.labels["labelled"] == self.n}]  # fmt: skip
+                 "whole": not self._partly, "groups": "'abstain evaluate' with --groups"}]  # fmt: skip
+
+    @property
+    def _partly(self) -> bool:
+        """Whether only some rows have labels."""
+        return self.labels is not None and self.labels["labelled"] < self.n
 
     def headline(self) -> str:
         """Return one line that says what was compared and how."""
@@ -196,7 +197,12 @@ class Comparison(Result):
             differ = "yes" if each.significant else "no"
             rows.append((f"{each.a} - {each.b}", difference, _p(each.p_adjusted), differ))
         hidden = len(self.differences) - PAIRS
-        return Table(columns, rows, notes=[f"{hidden} more pairs are in .differences."] if hidden > 0 else [])
+        notes = [f"{hidden} more pairs are in .differences."] if hidden > 0 else []
+        if self._partly:
+            notes.append(
+                "The difference is estimated by itself, more exactly: the two estimates need not differ by it."
+            )
+        return Table(columns, rows, notes=notes)
 
     def plot(self, ax: Any = None) -> ForestDisplay:
         """Draw estimates with intervals and letters, best on top."""

@@ -25,7 +25,11 @@ def notes(facts: Mapping[str, Any]) -> list[str]:
     few = facts["few_labels"]
     if few["labelled"] == facts["n"] and few["target"] == "pool":
         return ["every row is labelled: these are the values of this pool, and nothing is estimated"]
-    about = "these rows" if few["target"] == "pool" else "the population that these rows were drawn from"
+    about = (
+        "all rows of this pool, labelled or not"
+        if few["target"] == "pool"
+        else "the population that these rows were drawn from"
+    )
     lines = [
         f"intervals are about {about}"
         + ('; target="population" for what they were drawn from' if few["target"] == "pool" else "")
@@ -49,7 +53,8 @@ def grounds(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
     few = facts["few_labels"]
     yield {
         "about": "few labels", "labelled": few["labelled"], "n": facts["n"], "how": _how(few), "errors": few["errors"],
-        "whole": few["labelled"] == facts["n"], "seen": f"{few['errors']} error{'s' * (few['errors'] != 1)}",
+        "whole": few["labelled"] == facts["n"], "groups": "'abstain evaluate' with --groups",
+        "seen": f"{few['errors']} error{'s' * (few['errors'] != 1)}",
     }  # fmt: skip
     known = [each for each in evaluation.measurements if each.group is None and each.low == each.low]
     for each in known:
@@ -59,7 +64,9 @@ def grounds(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
             value, low, high = 1.0 - value, 1.0 - high, 1.0 - low
         if metric in ("accuracy", "risk", "selective_risk", "auroc_f"):
             yield {"about": f"labelled {'risk' if metric == 'accuracy' else metric}", "score": each.score,
-                   "label": each.label, "value": value, "low": low, "high": high}  # fmt: skip
+                   "label": each.label, "value": value, "low": low, "high": high, "errors": few["errors"],
+                   "labelled": few["labelled"], "n": facts["n"],
+                   "counted": few["errors"] / few["labelled"]}  # fmt: skip
     first = next((each for each in known if each.metric == "augrc"), known[0] if known else None)
     if first is not None:
         half = 0.5 * (first.high - first.low)
@@ -68,5 +75,5 @@ def grounds(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
             "value": first.value, "low": first.low, "high": first.high, "twice": 2 * few["labelled"],
             "then": half / math.sqrt(2.0), "plain": few["plain_needs"].get(first.label, math.nan), "how": "",
         }  # fmt: skip
-    yield {"about": "no threshold", "what": "An evaluation from few labels", "of": f"{first.score if first else 'it'} "
-           "from rows that are all labelled", "others": False, "how": ""}  # fmt: skip
+    yield {"about": "no threshold", "what": "An evaluation from few labels", "of": first.score if first else "it",
+           "others": False, "how": "", "apart": True, "few": few["labelled"] < facts["n"]}  # fmt: skip

@@ -107,8 +107,10 @@ class GroupComparison(Result):
             "pairs": sum(each.significant for each in self.differences), "all": len(self.differences),
             "sure": self.level, "worst": self.worst, "value": worst.estimate, "low": worst.low, "high": worst.high,
             "risk": told[0], "risk_low": told[1], "risk_high": told[2], "least": least,
+            "best": min(self.risks, key=lambda name: self.risks[name].estimate, default=""),
         }, {
             "about": "no threshold", "what": "A comparison of groups", "of": "each group", "others": False, "how": "",
+            "apart": True, "few": False,
         }]  # fmt: skip
 
     def tables(self) -> list[Table]:

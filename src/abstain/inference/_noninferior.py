@@ -107,8 +107,12 @@ class NonInferiority(Result):
             f"not worse than {self.reference} by {self.margin:g} or more" if self.claim == "non-inferior"
             else f"within {self.margin:g} of {self.reference}"
         )  # fmt: skip
-        verdict = "shown" if self.shown else "not shown"
-        return f"{self.new} is {than} in {arrow(self.label, self.direction)}: {verdict} at {1.0 - self.level:.3g}"
+        label, alpha = arrow(self.label, self.direction), f"{1.0 - self.level:.3g}"
+        if not self.shown and self.low > self.margin:
+            return (
+                f"{self.new} is worse than {self.reference} by more than {self.margin:g} in {label}: shown at {alpha}"
+            )
+        return f"{self.new} is {than} in {label}: {'shown' if self.shown else 'not shown'} at {alpha}"
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""

@@ -13,10 +13,15 @@ from abstain.curve import RiskCoverageCurve
 from abstain.inference._beside import Asked, Beside
 
 
-def steps(asked: Asked | None, known: Beside | None, best: str, what: str) -> Iterator[dict[str, Any]]:
-    """Yield the operating point of the winner, what a perfect ranking would do, and what is not told here."""
+def steps(
+    asked: Asked | None, known: Beside | None, best: str, what: str, *, apart: bool = True, few: bool = False
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Yield the operating point of the winner, what a perfect ranking would do, and what is not told here.
+
+    ``apart``: whether a test tells the winner from the next; ``few``: whether only some rows have labels.
+    """
     several = known is not None and not known.same_loss
-    yield {"about": "no threshold", "what": what, "of": best, "others": several, "how": ""}
+    yield {"about": "no threshold", "what": what, "of": best, "others": True, "how": "", "apart": apart, "few": few}
     yield {"about": "groups elsewhere", "of": best, "how": ""}
     if known is None or asked is None or known.risk is None or max(asked.panel.n_runs) > 1:
         return

@@ -22,6 +22,7 @@ def of_protocol(result: ProtocolResult, sets: Sequence[str]) -> list[dict[str, A
         {"about": "foreign", "score": first, "set": worst, "share": every[worst], "best": best,
          "least": scores[best], "count": f", the most of {len(every)} sets" if len(every) > 1 else ""},
         {"about": "no threshold", "what": "This evaluation", "others": False, "how": "",
+         "apart": True, "few": False,
          "of": "in-distribution rows alone, foreign ones left out"},
     ]  # fmt: skip
 

@@ -37,8 +37,16 @@ def of_study(results: StudyResults) -> Iterator[dict[str, Any]]:
         yield from _of_set(results, order)
     yield from _of_best(results, best)
     of = "a model" if best is None else _name(best)
-    several_models = len({row["model"] for row in results.numbers}) > 1
-    yield {"about": "no threshold", "what": "A study", "of": of, "others": several_models, "how": ""}
+    several = len({(row["model"], row["score"]) for row in results.numbers}) > 1
+    yield {
+        "about": "no threshold",
+        "what": "A study",
+        "of": of,
+        "others": several,
+        "how": "",
+        "apart": True,
+        "few": False,
+    }
 
 
 def best_of(results: StudyResults) -> Mean | None:
@@ -66,17 +74,23 @@ def _name(mean: Mean) -> str:
 
 def _of_set(results: StudyResults, order: list[Mean]) -> Iterator[dict[str, Any]]:
     best, pairs = order[0], len(order) * (len(order) - 1) // 2
+    adjusted = f", adjusted for all {pairs} pairs of these {len(order)}" if pairs > 1 else ""
     fact = {"about": "cell", "set": best.set, "count": len(order), "label": best.label, "name": _name(best),
-            "value": best.value, "p": math.nan, "next": "", "by": ""}  # fmt: skip
+            "value": best.value, "p": math.nan, "next": "", "by": "", "adjusted": ""}  # fmt: skip
     if len(order) > 1:
-        fact |= {"next": _name(order[1]), "by": _by(best, order[1]), "p": _tested(results, best, order[1], pairs)}
+        fact |= {
+            "adjusted": adjusted,
+            "next": _name(order[1]),
+            "by": _by(best, order[1]),
+            "p": _tested(results, best, order[1], pairs),
+        }
     yield fact
     rival = next((each for each in order[1:] if each.model != best.model), None)
     if rival is None:
         return
     if rival is not order[1]:
         yield {"about": "other model", "other": _name(rival), "label": best.label, "by": _by(best, rival),
-               "p": _tested(results, best, rival, pairs)}  # fmt: skip
+               "p": _tested(results, best, rival, pairs), "adjusted": adjusted}  # fmt: skip
     listed = []
     for spec in BESIDE:
         one, other = (_same(results, spec, each) for each in (best, rival))
