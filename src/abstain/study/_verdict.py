@@ -37,12 +37,12 @@ def of_study(results: StudyResults) -> Iterator[dict[str, Any]]:
         yield from _of_set(results, order)
     yield from _of_best(results, best)
     of = "a model" if best is None else _name(best)
-    several = len({(row["model"], row["score"]) for row in results.numbers}) > 1
+    chosen = len({(row["model"], row["score"]) for row in results.numbers}) > 1
     yield {
         "about": "no threshold",
         "what": "A study",
         "of": of,
-        "others": several,
+        "others": chosen,
         "how": "",
         "apart": True,
         "few": False,
