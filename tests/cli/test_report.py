@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,32 @@ def test_another_ending_is_refused_before_the_work(folder: Path, capsys: pytest.
     assert run(["threshold", str(folder / "a.npz"), "--coverage", "0.5", "--report", str(folder / "x.pdf")]) == 2
     assert "extension '.pdf' is no report; use .html, .htm, .md, .json" in capsys.readouterr().err
     assert not (folder / "x.pdf").exists()
+
+
+def test_unread_columns_are_named_where_groups_are_unknown(abstain_: Callable[..., Any], tmp_path: Path) -> None:
+    """A threshold and a watch say which columns may be groups, and the command that tells; it runs."""
+    rng = np.random.default_rng(3)
+    rows = [(score, int(rng.random() > 0.6 + 0.4 * score), "AB"[k % 2], k) for k, score in enumerate(rng.random(1600))]
+    for name, part in (("a.csv", rows[:800]), ("b.csv", rows[800:])):
+        lines = [",".join(map(str, row)) for row in [("sure", "err", "site", "number"), *part]]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    given = ["--loss", "err", "--confidence", "sure"]
+    seen = [
+        abstain_("threshold", "a.csv", *given, "--risk", 0.3, "--delta", 0.05, "-o", "p.json", "--report", "a.html"),
+        abstain_("monitor", "p.json", "b.csv", "--loss", "err", "--report", "b.html"),
+    ]
+    for done, page, how in zip(
+        seen, ("a.html", "b.html"),
+        ("abstain evaluate a.csv --confidence sure --loss err --groups site",
+         "abstain audit p.json b.csv --loss err --groups site"),
+        strict=True,
+    ):  # fmt: skip
+        text = unescape((tmp_path / page).read_text("utf-8")).replace("\N{NO-BREAK SPACE}", " ")
+        assert done.code == 0
+        assert "that may be groups: site (2 values)" in " ".join(done.out.split())
+        assert how in text
+        assert "columns not read" in text
+        assert "site, number" in text
+        ran = abstain_(*how.split()[1:])
+        assert ran.code in (0, 1)
+        assert "A" in ran.out

@@ -71,7 +71,7 @@ def test_groups_without_a_threshold_share_a_sentence() -> None:
     text = found.verdict()
     assert sum("Not attainable" in line for line in text) == 1
     assert any(line.startswith("Not attainable in c, d, whose cases are all passed on: ") for line in text)
-    assert any(line.startswith("More rows alone will not do in c, d") for line in text)
+    assert any(line.startswith("It is not shown that more rows would do in c, d") for line in text)
     assert any(line.startswith("Least is answered in ") for line in text)
 
 
@@ -145,3 +145,20 @@ def test_a_second_certificate_is_said_to_be_one() -> None:
     assert f"risk at most {percent(found.attained[0].risk)} for" in line
     assert line.endswith("errs with probability 5 %; whoever takes the better of two doubles that.")
     assert any("second certificate" in note for note in found.tables()[0].notes)
+
+
+def test_the_story_of_a_change_is_told_before_and_since() -> None:
+    """Two in a hundred wrong, then three in ten: the sentence counts both sides of the period of the first signal."""
+    rng, score = np.random.default_rng(4), np.ones(2000)
+    loss = (rng.random(2000) < np.where(np.arange(2000) < 1000, 0.02, 0.3)).astype(float)
+    policy = abstain.choose_threshold(np.zeros(400), np.ones(400), risk=0.05, delta=0.05).policy(score="msp")
+    seen = abstain.thresholds.monitor(policy, loss, score, time=7.0 * (np.arange(2000) // 200))
+    k = next(k for k, one in enumerate(seen.periods) if one.signals)
+    before, since = seen.periods[:k], seen.periods[k:]
+    first, last = (sum(one.errors or 0 for one in part) / (200 * len(part)) for part in (before, since))
+    words = (f": before {since[0].period} {100 * first:.3g} % of {200 * len(before):,} accepted rows were wrong, from then "
+             f"on {100 * last:.3g} % of {200 * len(since):,} accepted rows")  # fmt: skip
+    assert any("A change was signalled first" in line and words in line for line in seen.verdict())
+    assert any("first in period" in line for line in seen.verdict()) == bool(
+        seen.coverage_drifted or seen.score_drifted
+    )

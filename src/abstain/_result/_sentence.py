@@ -33,6 +33,9 @@ USABLE = 4.0
 #: A difference in coverage that is surely smaller than this matters little.
 SLIGHT = 0.01
 
+#: Says that no groups were given; a command fills in which columns it did not read, and how these are.
+NO_GROUPS: dict[str, Any] = {"about": "no groups", "command": "abstain evaluate", "names": (), "how": ""}
+
 
 class Sentence(NamedTuple):
     """A sentence of the verdict.

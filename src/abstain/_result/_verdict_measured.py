@@ -125,8 +125,8 @@ MEASURED: tuple[Sentence, ...] = (
         "no more rows", "next", "promise",
         "this risk was not certified, and no threshold with the rows that a certificate takes has a lower one",
         lambda fact: not fact["attained"] and fact["lowest"] >= fact["risk"],
-        "For {risk:%} risk more rows alone will not do: the least risk of any threshold here that accepts {enough:,} "
-        "rows or more, as many as its certificate takes without an error, is {lowest:%}.",
+        "It is not shown that more rows would do for {risk:%} risk: the least risk of any threshold here that accepts "
+        "{enough:,} rows or more, as its certificate takes even without an error, is {lowest:%}.",
     ),
     Sentence(
         "better ranking", "next", "perfect", "a perfect ranking of the same answers keeps the risk for more cases",

@@ -190,10 +190,10 @@ PROMISED: tuple[Sentence, ...] = (
     ),
     Sentence(
         "hopeless groups", "next", "rows of groups",
-        "of groups without a certificate no threshold has a lower risk than the limit",
+        "of groups without a certificate no threshold with the rows that it takes has a lower risk than the limit",
         lambda fact: bool(fact["hopeless"]),
-        "More rows alone will not do in {hopeless:list}: no threshold there that accepts enough rows has a risk below "
-        "{limit:%}.",
+        "It is not shown that more rows would do in {hopeless:list}: of these rows no threshold there that accepts as "
+        "many as a certificate takes has a risk below {limit:%}.",
     ),
     # groups at one threshold for all
     Sentence(
@@ -206,7 +206,7 @@ PROMISED: tuple[Sentence, ...] = (
         "groups not told", "live", "groups at it",
         "of other groups the measured risk exceeds the promise, and the exact lower limit does not",
         lambda fact: bool(fact["perhaps"]) and fact["promised"],
-        "Not told for {perhaps:list}: measured above {limit:%}, which may be chance.",
+        "Not told for {column} {perhaps:list}: measured above {limit:%}, which may be chance.",
     ),
     Sentence(
         "promise of the mix", "promise", "groups at it", "rows have groups, and one threshold for all is promised",
@@ -233,9 +233,15 @@ PROMISED: tuple[Sentence, ...] = (
         "choose again: this promise is about the mix with it, and void without.",
     ),
     Sentence(
-        "groups unknown", "worst", "no groups", "no groups were given",
-        lambda fact: True,
-        "Whether it is worse in some groups is unknown: none were given ('abstain evaluate' with --groups).",
+        "groups unknown", "worst", "no groups", "no groups were given, and no unread column may be one",
+        lambda fact: not fact["names"],
+        "Whether it is worse in some groups is unknown: none were given ('{command}' with --groups).",
+    ),
+    Sentence(
+        "groups unread", "worst", "no groups", "no groups were given; columns of few values were not read",
+        lambda fact: bool(fact["names"]),
+        "Whether it is worse in some groups is unknown: none were read. Columns of the file that may be groups: "
+        "{names:list}. This tells it: {how}.",
     ),
     # a promise watched
     Sentence(
@@ -285,15 +291,15 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "changed", "worst", "promise watched", "the change detector gave a signal",
         lambda fact: fact["changes"] > 0,
-        "A change was signalled first after accepted row {first:,}{since}, {changes:,} in all; such signals also come "
-        "by chance, once in {run_length:,.0f} rows.", "care",
+        "A change was signalled first after accepted row {first:,}{since}, {changes:,} in all{story}. Without any "
+        "change a signal comes once in {run_length:,.0f} accepted rows or more, on average.", "care",
     ),
     Sentence(
         "worst watched", "worst", "worst watched",
         "of at least two periods, or groups, one has more errors than the others, by Fisher's exact test for all",
         lambda fact: fact["count"] > 1 and fact["p"] < 0.05,
-        "Most speaks against {kind} {name}: {risk:%} [{low:%}, {high:%}] of {n_accepted:,} accepted rows, more than "
-        "chance makes of one in {count} ({p:p}).",
+        "Most speaks against {kind} {name}: {risk:%} [{low:%}, {high:%}] of {n_accepted:,} accepted rows. If all "
+        "{count} were alike, chance would hardly make one of them so bad ({p:p}).",
     ),
     Sentence(
         "no worst watched", "worst", "worst watched", "the same test rejects for none",
@@ -309,8 +315,8 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "drifted", "worst", "promise watched", "coverage or scores left what calibration had shown",
         lambda fact: fact["drifted"],
-        "A signal that new cases are not like those of the calibration: {what} (without any change it comes with "
-        "probability {chance:%}, ever, each).", "care",
+        "A signal that new cases are not like those of the calibration: {what}. It may be chance: without any change "
+        "each such alarm comes, at any time of the whole watch, with probability {chance:%} at most.", "care",
     ),
     Sentence(
         "choose again", "next", "promise watched", "the promise is broken",

@@ -11,6 +11,7 @@ import click
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read
+from abstain.cli._next import Told, unread_groups
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._several import is_several
@@ -121,25 +122,32 @@ def monitor_command(
         watch = Watch(known, **given)
     if state is not None and file is not None:
         check_destinations({"state": state}, [file, policy])
+    outputs: Outputs | None = None
+    told: Told = {}
     if file is None:
         seen = watch.result()
     elif is_several(file):
         with about(file):
-            told = as_calibrated(columns, whole)
-            for k, rows in enumerate(in_time_order(whole, str(file), time, told, watch.clock.maturity is not None)):
+            known_as = as_calibrated(columns, whole)
+            for k, rows in enumerate(in_time_order(whole, str(file), time, known_as, watch.clock.maturity is not None)):
                 watch.update(**rows, as_of=_present(as_of), again=again or k > 0)
         seen = watch.result()
     else:
         unlabelled = watch.clock.maturity is not None or "unlabelled" in given
         none = state is not None and _no_rows(file)
-        rows = {"loss": [], "confidence": []} if none else _monitored(file, whole, columns, time, unlabelled)
+        rows, outputs = (
+            ({"loss": [], "confidence": []}, None) if none else _monitored(file, whole, columns, time, unlabelled)
+        )
         with about(file):
             seen = watch.update(**rows, as_of=_present(as_of), again=again)
+        if outputs is not None and whole.group is None:
+            told = unread_groups("audit", file, outputs, columns, policy=policy)
     if state is not None and file is not None:
         watch.save(state)
-    write_report(seen, report_path, opened, files=[policy, *([] if file is None else [file])])
+    sources = [policy, *([] if file is None else [file])]
+    write_report(seen, report_path, opened, files=sources, outputs=outputs, told=told)
     say_written(draw(plots, "monitoring", seen, known))
-    show_found(seen, as_json)
+    show_found(seen, as_json, told)
     if seen.promise_broken:
         context.exit(1)
 
@@ -163,8 +171,8 @@ def one_score(outputs: Outputs, policy: Policy) -> Any:
 
 def _monitored(
     file: Path, policy: Policy, columns: dict[str, Any], time: str | None, unlabelled: bool
-) -> dict[str, Any]:
-    """Return the columns of rows to watch; rows without a label have none of a loss."""
+) -> tuple[dict[str, Any], Outputs]:
+    """Return the columns of rows to watch, and the outputs; rows without a label have none of a loss."""
     from abstain.outputs import read_pool
 
     columns, extra = as_calibrated(columns, policy), second_column(policy)
@@ -182,7 +190,7 @@ def _monitored(
         "loss": loss, "confidence": score, "clusters": outputs.clusters,
         "groups": (outputs.groups or {})[found[policy.group]] if policy.group else None,
         "time": (outputs.groups or {})[found[time]] if time else None,
-    }  # fmt: skip
+    }, outputs  # fmt: skip
 
 
 def _no_rows(file: Path) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from abstain.cli._columns import COLUMNS, as_option
 from abstain.cli._group import command
+
+if TYPE_CHECKING:
+    from abstain.outputs import Outputs
 
 Told = dict[str, dict[str, Any]]
 
@@ -19,13 +22,19 @@ NEW = "NEW_ROWS"
 #: What a threshold is asked for where nobody said more.
 PROMISE = ("--risk", "0.05", "--delta", "0.05")
 
+#: So many columns that were not read are looked at; what may be a group has at most so many values.
+_LOOKED, _VALUES = 20, 40
 
-def command_line(name: str, file: Path | str, columns: Mapping[str, Any], more: Iterable[str] = ()) -> str:
+
+def command_line(
+    name: str, file: Path | str, columns: Mapping[str, Any], more: Iterable[str] = (), policy: Path | None = None
+) -> str:
     """Return a command as it may be typed, for a file with the columns that this call was given.
 
     Nothing where one of these is no option of that command, such as weights: it would answer another question.
     """
-    words, context, more = ["abstain", *name.split(), shlex.quote(str(file))], click.get_current_context(), list(more)
+    files = [shlex.quote(str(each)) for each in (policy, file) if each is not None]
+    words, context, more = ["abstain", *name.split(), *files], click.get_current_context(), list(more)
     for column in COLUMNS:
         given = context.get_parameter_source(column) is click.core.ParameterSource.COMMANDLINE
         if given and column in columns and as_option(column) not in more:
@@ -76,3 +85,37 @@ def after_few_labels(file: Path | str, columns: Mapping[str, Any], score: str | 
     found = after_comparison(f"{NEW}{Path(file).suffix}", columns, score)
     groups = found["groups elsewhere"]["how"]
     return {"no threshold": found["no threshold"], **({"few labels": {"groups": groups}} if groups else {})}
+
+
+def unread_groups(
+    name: str, file: Path, outputs: Outputs, columns: Mapping[str, Any], more: Iterable[str] = (),
+    policy: Path | None = None,
+) -> Told:  # fmt: skip
+    """Return which columns that were not read may be groups, and the command ``name`` that tells of the first one."""
+    found = _few_valued(file, () if outputs.origin is None else outputs.origin.rest)
+    if not found:
+        return {}
+    first = next(iter(found))
+    how = command_line(name, file, columns, [*more, "--groups", first], policy) or f"'abstain {name}' with --groups"
+    names = [f"{column} ({count} values)" for column, count in found.items()]
+    return {"no groups": {"names": names, "how": how}}
+
+
+def _few_valued(file: Path, names: Iterable[str]) -> dict[str, int]:
+    """Return the columns of few values, each of ten rows on average or more, with how many."""
+    import numpy as np
+
+    from abstain.outputs._open import open_source
+
+    found: dict[str, int] = {}
+    try:
+        source = open_source(str(file)).columns
+        for name in list(names)[:_LOOKED]:
+            values = np.asarray(source.load([name], set())[name]).astype(str)
+            count = len(set(values.tolist()))
+            if 1 < count <= min(_VALUES, len(values) / 10):
+                found[name] = count
+        source.close()
+    except Exception:  # the rows are judged all the same
+        return found
+    return found

@@ -13,6 +13,7 @@ import click
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
+from abstain.cli._next import Told, unread_groups
 from abstain.cli._pair import choose, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
@@ -70,11 +71,11 @@ def _say_repeated(outputs: Outputs) -> None:
         )
 
 
-def show_found(result: Any, as_json: bool) -> None:
+def show_found(result: Any, as_json: bool, told: Told | None = None) -> None:
     if as_json:
         click.echo(result.to_json())
     else:
-        print_result(result)
+        print_result(result, told=told)
 
 
 def _finished(origin: Origin) -> str:
@@ -277,17 +278,19 @@ def threshold_command(
             outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject",
             answered=_declined(outputs), **wanted,
         )  # fmt: skip
+    scored = ["--scores", how["score"]] if how.keys() & {"logits", "probabilities"} else []
+    told = {} if by else unread_groups("evaluate", file, outputs, columns, scored)
     if report_path is not None:
         policy = how | {"reading": _reading(outputs, columns, how)} | _classes(outputs, how)
         write_report(
             found, report_path, opened, files=[file], title=file.name, outputs=outputs,
             loss=outputs.loss_per_sample(), confidence=column, dependent=outputs.clusters is not None,
             groups=chosen,
-            policies={how["score"]: policy}, cost=objective.get("cost"),
+            policies={how["score"]: policy}, cost=objective.get("cost"), told=told,
             **source_of(file, outputs, beside, texts, images),
         )  # fmt: skip
     say_written(draw(plots, "threshold", found, outputs.loss_per_sample(), column))
-    _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by)
+    _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by, told)
 
 
 def _say_words(file: Path, how: dict[str, Any], each: Mapping[str, Any]) -> None:
@@ -303,6 +306,7 @@ def _say_words(file: Path, how: dict[str, Any], each: Mapping[str, Any]) -> None
 def _finish(
     context: click.Context, file: Path, outputs: Outputs, columns: dict[str, Any], found: Any, how: dict[str, Any],
     output: Path | None, as_json: bool, about_it: tuple[str | None, str | None, str | None], by: list[str],
+    told: Told | None = None,
 ) -> None:  # fmt: skip
     """Write the policy, print what was found, and leave with the exit code."""
     from abstain.thresholds import GroupThresholds
@@ -321,7 +325,7 @@ def _finish(
         from abstain._checks import listed
 
         outcome += f" for {listed(failed)}: their rows are rejected"
-    show_found(found, as_json)
+    show_found(found, as_json, told)
     _say_words(file, how, each)
     if failed:
         click.echo(outcome, err=True)

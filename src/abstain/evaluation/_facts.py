@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._result import among, limits, percent
+from abstain._result import NO_GROUPS, among, limits, percent
 from abstain.evaluation import _planned_words
 from abstain.evaluation._judge import COVERAGE, DELTA, LADDER, RISK, by_column, nearest, rows_of
 from abstain.inference import clopper_pearson, stands_out
@@ -140,7 +140,7 @@ def _groups_at(evaluation: Evaluation, score: str) -> Iterator[Facts]:
     """Yield the risk of each group where the threshold is that of all: which exceed the promise, and the highest."""
     judged, columns = evaluation.judged, by_column(evaluation, score)
     if not columns:
-        yield {"about": "no groups"}
+        yield dict(NO_GROUPS)
         return
     spoken, curve = judged.place(score), judged.whole[score].curve
     if spoken is None or not curve.blocks.binary or not judged.independent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -26,12 +27,13 @@ def measured(
     found: Mapping[str, RiskCoverageCurve], promises: Mapping[str, tuple[Promise, ...]], level: float,
     exact: Mapping[str, bool], independent: bool, source: Source, stops: Mapping[str, tuple[float, ...]],
     said: Sequence[str], of: str = "Score", drawn: int = 1000, rejected: Collection[str] = (),
+    but: Mapping[tuple[str, float], str] = MappingProxyType({}),
 ) -> list[Section]:  # fmt: skip
     """Return the slider and the curves.
 
     ``stops``: thresholds that the slider has, the first of them its beginning; ``of``: what is chosen beside the
     threshold, scores of the same rows or groups of rows; ``drawn``: so many of them have a line; ``rejected``: groups
-    of which a policy answers nothing.
+    of which a policy answers nothing; ``but``: what else is to be said where a score promises a risk.
     """
     shown = dict(list(found.items())[:drawn])
     dots = [
@@ -42,7 +44,8 @@ def measured(
     ]
     rails = [
         rail(name, curve, level, source, exact=exact[name], dependent=not independent, promises=promises[name],
-             extra=stops.get(name, ()), saved=of == "Score", rejected=name in rejected)
+             extra=stops.get(name, ()), saved=of == "Score", rejected=name in rejected,
+             but={risk: text for (score, risk), text in but.items() if score == name})
         for name, curve in found.items()
     ]  # fmt: skip
     data = {"level": level, "scores": [each for each in rails if each["stops"]], "cost": source.cost,

@@ -86,12 +86,25 @@ def _curves(evaluation: Evaluation, source: Source) -> list[Section]:
         at = [] if spoken is None else [spoken[0].threshold]
         at += [curve.at(risk=RISK).threshold] if at and curve.blocks.binary else []
         stops[name] = tuple(value for value in at if np.isfinite(value))
-    sections = measured(found, promises, _level(evaluation), exact, judged.independent, source, stops, said)
+    sections = measured(
+        found, promises, _level(evaluation), exact, judged.independent, source, stops, said, but=_failing(evaluation)
+    )
     if few is None:
         return sections
     # a slider would show risks that are estimated, without the intervals that they need
     points = tuple(part for each in sections for part in each.parts if each.name == "threshold")[1:]
     return [replace(each, parts=(*each.parts, *points)) for each in sections if each.name != "threshold"]
+
+
+def _failing(evaluation: Evaluation) -> dict[tuple[str, float], str]:
+    """Return for which groups a promise about all does not hold, by score and risk."""
+    facts = evaluation.grounds()
+    return {
+        (str(evaluation.judged.best), fact["limit"]): f"But not for {', '.join(map(clean, fact['above']))}: of what is "
+        f"answered there more than {percent(fact['limit'])} is wrong."
+        for fact in facts
+        if fact["about"] == "groups at it" and fact["promised"] and fact["above"]
+    }
 
 
 def chart(evaluation: Evaluation) -> Chart | None:
@@ -192,7 +205,7 @@ def _groups(evaluation: Evaluation) -> list[Section]:
             if curve.blocks.binary else
             f"One threshold for all: {short(name)} of {among(point.threshold, curve.threshold)} or more, which answers "
             f"{percent(point.coverage)} of all rows.")  # fmt: skip
-    return [Section("groups", "Groups, worst first", (Prose((said,)), *parts))]
+    return [Section("groups", "Groups, those surely bad first", (Prose((said,)), *parts))]
 
 
 def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: float) -> Table:
@@ -221,7 +234,7 @@ def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: f
         heads.append(Column("may be the worst", left=True))
         notes.append("May be the worst: of the risk when everything is answered.")
     shown = [row for _, row in sorted(rows, key=lambda each: each[0])]
-    return Table(heads, shown, title=f"Groups of {column}, worst first", notes=notes, ranks=0)
+    return Table(heads, shown, title=f"Groups of {column}, by the lower end of the risk at it", notes=notes, ranks=0)
 
 
 def _group_chart(k: int, column: str, members: Any, whole: RiskCoverageCurve) -> list[Part]:

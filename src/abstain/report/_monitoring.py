@@ -34,10 +34,12 @@ def headline(seen: Monitoring) -> str:
     if seen.promise_broken is None:
         return f"{rows} · whether the promise is kept cannot be told"
     state = "is broken" if seen.promise_broken else "is not shown to be broken"
-    return f"{rows} · the promise {state}: evidence {_size(seen.evidence)}, alarm at {1.0 / seen.delta:.3g}"
+    return (
+        f"{rows} · the promise {state}: largest evidence so far {_size(seen.evidence)}, alarm at {1.0 / seen.delta:.3g}"
+    )
 
 
-def _whole(seen: Monitoring) -> list[Section]:
+def _whole(seen: Monitoring, source: Source) -> list[Section]:
     """Return tables and notes, and by group the thresholds, with the rows of groups that have none."""
     parts: list[Part] = []
     for table in seen.tables():
@@ -49,7 +51,12 @@ def _whole(seen: Monitoring) -> list[Section]:
         parts.append(Grid(table))
     if seen.by_group:
         parts.insert(1, Grid(_thresholds(seen)))
-    return [Section("result", "Result", (*parts, Prose(tuple(seen.notes()), "note")))]
+    found = [Section("result", "Result", (*parts, Prose(tuple(seen.notes()), "note")))]
+    if source.outputs is None:
+        return found
+    rows: list[Row] = [(f"read as {part}", words) for part, words in source.outputs.understood().items()]
+    table = Table([Column("Check"), Column("Found", left=True)], [*rows, *source.unread()])
+    return [*found, Section("checks", "Data checks", (Grid(table),))]
 
 
 def _periods(table: Table, lines: Sequence[Period]) -> Table:
@@ -94,7 +101,7 @@ def _thresholds(seen: Monitoring) -> Table:
 
 def sections(seen: Monitoring, source: Source) -> list[Section]:
     """Return the numbers, and risk, coverage and evidence by period."""
-    whole = _whole(seen)
+    whole = _whole(seen, source)
     if len(seen.periods) < 2:
         return whole
     x = np.arange(1.0, len(seen.periods) + 1.0)

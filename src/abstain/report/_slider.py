@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,14 @@ _PLACES = {"threshold": "@T@", "n_accepted": "@K@", "coverage": "@C@", "objectiv
 def rail(
     name: str, curve: RiskCoverageCurve, level: float, source: Source, *, exact: bool, dependent: bool = False,
     promises: tuple[Promise, ...] = (), extra: tuple[float, ...] = (), saved: bool = True, rejected: bool = False,
+    but: Mapping[float, str] = MappingProxyType({}),
 ) -> dict[str, Any]:  # fmt: skip
     """Return one score to slide over: stops of falling threshold, those that are promised, and the policy's text.
 
     A stop is [threshold, accepted rows, their weight, their loss, lower end, upper end]; ends may be null. The slider
     begins at the first of ``extra``, else where the upper end is least, of none at all rows. ``saved``: whether one
-    stop makes a policy; ``rejected``: whether the policy of all groups rejects every row of this one.
+    stop makes a policy; ``rejected``: whether the policy of all groups rejects every row of this one;
+    ``but``: what else is to be said where a risk is promised.
     """
     kept = [each for each in promises if each.attained]
     places = places_of(curve, [*(each.threshold for each in kept), *extra])
@@ -60,7 +63,7 @@ def rail(
         objective, guarantee = each.chosen()
         promised[where[each.threshold]] = {
             "risk": each.risk, "objective": _canonical(objective), "guarantee": _canonical(guarantee),
-            "said": _said(each, guarantee, saved),
+            "said": " ".join([_said(each, guarantee, saved), *([but[each.risk]] if each.risk in but else [])]),
         }  # fmt: skip
     begin = where.get(extra[0]) if extra else None
     if begin is None and stops:

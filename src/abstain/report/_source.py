@@ -12,7 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from abstain._result import clean
 from abstain.outputs import Outputs
+
+#: So many columns that were not read are named.
+NAMED = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +69,13 @@ class Source:
         """Return the identifier of a row, or its number counted from one."""
         ids = None if self.outputs is None else self.outputs.ids
         return f"row {row + 1}" if ids is None else str(np.asarray(ids)[row])
+
+    def unread(self) -> list[tuple[str, str]]:
+        """Return a line of checks on the columns that were not read, none where all were."""
+        origin = None if self.outputs is None else self.outputs.origin
+        names = () if origin is None else origin.rest
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        return [("columns not read", ", ".join(map(clean, names[:NAMED])) + more)] if names else []
 
     def of_row(self, kind: str, row: int) -> Any:
         """Return the picture or text of a row, None where there is none."""

@@ -38,7 +38,9 @@ def headline(found: Any) -> str:
 
 def sections(found: Any, source: Source) -> list[Section]:
     """Return what was chosen, then what its rows show, where they are given."""
-    chosen = Section("result", "What was chosen", _chosen(found, source))
+    chosen = Section(
+        "result", "What was chosen" if _any(found) else "What was asked for, and why not", _chosen(found, source)
+    )
     if source.loss is None or source.confidence is None:
         return [chosen]
     if isinstance(found, GroupThresholds):
@@ -57,6 +59,11 @@ def sections(found: Any, source: Source) -> list[Section]:
     wrong = failures(name, loss, np.where(np.isnan(score), -np.inf, score), curve, source) if blocks.binary else []
     last = [Section("failures", "The most confident failures", tuple(wrong))] if wrong else []
     return [chosen, *shown, *last, Section("checks", "Data checks", _checks(name, blocks, source))]
+
+
+def _any(found: Any) -> bool:
+    """Whether anything was chosen."""
+    return any(one.attainable for one in (found.groups.values() if isinstance(found, GroupThresholds) else [found]))
 
 
 def _chosen(found: Any, source: Source) -> tuple[Part, ...]:
@@ -137,6 +144,7 @@ def _checks(name: str, blocks: TieBlocks, source: Source) -> tuple[Part, ...]:
         states = source.outputs.states
         if states is not None:
             rows += [(f"answers {state}", f"{count} of {states.n}") for state, count in states.counts.items()]
+    rows += source.unread()
     rows.append((f"{name}: without a score", f"{blocks.n_rejected} of {blocks.n}"))
     ties = f"{percent(blocks.distinct_share)} of the values are distinct; the largest tie holds "
     rows.append((f"{name}: ties", f"{ties}{blocks.largest_tie} of {blocks.n} rows"))

@@ -54,6 +54,7 @@
     at("o-exact").textContent = threshold;
     const made = policy(one, k);
     at("o-policy").textContent = made ?? (data.of === "Group" ? "the policy holds the thresholds of all groups: abstain threshold --groups -o FILE" : "no policy can be made of this score here");
+    at("s-save").textContent = `Save this threshold as a policy${kept ? "" : ": chosen by eye, no promise"}`;
     at("s-save").disabled = made === null;
     at("s-save").parentElement.hidden = made === null;
     at("s-cheapest").disabled = !priced();

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._result import Column, Result, Row, Table, number, percent, readable
+from abstain._result import NO_GROUPS, Column, Result, Row, Table, number, percent, readable
 from abstain.inference import stands_out
 from abstain.policy import Policy
 from abstain.thresholds._period import Period
@@ -126,7 +126,7 @@ class Monitoring(Result):
             "at": self.broken_at or 0,
             "n_accepted": self.n_accepted, "changes": len(self.changed_at),
             "first": self.changed_at[0] if self.changed_at else 0,
-            "since": f" (period {first})" if first else "", "run_length": self.run_length,
+            "since": f" (period {first})" if first else "", "story": self._story(first), "run_length": self.run_length,
             "drifted": bool(drifted), "what": " and ".join(drifted), "chance": self.delta,
             "where": f" in {', '.join(broken)}" if broken else "",
         }, {
@@ -142,13 +142,32 @@ class Monitoring(Result):
             names = [name for name, limit in self.thresholds.items() if limit == math.inf]
             found.append({"about": "rows passed on", "names": names or ["groups that the policy does not know"],
                           "count": self.n - sum(one.n for one in self.by_group), "n": self.n})  # fmt: skip
+        elif list(self.thresholds) == [""]:
+            found.append(NO_GROUPS | {"command": "abstain audit"})
         if not self.promised:
             cost = "" if self.cost is None else f", a cost of {number(self.cost)} per case,"
             found.append({"about": "no promise", "broken": "nothing", "cost": cost})
         return found
 
+    def _story(self, first: str) -> str:
+        """Return the risk before the period of the first signal, and since its first row; losses are counted."""
+        k = next((k for k, one in enumerate(self.periods) if first and one.period == first), 0)
+        parts = [self.periods[:k], self.periods[k:]]
+        if not k or any(one.errors is None for one in self.periods):
+            return ""
+        sums = [(sum(one.errors or 0 for one in part), sum(one.n_accepted for one in part)) for part in parts]
+        if not all(n for _, n in sums):
+            return ""
+        before, since = (f"{percent(wrong / n)} of {n:,} accepted rows" for wrong, n in sums)
+        return f": before {first} {before} were wrong, from then on {since}"
+
     def _drifted(self) -> list[str]:
-        """Return what has drifted, with the largest signal as a part of its alarm."""
+        """Return what has drifted: the largest signal as a part of its alarm, and from which period on it was seen."""
+
+        def began(name: str) -> str:
+            if len(self.periods) < 2:
+                return "reached at some row of the file, in its order; it may have passed since"
+            return "first in period " + next((one.period for one in self.periods if getattr(one, name) >= 1.0), "?")
 
         def largest(name: str) -> float:
             return max((getattr(one, name) for one in self.periods if getattr(one, name) == getattr(one, name)),
@@ -157,9 +176,10 @@ class Monitoring(Result):
         found = []
         if self.coverage_drifted:
             was = "" if self.calibrated is None else f", {percent(self.calibrated)} at calibration"
-            found.append(f"coverage ({largest('coverage_drift'):.3g}, alarm at 1; {percent(self.coverage)} now{was})")
+            found.append(f"coverage (largest signal {largest('coverage_drift'):.3g}, alarm at 1, "
+                         f"{began('coverage_drift')}; {percent(self.coverage)} of all rows{was})")  # fmt: skip
         if self.score_drifted:
-            found.append(f"scores ({largest('score_drift'):.3g}, alarm at 1)")
+            found.append(f"scores (largest signal {largest('score_drift'):.3g}, alarm at 1, {began('score_drift')})")
         return found
 
     def headline(self) -> str:
@@ -205,6 +225,8 @@ class Monitoring(Result):
         """Return whether the rows have changed or drifted, and which were not watched."""
         why = f" ({self.untold})" if self.untold else ""
         found = [f"coverage drifted: {TOLD[self.coverage_drifted]}; score drifted: {TOLD[self.score_drifted]}{why}"]
+        if self.coverage_drifted or self.score_drifted:
+            found.append("drifted: an alarm was reached, and stays; it may be chance, or be over")
         if self.changed_at:
             some = [str(self.changed_at[0]), "...", *map(str, self.changed_at[-4:])]
             last = ", ".join(some if len(self.changed_at) > 5 else map(str, self.changed_at))

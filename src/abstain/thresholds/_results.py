@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import NOTHING, USABLE, Column, Estimate, Result, Row, Table, limits, percent
+from abstain._result import NO_GROUPS, NOTHING, USABLE, Column, Estimate, Result, Row, Table, about, limits, percent
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
 from abstain.policy import Policy
@@ -104,7 +104,7 @@ class Threshold(Result):
     def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""
         promise = self.guarantee()
-        unknown = [] if group is not None else [{"about": "no groups"}]
+        unknown = [] if group is not None else [dict(NO_GROUPS)]
         return [*unknown, {
             "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
             "threshold": self.printed, "coverage": self.coverage, "risk": self.risk, "reason": self.reason,
@@ -238,7 +238,7 @@ class CertifiedThreshold(Threshold):
         number would do; a plan, and not sure even then.
     least : (int, float), or None
         Then also: how many rows a certificate takes without an error, and the least risk of any threshold that accepts
-        as many. More rows alone will not do where that is not below the limit.
+        as many. Where that is not below the limit it is not shown that more rows would do.
     ranking : (float, float, float), or None
         Then also, of 0/1 losses: AUROC of failures with its 95 % interval. Around one half no threshold will do.
 
@@ -324,7 +324,7 @@ class CertifiedThreshold(Threshold):
         low, high = (self.rows_needed if self.plan()["needed"] is not None else None) or (None, None)
         if low is None or low <= self.n or (self.least is not None and self.least[1] >= self.risk_limit):
             return super().notes()  # the verdict says what it can
-        many = f"{low} rows, or many more" if high is None else f"{low} to {high} rows"
+        many = f"{about(low)} rows, or many more" if high is None else f"{about(low)} to {about(high)} rows"
         return [*super().notes(), f"at least about {many}, if errors lie as in these; not sure even then"]
 
     def _instead(self) -> list[Table]:
@@ -356,7 +356,9 @@ def plainly(promise: Mapping[str, Any]) -> str:
         return str(promise["statement"])
     if promise["bound"] == "binomial" and what.startswith("what is accepted"):
         rest = what.removeprefix("what is accepted")
-        return f"of new cases like these, at most {percent(promise['risk'])} of what is answered{rest} is wrong"
+        return (
+            f"of new cases like these, at most {percent(promise['risk'])} of what is answered{rest} is wrong on average"
+        )
     return f"of new cases like these, the mean loss of {what} is at most {limit}"
 
 
