@@ -156,8 +156,8 @@ def test_the_story_of_a_change_is_told_before_and_since() -> None:
     k = next(k for k, one in enumerate(seen.periods) if one.signals)
     before, since = seen.periods[:k], seen.periods[k:]
     first, last = (sum(one.errors or 0 for one in part) / (200 * len(part)) for part in (before, since))
-    words = (f": before {since[0].period} {100 * first:.3g} % of {200 * len(before):,} accepted rows were wrong, from then "
-             f"on {100 * last:.3g} % of {200 * len(since):,} accepted rows")  # fmt: skip
+    words = (f": before {since[0].period} {100 * first:.3g} % of {200 * len(before):,} accepted rows were wrong, "
+             f"from then on {100 * last:.3g} % of {200 * len(since):,} accepted rows")  # fmt: skip
     assert any("A change was signalled first" in line and words in line for line in seen.verdict())
     assert any("first in period" in line for line in seen.verdict()) == bool(
         seen.coverage_drifted or seen.score_drifted
