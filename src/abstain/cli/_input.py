@@ -15,6 +15,9 @@ from abstain.cli._columns import MODEL, shared
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
 
+#: So many columns that were not read are looked at; what may be a group has at most so many values.
+_LOOKED, _VALUES = 20, 40
+
 
 def read(
     file: Path,
@@ -125,3 +128,23 @@ def _expanded(names: Iterable[str], found: Any) -> list[str]:
         matching = [column for column in found or {} if fnmatchcase(column, name)] if _is_pattern(name) else []
         result |= dict.fromkeys([name] if name in (found or {}) or not matching else matching)
     return list(result)
+
+
+def few_valued(file: Path, names: Iterable[str]) -> dict[str, int]:
+    """Return the columns of few values, each of ten rows on average or more, with how many."""
+    import numpy as np
+
+    from abstain.outputs._open import open_source
+
+    found: dict[str, int] = {}
+    try:
+        source = open_source(str(file)).columns
+        for name in list(names)[:_LOOKED]:
+            values = np.asarray(source.load([name], set())[name]).astype(str)
+            count = len(set(values.tolist()))
+            if 1 < count <= min(_VALUES, len(values) / 10):
+                found[name] = count
+        source.close()
+    except Exception:  # the rows are judged all the same
+        return found
+    return found

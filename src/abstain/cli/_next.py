@@ -11,6 +11,7 @@ import click
 
 from abstain.cli._columns import COLUMNS, as_option
 from abstain.cli._group import command
+from abstain.cli._input import few_valued
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
@@ -21,9 +22,6 @@ Told = dict[str, dict[str, Any]]
 NEW = "NEW_ROWS"
 #: What a threshold is asked for where nobody said more.
 PROMISE = ("--risk", "0.05", "--delta", "0.05")
-
-#: So many columns that were not read are looked at; what may be a group has at most so many values.
-_LOOKED, _VALUES = 20, 40
 
 
 def command_line(
@@ -92,30 +90,10 @@ def unread_groups(
     policy: Path | None = None,
 ) -> Told:  # fmt: skip
     """Return which columns that were not read may be groups, and the command ``name`` that tells of the first one."""
-    found = _few_valued(file, () if outputs.origin is None else outputs.origin.rest)
+    found = few_valued(file, () if outputs.origin is None else outputs.origin.rest)
     if not found:
         return {}
     first = next(iter(found))
     how = command_line(name, file, columns, [*more, "--groups", first], policy) or f"'abstain {name}' with --groups"
     names = [f"{column} ({count} values)" for column, count in found.items()]
     return {"no groups": {"names": names, "how": how}}
-
-
-def _few_valued(file: Path, names: Iterable[str]) -> dict[str, int]:
-    """Return the columns of few values, each of ten rows on average or more, with how many."""
-    import numpy as np
-
-    from abstain.outputs._open import open_source
-
-    found: dict[str, int] = {}
-    try:
-        source = open_source(str(file)).columns
-        for name in list(names)[:_LOOKED]:
-            values = np.asarray(source.load([name], set())[name]).astype(str)
-            count = len(set(values.tolist()))
-            if 1 < count <= min(_VALUES, len(values) / 10):
-                found[name] = count
-        source.close()
-    except Exception:  # the rows are judged all the same
-        return found
-    return found
