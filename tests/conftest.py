@@ -8,6 +8,9 @@ import random
 import sys
 from typing import Any
 
+# Workers share the cores: one thread each, as said before NumPy and PyTorch start theirs.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
