@@ -13,7 +13,7 @@ from abstain._typing import ArrayLike, IntArray
 from abstain.blocks import TieBlocks
 from abstain.evaluation._comparison import Comparison
 from abstain.evaluation._planned_pair import compared
-from abstain.evaluation._scanned_pair import refuse_draws, refuse_names, together
+from abstain.evaluation._scanned_pair import refuse_draws, together
 from abstain.inference import (
     Adjust,
     Asked,
@@ -33,6 +33,7 @@ from abstain.inference import (
     rank_sets,
 )  # fmt: skip
 from abstain.metrics import Metric
+from abstain.outputs import refuse_without_frame
 
 
 def compare(
@@ -171,7 +172,7 @@ def compare(
         apart = {"strata": strata, "plan": plan, "paired_runs": paired_runs}
         given = {"sample_weight": sample_weight, "clusters": clusters} | columns
         return _of_frame(frame, loss, scores, chosen, level, adjust, method, apart, given, generator(rng))
-    refuse_names(loss, scores, columns)
+    refuse_without_frame("compare", columns, loss=loss, scores=scores)
     if plan is not None:
         given = {"sample_weight": sample_weight, "strata": strata, "clusters": clusters, "paired_runs": paired_runs}
         return compared(loss, scores, chosen, level, plan, given)

@@ -19,16 +19,6 @@ from abstain.outputs import REMEDY, Together, count_together, parts_of
 FEW, MOST_ROWS = 1000, 20_000_000
 
 
-def refuse_names(loss: Any, scores: Any, columns: Mapping[str, Any]) -> None:
-    """Refuse what only a frame is given with."""
-    if columns:
-        raise TypeError(f"compare has no argument {next(iter(columns))!r} but with frame=; leave it out")
-    if hasattr(type(loss), "columns") and parts_of(loss) is not None:
-        raise TypeError('loss is a lazy frame; give it as frame=, and name its columns: loss="...", scores=[...]')
-    if loss is None or scores is None:
-        raise TypeError("give loss and scores as columns, or frame= and their names")
-
-
 def together(
     frame: Any, loss: Any, scores: Any, apart: Mapping[str, Any], columns: Mapping[str, Any]
 ) -> tuple[Panel, IntArray | None, str]:

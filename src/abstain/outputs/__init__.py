@@ -16,6 +16,7 @@ from abstain.outputs._partly import missing as missing
 from abstain.outputs._partly import read_pool as read_pool
 from abstain.outputs._parts import Parts as Parts
 from abstain.outputs._parts import parts_of as parts_of
+from abstain.outputs._parts import refuse_without_frame as refuse_without_frame
 from abstain.outputs._read import read_outputs as read_outputs
 from abstain.outputs._scan import Scan as Scan
 from abstain.outputs._scan import scan as scan

@@ -152,3 +152,15 @@ def _partitions(names: list[str], root: str) -> list[dict[str, Any]]:
                 if key in each:
                     each[key] = int(each[key])  # type: ignore[assignment]
     return found
+
+
+def refuse_without_frame(function: str, columns: Mapping[str, Any], **given: Any) -> None:
+    """Refuse what ``function`` takes only with ``frame=``: names of columns, a lazy frame as loss, or no rows."""
+    if columns:
+        raise TypeError(f"{function} has no argument {next(iter(columns))!r} but with frame=; leave it out")
+    loss = given["loss"]
+    if hasattr(type(loss), "columns") and parts_of(loss) is not None:
+        names = ", ".join(f"{name}=..." for name in given)
+        raise TypeError(f"loss is a lazy frame; give it as frame=, and name its columns: {names}")
+    if any(value is None for value in given.values()):
+        raise TypeError(f"give {' and '.join(given)} as columns, or frame= and their names")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -24,7 +23,7 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.curve import OperatingPoint, RiskCoverageCurve
 from abstain.inference import as_metric, of_samples
-from abstain.outputs import parts_of
+from abstain.outputs import refuse_without_frame
 from abstain.thresholds._attained import attained, least_risk, rows_needed
 from abstain.thresholds._calibration import counted, in_memory
 from abstain.thresholds._certify import Bound, Found, Procedure, fixed_thresholds, search
@@ -191,7 +190,7 @@ def choose_threshold(
         named = {"loss": loss, "sample_weight": sample_weight, "clusters": clusters}
         rows = counted(frame, confidence, groups, nan_policy, named | columns)
     else:
-        _refuse_names(loss, confidence, columns)
+        refuse_without_frame("choose_threshold", columns, loss=loss, confidence=confidence)
         rows = in_memory(loss, confidence, sample_weight, groups, clusters, nan_policy)
     whole = rows.whole
     if delta is not None:
@@ -209,16 +208,6 @@ def choose_threshold(
         except ValueError as error:
             raise type(error)(f"group {name!r}: {error}") from None
     return GroupThresholds(found, None if delta is None else float(delta), multiplicity, whole.fingerprint)
-
-
-def _refuse_names(loss: Any, confidence: Any, columns: Mapping[str, Any]) -> None:
-    """Refuse what only a frame is given with."""
-    if columns:
-        raise TypeError(f"choose_threshold has no argument {next(iter(columns))!r} but with frame=; leave it out")
-    if hasattr(type(loss), "columns") and parts_of(loss) is not None:
-        raise TypeError("loss is a lazy frame; give it as frame=, and name its columns: loss=..., confidence=...")
-    if loss is None or confidence is None:
-        raise TypeError("give loss and confidence as columns, or frame= and their names")
 
 
 def _objective(

@@ -21,6 +21,7 @@ import numpy as np
 
 from abstain._checks import vector
 from abstain._typing import ArrayLike
+from abstain.outputs import refuse_without_frame
 from abstain.policy import Policy
 from abstain.thresholds._in_time import in_time_order
 from abstain.thresholds._monitoring import Monitoring
@@ -149,10 +150,7 @@ def monitor(
         for k, rows in enumerate(in_time_order(policy, frame, when, named, maturity is not None)):
             watch.update(**rows, as_of=as_of, again=k > 0)
         return watch.result()
-    if columns:
-        raise TypeError(f"monitor has no argument {next(iter(columns))!r} but with frame=; leave it out")
-    if loss is None or confidence is None:
-        raise TypeError("give loss and confidence as columns, or frame= and their names")
+    refuse_without_frame("monitor", columns, loss=loss, confidence=confidence)
     vector(loss, "loss", np, None)  # an empty week is no error for Watch alone
     given: dict[str, Any] = {"groups": groups, "clusters": clusters, "time": time}
     return watch.update(loss, confidence, **given, as_of=as_of)
