@@ -107,3 +107,17 @@ def test_the_command_refuses_in_one_line(
     error = capsys.readouterr().err
     assert reason in error
     assert error.count("\n") == 1
+
+
+def test_the_command_takes_an_empty_first_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As engines write them; the table is that of the rows."""
+    frame = rows(3, n=800)
+    tables = []
+    for name, empty in (("with", [frame[:0]]), ("without", [])):
+        (tmp_path / name).mkdir()
+        for k, each in enumerate([*empty, frame]):
+            each.write_parquet(tmp_path / name / f"part-{k}.parquet")
+        pattern = str(tmp_path / name / "part-*.parquet")
+        assert run(["evaluate", pattern, "--loss", "loss", "--confidence", "confidence"]) == 0
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1]

@@ -27,6 +27,8 @@ class Progress:
 
     def __call__(self, what: str, share: float, seconds: float) -> None:
         """Announce work that takes long, once; on a terminal show how far it is."""
+        if share <= 0.0:  # a first part without rows tells nothing
+            return
         left = seconds * (1.0 - share) / share
         if what not in self._said and seconds >= TOLD and left >= WORTH:
             self._said.add(what)
