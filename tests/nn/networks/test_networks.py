@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -108,3 +112,31 @@ def test_models_of_other_libraries(name):
     x = torch.rand(1, 3, 224, 224)
     assert torch.allclose(network.head(network.features(x)), network(x))
     assert network(x).shape == (1, 10)
+
+
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_narrow_shortcuts_keep_memory_and_values(layout):
+    """Two threads, an odd batch, 4 channels, stride 2: the gradient of a plain convolution in double precision.
+
+    In a process of its own: oneDNN writes past its memory here, which shows as an abort or as wrong values.
+    """
+    code = f"""
+import torch
+from abstain.nn.networks._residual import conv
+torch.manual_seed(0)
+layer, held = conv(4, 8, 1, 2).to(memory_format={layout}), []
+plain = torch.nn.Conv2d(4, 8, 1, 2, bias=False).double()
+plain.weight.data = layer.weight.data.double()
+for _ in range(100):
+    x = torch.rand(7, 4, 32, 32).contiguous(memory_format={layout})
+    layer.weight.grad = plain.weight.grad = None
+    out, expected = layer(x), plain(x.double())
+    out.square().sum().backward()
+    expected.square().sum().backward()
+    torch.testing.assert_close(out.double(), expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(layer.weight.grad.double(), plain.weight.grad, rtol=1e-4, atol=1e-3)
+    held.append(torch.rand(int(torch.randint(1, 300, (1,)))))
+"""
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
