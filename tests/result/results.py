@@ -110,6 +110,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Grid": lambda: _study_results().grid("augrc"),
     "GroupThresholds": lambda: _certified(risk=0.05, groups=np.tile(["a", "b", "c_&"], 667)[:2000]),
     "LabelPlan": _plan,
+    "GroupedResult": lambda: abstain.summaries.GroupedSummary("site").update(LOSS, SCORES["plain"], SITE).result(),
     "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),
     "Monitoring": lambda: _later("monitor"),
     "NonInferiority": lambda: abstain.inference.non_inferiority(

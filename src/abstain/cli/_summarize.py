@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,14 @@ from abstain.cli._group import command, example_lines
 from abstain.cli._show import check_destinations, scale_option, show
 
 if TYPE_CHECKING:
-    from abstain.summaries import Key, Summary
+    from abstain.summaries import GroupedSummary, Key, Summary
 
 
 @command.command(
     "summarize",
     epilog=example_lines(
         "abstain summarize 'logs/*.parquet' --confidence msp --loss wrong -o monday.parquet",
+        "abstain summarize 'logs/*.parquet' --confidence msp --loss wrong --groups site -o sites.parquet",
         "abstain summarize monday.parquet --metrics 'aurc,selective_risk(coverage=0.9)'",
         "abstain summarize --sql --confidence msp --loss wrong --table logs",
     ),
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--loss", help="Column of losses >= 0, or of what is wrong.")
 @click.option("--labels", help="Column of true classes, with --predictions in place of --loss.")
 @click.option("--predictions", help="Column of predicted classes.")
+@click.option("--groups", help="Column whose values are summarized apart, in the same pass.")
 @click.option(
     "--key",
     "key_name",
@@ -46,8 +48,8 @@ if TYPE_CHECKING:
 @scale_option
 def summarize_command(
     files: Sequence[str], confidence: str | None, loss: str | None, labels: str | None, predictions: str | None,
-    key_name: str | None, nan_policy: Any, metrics: str | None, output: Path | None, as_sql: bool, table: str,
-    scale: float, **destinations: Any,
+    groups: str | None, key_name: str | None, nan_policy: Any, metrics: str | None, output: Path | None, as_sql: bool,
+    table: str, scale: float, **destinations: Any,
 ) -> None:  # fmt: skip
     """Bound the metrics of any number of rows in constant memory.
 
@@ -61,7 +63,7 @@ def summarize_command(
     if as_sql:
         if confidence is None or loss is None:
             raise ValueError("--sql needs --confidence COLUMN and --loss COLUMN")
-        click.echo(summaries.sql(key or summaries.Key(), confidence=confidence, loss=loss, table=table))
+        click.echo(summaries.sql(key or summaries.Key(), confidence=confidence, loss=loss, table=table, groups=groups))
         return
     if not files:
         raise ValueError("no FILES are given; give files of predictions, summaries, or --sql")
@@ -69,7 +71,8 @@ def summarize_command(
     names = summaries.files_of(files)
     check_destinations({**destinations, "output": output}, [Path(name) for name in names])
     _check_name(output)
-    columns = {"confidence": confidence, "loss": loss, "labels": labels, "predictions": predictions}
+    columns = {"confidence": confidence, "loss": loss, "labels": labels, "predictions": predictions,
+               "groups": groups}  # fmt: skip
     summary = _summary(names, key, columns, nan_policy)
     if output is not None:
         summary.save(output)
@@ -83,20 +86,41 @@ def _check_name(output: Path | None) -> None:
         raise ValueError(f"{output}: a summary is written as .parquet; give it that extension")
 
 
-def _summary(names: Sequence[str], key: Key | None, columns: dict[str, Any], nan_policy: Any) -> Summary:
-    """Return the summary of files of rows and of summaries; what was given decides the key."""
+def _summary(
+    names: Sequence[str], key: Key | None, columns: dict[str, Any], nan_policy: Any
+) -> Summary | GroupedSummary:  # fmt: skip
+    """Return the summary of files of rows and of summaries; what was given, or the first summary, decides the key."""
     from abstain import summaries
 
-    parts = [summaries.read_summary(name) for name in names if summaries.is_summary(name)]
-    rows = [name for name in names if not summaries.is_summary(name)]
-    key = key or (parts[0].key if parts else summaries.Key())
+    made = {name: summaries.read_summary(name) for name in names if summaries.is_summary(name)}
+    rows = [name for name in names if name not in made]
+    first = next(iter(made.values()), None)
+    key = key or (first.key if first else summaries.Key())
+    if isinstance(first, summaries.GroupedSummary):
+        columns = columns | {"groups": columns["groups"] or first.groups}
+    elif first is not None and columns["groups"] is not None:
+        raise ValueError(
+            f"{next(iter(made))}: is a summary without groups, so --groups {columns['groups']} has no rows"
+        )
     if rows:
         if columns["confidence"] is None or (columns["loss"] is None and columns["labels"] is None):
             raise ValueError(f"{rows[0]}: holds rows; give --confidence COLUMN and --loss COLUMN")
-        parts.append(
-            summaries.summarize(rows, **columns, scale=key.scale, bits=key.bits, nan_policy=nan_policy)
-        )  # fmt: skip
-    return summaries.Summary(key.scale, key.bits).merge(*parts)
+        of_rows = summaries.summarize(rows, **columns, scale=key.scale, bits=key.bits, nan_policy=nan_policy)
+        made = {rows[0]: of_rows, **made}
+    return _merged(made)
+
+
+def _merged(made: Mapping[str, Any]) -> Summary | GroupedSummary:
+    """Return the sum of summaries; an error names the file of the first that does not add up."""
+    first: Any
+    (_, first), *others = made.items()
+    for name, other in others:
+        try:
+            first = first.merge(other)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{name}: {error}") from None
+    merged: Summary | GroupedSummary = first
+    return merged
 
 
 @command.command("merge", epilog=example_lines("abstain merge monday.parquet tuesday.parquet -o week.parquet"))
@@ -112,11 +136,6 @@ def merge_command(files: Sequence[str], output: Path) -> None:
     names = summaries.files_of(files)
     check_destinations({"output": output}, [Path(name) for name in names])
     _check_name(output)
-    first, *others = map(summaries.read_summary, names)
-    try:
-        merged = first.merge(*others)
-    except ValueError as error:
-        odd = next(name for name, part in zip(names[1:], others, strict=True) if part.key != first.key)
-        raise ValueError(f"{odd}: {error}") from None
+    merged = _merged({name: summaries.read_summary(name) for name in names})
     merged.save(output)
     click.echo(f"wrote {output}: {merged.n:,} rows in {len(names)} summaries", err=True)

@@ -25,6 +25,7 @@ from abstain.outputs._states import States as States
 from abstain.outputs._tally import Counted as Counted
 from abstain.outputs._tally import Tally as Tally
 from abstain.outputs._tally import count as count
+from abstain.outputs._tally import group_names as group_names
 from abstain.outputs._timed import count_in_time as count_in_time
 from abstain.outputs._together import Together as Together
 from abstain.outputs._together import count_together as count_together

@@ -135,6 +135,14 @@ def _codes(found: Any, key: str, name: str) -> IntArray:
     return numbers
 
 
+def group_names(values: Sequence[Any], name: str) -> Any:
+    """Return the values of a group column as they are called in memory: words, numbers, truth values."""
+    told = [each if isinstance(each, str | int | float) else str(each) for each in values]  # such as dates
+    groups = Outputs(loss=np.zeros(len(values)), groups={name: told}).groups
+    assert groups is not None
+    return np.asarray(groups[name])
+
+
 def _coded(found: Any, key: str, name: str, most: int) -> tuple[Any, IntArray]:
     """Return the values of a group column, sorted as in memory, and the place of each entry's value."""
     series = complete(found, key, name)
@@ -144,10 +152,7 @@ def _coded(found: Any, key: str, name: str, most: int) -> tuple[Any, IntArray]:
             f"groups={name!r} has {len(values)} distinct values, more than {most}; "
             "give a column with fewer, for example intervals of a measured quantity"
         )
-    told = [each if isinstance(each, str | int | float) else str(each) for each in values]  # such as dates
-    groups = Outputs(loss=np.zeros(len(values)), groups={name: told}).groups
-    assert groups is not None
-    known = np.asarray(groups[name])
+    known = group_names(values, name)
     order = np.argsort(known)
     place = np.empty(len(series), dtype=np.intp)
     for k, j in enumerate(order.tolist()):

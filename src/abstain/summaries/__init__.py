@@ -5,13 +5,27 @@ from abstain.summaries._bins import Bounds
 from abstain.summaries._bounds import bounds_of as bounds_of  # likewise
 from abstain.summaries._bounds import lacking as lacking  # likewise
 from abstain.summaries._file import is_summary as is_summary  # likewise
+from abstain.summaries._grouped_result import GroupedResult
+from abstain.summaries._groups import GroupedSummary
 from abstain.summaries._key import COLUMNS as COLUMNS  # likewise
 from abstain.summaries._key import Key
 from abstain.summaries._key import Scale as Scale
+from abstain.summaries._read import read_summary
 from abstain.summaries._result import Bounded, SummaryResult
 from abstain.summaries._scan import files_of as files_of  # for the command
 from abstain.summaries._scan import summarize
 from abstain.summaries._sql import sql
-from abstain.summaries._summary import Summary, read_summary
+from abstain.summaries._summary import Summary
 
-__all__ = ["Bounded", "Bounds", "Key", "Summary", "SummaryResult", "read_summary", "sql", "summarize"]
+__all__ = [
+    "Bounded",
+    "Bounds",
+    "GroupedResult",
+    "GroupedSummary",
+    "Key",
+    "Summary",
+    "SummaryResult",
+    "read_summary",
+    "sql",
+    "summarize",
+]

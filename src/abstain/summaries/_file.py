@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -22,28 +23,18 @@ def frame_of(key: Key, columns: dict[str, Any]) -> Any:
     return pl.DataFrame(columns).select(pl.lit(FORMAT).alias("format"), pl.lit(key.name).alias("key"), pl.all())
 
 
-def write(key: Key, columns: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a summary; see :meth:`Summary.save`."""
+def write(frame: Callable[[], Any], path: str | os.PathLike[str]) -> None:
+    """Write a frame of bins; see :meth:`Summary.save`."""
     name = os.fspath(path)
     if os.path.splitext(name)[1].lower() != ".parquet":
         raise ValueError(f"{name}: a summary is written as .parquet; give it that extension")
     need("writing a summary", "polars")
-    write_file(name, frame_of(key, columns).write_parquet)
+    write_file(name, frame().write_parquet)
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Key, dict[str, Any]]:
-    """Return key and columns of a file; see :func:`read_summary`."""
-    name = os.fspath(path)
+def read(name: str) -> Any:
+    """Return what stands in a file; whether it is a summary is not looked at."""
     need("reading a summary", "polars")
-    try:
-        return columns_of(_read(name))
-    except OSError:
-        raise
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-
-
-def _read(name: str) -> Any:
     import polars as pl
 
     if not os.path.isfile(name):
@@ -69,19 +60,35 @@ def is_summary(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
-    """Return key and columns of a frame with the columns of a file; whether they fit together is not looked at."""
-    lacking = [name for name in ("format", "key", "bin", *COLUMNS) if name not in frame.columns]
-    if lacking:
-        raise ValueError(f"is no summary: the column {lacking[0]!r} is missing; make one with 'abstain summarize'")
+def format_of(frame: Any, known: Iterable[str]) -> str:
+    """Return the format of a frame with the columns of a file, one of those that are known."""
+    present(frame, ["format", "key"])
     if not len(frame):
         raise ValueError("holds no bins, not even its key; summarize rows first")
-    formats, keys = (sorted(set(frame[name].cast(str).to_list()), key=str) for name in ("format", "key"))
-    if formats != [FORMAT]:
-        raise ValueError(f"has the format {formats[0]!r}, this version reads {FORMAT!r}; summarize the rows again")
-    if len(keys) > 1:
-        raise ValueError(f"mixes bins of the keys {keys[0]} and {keys[1]}, which do not add up")
-    key = Key.named(str(keys[0]))
+    found = one(frame, "format")
+    if found not in known:
+        raise ValueError(f"has the format {found!r}, this version reads {FORMAT!r}; summarize the rows again")
+    return found
+
+
+def present(frame: Any, names: Iterable[str]) -> None:
+    lacking = [name for name in names if name not in frame.columns]
+    if lacking:
+        raise ValueError(f"is no summary: the column {lacking[0]!r} is missing; make one with 'abstain summarize'")
+
+
+def one(frame: Any, name: str) -> str:
+    """Return what stands in every row of a column."""
+    found = sorted(set(frame[name].cast(str).to_list()), key=str)
+    if len(found) > 1:
+        raise ValueError(f"mixes bins of the {name}s {found[0]} and {found[1]}, which do not add up")
+    return str(found[0])
+
+
+def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
+    """Return key and columns of a frame with the columns of a file; whether they fit together is not looked at."""
+    present(frame, ["bin", *COLUMNS])
+    key = Key.named(one(frame, "key"))
     for column in ("bin", *COLUMNS):
         if not frame.schema[column].is_numeric():
             raise ValueError(f"the column {column!r} must be numeric, got {frame.schema[column]}")

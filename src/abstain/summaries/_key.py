@@ -7,12 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import one_of, whole
+from abstain._checks import one_of, refuse, whole
 from abstain._typing import FloatArray, IntArray
 
 Scale = Literal["probability", "real"]
 #: What a file says it is; a change of the key or of the columns is another number.
 FORMAT = "abstain.summary/1"
+#: The same of a file of groups, each with bins of its own.
+OF_GROUPS = "abstain.groups/1"
 #: Binary orders of magnitude below 1 that bins tell apart: all that 1 - p can have in float64, and those of a score.
 ORDERS = {"probability": 53, "real": 32}
 #: Least and most bits of a key.
@@ -89,6 +91,19 @@ class Key:
     def steps(self) -> int:
         """Bits of a bin within one order of magnitude: 64 orders, and for scores two signs."""
         return self.bits - (6 if self.scale == "probability" else 7)
+
+    def checked(self, score: FloatArray, name: str, nan_policy: Literal["raise", "reject"]) -> FloatArray:
+        """Return scores for which there is a bin, -inf in the place of NaN where that is rejected; refuse others."""
+        if score.min() >= 0.0 and score.max() <= 1.0:  # nearly always, and no NaN is
+            return score
+        if nan_policy == "reject":
+            score = np.where(np.isnan(score), -np.inf, score)
+        remedy = 'repair the scores, or pass nan_policy="reject" (ranked last, never accepted)'
+        refuse(np.isnan(score), score, name, "holds NaN", remedy, np)
+        if self.scale == "probability":
+            outside = ((score < 0.0) & (score > -np.inf)) | (score > 1.0)
+            refuse(outside, score, name, "lies outside [0, 1]", 'make the summary with scale="real"', np)
+        return score
 
     def of(self, confidence: FloatArray) -> IntArray:
         """Return the bins of scores, float64 and not NaN; those of probabilities lie in [0, 1] or are -inf."""

@@ -93,7 +93,7 @@ class SummaryResult(Result):
     def tables(self) -> list[Table]:
         """Return one table: value, least and most, and how far these are apart."""
         rows = [
-            (arrow(each.label, each.direction), Estimate(each.value, each.low, each.high), _share(each.width))
+            (arrow(each.label, each.direction), Estimate(each.value, each.low, each.high), share(each.width))
             for each in self.measurements
         ]
         return [Table([Column("metric"), Column("value", alike=False), Column("width")], rows)]
@@ -109,7 +109,7 @@ class SummaryResult(Result):
         return [{key: value for key, value in asdict(each).items() if key != "label"} for each in self.measurements]
 
 
-def _share(width: float) -> str:
+def share(width: float) -> str:
     if width != width:
         return "—"
     return "exact" if width == 0.0 else f"{100.0 * width:.2g} %"

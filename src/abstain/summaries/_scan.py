@@ -5,22 +5,37 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from abstain._checks import closest, one_of
 from abstain._extras import need
 from abstain._pace import Pace
-from abstain.summaries._file import columns_of
+from abstain.summaries._groups import GroupedSummary
 from abstain.summaries._key import Scale
+from abstain.summaries._read import of_frame
 from abstain.summaries._sql import sql
 from abstain.summaries._summary import Summary
 
 #: Rows of a chunk: their columns stay in the cache.
 CHUNK = 1 << 18
-LOSS, SCORE = "abstain_loss", "abstain_score"
+LOSS, SCORE, GROUP, ROW = "abstain_loss", "abstain_score", "abstain_group", "abstain_row"
+
+
+@overload
+def summarize(
+    source: Any, *, confidence: str, groups: str, loss: str | None = ..., labels: str | None = ...,
+    predictions: str | None = ..., scale: Scale = ..., bits: int = ..., nan_policy: Literal["raise", "reject"] = ...,
+) -> GroupedSummary: ...  # fmt: skip
+
+
+@overload
+def summarize(
+    source: Any, *, confidence: str, groups: None = ..., loss: str | None = ..., labels: str | None = ...,
+    predictions: str | None = ..., scale: Scale = ..., bits: int = ..., nan_policy: Literal["raise", "reject"] = ...,
+) -> Summary: ...  # fmt: skip
 
 
 def summarize(
@@ -30,10 +45,11 @@ def summarize(
     loss: str | None = None,
     labels: str | None = None,
     predictions: str | None = None,
+    groups: str | None = None,
     scale: Scale = "probability",
     bits: int = 16,
     nan_policy: Literal["raise", "reject"] = "raise",
-) -> Summary:
+) -> Summary | GroupedSummary:
     """Summarize files, or a frame, without loading more than a chunk of rows.
 
     Parameters
@@ -47,6 +63,8 @@ def summarize(
         Column of losses, or of truth values: wrong or not.
     labels, predictions : str, optional
         In place of ``loss``: columns of true and predicted classes; the loss is whether they differ.
+    groups : str, optional
+        Column whose values are summarized apart, in the same pass.
     scale, bits
         As for :class:`Summary`.
     nan_policy : {"raise", "reject"}
@@ -54,12 +72,12 @@ def summarize(
 
     Returns
     -------
-    Summary
+    Summary, or GroupedSummary where ``groups`` are given
 
     Raises
     ------
     ValueError
-        A column that is not there; bad rows, which are named with their file; a damaged file.
+        A column that is not there; a missing group; bad rows, which are named with their file; a damaged file.
     FileNotFoundError
         No file matches.
     TypeError
@@ -72,25 +90,28 @@ def summarize(
     >>> frame = polars.LazyFrame({"msp": [0.9, 0.6, 0.6], "wrong": [False, True, False]})
     >>> summarize(frame, confidence="msp", loss="wrong")
     Summary(probability/16, n=3, bins=2)
+    >>> sites = frame.with_columns(site=polars.Series(["a", "a", "b"]))
+    >>> summarize(sites, confidence="msp", loss="wrong", groups="site")
+    GroupedSummary(site, probability/16, n=3, groups=2)
     """
     one_of(nan_policy, ("raise", "reject"), "nan_policy")
     if (loss is None) == (labels is None or predictions is None):
         raise TypeError("give loss=, or both labels= and predictions=: columns that say what is wrong")
     wrong = [loss] if loss is not None else [str(labels), str(predictions)]
-    summary = Summary(scale, bits)
+    summary = Summary(scale, bits) if groups is None else GroupedSummary(groups, scale, bits)
     if _module(source) in ("duckdb", "_duckdb"):
         if loss is None:
             raise TypeError("labels= and predictions= are not compared in DuckDB; give the loss as a column")
-        found = source.query("abstain_rows", sql(summary.key, confidence=confidence, loss=loss, table="abstain_rows"))
-        key, columns = columns_of(found.pl())
-        return Summary.of_columns(key, columns)
+        query = sql(summary.key, confidence=confidence, loss=loss, table="abstain_rows", groups=groups)
+        found = source.query("abstain_rows", query).pl()
+        return summary if found.is_empty() else of_frame(found)
     np.empty(8 * CHUNK)  # once given back, the heap keeps smaller arrays: a third less time than with pages anew
     for name, frame in _frames(source):
         start = 0
         try:
-            for losses, scores in _chunks(frame, confidence, wrong):
-                summary.update(losses, scores, nan_policy=nan_policy)
-                start += len(scores)
+            for part in _chunks(frame, confidence, wrong, groups):
+                _take(summary, part, nan_policy)
+                start += len(part)
         except (ValueError, TypeError) as error:
             at = re.sub(r"(?<=\w\[)\d+(?=\])", lambda found: str(start + int(found[0])), str(error), count=1)  # noqa: B023
             raise type(error)(f"{name}: {at}" if name else at) from None
@@ -142,31 +163,48 @@ def _frames(source: Any) -> Iterator[tuple[str, Any]]:
             yield name, pl.scan_csv(name, separator="\t" if suffix == ".tsv" else ",", glob=False)
 
 
-def _chunks(frame: Any, confidence: str, wrong: Sequence[str]) -> Iterator[tuple[Any, Any]]:
-    """Yield losses and scores of a frame, some rows at a time."""
+def _take(summary: Summary | GroupedSummary, part: Any, nan_policy: Literal["raise", "reject"]) -> None:
+    """Add a chunk of rows."""
+    losses, scores = part[LOSS].to_numpy(), part[SCORE].to_numpy()
+    if isinstance(summary, Summary):
+        summary.update(losses, scores, nan_policy=nan_policy)
+        return
+    import narwhals as nw
+
+    frame = nw.from_native(part, eager_only=True, pass_through=False).select(GROUP).with_row_index(ROW)
+    lacking = np.flatnonzero(frame[GROUP].is_null().to_numpy())
+    if lacking.size:
+        raise ValueError(f"groups[{lacking[0]}] of {summary.groups!r} is missing; filter or fill such rows")
+    rows_of = [(value, rows[ROW].to_numpy()) for (value,), rows in frame.group_by(GROUP)]
+    summary.add(losses, scores, len(part), rows_of, nan_policy)
+
+
+def _chunks(frame: Any, confidence: str, wrong: Sequence[str], groups: str | None) -> Iterator[Any]:
+    """Yield losses, scores and groups of a frame, some rows at a time."""
     if _module(frame) == "polars":
         rows = frame.lazy()
-        rows = _selected(rows, rows.collect_schema(), confidence, wrong)
-        parts: Iterable[Any] = _streamed(rows)
-    else:
-        import narwhals as nw
+        yield from _streamed(_selected(rows, rows.collect_schema(), confidence, wrong, groups))
+        return
+    import narwhals as nw
 
-        try:
-            whole = nw.from_native(frame).lazy()
-        except TypeError:
-            raise TypeError(f"source of type {type(frame).__name__} is neither a path nor a data frame") from None
-        rows = _selected(whole, whole.collect_schema(), confidence, wrong, nw).collect()
-        parts = (rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))
-    for part in parts:
-        yield part[LOSS].to_numpy(), part[SCORE].to_numpy()
+    try:
+        whole = nw.from_native(frame).lazy()
+    except TypeError:
+        raise TypeError(f"source of type {type(frame).__name__} is neither a path nor a data frame") from None
+    rows = _selected(whole, whole.collect_schema(), confidence, wrong, groups, nw).collect()
+    for start in range(0, len(rows), CHUNK):
+        yield rows[start : start + CHUNK]
 
 
-def _selected(rows: Any, schema: Any, confidence: str, wrong: Sequence[str], library: Any = None) -> Any:
-    """Return loss and score, as numbers in which a null is NaN once they are arrays."""
+def _selected(
+    rows: Any, schema: Any, confidence: str, wrong: Sequence[str], groups: str | None, library: Any = None
+) -> Any:
+    """Return loss and score, as numbers in which a null is NaN once they are arrays, and the group."""
     polars_ = library is None
     if polars_:
         import polars as library
-    for name in (confidence, *wrong):
+    own = [] if groups is None else [groups]
+    for name in (confidence, *wrong, *own):
         if name not in schema:
             raise ValueError(f"column {name!r} is not there; {closest(str(name), map(str, schema))}")
     for name in (confidence, *wrong[: len(wrong) % 2]):
@@ -179,7 +217,7 @@ def _selected(rows: Any, schema: Any, confidence: str, wrong: Sequence[str], lib
         loss = loss.cast(library.Float64)
     if not polars_:  # nulls become NaN as numbers do in polars
         loss, score = (each.cast(library.Float64).fill_null(float("nan")) for each in (loss, score))
-    return rows.select(loss.alias(LOSS), score.alias(SCORE))
+    return rows.select(loss.alias(LOSS), score.alias(SCORE), *(library.col(name).alias(GROUP) for name in own))
 
 
 def _streamed(rows: Any) -> Iterator[Any]:

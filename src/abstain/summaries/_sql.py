@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abstain._checks import LARGEST
-from abstain.summaries._key import FORMAT, Key
+from abstain.summaries._key import FORMAT, OF_GROUPS, Key
 
 
-def sql(key: Key, *, confidence: str, loss: str, table: str = "predictions") -> str:
+def sql(key: Key, *, confidence: str, loss: str, table: str = "predictions", groups: str | None = None) -> str:
     """Return a query whose result, once written as Parquet, is a summary: see :func:`read_summary`.
 
     It stays within the standard: common table expressions, CASE, FLOOR and IEEE arithmetic, without casts of bits and
@@ -21,6 +21,8 @@ def sql(key: Key, *, confidence: str, loss: str, table: str = "predictions") -> 
         (PostgreSQL) needs ``CAST(wrong AS INTEGER)`` in a view.
     table : str
         What stands after FROM, as it is: a table, a view, or ``read_parquet('logs/*.parquet')``.
+    groups : str, optional
+        Column whose values are summarized apart.
 
     Returns
     -------
@@ -39,42 +41,52 @@ def sql(key: Key, *, confidence: str, loss: str, table: str = "predictions") -> 
     (1, '  FROM logs')
     """
     at = 1 << key.steps
+    own, also = ("", "") if groups is None else (f", {_quoted(groups)} AS part", ", part")
     lines = [
         "WITH given AS (",
         f"  SELECT CAST({_quoted(confidence)} AS DOUBLE PRECISION) AS score,"
-        f" CAST({_quoted(loss)} AS DOUBLE PRECISION) AS loss",
+        f" CAST({_quoted(loss)} AS DOUBLE PRECISION) AS loss{own}",
         f"  FROM {table}",
         "), usable AS (",
         f"  SELECT CASE WHEN {_usable(key)}",
-        f"    AND loss BETWEEN 0E0 AND {_number(LARGEST)} THEN score END AS score, loss",
+        f"    AND loss BETWEEN 0E0 AND {_number(LARGEST)} THEN score END AS score, loss{also}",
         "  FROM given",
         "), by64 AS (",
-        f"  SELECT score, loss, 0 AS places, {_scaled(key)} AS z",
+        f"  SELECT score, loss{also}, 0 AS places, {_scaled(key)} AS z",
         "  FROM usable",
     ]
     for shift in (32, 16, 8, 4, 2, 1):
         far = f"z >= {_number(2.0**shift)}"
         lines += [
             f"), by{shift} AS (",
-            f"  SELECT score, loss, CASE WHEN {far} THEN places + {shift} ELSE places END AS places,",
+            f"  SELECT score, loss{also}, CASE WHEN {far} THEN places + {shift} ELSE places END AS places,",
             f"    CASE WHEN {far} THEN z * {_number(2.0**-shift)} ELSE z END AS z",
             f"  FROM by{2 * shift}",
         ]
     lines += [
         "), placed AS (",
-        f"  SELECT score, loss, z, places * {at} + CAST(FLOOR(z * {_number(float(at))}) AS BIGINT) - {at} AS place",
+        f"  SELECT score, loss{also}, z,",
+        f"    places * {at} + CAST(FLOOR(z * {_number(float(at))}) AS BIGINT) - {at} AS place",
         "  FROM by1",
         "), binned AS (",
-        f"  SELECT score, loss, COALESCE({_bin(key)}, -1) AS bin",
+        f"  SELECT score, loss{also}, COALESCE({_bin(key)}, -1) AS bin",
         "  FROM placed",
         ")",
-        f"SELECT '{FORMAT}' AS \"format\", '{key.name}' AS \"key\", bin, COUNT(*) AS n, SUM(loss) AS loss_sum,",
+        f"SELECT {_said(key, groups)}, bin, COUNT(*) AS n, SUM(loss) AS loss_sum,",
         "  CAST(SUM(CASE WHEN loss = 0E0 OR loss = 1E0 THEN 0 ELSE 1 END) AS BIGINT) AS other_losses,",
         "  MAX(loss) AS largest_loss, MIN(score) AS lowest, MAX(score) AS highest",
         "FROM binned",
-        "GROUP BY bin",
+        "GROUP BY bin" + also,
     ]
     return "\n".join(lines)
+
+
+def _said(key: Key, groups: str | None) -> str:
+    """Return the columns that say what the bins are of."""
+    if groups is None:
+        return f"'{FORMAT}' AS \"format\", '{key.name}' AS \"key\""
+    name = groups.replace("'", "''")
+    return f'\'{OF_GROUPS}\' AS "format", \'{key.name}\' AS "key", \'{name}\' AS "groups", part AS "group"'
 
 
 def _usable(key: Key) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import check_loss, is_empty, one_of, refuse, same_length, vector
+from abstain._checks import check_loss, is_empty, one_of, same_length, vector
 from abstain._typing import ArrayLike, FloatArray
 from abstain.metrics import Metric, get, names, parse
 from abstain.summaries import _file
@@ -17,6 +17,21 @@ from abstain.summaries._bounds import bounds_of, lacking
 from abstain.summaries._key import COLUMNS, Key, Scale
 from abstain.summaries._points import risk_range
 from abstain.summaries._result import Bounded, SummaryResult
+
+
+def add_up(first: Any, others: Iterable[Any]) -> None:
+    """Refuse summaries that do not add up: of another kind, or with another key."""
+    for part in others:
+        if type(part) is not type(first):
+            raise TypeError(
+                f"merge takes summaries of one kind, got {type(first).__name__} and {type(part).__name__}; "
+                "unpack a list: a.merge(*others)"
+            )
+        if part.name != first.name:
+            raise ValueError(
+                f"summaries with the keys {first.name} and {part.name} do not add up; "
+                "summarize both with one scale and as many bits"
+            )
 
 
 class Summary:
@@ -86,26 +101,21 @@ class Summary:
         >>> abstain.summaries.Summary("real").update([0, 1], [7.5, -2.0]).n
         2
         """
+        return self.add(*self.checked(loss, confidence, nan_policy))
+
+    def checked(
+        self, loss: ArrayLike, confidence: ArrayLike, nan_policy: Literal["raise", "reject"]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return columns as :meth:`update` takes them."""
         one_of(nan_policy, ("raise", "reject"), "nan_policy")
         if is_empty(loss) and is_empty(confidence):
-            return self
+            return np.zeros(0), np.zeros(0)
         losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None) + 0.0
         same_length(loss=losses, confidence=scores)
         check_loss(losses, np)
-        if scores.min() >= 0.0 and scores.max() <= 1.0:  # nearly always, and no NaN is
-            self._add(losses, scores)
-            return self
-        if nan_policy == "reject":
-            scores[np.isnan(scores)] = -np.inf
-        remedy = 'repair the scores, or pass nan_policy="reject" (ranked last, never accepted)'
-        refuse(np.isnan(scores), scores, "confidence", "holds NaN", remedy, np)
-        if self.key.scale == "probability":
-            outside = ((scores < 0.0) & (scores > -np.inf)) | (scores > 1.0)
-            refuse(outside, scores, "confidence", "lies outside [0, 1]", 'make the summary with scale="real"', np)
-        self._add(losses, scores)
-        return self
+        return losses, self.key.checked(scores, "confidence", nan_policy)
 
-    def _add(self, loss: FloatArray, score: FloatArray) -> None:
+    def add(self, loss: FloatArray, score: FloatArray) -> Summary:
         which, columns = self.key.of(score), self._columns
         columns["n"] += np.bincount(which, minlength=self.key.bins)
         np.minimum.at(columns["lowest"], which, score)
@@ -116,6 +126,7 @@ class Summary:
         graded = loss != 1.0
         columns["other_losses"] += np.bincount(which[graded], minlength=self.key.bins)
         np.maximum.at(columns["largest_loss"], which, loss)
+        return self
 
     def merge(self, *others: Summary) -> Summary:
         """Return the summary of all rows behind this one and the others, which stay as they are.
@@ -142,20 +153,19 @@ class Summary:
         >>> Summary().update([0], [0.9]).merge(Summary().update([1], [0.9])).n
         2
         """
+        add_up(self, others)
         result = Summary(self.key.scale, self.key.bits)
         for part in (self, *others):
-            if not isinstance(part, Summary):
-                raise TypeError(f"merge takes summaries, got {type(part).__name__}; unpack a list: a.merge(*others)")
-            if part.key != self.key:
-                raise ValueError(
-                    f"summaries with the keys {self.key.name} and {part.key.name} do not add up; "
-                    "summarize both with one scale and as many bits"
-                )
             for name, (_, _, combine) in COLUMNS.items():
                 combine(result._columns[name], part._columns[name], out=result._columns[name])
         return result
 
     # ------------------------------------------------------------------ what it says
+
+    @property
+    def name(self) -> str:
+        """Name of the key: what summaries that add up have in common."""
+        return self.key.name
 
     @property
     def n(self) -> int:
@@ -183,6 +193,11 @@ class Summary:
         """
         kept = np.flatnonzero(self._columns["n"])
         return {"bin": kept, **{name: column[kept] for name, column in self._columns.items()}}
+
+    @classmethod
+    def of_frame(cls, frame: Any) -> Summary:
+        """Return the summary that a polars frame with the columns of a file holds."""
+        return cls.of_columns(*_file.columns_of(frame))
 
     @classmethod
     def of_columns(cls, key: Key, columns: Mapping[str, Any]) -> Summary:
@@ -331,45 +346,11 @@ class Summary:
         ImportError
             polars is missing.
         """
-        _file.write(self.key, self.columns(), path)
+        _file.write(self.frame, path)
+
+    def frame(self) -> Any:
+        """Return the bins as a polars frame, as they stand in a file."""
+        return _file.frame_of(self.key, self.columns())
 
     def __repr__(self) -> str:
         return f"Summary({self.key.name}, n={self.n}, bins={self.n_bins})"
-
-
-def read_summary(path: str | os.PathLike[str]) -> Summary:
-    """Read a summary that :meth:`Summary.save`, ``abstain summarize`` or its SQL have written.
-
-    Parameters
-    ----------
-    path : str or path
-        A Parquet file with the columns ``format``, ``key``, ``bin``, ``n``, ``loss_sum``, ``other_losses``,
-        ``largest_loss``, ``lowest`` and ``highest``, as the result of ``abstain summarize --sql`` has them.
-
-    Returns
-    -------
-    Summary
-
-    Raises
-    ------
-    ValueError
-        A file that is damaged, no summary, of another format, or whose counts, losses and scores contradict each other.
-    FileNotFoundError
-        There is no such file.
-    ImportError
-        polars is missing.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from abstain.summaries import Summary, read_summary
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "monday.parquet"
-    >>> Summary().update([0, 1], [0.9, 0.5]).save(file)
-    >>> read_summary(file)
-    Summary(probability/16, n=2, bins=2)
-    """
-    key, columns = _file.read(path)
-    try:
-        return Summary.of_columns(key, columns)
-    except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from None
