@@ -57,7 +57,7 @@ def test_an_evaluation_of_a_small_table_loads_no_scipy(tmp_path: Path) -> None:
     assert {*NOT_LOADED, "scipy.special"} & set(loaded) == {"click"}
 
 
-@pytest.mark.parametrize("module", ["evaluation", "inference", "thresholds"])
+@pytest.mark.parametrize("module", ["evaluation", "inference", "outputs", "thresholds"])
 def test_doors_that_open_leaf_by_leaf_have_what_their_stubs_name(module: str) -> None:
     """A name of the stub is that object of its leaf, and nothing is loaded with the door itself."""
     stub = (ROOT / f"src/abstain/{module}/__init__.pyi").read_text(encoding="utf-8")

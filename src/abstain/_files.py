@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO
@@ -51,7 +50,7 @@ def write_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]
 
 def _replace(target: str, folder: str, write: Callable[[BinaryIO], object]) -> None:
     # the name of the target is not part of the temporary one: together they might be too long for the file system
-    temporary = os.path.join(folder, f"{_PREFIX}{uuid.uuid4().hex}{_SUFFIX}")
+    temporary = os.path.join(folder, f"{_PREFIX}{os.urandom(16).hex()}{_SUFFIX}")
     try:
         with open(temporary, "xb") as file:
             _hold(file)

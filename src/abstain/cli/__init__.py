@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -11,18 +12,20 @@ from abstain._extras import lacking
 
 __all__ = ["main", "run"]
 
+#: New objects before Python looks for cycles among them: by its own 700 the modules of a command are gone through again
+#: and again, which takes a fifteenth of a small evaluation and finds nothing.
+_PATIENCE = 50_000
+
 
 def __getattr__(name: str) -> Any:
     """Load what needs click: the group of all commands, and messages in their words."""
     if name not in ("as_options", "command"):
         raise AttributeError(f"module 'abstain.cli' has no attribute {name!r}")
-    from abstain.cli._run import as_options  # and with it all commands
-
-    if name == "as_options":
-        return as_options
     from abstain.cli._group import command
+    from abstain.cli._options import as_options
 
-    return command
+    command.list_commands(None)  # loads all of them
+    return as_options if name == "as_options" else command
 
 
 def main() -> None:
@@ -34,11 +37,13 @@ def main() -> None:
     >>> callable(abstain.cli.main)
     True
     """
+    gc.set_threshold(_PATIENCE)
     try:
         code = _start()
     except KeyboardInterrupt:  # also while all is still being imported
         print("abstain: interrupted", file=sys.stderr)
         code = 130
+    gc.freeze()  # the interpreter would go through all that was loaded three times more before it ends
     sys.exit(code)
 
 

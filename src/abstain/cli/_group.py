@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
 from abstain.cli._plugin import Group
+
+#: Files of commands, in the order in which they are loaded until one has added the command that is called.
+_LEAVES = (
+    "_commands", "_thresholds", "_compare", "_monitor", "_policy", "_joint", "_labels", "_summarize", "_explain",
+    "_plots", "_study", "_train",
+)  # fmt: skip
+
+
+class _Root(Group):
+    """The command itself, which loads the files of its commands when they are needed."""
+
+    group_class = Group  # of groups inside
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; what comes after it in the list need not be loaded."""
+        for leaf in _LEAVES:
+            if cmd_name in self.commands:
+                break
+            import_module(f"abstain.cli.{leaf}")
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
+        """Return the names of all commands."""
+        for leaf in _LEAVES:
+            import_module(f"abstain.cli.{leaf}")
+        return sorted(self.commands)
 
 
 def example_lines(*lines: str) -> str:
@@ -16,7 +44,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 @click.group(
-    cls=Group,
+    cls=_Root,
     context_settings=_SETTINGS,
     epilog=example_lines("abstain demo", "abstain evaluate predictions.csv --report report.html"),
 )

@@ -47,7 +47,7 @@ def _load_all(_context: click.Context, _option: click.Parameter, names: tuple[st
 class Group(click.Group):
     """A group of commands, each of which takes ``--plugin``, those of groups inside too."""
 
-    group_class = type
+    group_class: Any = type
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with their first sentence in full: click would cut it."""

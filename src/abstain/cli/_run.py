@@ -14,22 +14,7 @@ import click
 
 from abstain._pace import heard_by
 from abstain._result import clean, wrapped
-from abstain.cli import (  # noqa: F401  (they add their commands)
-    _commands,
-    _compare,
-    _explain,
-    _input,
-    _joint,
-    _labels,
-    _monitor,
-    _plots,
-    _policy,
-    _report,
-    _study,
-    _summarize,
-    _thresholds,
-    _train,
-)
+from abstain.cli import _input, _report
 from abstain.cli._group import command
 from abstain.cli._options import as_options as as_options
 from abstain.cli._progress import Progress

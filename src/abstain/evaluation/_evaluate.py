@@ -19,7 +19,6 @@ from abstain.evaluation._entry import check_names, named_groups, same_samples
 from abstain.evaluation._measure import MOST_GROUPS, Scored, measured_parts
 from abstain.evaluation._provenance import provenance
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
-from abstain.evaluation._scanned import refuse_rows, scanned
 from abstain.inference import check_level
 from abstain.metrics import Metric
 from abstain.outputs import Outputs, expect, parts_of
@@ -132,6 +131,8 @@ def evaluate(
         level = check_level(level)
     source = parts_of(outputs)
     if source is not None:
+        from abstain.evaluation._scanned import refuse_rows, scanned
+
         refuse_rows(fit, n_resamples)
         return scanned(source, scores, metrics, groups, columns, nan_policy, level)
     outputs, groups = _planned.read(outputs, scores, groups, columns, nan_policy)

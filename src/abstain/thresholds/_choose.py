@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,16 +25,17 @@ from abstain.curve import OperatingPoint, RiskCoverageCurve
 from abstain.inference import as_metric, of_samples
 from abstain.outputs import refuse_without_frame
 from abstain.thresholds._attained import attained, least_risk, rows_needed
-from abstain.thresholds._calibration import counted, in_memory
 from abstain.thresholds._certify import Bound, Found, Procedure, fixed_thresholds, search
 from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._copies import warn_of_copies
-from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._points import at_cost, at_trust, curve_of, nearest
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
 from abstain.thresholds._reuse import warn_if_selected
 from abstain.thresholds._sample import Sample, largest_loss
+
+if TYPE_CHECKING:
+    from abstain.thresholds._groups import GroupThresholds
 
 Metric = Literal["cwsa", "cwsa_plus"]
 
@@ -186,6 +187,8 @@ def choose_threshold(
         "procedure": procedure, "bound": bound, "max_loss": max_loss, "max_weight": max_weight,
         "thresholds": thresholds,
     }  # fmt: skip
+    from abstain.thresholds._calibration import counted, in_memory  # the rest is for evaluations, too
+
     if frame is not None:
         named = {"loss": loss, "sample_weight": sample_weight, "clusters": clusters}
         rows = counted(frame, confidence, groups, nan_policy, named | columns)
@@ -207,6 +210,8 @@ def choose_threshold(
             found[name] = _said(_one(make(), objective, level, options), answered)
         except ValueError as error:
             raise type(error)(f"group {name!r}: {error}") from None
+    from abstain.thresholds._groups import GroupThresholds
+
     return GroupThresholds(found, None if delta is None else float(delta), multiplicity, whole.fingerprint)
 
 

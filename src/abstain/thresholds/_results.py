@@ -14,9 +14,9 @@ from abstain._checks import vector
 from abstain._result import NO_GROUPS, NOTHING, USABLE, Column, Estimate, Result, Row, Table, about, limits, percent
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
-from abstain.policy import Policy
 
 if TYPE_CHECKING:
+    from abstain.policy import Policy
     from abstain.thresholds._attained import Attained
 
 
@@ -86,6 +86,8 @@ class Threshold(Result):
         -------
         Policy
         """
+        from abstain.policy import Policy  # an evaluation makes none
+
         return Policy.of(
             self, score=score, logits=logits, probabilities=probabilities, temperature=temperature, reading=reading,
             class_names=class_names, model=model, author=author, note=note,
