@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -15,8 +17,10 @@ from tests.strategies import losses as loss_values
 #: Losses of about one size, so that a ratio of areas is well conditioned.
 TAME = ("binary", "graded", "repeated")
 COUNTS = ("harmonic", "log")
-#: For tests that run once per metric and option: together they still see thousands of problems.
+#: For tests that run once per metric: together they still see thousands of problems.
 FEWER = settings(max_examples=max(1, settings().max_examples // 4))
+#: For the test that all values rest on.
+MORE = settings(max_examples=2 * settings().max_examples)
 
 
 def needs_counts(metric: Metric) -> bool:
@@ -65,6 +69,24 @@ def problems_for(
     if "unit_score" in metric.needs:
         return unit_problems(allowed, given, min_size, max_size)
     return problems(losses=allowed, scores=scores, weights=given, min_size=min_size, max_size=max_size)
+
+
+def families(cases: Iterable[Metric]) -> list[Any]:
+    """Return the cases as parameters of a test, those that take the same problems together.
+
+    To draw a problem costs more than all metrics of it, so that each is drawn once and read by many.
+    """
+    found: dict[str, list[Metric]] = {}
+    for metric in cases:
+        score = "unit" if "unit_score" in metric.needs else "any"
+        weights = "counted" if needs_counts(metric) else "weighted"
+        found.setdefault("-".join((score, weights, *losses_of(metric))), []).append(metric)
+    return [pytest.param(metrics, id=name) for name, metrics in found.items()]
+
+
+def values(metrics: Iterable[Metric], blocks: Any) -> dict[str, float]:
+    """Return the values of several metrics of one table, by their names."""
+    return {metric.spec: metric(blocks) for metric in metrics}
 
 
 def table(problem: Problem, **options: Any) -> Any:

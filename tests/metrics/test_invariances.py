@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from abstain import TieBlocks, metrics
 from abstain.metrics import Metric
-from tests.metrics._problems import FEWER, TAME, needs_counts, problems_for, scale, table
+from tests.metrics._problems import TAME, families, needs_counts, problems_for, scale, table, values
 from tests.metrics.references_values import REFERENCES
 from tests.strategies import partitions
 
@@ -31,49 +31,41 @@ ON_ROWS = [metric for metric in CASES if needs_counts(metric)]
 FUNCTIONALS = [metric for metric in CASES if not needs_counts(metric)]
 
 
-def spec(metric: Metric) -> str:
-    """Return the name of a test case."""
-    return metric.spec
-
-
-def close(found: float, expected: float, size: float = 1.0) -> None:
+def close(found: dict[str, float], expected: dict[str, float], size: float = 1.0) -> None:
     """Equal to rounding, or both NaN."""
     assert found == pytest.approx(expected, rel=1e-10, abs=2e-11 * size, nan_ok=True)
 
 
-@pytest.mark.parametrize("metric", CASES, ids=spec)
-@FEWER
+@pytest.mark.parametrize("cases", families(CASES))
 @given(data=st.data())
-def test_row_order_does_not_matter(metric: Metric, data: st.DataObject) -> None:
+def test_row_order_does_not_matter(cases: list[Metric], data: st.DataObject) -> None:
     """Any permutation of the rows gives the same value, bit for bit for unweighted 0/1 losses."""
-    problem = data.draw(problems_for(metric))
+    problem = data.draw(problems_for(cases[0]))
     order = data.draw(st.permutations(range(len(problem.loss))))
-    values = metric(table(problem)), metric(table(problem.rows(np.array(order))))
+    found = [values(cases, table(rows)) for rows in (problem, problem.rows(np.array(order)))]
     if problem.weight is None and set(problem.loss) <= {0.0, 1.0}:
-        np.testing.assert_equal(*values)
+        np.testing.assert_equal(*found)
     else:
-        close(*values, scale(problem))
+        close(*found, scale(problem))
 
 
-@pytest.mark.parametrize("metric", RANK_ONLY, ids=spec)
-@FEWER
+@pytest.mark.parametrize("cases", families(RANK_ONLY))
 @given(data=st.data())
-def test_increasing_transforms_do_not_matter(metric: Metric, data: st.DataObject) -> None:
+def test_increasing_transforms_do_not_matter(cases: list[Metric], data: st.DataObject) -> None:
     """A rank metric is bit for bit the same on the scores' ranks; -inf, which is never accepted, stays what it is."""
-    problem = data.draw(problems_for(metric))
+    problem = data.draw(problems_for(cases[0]))
     ranks = np.unique(problem.confidence, return_inverse=True)[1] - 3.0
     ranks[problem.confidence == -np.inf] = -np.inf
-    np.testing.assert_equal(metric(table(problem)), metric(table(problem._replace(confidence=ranks))))
+    np.testing.assert_equal(*(values(cases, table(one)) for one in (problem, problem._replace(confidence=ranks))))
 
 
-@pytest.mark.parametrize("metric", FUNCTIONALS, ids=spec)
-@FEWER
+@pytest.mark.parametrize("cases", families(FUNCTIONALS))
 @given(data=st.data())
-def test_duplication_of_every_row_does_not_matter(metric: Metric, data: st.DataObject) -> None:
+def test_duplication_of_every_row_does_not_matter(cases: list[Metric], data: st.DataObject) -> None:
     """Functionals of the empirical distribution do not change when every row occurs three times."""
-    problem = data.draw(problems_for(metric))
+    problem = data.draw(problems_for(cases[0]))
     tripled = problem.rows(np.repeat(np.arange(len(problem.loss)), 3))
-    close(metric(table(tripled)), metric(table(problem)), scale(problem))
+    close(values(cases, table(tripled)), values(cases, table(problem)), scale(problem))
 
 
 @pytest.mark.parametrize("name", ["harmonic", "log", "augrc_unbiased"])
@@ -85,34 +77,31 @@ def test_duplication_changes_estimators_on_rows(name: str) -> None:
     assert {"harmonic", "log"} <= {metric.options.get("estimator") for metric in ON_ROWS}
 
 
-@pytest.mark.parametrize("metric", CASES, ids=spec)
-@FEWER
+@pytest.mark.parametrize("cases", families(CASES))
 @given(data=st.data())
-def test_weight_is_repetition(metric: Metric, data: st.DataObject) -> None:
+def test_weight_is_repetition(cases: list[Metric], data: st.DataObject) -> None:
     """A whole-number weight equals that many copies of the row."""
-    problem = data.draw(problems_for(metric, kinds=("frequencies",)))
+    problem = data.draw(problems_for(cases[0], kinds=("frequencies",)))
     rows = np.repeat(np.arange(len(problem.loss)), np.asarray(problem.weight).astype(int))
     copies = problem._replace(weight=None).rows(rows)
-    close(metric(table(problem)), metric(table(copies)), scale(problem))
+    close(values(cases, table(problem)), values(cases, table(copies)), scale(problem))
 
 
-@pytest.mark.parametrize("metric", CASES, ids=spec)
-@FEWER
+@pytest.mark.parametrize("cases", families(CASES))
 @given(data=st.data())
-def test_merged_parts_are_the_whole(metric: Metric, data: st.DataObject) -> None:
+def test_merged_parts_are_the_whole(cases: list[Metric], data: st.DataObject) -> None:
     """The metric of merged tables is the metric of all rows."""
-    problem = data.draw(problems_for(metric, min_size=2, losses=TAME))
+    problem = data.draw(problems_for(cases[0], min_size=2, losses=TAME))
     parts = [problem.rows(rows) for rows in data.draw(partitions(len(problem.loss)))]
     parts = [part for part in parts if part.weight is None or part.weight.sum() > 0.0]
     tables: list[Any] = [table(part) for part in parts]
-    close(metric(tables[0].merge(*tables[1:])), metric(table(problem)), scale(problem))
+    close(values(cases, tables[0].merge(*tables[1:])), values(cases, table(problem)), scale(problem))
 
 
-@pytest.mark.parametrize("metric", FUNCTIONALS, ids=spec)
-@FEWER
+@pytest.mark.parametrize("cases", families(FUNCTIONALS))
 @given(data=st.data(), factor=st.sampled_from([0.125, 3.0, 1000.0]))
-def test_unit_of_the_weights_does_not_matter(metric: Metric, data: st.DataObject, factor: float) -> None:
+def test_unit_of_the_weights_does_not_matter(cases: list[Metric], data: st.DataObject, factor: float) -> None:
     """Weights count relative to each other only."""
-    problem = data.draw(problems_for(metric, kinds=("positive", "with_zeros")))
+    problem = data.draw(problems_for(cases[0], kinds=("positive", "with_zeros")))
     scaled = problem._replace(weight=factor * np.asarray(problem.weight))
-    close(metric(table(scaled)), metric(table(problem)), scale(problem))
+    close(values(cases, table(scaled)), values(cases, table(problem)), scale(problem))

@@ -15,25 +15,21 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain import UndefinedMetricWarning, metrics
-from abstain.metrics import Predictions
+from abstain.metrics import Metric, Predictions
 from tests.metrics import references as rank
-from tests.metrics._problems import FEWER, losses_of, problems_for, scale, table
+from tests.metrics._problems import FEWER, MORE, families, losses_of, problems_for, scale, table, values
 from tests.metrics.references import Data
 from tests.metrics.references_collaboration import macro_selective_risk
 from tests.metrics.references_values import PREDICTION_REFERENCES, REFERENCES
 from tests.strategies import weights
 
-CASES = [
-    pytest.param(name, options, id=f"{name}-{'-'.join(map(str, options.values()))}")
-    for name, (_, choices) in REFERENCES.items()
-    for options in choices
-]
+CASES = [metrics.get(name, **options) for name, (_, choices) in REFERENCES.items() for options in choices]
 #: Rounding of the reference's quadratures and of sums of up to 14 weights between 1/64 and 64.
 TOLERANCE = 2e-11
 
 
-def same(found: float, expected: float, size: float = 1.0) -> None:
-    """Both NaN, or equal to rounding."""
+def same(found: Any, expected: Any, size: float = 1.0) -> None:
+    """Both NaN, or equal to rounding: one value, or those of several metrics by their names."""
     assert found == pytest.approx(expected, rel=1e-10, abs=TOLERANCE * size, nan_ok=True)
 
 
@@ -49,14 +45,15 @@ def test_every_option_of_every_metric_is_tried() -> None:
         assert tried == set(metrics.get(name).defaults) - {"trust"}
 
 
-@pytest.mark.parametrize(("name", "options"), CASES)
+@pytest.mark.parametrize("cases", families(CASES))
+@MORE
 @given(data=st.data())
-def test_value_equals_slow_definition(name: str, options: dict[str, Any], data: st.DataObject) -> None:
+def test_value_equals_slow_definition(cases: list[Metric], data: st.DataObject) -> None:
     """Random problems with ties, infinities, graded and unbounded losses and weights give the reference's value."""
-    metric = metrics.get(name, **options)
-    problem = data.draw(problems_for(metric))
-    reference = REFERENCES[name][0]
-    same(metric(table(problem)), reference(Data.of(*problem), **options), scale(problem))
+    problem = data.draw(problems_for(cases[0]))
+    rows = Data.of(*problem)
+    expected = {metric.spec: REFERENCES[metric.name][0](rows, **metric.options) for metric in cases}
+    same(values(cases, table(problem)), expected, scale(problem))
 
 
 @pytest.mark.parametrize("name", list(REFERENCES))
