@@ -63,6 +63,18 @@ def closest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(known)}"
 
 
+def engine_of(frame: Any) -> str:
+    """Return the name of the engine of a frame of Narwhals, as ``"polars"``."""
+    return str(frame.implementation).removeprefix("Implementation.").lower()
+
+
+def refuse_pattern(name: str, engine: str) -> None:
+    """Refuse a name of a column that an engine reads as a pattern of names."""
+    everything = name == "*" and engine not in ("pandas", "pyarrow", "dask", "modin", "cudf")
+    if everything or (engine == "polars" and name[:1] == "^" and name[-1:] == "$"):
+        raise ValueError(f"column {name!r} is no name but a pattern in {engine}; rename the column")
+
+
 def listed(names: Iterable[str], limit: int = 12) -> str:
     """Return names for a message, cut short."""
     names = [name if name == name.strip() else repr(name) for name in names]  # blanks would not be seen

@@ -70,7 +70,7 @@ def test_maturity_is_counted_from_the_latest_row() -> None:
     ("told", "kind", "reason"),
     [
         ({"time": None}, ValueError, "the rows of a frame have no order but that of a column; give time="),
-        ({"time": "week"}, ValueError, "column 'week' is not there"),
+        ({"time": "week"}, ValueError, "time='week': no column has this name"),
         ({"clusters": "site"}, UnmetNeed, "clusters are watched by their first rows, one by one"),
         ({"frame": labelled()}, TypeError, "frame must be a lazy frame"),
         ({"where": "x"}, UnmetNeed, "where= is not read in a scan"),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import LARGEST, LARGEST_BITS, closest
+from abstain._checks import LARGEST, LARGEST_BITS, closest, engine_of, refuse_pattern
 from abstain._typing import FloatArray, NanPolicy
 from abstain.blocks._parts import Moments
 from abstain.blocks._samples import failures, of_columns, without_empty
@@ -54,6 +54,7 @@ def build(
     schema = lazy.collect_schema()
     for name in names:
         _check_column(name, dict(schema))
+        refuse_pattern(name, engine_of(lazy))
     columns = {KEY: _number(nw, schema, confidence).fill_null(float("nan")), LOSS: _number(nw, schema, loss)}
     if sample_weight is not None:
         columns[WEIGHT] = _number(nw, schema, sample_weight)

@@ -10,7 +10,7 @@ import click
 
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
-from abstain.cli._input import about, read
+from abstain.cli._input import about, column_names, read
 from abstain.cli._next import Told, unread_groups
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
@@ -102,7 +102,7 @@ def monitor_command(
     be repeated every day. Without FILE what was watched so far is shown.
     """
     from abstain import load_policy
-    from abstain.thresholds import Watch, in_time_order, load_watch
+    from abstain.thresholds import Watch, in_frame, in_time_order, load_watch
 
     check_opened(report_path, opened)
     check_destinations({**plot_targets(plots), "report_path": report_path}, [policy, *([] if file is None else [file])])
@@ -130,7 +130,8 @@ def monitor_command(
         with about(file):
             known_as = as_calibrated(columns, whole)
             for k, rows in enumerate(in_time_order(whole, str(file), time, known_as, watch.clock.maturity is not None)):
-                watch.update(**rows, as_of=_present(as_of), again=again or k > 0)
+                with in_frame(time, rows):
+                    watch.update(**rows, as_of=_present(as_of), again=again or k > 0)
         seen = watch.result()
     else:
         unlabelled = watch.clock.maturity is not None or "unlabelled" in given
@@ -173,10 +174,14 @@ def _monitored(
     file: Path, policy: Policy, columns: dict[str, Any], time: str | None, unlabelled: bool
 ) -> tuple[dict[str, Any], Outputs]:
     """Return the columns of rows to watch, and the outputs; rows without a label have none of a loss."""
+    from abstain._checks import closest
     from abstain.outputs import read_pool
 
     columns, extra = as_calibrated(columns, policy), second_column(policy)
     by = [name for name in (policy.group, time) if name is not None]
+    known = column_names(file)
+    if time is not None and known and not {time, f"group_{time}"} & set(known):
+        raise ValueError(f"{file}: time={time!r}: no column has this name; {closest(time, known)}")
     if unlabelled:
         outputs, loss = read_pool(file, groups=by, scores=extra, **columns)
         names = by

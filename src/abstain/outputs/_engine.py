@@ -13,7 +13,7 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any
 
-from abstain._checks import LARGEST, UnmetNeed, closest
+from abstain._checks import LARGEST, UnmetNeed, closest, engine_of, refuse_pattern
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._parts import Parts
 from abstain.outputs._read import read_outputs
@@ -61,6 +61,7 @@ class Rows:
             if name not in READ and value is not None:
                 raise UnmetNeed(f"{name}= is not read in a scan; filter the frame, or {REMEDY}")
         head = _first_rows(frame)
+        _refuse_intervals(frame, [*groups, columns.get("clusters")])
         with warnings.catch_warnings():  # a doubt about the first rows need not be one about all
             warnings.simplefilter("ignore", UserWarning)
             told = {"groups": list(groups), "scores": scores(head), **columns}
@@ -186,6 +187,7 @@ class Rows:
 
         if name not in self.schema:
             raise ValueError(f"column {name!r} is not there; {closest(name, map(str, self.schema))}")
+        refuse_pattern(name, engine_of(self.frame))
         return nw.col(name)
 
     def _number(self, name: str, fill: bool = True) -> Any:
@@ -284,6 +286,20 @@ def _first_rows(frame: Any) -> Any:
     parts = (native.partitions[k].head(FIRST, npartitions=1) for k in range(native.npartitions))
     found = next((part for part in parts if len(part)), native.partitions[0].head(0, npartitions=1))
     return nw.from_native(found, eager_only=True)
+
+
+def _refuse_intervals(frame: Any, names: Sequence[str | None]) -> None:
+    """Refuse to group by INTERVAL of SQL, which is three numbers: a month and 30 days may be equal and are not one."""
+    if not frame.implementation.is_duckdb():
+        return
+    native = frame.to_native()
+    kinds = dict(zip(native.columns, map(str, native.types), strict=True))
+    for name in names:
+        if isinstance(name, str) and kinds.get(name) == "INTERVAL":
+            raise TypeError(
+                f"column {name!r} is an INTERVAL (months, days and microseconds), which names no group; "
+                f'cast it: CAST("{name}" AS VARCHAR)'
+            )
 
 
 def _known(head: Any) -> Any:

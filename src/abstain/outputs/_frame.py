@@ -29,6 +29,11 @@ def polars(purpose: str) -> Any:
     return polars
 
 
+def literal(name: str) -> str:
+    """Return what polars reads as this name, also where the name itself looks like a pattern."""
+    return f"^{re.escape(name)}$" if name == "*" or (name[:1] == "^" and name[-1:] == "$") else name
+
+
 class FrameColumns:
     """The columns of one file; only those that are asked for are loaded."""
 
@@ -65,7 +70,7 @@ class FrameColumns:
     def _text_lists(self) -> set[str]:
         """Return the columns of text whose first value is a list of two numbers or more."""
         texts = [name for name, dtype in self._schema.items() if dtype == self._polars.String]
-        first = self._lazy.select(texts).head(1).collect() if texts else None
+        first = self._lazy.select(map(literal, texts)).head(1).collect() if texts else None
         return {name for name in texts if first is not None and first.height and is_list(first[name][0])}
 
     def close(self) -> None:
@@ -88,7 +93,7 @@ class FrameColumns:
             if coded:
                 schema = {**self._schema, **dict.fromkeys(coded, pl.String)}
                 lazy = rows_of_csv(self._path, *self._dialect, schema=schema)
-            frame = lazy.select(names).collect()
+            frame = lazy.select(map(literal, names)).collect()
             if not frame.height:
                 raise ValueError("has no rows; at least one sample is needed")
             self.written = {name: frame[name] for name in coded}

@@ -102,7 +102,7 @@ def of_frame(frame: Any) -> MemoryColumns:
         raise ValueError("the data frame has no rows; at least one sample is needed")
     found: dict[str, Any] = {}
     for name in names:
-        series = table[name]
+        series = table[name].alias("column")  # some names are patterns to polars
         plain = series.dtype.is_numeric() or series.dtype == nw.Boolean
         if plain and not series.is_null().any():
             found[str(name)] = series.to_numpy()

@@ -15,6 +15,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+from abstain._checks import engine_of
 from abstain.outputs._damaged import damaged
 from abstain.outputs._outputs import Outputs
 
@@ -92,7 +93,7 @@ def parts_of(source: Any) -> Parts | None:
         frame = nw.from_native(source, pass_through=True)
     if not isinstance(frame, nw.LazyFrame):
         return None
-    return Parts([Part(frame)], str(frame.implementation).removeprefix("Implementation.").lower())
+    return Parts([Part(frame)], engine_of(frame))
 
 
 def _of_path(path: str) -> Parts | None:

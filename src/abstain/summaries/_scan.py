@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from abstain._checks import closest, one_of
+from abstain._checks import closest, engine_of, one_of, refuse_pattern
 from abstain._extras import need
 from abstain._pace import Pace
 from abstain.summaries._groups import GroupedSummary
@@ -207,6 +207,7 @@ def _selected(
     for name in (confidence, *wrong, *own):
         if name not in schema:
             raise ValueError(f"column {name!r} is not there; {closest(str(name), map(str, schema))}")
+        refuse_pattern(name, "polars" if polars_ else engine_of(rows))
     for name in (confidence, *wrong[: len(wrong) % 2]):
         if not (schema[name].is_numeric() or str(schema[name]) == "Boolean"):
             raise TypeError(f"column {name!r} must be numeric, got {schema[name]}; cast it to numbers first")

@@ -13,6 +13,7 @@ from abstain.thresholds._conformal import conformal_threshold as conformal_thres
 from abstain.thresholds._copies import CopiedRowsWarning as CopiedRowsWarning
 from abstain.thresholds._copies import copied_rows as copied_rows
 from abstain.thresholds._groups import GroupThresholds as GroupThresholds
+from abstain.thresholds._in_time import in_frame as in_frame
 from abstain.thresholds._in_time import in_time_order as in_time_order
 from abstain.thresholds._ladder import Promise as Promise
 from abstain.thresholds._ladder import certified_instead as certified_instead

@@ -6,13 +6,15 @@ size, as long as no time lies in two. So memory holds the counts and the rows of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from abstain import scores
-from abstain._checks import UnmetNeed
+from abstain._checks import UnmetNeed, closest
 from abstain.outputs import REMEDY, count_in_time, parts_of
 from abstain.policy import Policy, group_column
 
@@ -33,6 +35,9 @@ def in_time_order(
     if time is None:
         raise ValueError("the rows of a frame have no order but that of a column; give time=, when each label came")
     told = {name: value for name, value in columns.items() if value is not None}
+    columns_there = source.first.columns()
+    if isinstance(time, str) and not {time, f"group_{time}"} & set(columns_there):
+        raise ValueError(f"time={time!r}: no column has this name; {closest(time, columns_there)}")
     other = next((name for name, value in (told | {"time": time}).items() if not isinstance(value, str | list)), None)
     if other is not None:
         raise TypeError(f"{other} must name a column of the frame, got {type(told.get(other, time)).__name__}")
@@ -61,6 +66,19 @@ def in_time_order(
             "loss": found.loss[some], "confidence": found.score[some], "time": found.time[some],
             "groups": None if group is None else group[some],
         }  # fmt: skip
+
+
+@contextmanager
+def in_frame(time: str | None, rows: Mapping[str, Any]) -> Iterator[None]:
+    """Say of a row its time in place of its number, which a row of a frame has not."""
+    try:
+        yield
+    except ValueError as error:
+        found = re.match(r"(\w+)\[(\d+)\]", str(error))
+        if found is None:
+            raise
+        when = rows["time"][int(found[2])]
+        raise ValueError(f"{found[1]} of a row with {time} = {when}{str(error)[found.end() :]}") from None
 
 
 def _runs(number: Any, whole: bool) -> Iterator[tuple[int, int]]:

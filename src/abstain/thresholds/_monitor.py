@@ -23,7 +23,7 @@ from abstain._checks import vector
 from abstain._typing import ArrayLike
 from abstain.outputs import refuse_without_frame
 from abstain.policy import Policy
-from abstain.thresholds._in_time import in_time_order
+from abstain.thresholds._in_time import in_frame, in_time_order
 from abstain.thresholds._monitoring import Monitoring
 from abstain.thresholds._watch import Watch
 
@@ -148,7 +148,8 @@ def monitor(
         named: dict[str, Any] = {"loss": loss, "confidence": confidence, "clusters": clusters, **columns}
         when: Any = time
         for k, rows in enumerate(in_time_order(policy, frame, when, named, maturity is not None)):
-            watch.update(**rows, as_of=as_of, again=k > 0)
+            with in_frame(when, rows):
+                watch.update(**rows, as_of=as_of, again=k > 0)
         return watch.result()
     refuse_without_frame("monitor", columns, loss=loss, confidence=confidence)
     vector(loss, "loss", np, None)  # an empty week is no error for Watch alone
