@@ -81,7 +81,10 @@ REFUSED = {
         r"the ids are not those of the plan: 1 of its 400 rows are missing and 1 are new \(first missing: case-000\)",
     ),
     "ids twice in the pool": (lambda: evaluated(ids=with_(IDS, 0, "case-007")), "ids occur more than once in the pool"),
-    "no ids": (lambda: evaluated(ids=None), "the plan knows its rows by ids, but the pool has none"),
+    "no ids": (
+        lambda: evaluated(ids=None),
+        r"the plan knows its rows by ids \(such as case-000\), but the pool has none; give ids=",
+    ),
     "other rows": (
         lambda: abstain.evaluate(loss=LOSS[:9], confidence=SCORE[:9], plan=abstain.plan_labels(SCORE, n=5)),
         "the plan is for 400 rows, the pool has 9",
@@ -101,7 +104,14 @@ REFUSED = {
     "unknown target": (lambda: evaluated(target="world"), "target='world' is not known"),
     "nothing left": (lambda: PLAN.extend(LABELS, n=341), "n=341 labels, but 340 of the 400 rows are not labelled yet"),
     "how many more": (lambda: PLAN.extend(LABELS), "how many rows more"),
-    "extend without labels": (lambda: PLAN.extend(LABELS * np.nan, n=5), "60 of 60 planned rows have no label"),
+    "extend without labels": (
+        lambda: PLAN.extend(LABELS * np.nan, n=5),
+        "60 of 60 planned rows have no label .* or name the column that holds what was found: loss= or labels=",
+    ),
+    "a score that went missing": (
+        lambda: evaluated(confidence=with_(SCORE, 2, np.nan)),
+        r"1 of 400 changed \(first: id case-002 was 0\.\d+ and is missing\)",
+    ),
 }
 
 
@@ -279,6 +289,21 @@ def test_the_command_plans_extends_and_evaluates(tmp_path: Path, capsys: pytest.
     assert "--at-random" in said
     assert run(["plan", str(pool), "--labels", "9", "--metric", "ece", "-o", str(tmp_path / "ece.csv")]) == 2
     assert "ece is no function of sums of losses" in capsys.readouterr().err
+    other = ["-o", str(tmp_path / "other.csv")]
+    for asked, sentence in (
+        (
+            ["plan", str(pool), "--labels", "401", *other],
+            "--labels 401, but the pool has 400 rows; --labels 400 labels",
+        ),
+        (["plan", str(pool), *other], "give exactly one of --labels (how many can be paid) and --halfwidth"),
+        (["plan", str(pool), "--labels", "9", "--judge", "jdg", *other], "column 'jdg' is not in the file; known: "),
+        (["plan", str(pool), "--extend", str(more), "--loss", "wrong", *other], "give --labels, such as --labels 200"),
+        (["evaluate", str(pool), "--plan", str(more)], "name the column that holds what was found: --loss or --labels"),
+        (["evaluate", str(pool), "--plan", str(pool), "--loss", "wrong"], "is no plan of labels (it has no 'plan')"),
+        (["evaluate", str(pool), "--plan", str(more), "--at-random"], "give --plan or --at-random, not both"),
+    ):
+        assert run(asked) == 2
+        assert sentence in capsys.readouterr().err
     page = tmp_path / "page.html"
     assert run(["evaluate", str(pool), "--plan", str(more), "--loss", "wrong", "--report", str(page)]) == 0
     assert "labelled by plan" in page.read_text(encoding="utf-8")

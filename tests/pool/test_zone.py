@@ -30,7 +30,7 @@ def test_a_zone_certifies_more_than_the_whole_pool() -> None:
 
 def test_what_is_accepted_is_a_share_of_the_pool_and_lies_in_the_zone() -> None:
     """Coverage counts all rows of the pool; the same threshold decides; nothing certified accepts nothing."""
-    found = zoned(400, 0.25, 1)
+    found = zoned(400, 0.25, 3)
     assert found.coverage == np.mean(found.threshold <= SCORE) > 0.05
     assert found.threshold >= np.quantile(SCORE, 0.74)
     assert LOSS[found.threshold <= SCORE].mean() < 0.1

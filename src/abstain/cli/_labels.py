@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 import abstain
+from abstain._checks import closest
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
-from abstain.cli._input import about, score_names
+from abstain.cli._input import about, column_names, score_names
 from abstain.cli._show import check_destinations, print_result
 
 
@@ -25,7 +26,7 @@ from abstain.cli._show import check_destinations, print_result
 )
 @click.argument("file", type=Path)
 @reads(*(name for name in (*MODEL, *ANSWERS, *SURE, "ids") if name not in ("labels", "task", "cost_matrix")))
-@click.option("--labels", type=int, metavar="N", help="How many rows can be labelled.")
+@click.option("--labels", type=click.IntRange(min=1), metavar="N", help="How many rows can be labelled.")
 @click.option("--halfwidth", type=float, help="Half the width of the interval that is wanted, instead of --labels.")
 @click.option("--metric", default="augrc", show_default=True, help="What will be evaluated; see 'abstain metrics'.")
 @click.option(
@@ -61,7 +62,9 @@ def plan_command(
     if before is not None:
         _alone(("halfwidth", "metric", "design", "error_rate", "judge", "other", "zone", "level", "nan_policy"))
     check_destinations({"output": output}, [each for each in (file, before, other) if each is not None])
-    extra = [each for each in (score, judge) if each is not None and each.split("(")[0] not in scores.names()]
+    _known(file, judge)
+    extra = [score] if score is not None and score.split("(")[0] not in scores.names() else []
+    extra += [] if judge is None else [judge]
     if output.exists():  # labels may have been given by it, and a new draw asks for others
         raise ValueError(f"{output}: is there already; give -o another name, or add a stage to a plan with --extend")
     with about(file):
@@ -84,6 +87,13 @@ def plan_command(
     else:
         print_result(found, 1.0)
     click.echo(f"wrote {output}", err=True)
+
+
+def _known(file: Path, judge: str | None) -> None:
+    """Refuse a judge that is no column: it is no score that could be computed."""
+    names = column_names(file)
+    if judge is not None and names and not {judge, f"score_{judge}"} & set(names):
+        raise ValueError(f"{file}: column {judge!r} is not in the file; {closest(judge, names)}; give --judge <column>")
 
 
 def _alone(names: tuple[str, ...]) -> None:

@@ -22,6 +22,13 @@ _PHRASES = {
     'labelled="at random"': "--at-random",
     'target="population"': "--population",
     "plan= (of abstain.plan_labels)": "--plan (of 'abstain plan')",
+    "give plan= or labelled=, not both": "give --plan or --at-random, not both",
+    "give judge= or compare=": "give --judge or --compare",
+    "give n, such as plan.extend(loss, n=200)": "give --labels, such as --labels 200",
+    "; give n=, and extend the plan": "; give --labels, and extend the plan",
+    "exactly one of n (labels that": "exactly one of --labels (how many",
+    "and halfwidth (width": "and --halfwidth (width",
+    "abstain.plan_labels(...).save(path) writes": "'abstain plan' writes",
     "abstain.metrics.names() lists": "'abstain metrics' lists",
     "abstain.scores.names() lists": "'abstain scores' lists",
     "use losses.zero_one, or augrc": "use augrc",
@@ -37,6 +44,7 @@ _ARGUMENT = re.compile(rf"(?<![\w(-])({'|'.join(_OPTIONS)})=(?=(<|['\"])|[\s,;:)
 #: Numbers, lists and dicts as the command line writes them.
 _LIST = re.compile(r"\b(class_names|confidence_levels)=\[([^\]]*)\]")
 _NUMBER = re.compile(r"(?<![(\w])(ood_label|abstain_class|delta|max_loss|temperature)=(-?[\d.]*\d)")
+_PLANNED = re.compile(r"\bn=(\d+) labels\b( them)?")
 _DICT = re.compile(r"\bwhere=\{'([^']*)': '([^']*)'\}")
 
 
@@ -48,5 +56,6 @@ def as_options(message: str) -> str:
         lambda found: f"{as_option(found[1])} {found[2].replace(chr(39), '').replace(', ', ',')}", message
     )
     message = _NUMBER.sub(lambda found: f"{as_option(found[1])} {found[2]}", message)
+    message = _PLANNED.sub(lambda found: f"--labels {found[1]}" + (" labels them" if found[2] else ""), message)
     message = _DICT.sub(lambda found: f"--where {found[1]}={found[2]}", message)
     return _ARGUMENT.sub(lambda found: as_option(found[1]) + (" " if found[2] else ""), message)

@@ -11,7 +11,7 @@ import numpy as np
 
 from abstain._checks import listed
 from abstain._typing import BoolArray, FloatArray
-from abstain.outputs import _names, _rows
+from abstain.outputs import _codes, _names, _rows, _shapes
 from abstain.outputs._damaged import damaged
 from abstain.outputs._open import name_of, open_source
 from abstain.outputs._outputs import Outputs
@@ -74,9 +74,14 @@ def _opened(source: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], li
         plan = _names.plan(known, single, matrix, options.get("groups", ()), options.get("scores", ()))
         with damaged(name_of(source)):
             loaded = dict(opened.columns.load(list(known), set()))
+            written = dict(opened.columns.written)
             names = opened.columns.class_names(loaded)
+            _shapes.find_ids(plan, opened.columns)
     finally:
         opened.columns.close()
+    if "ids" in plan.single:
+        name = plan.single["ids"]
+        loaded[name] = _codes.category(loaded[name], written.get(name))
     if names is not None:
         loaded["class_names"] = names
     if not known:

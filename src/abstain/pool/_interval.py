@@ -21,6 +21,8 @@ from abstain.metrics import Metric, Relative, parse
 from abstain.pool import _weights
 from abstain.pool._estimate import Sample
 
+#: Fewer errors, right predictions, or rows against the judge than these are too few to tell much.
+FEW = 5
 #: So few rows without a label have no distribution: the interval is all that they could be.
 FEW_LEFT = 3
 
@@ -88,9 +90,12 @@ def _nothing(why: str) -> Found:
 
 
 def _light(sample: Sample) -> str | None:
-    """Say if so few errors were seen that the interval mostly reserves room for those that were not."""
+    """Say if so few errors, or rows against the judge, were seen that the interval mostly is room for unseen ones."""
     fewer = min(sample.errors, sample.n - sample.errors)
-    if fewer >= 5.0:
+    against = int(np.count_nonzero(np.abs(sample.loss - sample.risk[sample.rows]) > 0.5))
+    if fewer >= FEW and sample.pool.judge is not None and against < FEW:
+        return f"only {against} of {sample.n} labelled rows contradict the judge: how right it is rests on them"
+    if fewer >= FEW:
         return None
     kind = "errors" if sample.errors <= sample.n - sample.errors else "right predictions"
     return f"only {fewer:.0f} {kind} are among the {sample.n} labelled rows: most of the width is room for unseen ones"
@@ -217,7 +222,8 @@ def _rare(
 ) -> list[float]:
     """Return gamma ends around a sum of rare events: of errors, or where most rows are wrong, of right predictions.
 
-    The mean of an unseen event is that at a random labelled row. Without any event the sum may be 0.
+    The mean of an unseen event is that at a random labelled row. Without any event the sum may be 0. A judge makes rows
+    look sure to be events, so one that is none may be unseen too; at a row that counts, where an error is seldom.
     """
     weight, seen, whole = per_loss[sample.rows], sample.loss, 0.0
     mirrored = _linear(base) and 2.0 * sample.errors > sample.n and bool(np.all(per_loss >= 0.0))
@@ -228,6 +234,13 @@ def _rare(
     more, square = float(np.mean(excess)), float(np.mean(excess**2))
     low = gamma_end(value, variance, 1.0 - tail) if float(seen @ (weight != 0.0)) > 0.0 else 0.0
     high = max(gamma_end(value, variance, tail), gamma_end(value + more, variance + square, tail))
+    if sample.pool.judge is not None:
+        sure = sample.risk[sample.rows] if not mirrored else 1.0 - sample.risk[sample.rows]
+        vain = excess * sure  # what each row that is no event adds in vain; the unseen one, in proportion to that
+        fewer, spread = (float(vain @ excess**power / max(vain.sum(), 1e-300)) for power in (1, 2))
+        vain = vain * (1.0 - seen)
+        room = gamma_end(float(vain.sum()) + fewer, float(vain @ vain) + spread, tail) - float(vain.sum())
+        low = min(low, gamma_end(value - fewer, variance + spread, 1.0 - tail), max(value - room, 0.0))
     if not mirrored:
         return [low, high]
     alone = sample.expansion * weight * seen  # without the guess, which expects right predictions where they count most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ from abstain.pool._pool import Pool
 
 if TYPE_CHECKING:
     from abstain.pool._plan import LabelPlan
+
+#: A whole number as files and frames write it.
+_NUMBER = re.compile(r"([+-]?\d+)(?:\.0*)?")
 
 
 def column(loss: Any, n: int) -> FloatArray:
@@ -39,9 +43,12 @@ def sample_of(plan: LabelPlan, loss: Any) -> Sample:
     rows = plan.planned
     without = rows[np.isnan(values[rows])]
     if without.size:
+        remedy = "label them: rows whose label does not come are seldom like the others"
+        if without.size == rows.size:
+            remedy = "label them, or name the column that holds what was found: loss= or labels="
         raise ValueError(
-            f"{without.size} of {rows.size} planned rows have no label (first: {plan.name_of(int(without[0]))}); label "
-            "them: rows whose label does not come are seldom like the others"
+            f"{without.size} of {rows.size} planned rows have no label (first: {plan.name_of(int(without[0]))}); "
+            f"{remedy}"
         )
     other = int(np.count_nonzero(~np.isnan(values) & (plan.stage == 0)))
     if other:
@@ -93,8 +100,11 @@ def places(plan: LabelPlan, confidence: FloatArray, ids: Any) -> IntArray:
         order: IntArray = np.arange(plan.n)
     else:
         if ids is None:
-            raise ValueError("the plan knows its rows by ids, but the pool has none; give ids=")
-        names = np.asarray(ids).astype(str)
+            raise ValueError(
+                f"the plan knows its rows by ids (such as {plan.ids[0]}), but the pool has none; give ids= with the "
+                "names that were planned with, each once"
+            )
+        names = _spelt(np.asarray(ids).astype(str), plan.ids)
         found, count = np.unique(names, return_counts=True)
         if count.max() > 1:
             raise ValueError(
@@ -114,9 +124,27 @@ def places(plan: LabelPlan, confidence: FloatArray, ids: Any) -> IntArray:
     changed = now != plan.confidence
     if changed.any():
         row = int(np.argmax(changed))
+        value = "missing" if np.isnan(confidence[order][row]) else repr(float(now[row]))
         raise ValueError(
             f"the scores are not those of the plan: {int(changed.sum())} of {plan.n} changed (first: "
-            f"{plan.name_of(row)} was {float(plan.confidence[row])!r} and is {float(now[row])!r}); give the scores "
+            f"{plan.name_of(row)} was {float(plan.confidence[row])!r} and is {value}); give the scores "
             "that were planned for, or plan again"
         )
     return order
+
+
+def _spelt(names: Any, planned: Any) -> Any:
+    """Return ids as the plan spells them, if they are the same numbers: files and frames turn 0007 into 7 or 7.0."""
+    if set(names.tolist()) == set(planned.tolist()):
+        return names
+    ours, theirs = _whole(names), _whole(planned)
+    if ours is None or theirs is None or set(ours) != set(theirs) or len(set(theirs)) < len(theirs):
+        return names
+    spelling = dict(zip(theirs, planned.tolist(), strict=True))
+    return np.array([spelling[number] for number in ours])
+
+
+def _whole(names: Any) -> list[int] | None:
+    """Return ids as whole numbers, if all of them are."""
+    found = [_NUMBER.fullmatch(name) for name in names.tolist()]
+    return None if None in found else [int(each[1]) for each in found if each is not None]

@@ -71,7 +71,8 @@ def plan_labels(
     nan_policy : {"raise", "reject"}
         What a NaN score means: an error, or the least confident.
     seed : int, optional
-        Of the draw; default a new one, which the plan records.
+        Of the draw; default a new one, which the plan records. The same seed draws the same rows of the same pool, and
+        independently of another: a seed may serve for every week's pool.
 
     Returns
     -------
@@ -144,7 +145,10 @@ def plan_labels(
     else:
         probability[among] = first / len(among)
     known = _stages.seed_of(seed)
-    rows = _stages.drawn(pool, probability, among, first, known, even=design != "planned" and not tempered)
+    rows = _stages.drawn(
+        pool, probability, among, first, known, even=design != "planned" and not tempered,
+        digest=_stages.digest(column, word, other, differs, names),
+    )  # fmt: skip
     stage = np.zeros(pool.n, dtype=np.int64)
     stage[rows] = 1
     hoped = probability * (n / first) if first < n else probability
@@ -203,7 +207,10 @@ def load_plan(path: str | os.PathLike[str]) -> LabelPlan:
     except _plan_file.MovedRows as error:
         raise ValueError(f"{name}: {error}") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ValueError(f"{name}: is no plan of labels ({type(error).__name__}: {error}); write it again") from None
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(
+            f"{name}: is no plan of labels ({why}); give the file that abstain.plan_labels(...).save(path) writes"
+        ) from None
     if plan.digest != made["digest"] or not _sound(plan):
         raise ValueError(
             f"{name}: was changed since it was written: ids, scores, stages or probabilities are not those that were "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -134,14 +133,7 @@ class LabelPlan(Result):
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of ids, scores, judge and where predictions differ: of the pool, not of what was drawn."""
-        found = hashlib.sha256(np.ascontiguousarray(self.confidence + 0.0).tobytes())
-        if self.judge is not None:
-            found.update(b"judge" + np.ascontiguousarray(self.judge).tobytes())
-        if self.other is not None and self.differs is not None:
-            found.update(b"other" + np.ascontiguousarray(self.other + 0.0).tobytes() + self.differs.tobytes())
-        if self.ids is not None:
-            found.update("\x1f".join(map(str, self.ids)).encode())
-        return found.hexdigest()
+        return _stages.digest(self.confidence, self.judge, self.other, self.differs, self.ids)
 
     def name_of(self, row: int) -> str:
         """Return how a message calls a row."""
@@ -159,7 +151,7 @@ class LabelPlan(Result):
         n : int, optional
             Rows to label next; default what an adaptive plan still holds back.
         seed : int, optional
-            Of the draw; default a new one, which is recorded.
+            Of the draw; default a new one, which is recorded. The seed of an earlier stage draws anew, too.
 
         Returns
         -------

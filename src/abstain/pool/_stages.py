@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -55,7 +56,7 @@ def extended(plan: LabelPlan, loss: Any, n: int | None, seed: int | None) -> Lab
         if np.all(better[square > 0.0] > 0.0) and _stage(square, better) <= GAIN * _stage(square, probability[left]):
             probability[left], even = better, False
     known = seed_of(seed)
-    rows = drawn(pool, probability, left, n, known, even=even, stage=plan.n_stages)
+    rows = drawn(pool, probability, left, n, known, even=even, stage=plan.n_stages, digest=plan.digest)
     stage = plan.stage.copy()
     stage[rows] = plan.n_stages + 1
     together = np.where(plan.stage > 0, 1.0, probability)
@@ -201,11 +202,28 @@ def _stage(square: FloatArray, probability: FloatArray) -> float:
     return float(np.sum(square[square > 0.0] * (1.0 / probability[square > 0.0] - 1.0)))
 
 
+def digest(confidence: FloatArray, judge: Any, other: Any, differs: Any, ids: Any) -> str:
+    """Return the SHA-256 (hex) of what is known of a pool before any label."""
+    found = hashlib.sha256(np.ascontiguousarray(confidence + 0.0).tobytes())
+    if judge is not None:
+        found.update(b"judge" + np.ascontiguousarray(judge).tobytes())
+    if other is not None and differs is not None:
+        found.update(b"other" + np.ascontiguousarray(other + 0.0).tobytes() + differs.tobytes())
+    if ids is not None:
+        found.update("\x1f".join(map(str, ids)).encode())
+    return found.hexdigest()
+
+
 def drawn(
-    pool: Pool, probability: FloatArray, among: IntArray, n: int, seed: int, *, even: bool, stage: int = 0
-) -> IntArray:
-    """Return rows drawn with these probabilities; the same seed draws independently in every stage."""
-    rng = np.random.default_rng([seed, stage] if stage else seed)
+    pool: Pool, probability: FloatArray, among: IntArray, n: int, seed: int, *, even: bool, stage: int = 0,
+    digest: str = "0",
+) -> IntArray:  # fmt: skip
+    """Return rows drawn with these probabilities; the same seed draws independently in every stage and every pool.
+
+    If it drew the same places, sorted pools of several weeks would be labelled at the same ranks, and all miss the same
+    errors.
+    """
+    rng = np.random.default_rng([seed, stage, int(digest[:16], 16)])
     if even:
         return _design.uniform(among, n, rng)
     return _design.spread(np.argsort(pool.block, kind="stable"), probability, rng)

@@ -45,7 +45,7 @@ class ZoneCertificate(Result):
     >>> plan = abstain.plan_labels(score, n=300, zone=0.4, seed=0)
     >>> found = abstain.pool.certify_zone(plan, np.where(plan.stage > 0, 0.0, np.nan), risk=0.05, delta=0.05)
     >>> found.coverage
-    0.3992
+    0.3994
     """
 
     _names: ClassVar[tuple[str, ...]] = ()
