@@ -32,6 +32,7 @@ def page(path: Path) -> dict[str, list[str]]:
     """Return the answers on a Markdown page, by question."""
     verdict = path.read_text("utf-8").split("## Verdict\n")[1].split("\n## ")[0]
     verdict = re.sub(r"\\([`_*\[<|])", r"\1", verdict)
+    verdict = verdict.replace("**No decision here**\n", "")
     parts = re.split(r"^\*\*(.+)\*\*$", verdict, flags=re.MULTILINE)[1:]
     return {question: re.findall(r"^- (.+)$", text, re.MULTILINE)
             for question, text in zip(parts[::2], parts[1::2], strict=True)}  # fmt: skip
@@ -83,6 +84,12 @@ def test_a_page_of_two_models_answers_all(folder: Path) -> None:
     assert f"{100 * pair.difference:.2g} percentage points more [{100 * pair.low:.2g}, {100 * pair.high:.2g}]" in better
     for question in QUESTIONS:
         assert found[question]
+    text = out.with_suffix(".html")
+    run("compare", folder / "good.csv", folder / "bad model.csv", *COLUMNS, "--report", text)
+    html = text.read_text("utf-8")
+    assert "<h1>Comparison: good.csv, bad model.csv</h1>" in html
+    assert '<p class="sign">No decision here</p>' in html
+    assert "<code><span>abstain</span> <span>threshold</span> <span>NEW_ROWS.csv</span> <span>--loss</span>" in html
     live, promise = (" ".join(found[QUESTIONS[k]]) for k in (1, 2))
     assert "which had no part in this comparison: the rows by which good came first flatter it" in live
     assert "if good was not chosen by the rows that it is given" in promise

@@ -18,7 +18,8 @@ QUESTIONS = {
 }
 #: What a sentence may say to going live, the worst last. One rule for all: "yes", the risk asked for is promised to all
 #: that was looked at; "care", with an exception that is shown, or only a risk of up to four times it; else "no".
-SIGNS = ("", "yes", "care", "no")
+#: "open": the result compares, and chooses nothing.
+SIGNS = ("", "open", "yes", "care", "no")
 
 #: Fewer errors than this say little about where they lie.
 FEW_ERRORS = 10

@@ -147,11 +147,13 @@ COMPARED: tuple[Sentence, ...] = (
         "no threshold", "live", "no threshold", "the result compares, and chooses nothing; which command does is known",
         lambda fact: bool(fact["how"]),
         "{what} chooses no threshold, so nothing may go live by it alone. This chooses one for {of}: {how}.",
+        "open",
     ),
     Sentence(
         "no threshold known", "live", "no threshold", "the result compares, and chooses nothing",
         lambda fact: not fact["how"],
         "{what} chooses no threshold, so nothing may go live by it alone; 'abstain threshold' chooses one for {of}.",
+        "open",
     ),
     Sentence(
         "named though not told apart", "live", "no threshold", "the test does not tell the best from the next",

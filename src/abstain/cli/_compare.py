@@ -80,24 +80,24 @@ def compare_command(
     check_opened(report_path, opened)
     pages = {"json_path": json_path, "report_path": report_path, "table_path": table_path}
     check_destinations({**pages, **plot_targets(plots)}, sources)
-    wanted = score_names(scores)
+    wanted, title = score_names(scores), f"Comparison: {', '.join(file.name for file in files)}"
     if plan_file is not None:
         planned = _planned(files, plan_file, wanted, chosen, level, columns)
         told = after_few_labels(files[0], columns, wanted[0] if wanted else None)
-        write_report(planned, report_path, opened, files=[*files, plan_file], told=told)
+        write_report(planned, report_path, opened, title=title, files=[*files, plan_file], told=told)
         _write(planned, json_path, plots, scale, table_path, told)
         return
     if any(map(is_several, files)):
         apart = {"all FILEs but one": files[1:], "--groups": by, "--margin": margin is not None, "--fit": fit_file}
         result = comparison_of_files(files[0], wanted, columns, apart, metric=chosen, level=level, adjust=adjust)
-        write_report(result, report_path, opened, files=[])
+        write_report(result, report_path, opened, title=title, files=[])
         _write(result, json_path, plots, scale, table_path)
         return
     if by is not None:
         fit = read_fit(fit_file, columns)
         grouped = _of_groups(files[0], wanted, by, fit, chosen, level, columns)
         told = after_comparison(files[0], columns, wanted[0] if wanted else None, words(by)[0], chosen_by=False)
-        write_report(grouped, report_path, opened, files=sources, told=told)
+        write_report(grouped, report_path, opened, title=title, files=sources, told=told)
         _write(grouped, json_path, plots, scale, table_path, told)
         return
     if len(files) == 1:
@@ -110,7 +110,7 @@ def compare_command(
         with about(*files):
             shown = abstain.inference.non_inferiority(losses, candidates, chosen, margin=margin, claim=claim, **options)
         told = _told(files, columns, wanted, shown.chosen)
-        write_report(shown, report_path, opened, files=sources, told=told)
+        write_report(shown, report_path, opened, title=title, files=sources, told=told)
         _write(shown, json_path, plots, scale, table_path, told)
         if not shown.shown:
             click.get_current_context().exit(1)
@@ -126,7 +126,7 @@ def compare_command(
             clusters=first.clusters,
         )
     told = _told(files, columns, wanted, str(result.table[0]["name"]))
-    write_report(result, report_path, opened, files=sources, outputs=first, told=told)
+    write_report(result, report_path, opened, title=title, files=sources, outputs=first, told=told)
     _write(result, json_path, plots, scale, table_path, told)
 
 

@@ -124,7 +124,8 @@ def joint_command(
         _write_json(result, gains, json_path)
     write_table(table, table_path)
     told = _told(id_file, first, columns)
-    write_report(result, report_path, opened, files=files, gains=gains, told=told)
+    title = f"Failures and foreign inputs: {', '.join(dict.fromkeys(Path(file).name for file in files))}"
+    write_report(result, report_path, opened, title=title, files=files, gains=gains, told=told)
     if plots:
         _draw(plots, first_run, first, rest, prevalence)
     if str(json_path) != "-":

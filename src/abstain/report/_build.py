@@ -15,7 +15,7 @@ from abstain.report._page import Answers, Page, Prose, Section
 from abstain.report._source import Source
 
 #: What the verdict says to going live, in a word; a kind may have its own.
-SIGN = {"yes": "Yes, as far as promised", "care": "With care", "no": "No, not like this"}
+SIGN = {"open": "No decision here", "yes": "Yes, as far as promised", "care": "With care", "no": "No, not like this"}
 
 
 def build(result: Result, source: Source | None = None, title: str | None = None) -> Page:

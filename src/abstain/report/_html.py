@@ -71,7 +71,12 @@ def _text(value: str) -> str:
 
 def _line(value: str) -> str:
     """Return a sentence as HTML: no number stands apart from its per cent, and a command is code."""
-    return _COMMAND.sub(r"<code>\1</code>", _text(value).replace(" %", "\N{NO-BREAK SPACE}%"))
+    return _COMMAND.sub(_command, _text(value).replace(" %", "\N{NO-BREAK SPACE}%"))
+
+
+def _command(found: re.Match[str]) -> str:
+    """Return a command as code, whose words are not broken unless one is longer than a line."""
+    return f"<code>{' '.join(f'<span>{word}</span>' for word in found[1].split(' '))}</code>"
 
 
 def _classes(body: str) -> tuple[str, str]:
