@@ -155,7 +155,7 @@ def test_the_promise_comes_first_and_next_to_nothing_is_called_so(tmp_path: Any)
     lot[np.flatnonzero(loss == 0)[:2]] = 2.0
     lot[np.flatnonzero(loss == 1)[:2]] = 1.5
     text = " ".join(abstain.evaluate(loss=loss, confidence=lot).verdict())
-    assert "at 5 % risk confidence answers next to nothing, 0.1 % of the cases" in text
+    assert "at 5 % risk confidence answers next to nothing, 0.1 % (2 of 2,000) of the cases" in text
     for result, sign in ((few, "no"), (abstain.evaluate(loss=loss, confidence=score), "yes")):
         result.report(tmp_path / "page.html")
         assert f'<div class="answers {sign}"><p class="sign">' in (tmp_path / "page.html").read_text("utf-8")

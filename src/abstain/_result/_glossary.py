@@ -35,6 +35,12 @@ WORDS = {
     "excess": "What lies above the oracle.",
     "cluster": "Rows that belong together, such as pictures of one patient; they count as dependent.",
     "promise": "What holds of new rows from the same source, with probability 1 - delta over the calibration rows.",
+    "certificate|certified": "A test that a risk is kept, with a stated error probability; a threshold that passes it "
+    "is promised.",
+    "sure": "Of a promise: in how many of a hundred draws of such rows it holds at least. Of an interval: in how many "
+    "it holds the true value.",
+    "ranking": "The order of the rows by a score. A perfect one has every right answer above every wrong one.",
+    "signal": "Evidence of a change; by chance it comes, too, as rarely as is stated.",
     "delta": "The probability that a promise is wrong.",
     "fallback": "A certificate that tests thresholds from many fixed starting points, each with a share of delta.",
     "evidence": "How much the rows so far speak against the promise: chance alone reaches the alarm with probability "

@@ -14,6 +14,28 @@ if TYPE_CHECKING:
     from abstain._typing import ArrayLike
 
 
+#: Fewer rows than this are counted beside their share.
+FEW = 10
+
+
+class Counted(float):
+    """A share of so many rows; of fewer than ten of them the count is said beside it."""
+
+    def __new__(cls, value: float, n: int) -> Counted:
+        """Return the share with the rows that it is of."""
+        self = super().__new__(cls, value)
+        self.n = n
+        return self
+
+    n: int
+
+    def spoken(self) -> str:
+        """Return the share in per cent, with the count where that is small."""
+        count = round(self * self.n)
+        whole = abs(self * self.n - count) < 1e-6  # not by weights
+        return f"{percent(self)} ({count} of {self.n:,})" if whole and 0 < count < FEW else percent(self)
+
+
 class _Words(string.Formatter):
     """Fields in words.
 
@@ -23,7 +45,7 @@ class _Words(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "%":
-            return percent(value)
+            return value.spoken() if isinstance(value, Counted) else percent(value)
         if format_spec == "p":
             return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".")
         if format_spec in ("points", "of100"):

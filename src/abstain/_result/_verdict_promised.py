@@ -76,7 +76,8 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "certified", "live", "threshold", "a certificate was found",
         lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is None,
-        "Yes: answer from {threshold:t} on, {coverage:%} of the cases; a risk of at most {limit:%} is promised.", "yes",
+        "Yes: answer from {scored}{threshold:t} on, {coverage:%} of the cases; a risk of at most {limit:%} is "
+        "promised.", "yes",
     ),
     Sentence(
         "certificate", "promise", "threshold", "the same",
@@ -92,8 +93,8 @@ PROMISED: tuple[Sentence, ...] = (
         "empirical", "live", "threshold",
         "a threshold reached its objective on the rows it was chosen on, without a certificate",
         lambda fact: fact["attainable"] and not fact["certified"] and fact["group"] is None,
-        "Answering from {threshold:t} on covers {coverage:%} of these cases at a risk of {risk:.4g}; nothing is "
-        "promised about new ones.", "care",
+        "Answering from {scored}{threshold:t} on covers {coverage:%} of these cases at a risk of {risk:.4g}; nothing "
+        "is promised about new ones.", "care",
     ),
     Sentence(
         "not attainable", "live", "threshold",
@@ -104,8 +105,8 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "attainable at more", "live", "threshold", "no threshold reaches the objective; such a limit is certified",
         lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is not None,
-        "Not at {limit:%} risk: {reason}. At {instead:%} it may: answer from {threshold:t} on, {coverage:%} of the "
-        "cases.", "care",
+        "Not at {limit:%} risk: {reason}. At {instead:%} it may: answer from {scored}{threshold:t} on, {coverage:%} of "
+        "the cases.", "care",
     ),
     Sentence(
         "certified instead", "promise", "instead", "the limit is not certified, but a larger one is",
@@ -152,13 +153,13 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "certified group", "live", "threshold", "a certificate was found for a group",
         lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is not None,
-        "In {group} answer from {threshold:t} on, {coverage:%} of the cases: risk at most {limit:%}, promised.",
+        "In {group} answer from {scored}{threshold:t} on, {coverage:%} of the cases: risk at most {limit:%}, promised.",
     ),
     Sentence(
         "empirical group", "live", "threshold", "the same without a certificate",
         lambda fact: fact["attainable"] and not fact["certified"] and fact["group"] is not None,
-        "In {group} answering from {threshold:t} on covers {coverage:%} of these cases at a risk of {risk:.4g}; "
-        "nothing is promised.",
+        "In {group} answering from {scored}{threshold:t} on covers {coverage:%} of these cases at a risk of "
+        "{risk:.4g}; nothing is promised.",
     ),
     Sentence(
         "no group attains it", "live", "groups left out", "no threshold reaches the objective in any group",
@@ -200,13 +201,13 @@ PROMISED: tuple[Sentence, ...] = (
         "groups above the limit", "live", "groups at it",
         "of groups the exact lower limits of the risk at the promised threshold, held together, exceed the promise",
         lambda fact: bool(fact["above"]) and fact["promised"],
-        "But not for {above:list}: of what is answered there more than {limit:%} is wrong.", "care",
+        "But not for {column} {measured:list}: of what is answered there more than {limit:%} is wrong.", "care",
     ),
     Sentence(
         "groups not told", "live", "groups at it",
         "of other groups the measured risk exceeds the promise, and the exact lower limit does not",
         lambda fact: bool(fact["perhaps"]) and fact["promised"],
-        "Not told for {column} {perhaps:list}: measured above {limit:%}, which may be chance.",
+        "Not told for some groups by {column}: {perhaps:list}. Measured above {limit:%}, which may be chance.",
     ),
     Sentence(
         "promise of the mix", "promise", "groups at it", "rows have groups, and one threshold for all is promised",
@@ -251,6 +252,11 @@ PROMISED: tuple[Sentence, ...] = (
         "again.", "no",
     ),
     Sentence(
+        "risk by time", "live", "promise watched",
+        "the change detector gave a signal in a later period than the first, and 0/1 losses of rows are counted",
+        lambda fact: fact["changes"] > 0 and bool(fact["story"]), "{story}.",
+    ),
+    Sentence(
         "not broken", "live", "promise watched",
         "there is a promise, and the evidence against it stayed below 1/delta",
         lambda fact: fact["broken"] is False,
@@ -270,7 +276,7 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "what is watched", "promise", "policy watched", "a policy with one threshold that promises a risk",
         lambda fact: fact["limit"] is not None and fact["threshold"] is not None,
-        "Watched: a risk of at most {limit:%} where the score is {threshold:t} or more{calibrated}.",
+        "Watched: a risk of at most {limit:%} where {score} is {threshold:t} or more{calibrated}.",
     ),
     Sentence(
         "what is watched by group", "promise", "policy watched", "a policy with several thresholds",
@@ -291,7 +297,7 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "changed", "worst", "promise watched", "the change detector gave a signal",
         lambda fact: fact["changes"] > 0,
-        "A change was signalled first after accepted row {first:,}{since}, {changes:,} in all{story}. Without any "
+        "A change was signalled first after accepted row {first:,}{since}, {changes:,} in all. Without any "
         "change a signal comes once in {run_length:,.0f} accepted rows or more, on average.", "care",
     ),
     Sentence(
@@ -316,7 +322,7 @@ PROMISED: tuple[Sentence, ...] = (
         "drifted", "worst", "promise watched", "coverage or scores left what calibration had shown",
         lambda fact: fact["drifted"],
         "A signal that new cases are not like those of the calibration: {what}. It may be chance: without any change "
-        "each such alarm comes, at any time of the whole watch, with probability {chance:%} at most.", "care",
+        "an alarm of this kind comes, at any time of the whole watch, with probability {chance:%} at most.", "care",
     ),
     Sentence(
         "choose again", "next", "promise watched", "the promise is broken",

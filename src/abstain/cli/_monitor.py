@@ -11,7 +11,7 @@ import click
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, column_names, read
-from abstain.cli._next import Told, unread_groups
+from abstain.cli._next import Told, by_score, unread_groups
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._several import is_several
@@ -123,7 +123,7 @@ def monitor_command(
     if state is not None and file is not None:
         check_destinations({"state": state}, [file, policy])
     outputs: Outputs | None = None
-    told: Told = {}
+    told: Told = by_score(whole.score)
     if file is None:
         seen = watch.result()
     elif is_several(file):
@@ -142,11 +142,12 @@ def monitor_command(
         with about(file):
             seen = watch.update(**rows, as_of=_present(as_of), again=again)
         if outputs is not None and whole.group is None:
-            told = unread_groups("audit", file, outputs, columns, policy=policy)
+            told |= unread_groups("audit", file, outputs, columns, policy=policy)
     if state is not None and file is not None:
         watch.save(state)
     sources = [policy, *([] if file is None else [file])]
-    write_report(seen, report_path, opened, files=sources, outputs=outputs, told=told)
+    title = f"Watching {policy.name}{'' if file is None else f': {file.name}'}"
+    write_report(seen, report_path, opened, files=sources, title=title, outputs=outputs, told=told)
     say_written(draw(plots, "monitoring", seen, known))
     show_found(seen, as_json, told)
     if seen.promise_broken:

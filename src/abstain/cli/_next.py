@@ -20,6 +20,8 @@ Told = dict[str, dict[str, Any]]
 
 #: Stands for a file of rows that had no part in a comparison.
 NEW = "NEW_ROWS"
+#: Files of more rows are not looked through for columns that may be groups.
+LOOKED = 1_000_000
 #: What a threshold is asked for where nobody said more.
 PROMISE = ("--risk", "0.05", "--delta", "0.05")
 
@@ -85,11 +87,19 @@ def after_few_labels(file: Path | str, columns: Mapping[str, Any], score: str | 
     return {"no threshold": found["no threshold"], **({"few labels": {"groups": groups}} if groups else {})}
 
 
+def by_score(name: str) -> Told:
+    """Return the name of the score for sentences about a threshold, which is chosen without knowing it."""
+    return {"threshold": {"scored": f"{name} "}, "usefulness": {"score": name}, "ranking": {"score": name},
+            "policy watched": {"score": name}}  # fmt: skip
+
+
 def unread_groups(
     name: str, file: Path, outputs: Outputs, columns: Mapping[str, Any], more: Iterable[str] = (),
     policy: Path | None = None,
 ) -> Told:  # fmt: skip
     """Return which columns that were not read may be groups, and the command ``name`` that tells of the first one."""
+    if outputs.n > LOOKED:
+        return {}
     found = few_valued(file, () if outputs.origin is None else outputs.origin.rest)
     if not found:
         return {}

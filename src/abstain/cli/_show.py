@@ -96,7 +96,7 @@ def show(
     """Write what was asked for, then print the result: whoever stops reading has the files."""
     written = []
     printed = None
-    write_report(result, report_path, opened, title=title, **(source or {}))
+    write_report(result, report_path, opened, title=title and f"Evaluation: {title}", **(source or {}))
     for name, file in plots:
         from abstain import plots as plots_
 

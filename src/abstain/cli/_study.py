@@ -150,7 +150,9 @@ def evaluate_study_command(
     check_destinations({"report_path": report_path})
     results = evaluated(folder, level or None, **options)
     told = _told(folder, results)
-    write_report(results, report_path, opened, files=[folder / "study.json"], title=folder.resolve().name, told=told)
+    write_report(
+        results, report_path, opened, files=[folder / "study.json"], title=f"Study: {folder.resolve().name}", told=told
+    )
     if results.numbers:
         print_verdict(words for _, words in results.answers(told))
         results.to_parquet(folder / "results.parquet")

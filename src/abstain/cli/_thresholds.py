@@ -13,7 +13,7 @@ import click
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
-from abstain.cli._next import Told, unread_groups
+from abstain.cli._next import Told, by_score, unread_groups
 from abstain.cli._pair import choose, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
@@ -266,7 +266,7 @@ def threshold_command(
         with about(file):
             found, how = choose(file, outputs, columns, second, prevalence, wanted,
                                 lambda part: _scored(part, score, temperature, columns))  # fmt: skip
-        write_report(found, report_path, opened, files=[file], title=file.name)
+        write_report(found, report_path, opened, files=[file], title=f"Two thresholds: {file.name}")
         _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), [])
         return
     with about(file):
@@ -279,11 +279,12 @@ def threshold_command(
             answered=_declined(outputs), **wanted,
         )  # fmt: skip
     scored = ["--scores", how["score"]] if how.keys() & {"logits", "probabilities"} else []
-    told = {} if by else unread_groups("evaluate", file, outputs, columns, scored)
+    told = by_score(how["score"]) | ({} if by else unread_groups("evaluate", file, outputs, columns, scored))
     if report_path is not None:
         policy = how | {"reading": _reading(outputs, columns, how)} | _classes(outputs, how)
         write_report(
-            found, report_path, opened, files=[file], title=file.name, outputs=outputs,
+            found, report_path, opened, files=[file], outputs=outputs,
+            title=f"{f'Thresholds by {by[0]}' if by else 'Threshold'}: {file.name}",
             loss=outputs.loss_per_sample(), confidence=column, dependent=outputs.clusters is not None,
             groups=chosen,
             policies={how["score"]: policy}, cost=objective.get("cost"), told=told,

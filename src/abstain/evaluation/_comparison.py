@@ -108,12 +108,19 @@ class Comparison(Result):
         """Errors, AUROC of failures, coverage at a risk, tested when first asked for; None where rows are unknown."""
         return None if self.asked is None else self.asked.beside()
 
+    @cached_property
+    def _first_two(self) -> Beside | None:
+        """What is known of the best and the next, which is all that the verdict says: eleven models cost no more."""
+        two = [row["name"] for row in self.table[:2]]
+        return self.beside if self.asked is None or len(self.table) <= 2 else self.asked.beside(two)
+
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: the best against the next, in all that is known, and who may be first."""
         best, *others = [row["name"] for row in self.table]
-        known = self.beside.facts(best, others[0]) if self.beside is not None and others else []
+        two = self._first_two
+        known = two.facts(best, others[0]) if two is not None and others else []
         apart = not others or self.difference(best, others[0]).significant
-        left = steps(self.asked, self.beside, str(best), "A comparison", apart=apart, few=self._partly)
+        left = steps(self.asked, two, str(best), "A comparison", apart=apart, few=self._partly)
         return [
             *self.tested(),
             *known,

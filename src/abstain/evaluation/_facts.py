@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._result import NO_GROUPS, among, limits, percent
+from abstain._result import NO_GROUPS, Counted, among, limits, percent
 from abstain.evaluation import _planned_words
 from abstain.evaluation._judge import COVERAGE, DELTA, LADDER, RISK, by_column, nearest, rows_of
 from abstain.inference import clopper_pearson, stands_out
@@ -104,7 +104,8 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
     point = curve.at(risk=RISK)
     coverage = 0.0 if point.reason is not None else point.coverage
     lowest = float(np.nanmin(curve.selective_risk))
-    yield {"about": "measured", "score": score, "risk": RISK, "full": full, "lowest": lowest, "coverage": coverage,
+    yield {"about": "measured", "score": score, "risk": RISK, "full": full, "lowest": lowest,
+           "coverage": _counted(curve.blocks, coverage),
            "threshold": among(point.threshold, curve.threshold)}  # fmt: skip
     yield {"about": "perfect", "risk": RISK, "full": full, "perfect": _perfect(curve.blocks), "coverage": coverage}
     from abstain.thresholds import plan_of
@@ -127,8 +128,8 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
         yield {"about": "no ladder", "why": _uncertified(evaluation, score)}
     for each in shown:
         yield {"about": "promise", "some": bool(kept), "score": score, "risk": each.risk, "attained": each.attained,
-               "coverage": each.coverage, "sure": 1.0 - DELTA, "n": curve.blocks.n, "asked": RISK,
-               "threshold": among(each.threshold, curve.threshold), "doubt": DELTA,
+               "coverage": Counted(each.coverage, curve.blocks.n), "sure": 1.0 - DELTA, "n": curve.blocks.n,
+               "asked": RISK, "threshold": among(each.threshold, curve.threshold), "doubt": DELTA,
                "tried": len(LADDER) * len(judged.whole),
                **({} if each.attained else plan_of(None if hopeless else each.needed(), each.least()))}  # fmt: skip
     gap = judged.calibration(score)
@@ -163,10 +164,17 @@ def _groups_at(evaluation: Evaluation, score: str) -> Iterator[Facts]:
         measured = [each for each in found if limit is not None and each[1] > limit * each[2]]
         yield {"about": "groups at it", "column": column, "promised": limit is not None, "limit": limit or RISK,
                "above": [each[0] for each in measured if each[3] > (limit or RISK)],
+               "measured": [f"{name} ({percent(k / m)} of {m:,})" for name, k, m, low, _ in measured
+                            if low > (limit or RISK)],
                "perhaps": [f"{name} ({percent(k / m)} of {m:,})" for name, k, m, low, _ in measured
                            if not low > (limit or RISK)],
                "threshold": among(point.threshold, curve.threshold), "count": len(found), "p": p,
                "worst": worst, "risk": errors / n, "n": n, "low": low, "high": high}  # fmt: skip
+
+
+def _counted(blocks: TieBlocks, share: float) -> float:
+    """Return a share of rows that say their number where they all count once."""
+    return Counted(share, blocks.n) if np.array_equal(blocks.weight, blocks.count) else share
 
 
 def _uncertified(evaluation: Evaluation, score: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,13 @@ class Panel:
     weight: FloatArray | None
     tables: tuple[TieBlocks, ...] | None = None
     times: FloatArray | None = None
+
+    def of(self, names: Sequence[str]) -> Panel:
+        """Return some of the scores."""
+        kept = [self.names.index(name) for name in names]
+        tables = None if self.tables is None else tuple(self.tables[k] for k in kept)
+        return replace(self, names=tuple(names), loss=tuple(self.loss[k] for k in kept),
+                       score=tuple(self.score[k] for k in kept), tables=tables)  # fmt: skip
 
     @property
     def n(self) -> int:

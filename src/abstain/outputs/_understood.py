@@ -59,7 +59,7 @@ def understood(outputs: Outputs, default: str = "", loss: Any = None) -> dict[st
     if origin.rows:
         found["rows"] = origin.rows
     if outputs.labels is not None:
-        found["labels"] = f"{_column(origin, 'labels')} ({_classes(outputs)})"
+        found["labels"] = f"{_column(origin, 'labels')} ({_classes(outputs, origin)})"
     found["prediction"] = _prediction(outputs, origin)
     found["confidence"] = _confidence(outputs, origin, default)
     found["loss"] = _loss(outputs, origin, outputs.loss if loss is None else loss)
@@ -81,9 +81,15 @@ def _column(origin: Origin, name: str) -> str:
     return origin.columns.get(name, "as given")
 
 
-def _classes(outputs: Outputs) -> str:
+def _classes(outputs: Outputs, origin: Origin) -> str:
     if outputs.class_names is None:
-        return f"{outputs.n_classes} classes"
+        columns = origin.matrix.get("logits") or origin.matrix.get("probabilities") or []
+        if len(columns) != outputs.n_classes or all(name.endswith(str(k)) for k, name in enumerate(columns)):
+            return f"{outputs.n_classes} classes"
+        order = ", ".join(f"{k} is `{name}`" for k, name in enumerate(columns[:_MOST_CLASSES]))
+        return (
+            f"{outputs.n_classes} classes by the order of the columns: {order}{', …' * (len(columns) > _MOST_CLASSES)}"
+        )
     names = list(outputs.class_names)
     shown = ", ".join(names[:_MOST_CLASSES]) + (", …" if len(names) > _MOST_CLASSES else "")
     return f"{len(names)} classes: {shown}"

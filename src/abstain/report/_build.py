@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -11,7 +12,7 @@ from abstain.joint import grounds_of
 from abstain.report._glossary import glossary, provenance
 from abstain.report._kinds import leaf_of
 from abstain.report._markdown import plain_text
-from abstain.report._page import Answers, Page, Prose, Section
+from abstain.report._page import Answers, Page, Part, Prose, Section, Slider
 from abstain.report._source import Source
 
 #: What the verdict says to going live, in a word; a kind may have its own.
@@ -34,12 +35,23 @@ def build(result: Result, source: Source | None = None, title: str | None = None
         if entries
         else Prose(("No sentence is said of this kind of result; see its numbers.",))
     )
-    body = [Section("verdict", "Verdict", (lead,)), *sections(result, source)]
+    shown = sections(result, source)
+    if sign == "no":
+        shown = [replace(each, parts=tuple(map(_refused, each.parts))) for each in shown]
+    body = [Section("verdict", "Verdict", (lead,)), *shown]
     headline = getattr(module, "headline", type(result).headline)(result)
     facts = getattr(result, "provenance", None) or _fields(result)
     page = Page(title or usual, headline, tuple(body))
     last = glossary(plain_text(page), _metrics(result), _scores(result, source)), provenance(facts, source)
     return Page(page.title, headline, (*body, *last), result.to_dict())
+
+
+def _refused(part: Part) -> Part:
+    """Return a part that offers no policy: the verdict above it says no."""
+    if not isinstance(part, Slider):
+        return part
+    scores = [{**each, "policy": None} for each in part.data["scores"]]
+    return Slider({**part.data, "scores": scores, "refused": "none is offered where the verdict is no"})
 
 
 def _metrics(result: Any) -> list[tuple[str, str, str]]:

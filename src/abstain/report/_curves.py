@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -53,6 +54,12 @@ def measured(
     points = Folded("Operating points",
                     tuple(Grid(_points(name, curve)) for name, curve in shown.items()))  # fmt: skip
     charts = curves(shown, level, dots, independent, exact)
+    apart = [{name: curve for name, curve in shown.items() if (name in rejected) is lost} for lost in (False, True)]
+    if all(apart):  # what is not answered has risks beside which the others could not be told apart
+        kept = [curves(each, level, dots if each is apart[0] else (), independent, exact) for each in apart]
+        title = "of groups that the policy rejects"
+        lost = [replace(each, name=f"{each.name}-rejected", title=f"{each.title}, {title}") for each in kept[1]]
+        charts = [*kept[0], *lost]
     banded = any(each.low is not None for chart in charts for each in chart.series)
     band = f"Band: pointwise {100.0 * level:g} % interval of the chosen {of.lower()}. " if banded else ""
     words = (
@@ -90,7 +97,7 @@ def curves(
         series = _references(found, kind)
         for k, (name, curve) in enumerate(found.items()):
             series += _band(curve, level, kind, exact[name], name, k) if independent else []
-            series.append(Series(name, curve.coverage, getattr(curve, f"{kind}_risk"), colour=k))
+            series.append(Series(name, curve.coverage, getattr(curve, f"{kind}_risk"), colour=k, score=name))
         for name, each in dots:
             x = np.array([each.coverage])
             y = np.array([each.found.risk * (1.0 if kind == "selective" else each.coverage)])

@@ -43,7 +43,11 @@ def _metrics(evaluation: Evaluation) -> tuple[Part, ...]:
     tables = evaluation.tables()
     whole = [table for table in tables if "by group" not in table.title]
     groups = tuple(Grid(table, COLUMNS) for table in tables if "by group" in table.title)
-    return (*(Grid(table, COLUMNS) for table in whole), *([Folded("All metrics by group", groups)] if groups else []))
+    words = Prose(("Intervals of each number by itself; those under Groups hold together for all groups: wider.",))
+    return (
+        *(Grid(table, COLUMNS) for table in whole),
+        *([Folded("All metrics by group", (words, *groups))] if groups else []),
+    )
 
 
 def _level(evaluation: Evaluation) -> float:

@@ -27,6 +27,10 @@ _SAID = {
 }
 
 
+#: Metrics that verdicts speak of, whatever else was measured.
+_SPOKEN = ("augrc", "auroc_f", "aurc")
+
+
 def glossary(text: str, used: Iterable[tuple[str, str, str]], ranked: Collection[str] = ()) -> Section:
     """Return the meaning of the metrics, given as (spec, printed name, identifier), and of the words of a text."""
     entries: dict[str, str] = {}
@@ -39,6 +43,10 @@ def glossary(text: str, used: Iterable[tuple[str, str, str]], ranked: Collection
             entries[arrow(label, metric.direction)] = clean(what)
         else:
             entries[label] = f"A metric of the caller's own. Convention {clean(identifier)}."
+    for metric in (metrics.get(name) for name in _SPOKEN):
+        label = arrow(metric.label, metric.direction)
+        if label not in entries and re.search(rf"\b{re.escape(metric.label)}\b", text):
+            entries[label] = clean(f"{summary(metric.function)} {metric.source}.")
     for name in (each for each in scores.names() if each in ranked):
         score = scores.get(name)
         entries[name] = clean(f"{score.title}: {summary(score.function)} Higher is surer.")

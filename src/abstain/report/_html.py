@@ -30,13 +30,17 @@ from abstain.report._svg import svg
 STACKED = 3
 _TABLE, _ROW = re.compile(r"<table>.*?</table>", re.DOTALL), re.compile(r'<tr><th scope="row">.*?</tr>', re.DOTALL)
 _COMMAND = re.compile(r"`(abstain [^`]+)`")
+#: What holds no word that may lead to the glossary: code, questions, the badge, and tags.
+_FIXED = re.compile(r'(<code>.*?</code>|<dt>.*?</dt>|<p class="sign">.*?</p>|<[^>]*>)', re.DOTALL)
 _STYLE = re.compile(r' style="([^"]*)"')
 
 
 def as_html(page: Page) -> str:
     """Return the page; equal pages give equal text."""
+    terms = [name for section in page.sections if section.name == "glossary" for part in section.parts
+             if isinstance(part, Terms) for name, _ in part.entries]  # fmt: skip
     style, script = (_asset(f"page.{kind}") for kind in ("css", "js"))
-    body = "".join(_section(each) for each in page.sections)
+    body = "".join(_section(each, terms) for each in page.sections)
     body, more = _classes(body)
     style += more
     slides = any(isinstance(part, Slider) for section in page.sections for part in section.parts)
@@ -76,7 +80,11 @@ def _line(value: str) -> str:
 
 def _command(found: re.Match[str]) -> str:
     """Return a command as code, whose words are not broken unless one is longer than a line."""
-    return f"<code>{' '.join(f'<span>{word}</span>' for word in found[1].split(' '))}</code>"
+    return f"<code>{_unbroken(found[1])}</code>"
+
+
+def _unbroken(command: str) -> str:
+    return " ".join(f"<span>{word}</span>" for word in command.split(" "))
 
 
 def _classes(body: str) -> tuple[str, str]:
@@ -90,8 +98,43 @@ def _classes(body: str) -> tuple[str, str]:
     return body, "".join(f"td.{name}{{{rule}}}" for rule, name in rules.items())
 
 
-def _section(section: Section) -> str:
-    parts = "".join(_part(each, section.title) for each in section.parts)
+def _anchor(name: str) -> str:
+    return f' id="{_key(name)}"'
+
+
+def _key(name: str) -> str:
+    """Return the identifier of a term of the glossary."""
+    return "term-" + hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+def _linked(body: str, terms: list[str]) -> str:
+    """Return answers whose words lead to the glossary, each where it first stands."""
+    where: dict[str, str] = {}
+    for name in terms:
+        for word in re.sub(r" [↑↓]$", "", name).split(", "):
+            if len(word) > 1:
+                where.setdefault(_text(word).lower(), name)
+    if not where:
+        return body
+    words = "|".join(re.escape(word) for word in sorted(where, key=len, reverse=True))
+    known, told = re.compile(rf"(?<![\w&#\-/.])(?:{words})(?![\w\-/])", re.IGNORECASE), set[str]()
+
+    def link(found: re.Match[str]) -> str:
+        name = where[found[0].lower()]
+        if name in told:
+            return found[0]
+        told.add(name)
+        return f'<a class="term" href="#{_key(name)}">{found[0]}</a>'
+
+    pieces = _FIXED.split(body)
+    return "".join(piece if k % 2 else known.sub(link, piece) for k, piece in enumerate(pieces))
+
+
+def _section(section: Section, terms: list[str]) -> str:
+    parts = "".join(
+        _linked(_part(each, section.title), terms) if isinstance(each, Answers) else _part(each, section.title)
+        for each in section.parts
+    )
     name = section.name
     head = f'<h2 id="h-{name}">{_text(section.title)}</h2>'
     return f'<section id="{name}" aria-labelledby="h-{name}">{head}{parts}</section>\n'
@@ -147,7 +190,9 @@ def _headed(table: str) -> str:
 def _terms(part: Terms) -> str:
     mark = ("<code>", "</code>") if part.code else ("", "")
     entries = "".join(
-        f"<div><dt>{_text(name)}</dt><dd>{mark[0]}{_text(value)}{mark[1]}</dd></div>" for name, value in part.entries
+        f"<div><dt{_anchor(name) if not part.code else ''}>{_text(name)}</dt><dd>{mark[0]}"
+        f"{_unbroken(_text(value)) if part.code else _text(value)}{mark[1]}</dd></div>"
+        for name, value in part.entries
     )
     return f'<dl class="terms">{entries}</dl>'
 
@@ -187,6 +232,8 @@ def _slider(part: Slider) -> str:
         f'<dl class="cards">{shown}</dl><p id="o-promise" class="promise" role="status"></p>'
         '<p><button type="button" id="s-save">Save this threshold as a policy</button> '
         '<span class="soft">a file for <code>abstain.load_policy</code> and <code>abstain apply</code></span></p>'
-        "<details><summary>The policy, and the exact threshold</summary><p>Exact threshold: "
-        '<code id="o-exact"></code></p><pre id="o-policy" tabindex="0"></pre></details></form>'
+        "<details><summary>The policy, and the exact threshold</summary>"
+        '<p>A score of <code id="o-short"></code> or more is answered; the policy holds all digits, '
+        '<code id="o-exact"></code>, which decides these rows alike.</p>'
+        '<pre id="o-policy" tabindex="0"></pre></details></form>'
     )

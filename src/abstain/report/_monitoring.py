@@ -115,8 +115,9 @@ def sections(seen: Monitoring, source: Source) -> list[Section]:
     axis = "Period, by its first day or number"
     ends = np.concatenate([high, risk])
     top = 1.05 * float(ends[np.isfinite(ends)].max(initial=seen.limit or 0.0)) or 1.0
-    drawn = np.log10(np.maximum(evidence, LEAST))
+    drawn = np.log10(np.clip(evidence, LEAST, PLENTY))
     alarm = float(np.log10(1.0 / seen.delta))
+    beyond = f", drawn up to {PLENTY:,.0f}" if evidence.max() > PLENTY else ""
     edge, most = np.array([0.5, len(x) + 0.5]), max(alarm, float(drawn.max())) + 0.5
     risks = [Series("", x, risk, low, high, "dots", 0)]
     covered = [Series("", x, coverage, kind="dots", colour=2)]
@@ -129,7 +130,7 @@ def sections(seen: Monitoring, source: Source) -> list[Section]:
               tuple(risks), span, (0.0, top), labels=labels, shares="y"),
         Chart("coverage", "Coverage by period; dashed: at calibration", axis, "Coverage", tuple(covered),
               span, (0.0, 1.0), labels=labels, shares="y"),
-        Chart("evidence", "Evidence against the promise; dashed: the alarm", axis, "Evidence, powers of ten",
+        Chart("evidence", f"Evidence against the promise{beyond}; dashed: the alarm", axis, "Evidence, powers of ten",
               (Series("", edge, np.array([alarm, alarm]), colour=-1), Series("", x, drawn, colour=1)), span,
               (min(-1.0, float(drawn.min())), most), labels=labels),
     )  # fmt: skip

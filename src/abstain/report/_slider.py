@@ -27,7 +27,10 @@ EVEN, GEOMETRIC = 400, 100
 #: What an exported policy says of a threshold that was taken from the slider.
 BY_EYE = "chosen by eye, no promise"
 #: What is said of a stop that is not promised, and of a group that a policy rejects.
-UNPROMISED = "Chosen by eye, no promise: the interval is that of one threshold fixed before the data were seen."
+UNPROMISED = (
+    "Chosen by eye, no promise: nothing was certified here. The interval is that of one threshold fixed before "
+    "the data were seen."
+)
 REJECTED = "The policy rejects every case of this group. What is shown is measured on these rows: by eye, no promise."
 _PLACES = {"threshold": "@T@", "n_accepted": "@K@", "coverage": "@C@", "objective": "@O@", "guarantee": "@G@"}
 

@@ -124,12 +124,14 @@ def _series(chart: Chart, each: Series, k: int) -> str:
         if each.low is not None and each.high is not None:
             ends = zip(xs, _y(chart, each.low), _y(chart, each.high), strict=True)
             found.append(
-                f'<path class="line {colour}" d="{"".join(f"M{x:.1f} {a:.1f}V{b:.1f}" for x, a, b in ends)}"/>'
+                f'<path class="line bar {colour}" d="{"".join(f"M{x:.1f} {a:.1f}V{b:.1f}" for x, a, b in ends)}"/>'
             )
         found += [f'<circle class="{colour}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>' for x, y in zip(xs, ys, strict=True)]
         return "".join(found)
     dashed = " dashed" if each.colour >= COLOURS else ""
-    return "".join(found) + f'<path class="line {colour}{dashed}" d="{_path(chart, each.x, each.y)}"/>'
+    d = _path(chart, each.x, each.y)
+    of = f' data-score="{escape(clean(each.score), quote=True)}"' if each.score is not None and d else ""
+    return "".join(found) + f'<path class="line {colour}{dashed}"{of} d="{d}"/>'
 
 
 def _path(chart: Chart, x: FloatArray, y: FloatArray) -> str:

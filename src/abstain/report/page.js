@@ -26,7 +26,7 @@
     for (const [k, each] of Object.entries(one.promised)) {
       points.append(new Option(`risk at most ${percent(each.risk)}: coverage ${percent(one.stops[k][2] / one.total)}`, k));
     }
-    for (const band of document.querySelectorAll(".band")) band.classList.toggle("on", band.dataset.score === one.name);
+    for (const each of document.querySelectorAll("[data-score]")) each.classList.toggle("on", each.dataset.score === one.name);
   }
 
   // A promised point draws the slider from two steps on; the keyboard moves by single steps and is not drawn.
@@ -51,9 +51,10 @@
     at("o-promise").classList.toggle("kept", Boolean(kept));
     points.value = kept ? String(k) : "";
     range.setAttribute("aria-valuetext", `threshold ${one.readable[k]}, coverage ${percent(weight / one.total)}, risk ${share(risk)}${kept ? ", promised" : ""}`);
+    at("o-short").textContent = one.readable[k];
     at("o-exact").textContent = threshold;
     const made = policy(one, k);
-    at("o-policy").textContent = made ?? (data.of === "Group" ? "the policy holds the thresholds of all groups: abstain threshold --groups -o FILE" : "no policy can be made of this score here");
+    at("o-policy").textContent = made ?? (data.of === "Group" ? "the policy holds the thresholds of all groups: abstain threshold --groups -o FILE" : data.refused || "no policy can be made of this score here");
     at("s-save").textContent = `Save this threshold as a policy${kept ? "" : ": chosen by eye, no promise"}`;
     at("s-save").disabled = made === null;
     at("s-save").parentElement.hidden = made === null;

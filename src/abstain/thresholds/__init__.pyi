@@ -12,6 +12,7 @@ from abstain.thresholds._conditional import conditional_threshold as conditional
 from abstain.thresholds._conformal import conformal_threshold as conformal_threshold
 from abstain.thresholds._copies import CopiedRowsWarning as CopiedRowsWarning
 from abstain.thresholds._copies import copied_rows as copied_rows
+from abstain.thresholds._drift import Drift as Drift
 from abstain.thresholds._groups import GroupThresholds as GroupThresholds
 from abstain.thresholds._in_time import in_frame as in_frame
 from abstain.thresholds._in_time import in_time_order as in_time_order

@@ -12,6 +12,7 @@ import numpy as np
 from abstain._result import NO_GROUPS, Column, Result, Row, Table, number, percent, readable
 from abstain.inference import stands_out
 from abstain.policy import Policy
+from abstain.thresholds._drift import Drift
 from abstain.thresholds._period import Period
 from abstain.thresholds._results import TOLD
 
@@ -76,6 +77,8 @@ class Monitoring(Result):
         Coverage of the calibration rows; None if the policy does not say.
     by_group : tuple of Period
         What the rows of each group with a threshold showed, ``period`` being its name; empty without groups.
+    drifts : tuple of Drift
+        Where coverage or score left what calibration had shown, in which direction, and whether that holds now.
 
     Examples
     --------
@@ -114,6 +117,7 @@ class Monitoring(Result):
     by_group: tuple[Period, ...] = ()
     returned: int = 0
     cost: float | None = None
+    drifts: tuple[Drift, ...] = ()
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: whether the promise is broken, and what has changed."""
@@ -127,11 +131,11 @@ class Monitoring(Result):
             "n_accepted": self.n_accepted, "changes": len(self.changed_at),
             "first": self.changed_at[0] if self.changed_at else 0,
             "since": f" (period {first})" if first else "", "story": self._story(first), "run_length": self.run_length,
-            "drifted": bool(drifted), "what": " and ".join(drifted), "chance": self.delta,
+            "drifted": bool(drifted), "what": "; and ".join(drifted), "chance": self.delta,
             "where": f" in {', '.join(broken)}" if broken else "",
         }, {
-            "about": "policy watched", "limit": self.limit, "risk": self.risk, "now": self.coverage,
-            "calibrated": at,
+            "about": "policy watched", "score": "the score", "limit": self.limit, "risk": self.risk,
+            "now": self.coverage, "calibrated": at,
             "threshold": readable(self.thresholds[""]) if list(self.thresholds) == [""] else None,
         }]  # fmt: skip
         for kind, lines in (("group", self.by_group), ("period", self.periods)):
@@ -150,37 +154,26 @@ class Monitoring(Result):
         return found
 
     def _story(self, first: str) -> str:
-        """Return the risk before the period of the first signal, and since its first row; losses are counted."""
+        """Return risk and coverage before the period of the first signal, in it and after it; losses are counted."""
         k = next((k for k, one in enumerate(self.periods) if first and one.period == first), 0)
-        parts = [self.periods[:k], self.periods[k:]]
+        parts = [part for part in (self.periods[:k], self.periods[k : k + 1], self.periods[k + 1 :]) if part]
         if not k or any(one.errors is None for one in self.periods):
             return ""
-        sums = [(sum(one.errors or 0 for one in part), sum(one.n_accepted for one in part)) for part in parts]
-        if not all(n for _, n in sums):
+        accepted = [sum(one.n_accepted for one in part) for part in parts]
+        if not all(accepted):
             return ""
-        before, since = (f"{percent(wrong / n)} of {n:,} accepted rows" for wrong, n in sums)
-        return f": before {first} {before} were wrong, from then on {since}"
+        wrong = [percent(sum(one.errors or 0 for one in part) / n) for part, n in zip(parts, accepted, strict=True)]
+        when = [f"before {first}", f"in the period from {first} on"]
+        when += [f"from {self.periods[k + 1].period} on"] if len(parts) > 2 else []
+        said = [f"{each} {share} of {n:,} answers" for each, share, n in zip(when, wrong, accepted, strict=True)]
+        rows = [sum(one.n for one in part) for part in parts]
+        shares = [percent(part / whole) for part, whole in zip(accepted, rows, strict=True)]
+        told = "" if accepted == rows else f"; answered were {', '.join(shares)} of the cases"
+        return f"Wrong were {', '.join(said)}{told}"
 
     def _drifted(self) -> list[str]:
-        """Return what has drifted: the largest signal as a part of its alarm, and from which period on it was seen."""
-
-        def began(name: str) -> str:
-            if len(self.periods) < 2:
-                return "reached at some row of the file, in its order; it may have passed since"
-            return "first in period " + next((one.period for one in self.periods if getattr(one, name) >= 1.0), "?")
-
-        def largest(name: str) -> float:
-            return max((getattr(one, name) for one in self.periods if getattr(one, name) == getattr(one, name)),
-                       default=math.nan)  # fmt: skip
-
-        found = []
-        if self.coverage_drifted:
-            was = "" if self.calibrated is None else f", {percent(self.calibrated)} at calibration"
-            found.append(f"coverage (largest signal {largest('coverage_drift'):.3g}, alarm at 1, "
-                         f"{began('coverage_drift')}; {percent(self.coverage)} of all rows{was})")  # fmt: skip
-        if self.score_drifted:
-            found.append(f"scores (largest signal {largest('score_drift'):.3g}, alarm at 1, {began('score_drift')})")
-        return found
+        """Return what has drifted: after which row, in which direction, and whether that still holds."""
+        return [_told_drift(one, self) for one in self.drifts]
 
     def headline(self) -> str:
         """Return whether the promise is broken, and the evidence."""
@@ -251,7 +244,7 @@ class Monitoring(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict; of each period see ``periods``."""
-        left_out = ("groups", "periods", "changed_at", "thresholds", "by_group")
+        left_out = ("groups", "periods", "changed_at", "thresholds", "by_group", "drifts")
         kept = {key: value for key, value in vars(self).items() if key not in left_out}
         return [kept | {"n_changes": len(self.changed_at)}]
 
@@ -265,6 +258,22 @@ def _worst(kind: str, seen: list[Period]) -> dict[str, Any]:
         worst = seen[which]
     return {"about": "worst watched", "kind": kind, "count": len(seen), "name": worst.period, "risk": worst.risk,
             "low": worst.risk_low, "high": worst.risk_high, "n_accepted": worst.n_accepted, "p": p}  # fmt: skip
+
+
+def _told_drift(one: Drift, seen: Monitoring) -> str:
+    """Return when a share left that of the calibration, in which direction, and whether that still holds."""
+    where = f" of {one.group}" if one.group else ""
+    here = "" if one.what == "score" or one.group else f", {percent(seen.coverage)} of all rows"
+    signal = "below 0.001" if one.now < 0.001 else told(one.now)
+    state = f"it {'still holds' if one.now >= 1.0 else 'has passed since'} (signal {signal} now, alarm at 1{here})"
+    if one.row is None or one.share is None or one.calibrated is None:
+        return f"{one.what}{where}, at a row that the state of an older version did not keep; {state}"
+    begin = f"after the first {one.row:,} rows{where}, in the order watched,"
+    shares = f"{percent(one.share)} of them, {percent(one.calibrated)} at calibration"
+    if one.what == "coverage":
+        return f"{begin} {'more' if one.rose else 'less'} was answered than at calibration: {shares}; {state}"
+    edge = "" if one.edge is None else f" reach {readable(one.edge)}"
+    return f"{begin} scores were {'higher' if one.rose else 'lower'}: {shares},{edge}; {state}"
 
 
 def of_policy(policy: Policy) -> dict[str, Any]:

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import NO_GROUPS, NOTHING, USABLE, Column, Estimate, Result, Row, Table, about, limits, percent
+from abstain._result import (
+    NO_GROUPS,
+    NOTHING,
+    USABLE,
+    Column,
+    Counted,
+    Estimate,
+    Result,
+    Row,
+    Table,
+    about,
+    limits,
+    percent,
+)
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
 
@@ -109,7 +122,8 @@ class Threshold(Result):
         unknown = [] if group is not None else [dict(NO_GROUPS)]
         return [*unknown, {
             "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
-            "threshold": self.printed, "coverage": self.coverage, "risk": self.risk, "reason": self.reason,
+            "scored": "", "threshold": self.printed, "coverage": Counted(self.coverage, self.n), "risk": self.risk,
+            "reason": self.reason,
             "statement": "" if promise is None else plainly(promise), "instead": None,
             "limit": self.objective.get("risk") if promise is None else promise["risk"],
             "sure": math.nan if promise is None else 1.0 - promise["delta"],
@@ -304,7 +318,7 @@ class CertifiedThreshold(Threshold):
         some = [one for one in self.attained if one.coverage >= NOTHING and one.risk <= USABLE * self.risk_limit]
         if some and first.risk > self.risk_limit and not useless:
             one = some[0]
-            said |= {"instead": one.risk, "threshold": one.printed, "coverage": one.coverage}
+            said |= {"instead": one.risk, "threshold": one.printed, "coverage": Counted(one.coverage, self.n)}
         return [{"about": "instead", "risk": first.risk, "coverage": first.coverage, "limit": self.risk_limit,
                  "delta": self.delta, "sure": 1.0 - self.delta,
                  "kept": limits((one.risk, one.coverage, one.printed) for one in self.attained)}]  # fmt: skip

@@ -276,6 +276,7 @@ class Watch:
             risk=risk, coverage=coverage, cost=cost_per_case(self.policy.objective, every, risk),
             coverage_drifted=any_told([one.coverage.left for one in self.watched.values()]),
             score_drifted=any_told([one.score.left for one in self.watched.values()]),
+            drifts=tuple(each for name, one in self.watched.items() for each in one.drifts(name)),
             untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
             empty=self.empty, returned=self.returned, periods=self._shown(),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.thresholds._drift import Shares
+from abstain.thresholds._drift import Alarm, Drift, Shares
 from abstain.thresholds._evidence import FIRST, Detector, Evidence, ends
 
 
@@ -97,13 +97,18 @@ class Watched:
                 seen.score = self.score.update(mine >= self.edges[:, np.newaxis], looks)
         return seen
 
+    def drifts(self, group: str) -> list[Drift]:
+        """Return where coverage and scores left what calibration had shown."""
+        found = self.coverage.drift("coverage", group), self.score.drift("score", group, self.edges)
+        return [each for each in found if each is not None]
+
     def state(self) -> dict[str, Any]:
         """Return what is kept, in plain values; floats keep all digits."""
         return {
             "n": self.n, "highest": _plain(self.highest), "at": self.at,
             "evidence": {"n": self.evidence.n, "spent": self.evidence.spent, **_bets(self.evidence)},
             "detector": {"since": self.detector.since, **_bets(self.detector)},
-            **{name: {"seen": shares.seen.tolist(), "n": shares.n, "highest": shares.highest}
+            **{name: {"seen": shares.seen.tolist(), "n": shares.n, "highest": shares.highest, "first": shares.first}
                for name, shares in (("coverage", self.coverage), ("score", self.score))},
         }  # fmt: skip
 
@@ -119,6 +124,8 @@ class Watched:
         for name, shares in (("coverage", self.coverage), ("score", self.score)):
             shares.seen = np.array(state[name]["seen"], dtype=np.float64)
             shares.n, shares.highest = state[name]["n"], state[name]["highest"]
+            first = state[name].get("first")
+            shares.first = None if first is None else Alarm(*first)
 
 
 def _bets(one: Evidence | Detector) -> dict[str, Any]:
