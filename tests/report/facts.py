@@ -75,7 +75,10 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "not broken": ({"broken": False, "n_accepted": 900}, [{"broken": True}, {"broken": None}]),
     "promise untold": ({"broken": None}, [{"broken": True}, {"broken": False}]),
     "no promise watched": ({"broken": "nothing", "cost": ""}, [{"broken": None, "cost": ""}]),
-    "risk by time": ({"changes": 1, "story": "Wrong were ..."}, [{"changes": 0, "story": "Wrong"}, {"changes": 1, "story": ""}]),
+    "risk by time": (
+        {"changes": 1, "story": "Wrong were"},
+        [{"changes": 0, "story": "Wrong"}, {"changes": 1, "story": ""}],
+    ),
     "changed": ({"changes": 1, "first": 40, "since": "", "run_length": 10000.0}, [{"changes": 0}]),
     "drifted": ({"drifted": True, "what": "coverage"}, [{"drifted": False}]),
     "answers at a risk": ({"coverage": 0.5}, [{"coverage": 0.009}, {"full": 0.01}]),

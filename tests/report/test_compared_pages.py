@@ -321,3 +321,20 @@ def test_long_names_of_a_chart_stand_below_each_other() -> None:
     assert {name for _, _, name in places} == set(names)
     heights = sorted(int(y) for _, y, _ in places)
     assert min(np.diff(heights)) >= 40
+
+
+def test_the_verdict_of_eleven_models_tests_two_and_says_the_same() -> None:
+    """What is known of the best and the next is that of all scores tested at once, to the last bit."""
+    rng = np.random.default_rng(0)
+    loss = {f"m{k}": (rng.random(2000) < 0.1).astype(float) for k in range(5)}
+    scores = {name: rng.random(2000) - 0.2 * each for name, each in loss.items()}
+    found = abstain.compare(loss, scores)
+    words = found.verdict()
+    assert "beside" not in vars(found)
+    best, other = (row["name"] for row in found.table[:2])
+    assert found.beside is not None
+    facts = found.beside.facts(best, other)
+    assert len(facts) == 3
+    asked = {str(each["about"]) for each in facts}
+    assert [each for each in found.grounds() if each["about"] in asked] == facts
+    assert any(f"At 5 % risk {best} answers" in line for line in words)
