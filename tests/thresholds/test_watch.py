@@ -23,7 +23,6 @@ from abstain.thresholds import (
     load_watch,
     monitor,
 )
-from abstain.thresholds._watch_file import digest_of
 from tests.thresholds.test_monitor import by_site, certified
 
 POLICY = certified()
@@ -55,53 +54,6 @@ def test_parts_and_saved_states_say_what_all_rows_say(
     assert (now.coverage_drifted, now.score_drifted) == (once.coverage_drifted, once.score_drifted)
     assert now.drifts == once.drifts
     assert sum(one.n for one in now.periods) == 1500
-
-
-def test_drift_names_row_direction_and_whether_it_holds(tmp_path: Path) -> None:
-    """Forty high scores, then usual ones: the alarm names a row among the first, and has passed; a state keeps that."""
-    rng, state = np.random.default_rng(3), tmp_path / "state.json"
-    score = rng.random(4000)
-    found = abstain.choose_threshold(rng.random(4000) < 0.25 * (1.0 - score), score, risk=0.05, delta=0.05)
-    policy = found.policy(score="msp")
-    limit = policy.thresholds[""]
-    high, usual = limit + (1.0 - limit) * rng.random(40), rng.random(6000)
-    watch = Watch(policy)
-    watch.update(np.zeros(40), high)
-    watch.save(state)
-    (first,) = [one for one in watch.result().drifts if one.what == "coverage"]
-    assert first.row is not None
-    assert first.row <= 40
-    assert (first.rose, first.share, first.calibrated) == (True, 1.0, policy.calibration["n_accepted"] / 4000)
-    assert first.now >= 1.0
-    later = load_watch(state, policy)
-    later.update(np.zeros(6000), usual)
-    (passed,) = [one for one in later.result().drifts if one.what == "coverage"]
-    assert (passed.row, passed.rose, passed.share) == (first.row, True, 1.0)
-    assert passed.now < 1.0
-    words = " ".join(later.result().verdict())
-    assert f"after the first {first.row} rows, in the order watched, more was answered than at calibration" in words
-    assert "it has passed since" in words
-    fewer = monitor(policy, np.zeros(3000), rng.random(3000) ** 2).drifts[0]
-    assert (fewer.rose, fewer.now >= 1.0) == (False, True)
-
-
-def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path: Path) -> None:
-    """As an older version wrote it: the alarm stays, and its row is said to be unknown rather than a later one."""
-    file = tmp_path / "state.json"
-    watch = Watch(POLICY)
-    watch.update(np.zeros(3000), np.random.default_rng(1).random(3000) ** 2)
-    watch.save(file)
-    content = json.loads(file.read_text("utf-8"))
-    for one in content["watched"].values():
-        for name in ("coverage", "score"):
-            del one[name]["first"]
-    kept = {key: value for key, value in content.items() if key not in ("format", "digest")}
-    file.write_text(json.dumps({**content, "digest": digest_of(kept)}))
-    later = load_watch(file, POLICY)
-    seen = later.update(np.zeros(500), np.random.default_rng(2).random(500) ** 2)
-    assert seen.coverage_drifted
-    assert [one.row for one in seen.drifts] == [None] * len(seen.drifts)
-    assert any("the state of an older version did not keep" in line for line in seen.verdict())
 
 
 def test_groups_and_clusters_are_taken_up(tmp_path: Path) -> None:
