@@ -125,7 +125,8 @@ def test_the_page_is_well_formed(page: str) -> None:
 def test_the_page_says_what_is_needed(page: str) -> None:
     """Verdict, values, notes, exact thresholds, conventions with sources, and what it was made from."""
     evaluation = result()
-    text = " ".join(Walk(page).text).replace("\N{NO-BREAK SPACE}", " ")
+    plain = re.sub(r'<a class="term"[^>]*>(.*?)</a>', r"\1", page)
+    text = " ".join(Walk(plain).text).replace("\N{NO-BREAK SPACE}", " ")
     assert "Llama 3 70B on MMLU" in text
     assert f"{abstain.scores.get('msp').title}: max_k p_k, the estimated probability of being right." in text
     assert [line for line in evaluation.verdict() if line not in text] == []
@@ -148,7 +149,7 @@ def test_where_a_page_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     text = " ".join(Walk(as_html_page(result(), files=[file], command="abstain evaluate rows.csv")).text)
     assert "1970-01-02" in text
-    assert "abstain evaluate rows.csv" in text
+    assert "abstain evaluate rows.csv" in " ".join(text.split())
     assert hashlib.sha256(file.read_bytes()).hexdigest() in text
 
 
