@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+#: Seconds of the processor that a command may take, and of the clock: on a busy machine the clock says nothing.
+SECONDS, HANGS = 120, 1200
 #: A number as the tables print it; how far it may be off where a model was trained by another library or processor.
 _NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 NEAR = 0.1
@@ -53,7 +55,14 @@ def output_of(command: str, folder: Path, *, refused: bool = False) -> str:
     """Run a command in a folder and return what it prints, without trailing blanks: on stderr if it is ``refused``."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80"}
     done = subprocess.run(
-        command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+        f"ulimit -t {SECONDS}; {command}",
+        shell=True,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+        check=False,
     )
     assert done.returncode == (2 if refused else 0), f"{command}: exit code {done.returncode}\n{done.stderr}"
     text = done.stderr if refused else done.stdout

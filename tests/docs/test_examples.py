@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.docs.examples import PAGES, ROOT, failures_of, libraries, output_of
+
+sys.path[:0] = [str(ROOT / "docs" / "_ext")]
+import page_examples  # noqa: E402
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 
@@ -35,6 +39,14 @@ def test_a_command_that_fails_is_found(tmp_path: Path) -> None:
     for command, refused in (("abstain evaluate nothing.csv", False), ("abstain --version", True)):
         with pytest.raises(AssertionError, match="exit code"):
             output_of(command, tmp_path, refused=refused)
+
+
+def test_a_command_is_stopped_by_the_time_of_the_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that counts for ever ends with a failure; one that waits on a busy machine does not."""
+    monkeypatch.setattr(page_examples, "SECONDS", 1)
+    with pytest.raises(AssertionError, match="exit code"):
+        output_of(f"exec {sys.executable} -c 'while True: pass'", tmp_path)
+    assert output_of("sleep 1.5; echo here", tmp_path) == "here\n"
 
 
 def test_libraries_of_a_page(tmp_path: Path) -> None:
