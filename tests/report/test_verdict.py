@@ -263,3 +263,13 @@ def test_terminal_notebook_and_page_say_the_same(tmp_path: Any, capsys: pytest.C
         places = [text.find(line) for line in evaluation.verdict()]
         assert places == sorted(places)
         assert places[0] >= 0
+
+
+def test_a_test_that_there_is_not_has_no_p_value() -> None:
+    """One error leaves AUROC of failures without a spread: the verdict says that, and no number."""
+    rng = np.random.default_rng(0)
+    few, many, score = np.zeros(400), (rng.random(400) < 0.3) * 1.0, rng.random(400)
+    few[int(np.argmin(score))] = 1.0
+    lines = " ".join(abstain.compare({"new": few, "old": many}, {"new": score, "old": score}).verdict())
+    assert "nan" not in lines
+    assert "(no test: too few errors)" in lines

@@ -47,7 +47,8 @@ class _Words(string.Formatter):
         if format_spec == "%":
             return value.spoken() if isinstance(value, Counted) else percent(value)
         if format_spec == "p":
-            return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".")
+            known = f"p = {value:.3f}".replace("0.", ".") if value == value else "no test: too few errors"
+            return "p < .001" if value < 0.001 else known
         if format_spec in ("points", "of100"):
             number = f"{100.0 * value:.2g}"
             return number if format_spec == "of100" else f"{number} percentage point{'s' * (number not in ('1', '-1'))}"

@@ -113,7 +113,7 @@ def _list() -> None:
     rows: list[tuple[str, ...]] = []
     for name in train.names():
         recipe = train.recipe(name)
-        passes = " + ".join(f"{value:g}" for value in recipe.passes().values())
+        passes = " + ".join(f"{value:g}" for value in recipe.passes().values()) or "none"
         rows.append((name, passes, recipe.about))
     show_list(("name", "passes", "what it is"), rows, as_json=False)
 
