@@ -5,14 +5,18 @@ A block that cannot be run here, because it downloads data, is written as ``{cod
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 #: Seconds of the processor that a command may take, and of the clock: on a busy machine the clock says nothing.
 SECONDS, HANGS = 120, 1200
@@ -20,6 +24,8 @@ SECONDS, HANGS = 120, 1200
 _NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 NEAR = 0.1
 OPTIONS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+#: What a shell does more than to take words apart.
+_SHELL = re.compile(r"[|<>&;$`*?~]")
 _FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -51,8 +57,8 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
             yield command, expected
 
 
-def output_of(command: str, folder: Path, *, refused: bool = False) -> str:
-    """Run a command in a folder and return what it prints, without trailing blanks: on stderr if it is ``refused``."""
+def _in_shell(command: str, folder: Path) -> tuple[int, str, str]:
+    """Run a command as a user does, and return its exit code, output and errors."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80"}
     done = subprocess.run(
         f"ulimit -t {SECONDS}; {command}",
@@ -64,9 +70,30 @@ def output_of(command: str, folder: Path, *, refused: bool = False) -> str:
         timeout=HANGS,
         check=False,
     )
-    assert done.returncode == (2 if refused else 0), f"{command}: exit code {done.returncode}\n{done.stderr}"
-    text = done.stderr if refused else done.stdout
-    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    return done.returncode, done.stdout, done.stderr
+
+
+def _here(arguments: list[str], folder: Path) -> tuple[int, str, str]:
+    """Run ``abstain`` in this process, which does not import everything once more for each command of a page."""
+    from abstain.cli import run
+
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(folder),
+        mock.patch.dict(os.environ, COLUMNS="80"),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = run(arguments)
+    return code, out.getvalue(), err.getvalue()
+
+
+def output_of(command: str, folder: Path, *, refused: bool = False) -> str:
+    """Run a command in a folder and return what it prints, without trailing blanks: on stderr if it is ``refused``."""
+    plain = command.startswith("abstain ") and not _SHELL.search(command)
+    code, out, err = _here(shlex.split(command, comments=True)[1:], folder) if plain else _in_shell(command, folder)
+    assert code == (2 if refused else 0), f"{command}: exit code {code}\n{err}"
+    return "\n".join(line.rstrip() for line in (err if refused else out).splitlines()) + "\n"
 
 
 def command_failures(block: str, folder: Path, checker: doctest.OutputChecker) -> list[str]:
