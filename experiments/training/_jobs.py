@@ -40,7 +40,7 @@ class Setting:
         )  # fmt: skip
         return made if not self.noise else replace(made, name=self.name, train=_noisy(made.train, self.noise))
 
-    def made_up(self, n: int = 160) -> Setting:
+    def made_up(self, n: int = 40) -> Setting:
         """Return the same with generated data: few pictures of the same shape, foreign ones too."""
         shape = f"n={n},{self.generated}"
         kinds = [f":{entry.rsplit(':', 1)[1]}" if entry.endswith("semantic") else "" for entry in self.foreign]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import warnings
 
 import pytest
@@ -17,6 +14,7 @@ with warnings.catch_warnings():
 from abstain.cli import run
 from abstain.nn import train
 from abstain.study import read_study
+from tests.disk import room
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SMALL = ["--set", "network.name=small", "--set", "network.width=4", "--set", "epochs=1"]
@@ -101,24 +99,16 @@ def test_one_line_where_it_cannot(arguments, message, tmp_path, capsys, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_disk_that_is_full(tmp_path):
+def test_a_disk_that_is_full(tmp_path, capsys):
     """No file may grow beyond 8 kB: one line and exit code 2, no entry in a manifest, no half-written output."""
-    script = """
-import resource, signal, sys
-from abstain.cli import run
-arguments = sys.argv[1:]
-import lightning.pytorch, torch, abstain.nn.train
-resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-sys.exit(run(arguments))
-"""
-    command = [sys.executable, "-W", "ignore", "-c", script, "train", "ce", *DATA, "-o", str(tmp_path), *SMALL]
-    command += ["--set", "network.width=16", "--accelerator", "cpu"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False,
-                          env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=120)  # fmt: skip
-    assert done.returncode == 2, done.stderr
-    assert "cannot be written (File too large)" in done.stderr.splitlines()[-1]
-    assert done.stderr.count("Traceback") == 0
+    with room(8192):
+        code = run(
+            ["train", "ce", *DATA, "-o", str(tmp_path), *SMALL, "--set", "network.width=16", "--accelerator", "cpu"]
+        )
+    said = capsys.readouterr().err
+    assert code == 2, said
+    assert "cannot be written (File too large)" in said.splitlines()[-1]
+    assert said.count("Traceback") == 0
     assert not (tmp_path / "study.json").exists()
     assert list(tmp_path.rglob("*.npz")) == []
 

@@ -22,6 +22,7 @@ from abstain.nn import data, train
 from abstain.nn.ingredients import frozen_statistics
 from abstain.nn.train import _module as module
 from abstain.study import read_study
+from tests.disk import room
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 QUIET = {"enable_progress_bar": False, "accelerator": "cpu"}
@@ -304,29 +305,15 @@ def test_a_checkpoint_that_is_broken(task, tiny, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are those of Unix")
 def test_a_full_disk(task, tiny, tmp_path):
     """One line with the file and the remedy, nothing half-written, and the training goes on when there is room."""
-    script = """
-import resource, signal, sys, warnings
-warnings.simplefilter("ignore")
-from abstain.nn import data, train
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-task = data.task("synthetic:n=64,size=12")
-recipe = train.recipe("ce", ["network.name=small", "network.width=4", "data.batch=16", "epochs=3"])
-for room in (6_000, resource.RLIM_INFINITY):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
-    try:
-        train.fit(recipe, task, sys.argv[1], enable_progress_bar=False, accelerator="cpu")
-    except OSError as error:
-        print(error, flush=True)
-"""
     folder = tmp_path / "full"
-    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False,
-                          env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=240)  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    (said,) = done.stdout.splitlines()
+    with room(6_000), pytest.raises(OSError) as refused:
+        train.fit(tiny("ce"), task, folder, **QUIET)
+    said = str(refused.value)
     last = folder / "ce" / "seed0" / "checkpoints" / "main" / "last.ckpt"
     assert said.startswith(f"{last}: cannot be written (")
     assert said.endswith("make room and repeat: the training goes on from the last epoch")
-    train.fit(tiny("ce"), task, tmp_path / "whole", **QUIET)
+    for where in (folder, tmp_path / "whole"):
+        train.fit(tiny("ce"), task, where, **QUIET)
     one, other = (weights(each / "ce" / "seed0") for each in (folder, tmp_path / "whole"))
     assert all(torch.equal(one[key], other[key]) for key in one)
 
