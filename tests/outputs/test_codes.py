@@ -117,3 +117,19 @@ def test_truth_values_are_indices_elsewhere(tmp_path):
     path = csv(tmp_path, "y,p_0,p_1", "true,.2,.8", "false,.2,.8")
     for names in (None, ["cat", "dog"]):
         assert read_outputs(path, class_names=names).error.tolist() == [0.0, 1.0]
+
+
+def test_numbers_that_count_named_columns_are_said_to(tmp_path):
+    """Labels 0, 1, 2 beside p_cat, p_dog, p_eel are places; names, and numbers that the columns bear, are none."""
+    rows = ["0,.6,.3,.1", "2,.1,.1,.8", "1,.2,.7,.1"]
+    for heads, labels, told in (
+        ("p_cat,p_dog,p_eel", "012", True),
+        ("p_cat,p_dog,p_eel", ("cat", "dog", "eel"), False),
+        ("p_0,p_1,p_2", "012", False),
+    ):
+        file = tmp_path / "rows.csv"
+        lines = [f"{labels[int(row[0])]}{row[1:]}" for row in rows]
+        file.write_text("\n".join([f"label,{heads}", *lines]))
+        outputs = read_outputs(file, labels="label", probabilities="p_*")
+        assert ("numbers from 0 on in the order of the columns" in outputs.understood()["labels"]) is told
+        assert outputs.loss_per_sample().tolist() == [0.0, 0.0, 0.0]

@@ -68,6 +68,12 @@ def read_classes(fields: dict[str, Any], plan: Plan, written_as: Mapping[str, An
         _read_numerals(fields, plan)
 
 
+def by_place(fields: Mapping[str, Any], plan: Plan) -> bool:
+    """Return whether labels are numbers that count the columns of the classes, which have names of their own."""
+    named = fields.get("class_names") is not None and fields["class_names"] is plan.class_names
+    return named and "labels" in plan.single and fields.get("labels") is not None and not is_text(fields["labels"])
+
+
 def _read_numerals(fields: dict[str, Any], plan: Plan) -> None:
     """Where class indices are due, read quoted numbers; name the row of a word among them."""
     due = plan.matrix.keys() & {"logits", "probabilities"}

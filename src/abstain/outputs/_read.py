@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import listed, one_of, with_row
-from abstain.outputs import _costs, _names, _shapes, _suspect
+from abstain.outputs import _codes, _costs, _names, _shapes, _suspect
 from abstain.outputs._abstention import put_last
 from abstain.outputs._answers import Answers
 from abstain.outputs._damaged import damaged
@@ -297,6 +297,8 @@ def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool, cost_m
     plan = answers.plan
     origin = {field: f"`{name}`" for field, name in plan.single.items()}
     origin |= {field: quoted(names) for field, names in plan.matrix.items()}
+    if _codes.by_place(answers.fields, plan):
+        origin["labels"] += ", numbers from 0 on in the order of the columns"
     notes = [*answers.notes]
     notes += read.unused_notes
     outputs = Outputs(
