@@ -111,6 +111,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "GroupThresholds": lambda: _certified(risk=0.05, groups=np.tile(["a", "b", "c_&"], 667)[:2000]),
     "LabelPlan": _plan,
     "GroupedResult": lambda: abstain.summaries.GroupedSummary("site").update(LOSS, SCORES["plain"], SITE).result(),
+    "JointResult": lambda: abstain.summaries.JointSummary("real", bits=8).update(LOSS, **_joint_columns()).result(),
     "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),
     "Monitoring": lambda: _later("monitor"),
     "NonInferiority": lambda: abstain.inference.non_inferiority(

@@ -12,7 +12,9 @@ from abstain.cli._group import command, example_lines
 from abstain.cli._show import check_destinations, scale_option, show
 
 if TYPE_CHECKING:
-    from abstain.summaries import GroupedSummary, Key, Summary
+    from abstain.summaries import GroupedSummary, JointSummary, Key, Summary
+
+    AnySummary = Summary | GroupedSummary | JointSummary
 
 
 @command.command(
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     epilog=example_lines(
         "abstain summarize 'logs/*.parquet' --confidence msp --loss wrong -o monday.parquet",
         "abstain summarize 'logs/*.parquet' --confidence msp --loss wrong --groups site -o sites.parquet",
+        "abstain summarize 'logs/*.parquet' --confidence msp --detector knn --loss wrong --ood 'foreign/*.parquet'",
         "abstain summarize monday.parquet --metrics 'aurc,selective_risk(coverage=0.9)'",
         "abstain summarize --sql --confidence msp --loss wrong --table logs",
     ),
@@ -29,12 +32,16 @@ if TYPE_CHECKING:
 @click.option("--loss", help="Column of losses >= 0, or of what is wrong.")
 @click.option("--labels", help="Column of true classes, with --predictions in place of --loss.")
 @click.option("--predictions", help="Column of predicted classes.")
+@click.option("--detector", help="Column of a second score, that tells foreign inputs: bounds of F1, AURC of both.")
+@click.option("--ood", multiple=True, help="With --detector: files of rows out of distribution, or a pattern.")
+@click.option("--prevalence", type=float, help="With --detector: share of such rows in the population.")
 @click.option("--groups", help="Column whose values are summarized apart, in the same pass.")
 @click.option(
     "--key",
     "key_name",
     help="Bins: 'probability/16', finest near 1, or 'real/16' for any score; 8 to 20 bits.  [default: probability/16]",
 )
+@click.option("--detector-key", help="With --detector: bins of that score; both 8 to 12 bits.  [default: real/10]")
 @click.option(
     "--nan-policy", default="raise", show_default=True, type=click.Choice(["raise", "reject"]),
     help="What a missing score means: an error; accepted last.",
@@ -48,8 +55,9 @@ if TYPE_CHECKING:
 @scale_option
 def summarize_command(
     files: Sequence[str], confidence: str | None, loss: str | None, labels: str | None, predictions: str | None,
-    groups: str | None, key_name: str | None, nan_policy: Any, metrics: str | None, output: Path | None, as_sql: bool,
-    table: str, scale: float, **destinations: Any,
+    detector: str | None, ood: Sequence[str], prevalence: float | None, groups: str | None, key_name: str | None,
+    detector_key: str | None, nan_policy: Any, metrics: str | None, output: Path | None, as_sql: bool, table: str,
+    scale: float, **destinations: Any,
 ) -> None:  # fmt: skip
     """Bound the metrics of any number of rows in constant memory.
 
@@ -61,23 +69,39 @@ def summarize_command(
 
     key = None if key_name is None else summaries.Key.named(key_name)
     if as_sql:
+        if detector is not None:
+            raise ValueError("--sql counts one score; leave --detector out")
         if confidence is None or loss is None:
             raise ValueError("--sql needs --confidence COLUMN and --loss COLUMN")
         click.echo(summaries.sql(key or summaries.Key(), confidence=confidence, loss=loss, table=table, groups=groups))
         return
     if not files:
         raise ValueError("no FILES are given; give files of predictions, summaries, or --sql")
-    chosen = None if metrics is None else abstain.metrics.parse_list(metrics)
+    if detector is not None and groups is not None:
+        raise ValueError("--groups and --detector are not counted together; filter the rows of a group")
+    if ood and detector is None:
+        raise ValueError("--ood needs --detector COLUMN, the score that tells these rows")
     names = summaries.files_of(files)
     check_destinations({**destinations, "output": output}, [Path(name) for name in names])
     _check_name(output)
     columns = {"confidence": confidence, "loss": loss, "labels": labels, "predictions": predictions,
                "groups": groups}  # fmt: skip
-    summary = _summary(names, key, columns, nan_policy)
+    if detector is None:
+        summary = _summary(names, key, columns, nan_policy)
+    else:
+        second = None if detector_key is None else summaries.Key.named(detector_key)
+        summary = _joint(names, ood, (key, second), columns | {"detector": detector}, nan_policy)
+    if isinstance(summary, summaries.JointSummary):
+        wanted = None if metrics is None else [each.strip() for each in metrics.split(",")]
+        result: Any = summary.result(wanted, prevalence=prevalence)
+    elif prevalence is not None:
+        raise ValueError("--prevalence needs a summary of two scores: --detector COLUMN")
+    else:
+        result = summary.result(None if metrics is None else abstain.metrics.parse_list(metrics))
     if output is not None:
         summary.save(output)
         click.echo(f"wrote {output}", err=True)
-    show(summary.result(chosen), scale=scale, **destinations)
+    show(result, scale=scale, **destinations)
 
 
 def _check_name(output: Path | None) -> None:
@@ -88,7 +112,7 @@ def _check_name(output: Path | None) -> None:
 
 def _summary(
     names: Sequence[str], key: Key | None, columns: dict[str, Any], nan_policy: Any
-) -> Summary | GroupedSummary:  # fmt: skip
+) -> AnySummary:  # fmt: skip
     """Return the summary of files of rows and of summaries; what was given, or the first summary, decides the key."""
     from abstain import summaries
 
@@ -110,7 +134,33 @@ def _summary(
     return _merged(made)
 
 
-def _merged(made: Mapping[str, Any]) -> Summary | GroupedSummary:
+def _joint(
+    names: Sequence[str], ood: Sequence[str], keys: tuple[Key | None, Key | None], columns: dict[str, Any],
+    nan_policy: Any,
+) -> AnySummary:  # fmt: skip
+    """Return the summary of two scores of files of rows and of summaries."""
+    from abstain import summaries
+
+    if nan_policy != "raise":
+        raise ValueError("--nan-policy reject is of one score; of two, give every row both scores")
+    made = {name: summaries.read_summary(name) for name in names if summaries.is_summary(name)}
+    rows = [name for name in names if name not in made]
+    if columns["confidence"] is None or (rows and columns["loss"] is None and columns["labels"] is None):
+        raise ValueError("--detector needs --confidence COLUMN and --loss COLUMN, of the rows in FILES")
+    first = next((each for each in made.values() if isinstance(each, summaries.JointSummary)), None)
+    known = (first.key, first.detector_key) if first else (None, None)
+    bits = next((key.bits for key in (*keys, *known) if key is not None), 10)
+    key, second = (given or other or summaries.Key(scale, bits)  # type: ignore[arg-type]
+                   for given, other, scale in zip(keys, known, ("probability", "real"), strict=True))  # fmt: skip
+    if key.bits != second.bits:
+        raise ValueError(f"--key {key.name} and --detector-key {second.name} must have as many bits")
+    del columns["groups"]
+    of_rows = summaries.summarize_joint(rows, list(ood), **columns, scale=key.scale, detector_scale=second.scale,
+                                        bits=key.bits)  # fmt: skip
+    return _merged({(rows or list(ood) or [""])[0]: of_rows, **made})
+
+
+def _merged(made: Mapping[str, Any]) -> AnySummary:
     """Return the sum of summaries; an error names the file of the first that does not add up."""
     first: Any
     (_, first), *others = made.items()
@@ -119,7 +169,7 @@ def _merged(made: Mapping[str, Any]) -> Summary | GroupedSummary:
             first = first.merge(other)
         except (ValueError, TypeError) as error:
             raise ValueError(f"{name}: {error}") from None
-    merged: Summary | GroupedSummary = first
+    merged: AnySummary = first
     return merged
 
 

@@ -7,13 +7,15 @@ from abstain.summaries._bounds import lacking as lacking  # likewise
 from abstain.summaries._file import is_summary as is_summary  # likewise
 from abstain.summaries._grouped_result import GroupedResult
 from abstain.summaries._groups import GroupedSummary
+from abstain.summaries._joint import JointSummary
+from abstain.summaries._joint_result import JointBounded, JointResult
 from abstain.summaries._key import COLUMNS as COLUMNS  # likewise
 from abstain.summaries._key import Key
 from abstain.summaries._key import Scale as Scale
 from abstain.summaries._read import read_summary
 from abstain.summaries._result import Bounded, SummaryResult
-from abstain.summaries._scan import files_of as files_of  # for the command
-from abstain.summaries._scan import summarize
+from abstain.summaries._rows import files_of as files_of  # for the command
+from abstain.summaries._scan import summarize, summarize_joint
 from abstain.summaries._sql import sql
 from abstain.summaries._summary import Summary
 
@@ -22,10 +24,14 @@ __all__ = [
     "Bounds",
     "GroupedResult",
     "GroupedSummary",
+    "JointBounded",
+    "JointResult",
+    "JointSummary",
     "Key",
     "Summary",
     "SummaryResult",
     "read_summary",
     "sql",
     "summarize",
+    "summarize_joint",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,23 +89,34 @@ def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
     """Return key and columns of a frame with the columns of a file; whether they fit together is not looked at."""
     present(frame, ["bin", *COLUMNS])
     key = Key.named(one(frame, "key"))
-    for column in ("bin", *COLUMNS):
-        if not frame.schema[column].is_numeric():
-            raise ValueError(f"the column {column!r} must be numeric, got {frame.schema[column]}")
+    _numeric(frame, ["bin", *COLUMNS])
     unusable = frame.filter(bin=-1)["n"].sum()
     if unusable:
         raise ValueError(
             f"{unusable} rows have no usable score or loss (bin -1: null, NaN, a loss below 0, or a confidence outside "
             "[0, 1]); filter or repair them, and summarize again"
         )
-    columns: dict[str, Any] = {}
-    for column in ("bin", *COLUMNS):
-        if frame[column].null_count():
-            raise ValueError(f"the column {column!r} has nulls; write it again")
-        columns[column] = frame[column].cast(float).to_numpy()
+    columns = numbers(frame, ["bin", *COLUMNS])
     kept = columns["n"] != 0
     which = columns["bin"][kept]
     if not np.array_equal(which, np.floor(which)):
         raise ValueError("the column 'bin' must hold whole numbers")
     columns = {name: column[kept] for name, column in columns.items()}
     return key, columns | {"bin": which.astype(int)}
+
+
+def _numeric(frame: Any, names: Iterable[str]) -> None:
+    for name in names:
+        if not frame.schema[name].is_numeric():
+            raise ValueError(f"the column {name!r} must be numeric, got {frame.schema[name]}")
+
+
+def numbers(frame: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return columns as float64, none of which lacks a number."""
+    _numeric(frame, names)
+    columns: dict[str, Any] = {}
+    for name in names:
+        if frame[name].null_count():
+            raise ValueError(f"the column {name!r} has nulls; write it again")
+        columns[name] = frame[name].cast(float).to_numpy()
+    return columns

@@ -15,6 +15,8 @@ Scale = Literal["probability", "real"]
 FORMAT = "abstain.summary/1"
 #: The same of a file of groups, each with bins of its own.
 OF_GROUPS = "abstain.groups/1"
+#: The same of a file of cells of two scores.
+OF_CELLS = "abstain.cells/1"
 #: Binary orders of magnitude below 1 that bins tell apart: all that 1 - p can have in float64, and those of a score.
 ORDERS = {"probability": 53, "real": 32}
 #: Least and most bits of a key.
@@ -92,13 +94,15 @@ class Key:
         """Bits of a bin within one order of magnitude: 64 orders, and for scores two signs."""
         return self.bits - (6 if self.scale == "probability" else 7)
 
-    def checked(self, score: FloatArray, name: str, nan_policy: Literal["raise", "reject"]) -> FloatArray:
+    def checked(self, score: FloatArray, name: str, nan_policy: Literal["raise", "reject"] | None) -> FloatArray:
         """Return scores for which there is a bin, -inf in the place of NaN where that is rejected; refuse others."""
         if score.min() >= 0.0 and score.max() <= 1.0:  # nearly always, and no NaN is
             return score
         if nan_policy == "reject":
             score = np.where(np.isnan(score), -np.inf, score)
         remedy = 'repair the scores, or pass nan_policy="reject" (ranked last, never accepted)'
+        if nan_policy is None:
+            remedy = "give every row a score; -inf is accepted last"
         refuse(np.isnan(score), score, name, "holds NaN", remedy, np)
         if self.scale == "probability":
             outside = ((score < 0.0) & (score > -np.inf)) | (score > 1.0)

@@ -7,19 +7,14 @@ from typing import Any
 
 from abstain.summaries import _file
 from abstain.summaries._groups import GroupedSummary
-from abstain.summaries._key import FORMAT, OF_GROUPS
+from abstain.summaries._joint import JointSummary
+from abstain.summaries._key import FORMAT, OF_CELLS, OF_GROUPS
 from abstain.summaries._summary import Summary
 
-AnySummary = Summary | GroupedSummary
+AnySummary = Summary | GroupedSummary | JointSummary
 
 #: What makes a summary of a frame, by its format.
-MAKERS: dict[str, Any] = {FORMAT: Summary.of_frame, OF_GROUPS: GroupedSummary.of_frame}
-
-
-def of_frame(frame: Any) -> AnySummary:
-    """Return the summary that stands in a polars frame."""
-    made: AnySummary = MAKERS[_file.format_of(frame, MAKERS)](frame)
-    return made
+MAKERS: dict[str, Any] = {FORMAT: Summary.of_frame, OF_GROUPS: GroupedSummary.of_frame, OF_CELLS: JointSummary.of_frame}
 
 
 def read_summary(path: str | os.PathLike[str]) -> AnySummary:
@@ -33,8 +28,9 @@ def read_summary(path: str | os.PathLike[str]) -> AnySummary:
 
     Returns
     -------
-    Summary or GroupedSummary
-        What the file says that it is; a grouped one has the columns ``groups`` and ``group``, too.
+    Summary, GroupedSummary or JointSummary
+        What the file says that it is; a grouped one has the columns ``groups`` and ``group``, too, and one of two
+        scores those of :meth:`JointSummary.columns`.
 
     Raises
     ------
@@ -56,7 +52,9 @@ def read_summary(path: str | os.PathLike[str]) -> AnySummary:
     """
     name = os.fspath(path)
     try:
-        return of_frame(_file.read(name))
+        frame = _file.read(name)
+        made: AnySummary = MAKERS[_file.format_of(frame, MAKERS)](frame)
+        return made
     except OSError:
         raise
     except ValueError as error:

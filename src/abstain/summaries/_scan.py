@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import glob
-import os
-import re
-from collections.abc import Iterator, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
 
-from abstain._checks import closest, engine_of, one_of, refuse_pattern
-from abstain._extras import need
-from abstain._pace import Pace
+from abstain._checks import one_of
 from abstain.summaries._groups import GroupedSummary
+from abstain.summaries._joint import JointSummary
 from abstain.summaries._key import Scale
-from abstain.summaries._read import of_frame
+from abstain.summaries._rows import DETECTOR, GROUP, LOSS, SCORE, Wanted, module, taken
 from abstain.summaries._sql import sql
 from abstain.summaries._summary import Summary
 
-#: Rows of a chunk: their columns stay in the cache.
-CHUNK = 1 << 18
-LOSS, SCORE, GROUP, ROW = "abstain_loss", "abstain_score", "abstain_group", "abstain_row"
+ROW = "abstain_row"
 
 
 @overload
@@ -95,72 +88,16 @@ def summarize(
     GroupedSummary(site, probability/16, n=3, groups=2)
     """
     one_of(nan_policy, ("raise", "reject"), "nan_policy")
-    if (loss is None) == (labels is None or predictions is None):
-        raise TypeError("give loss=, or both labels= and predictions=: columns that say what is wrong")
-    wrong = [loss] if loss is not None else [str(labels), str(predictions)]
+    wrong = _wrong(loss, labels, predictions)
     summary = Summary(scale, bits) if groups is None else GroupedSummary(groups, scale, bits)
-    if _module(source) in ("duckdb", "_duckdb"):
+    if module(source) in ("duckdb", "_duckdb"):
         if loss is None:
             raise TypeError("labels= and predictions= are not compared in DuckDB; give the loss as a column")
         query = sql(summary.key, confidence=confidence, loss=loss, table="abstain_rows", groups=groups)
         found = source.query("abstain_rows", query).pl()
-        return summary if found.is_empty() else of_frame(found)
-    np.empty(8 * CHUNK)  # once given back, the heap keeps smaller arrays: a third less time than with pages anew
-    for name, frame in _frames(source):
-        start = 0
-        try:
-            for part in _chunks(frame, confidence, wrong, groups):
-                _take(summary, part, nan_policy)
-                start += len(part)
-        except (ValueError, TypeError) as error:
-            at = re.sub(r"(?<=\w\[)\d+(?=\])", lambda found: str(start + int(found[0])), str(error), count=1)  # noqa: B023
-            raise type(error)(f"{name}: {at}" if name else at) from None
-        except Exception as error:
-            if not name or not type(error).__module__.startswith("polars"):
-                raise
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-            raise ValueError(f"{name}: cannot be read ({reason}); write it again") from error
+        return summary if found.is_empty() else type(summary).of_frame(found)
+    taken(source, Wanted({SCORE: confidence}, wrong, groups), lambda part: _take(summary, part, nan_policy))
     return summary
-
-
-def _module(thing: Any) -> str:
-    return type(thing).__module__.partition(".")[0]
-
-
-def files_of(source: str | os.PathLike[str] | Sequence[Any]) -> list[str]:
-    """Return the files of paths and patterns; one that is given twice would count twice, and is refused."""
-    given = [source] if isinstance(source, str | os.PathLike) else source
-    found: dict[str, str] = {}
-    for each in map(os.fspath, given):
-        matching = [each] if os.path.exists(each) else sorted(glob.glob(each, recursive=True))
-        if not matching:
-            raise FileNotFoundError(f"{each}: no such file")
-        for file in matching:
-            if os.path.realpath(file) in found:
-                raise ValueError(f"{file}: is given twice, and its rows would count twice")
-            found[os.path.realpath(file)] = file
-    return list(found.values())
-
-
-def _frames(source: Any) -> Iterator[tuple[str, Any]]:
-    """Yield lazy polars frames with the names of their files, or other frames without one."""
-    paths = isinstance(source, str | os.PathLike) or (
-        isinstance(source, list | tuple) and all(isinstance(each, str | os.PathLike) for each in source)
-    )
-    if not paths:
-        yield "", source
-        return
-    need("reading files of rows", "polars")
-    import polars as pl
-
-    for name in files_of(source):
-        suffix = os.path.splitext(name)[1].lower()
-        if suffix not in (".parquet", ".csv", ".tsv"):
-            raise ValueError(f"{name}: extension {suffix!r} cannot be scanned; use .parquet, .csv or .tsv")
-        if suffix == ".parquet":
-            yield name, pl.scan_parquet(name, glob=False, hive_partitioning=False)
-        else:
-            yield name, pl.scan_csv(name, separator="\t" if suffix == ".tsv" else ",", glob=False)
 
 
 def _take(summary: Summary | GroupedSummary, part: Any, nan_policy: Literal["raise", "reject"]) -> None:
@@ -179,61 +116,71 @@ def _take(summary: Summary | GroupedSummary, part: Any, nan_policy: Literal["rai
     summary.add(losses, scores, len(part), rows_of, nan_policy)
 
 
-def _chunks(frame: Any, confidence: str, wrong: Sequence[str], groups: str | None) -> Iterator[Any]:
-    """Yield losses, scores and groups of a frame, some rows at a time."""
-    if _module(frame) == "polars":
-        rows = frame.lazy()
-        yield from _streamed(_selected(rows, rows.collect_schema(), confidence, wrong, groups))
-        return
-    import narwhals as nw
+def summarize_joint(
+    source: Any,
+    ood: Any = (),
+    *,
+    confidence: str,
+    detector: str,
+    loss: str | None = None,
+    labels: str | None = None,
+    predictions: str | None = None,
+    scale: Scale = "probability",
+    detector_scale: Scale = "real",
+    bits: int = 10,
+) -> JointSummary:
+    """Summarize two scores of files, or of frames, without loading more than a chunk of rows.
 
-    try:
-        whole = nw.from_native(frame).lazy()
-    except TypeError:
-        raise TypeError(f"source of type {type(frame).__name__} is neither a path nor a data frame") from None
-    rows = _selected(whole, whole.collect_schema(), confidence, wrong, groups, nw).collect()
-    for start in range(0, len(rows), CHUNK):
-        yield rows[start : start + CHUNK]
+    Parameters
+    ----------
+    source : path, pattern, sequence of these, or frame
+        Rows in distribution, as for :func:`summarize`.
+    ood : the same, optional
+        Rows out of distribution, of which only the two scores are read.
+    confidence, detector : str
+        Columns of the two scores.
+    loss : str, optional
+        Column of 0/1 losses, or of truth values: wrong or not.
+    labels, predictions : str, optional
+        In place of ``loss``: columns of true and predicted classes; the loss is whether they differ.
+    scale, detector_scale, bits
+        As for :class:`JointSummary`.
+
+    Returns
+    -------
+    JointSummary
+
+    Raises
+    ------
+    UnmetNeed, ValueError, FileNotFoundError, TypeError
+        As :func:`summarize` and :meth:`JointSummary.update`.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from abstain.summaries import summarize_joint
+    >>> inside = polars.LazyFrame({"msp": [0.9, 0.6], "knn": [3.0, 2.0], "wrong": [False, True]})
+    >>> summarize_joint(inside, inside.select("msp", knn=0.5), confidence="msp", detector="knn", loss="wrong")
+    JointSummary(probability/10, real/10, n_id=2, n_ood=2, cells=4)
+    """
+    summary, numbers = JointSummary(scale, detector_scale, bits), {SCORE: confidence, DETECTOR: detector}
+
+    def inside(part: Any) -> None:
+        summary.update(
+            part[LOSS].to_numpy(), id_confidence=part[SCORE].to_numpy(), id_detector=part[DETECTOR].to_numpy()
+        )
+
+    def outside(part: Any) -> None:
+        summary.update(ood_confidence=part[SCORE].to_numpy(), ood_detector=part[DETECTOR].to_numpy())
+
+    taken(source, Wanted(numbers, _wrong(loss, labels, predictions)), inside)
+    if not (isinstance(ood, list | tuple) and not ood):
+        taken(ood, Wanted(numbers), outside)
+    return summary
 
 
-def _selected(
-    rows: Any, schema: Any, confidence: str, wrong: Sequence[str], groups: str | None, library: Any = None
-) -> Any:
-    """Return loss and score, as numbers in which a null is NaN once they are arrays, and the group."""
-    polars_ = library is None
-    if polars_:
-        import polars as library
-    own = [] if groups is None else [groups]
-    for name in (confidence, *wrong, *own):
-        if name not in schema:
-            raise ValueError(f"column {name!r} is not there; {closest(str(name), map(str, schema))}")
-        refuse_pattern(name, "polars" if polars_ else engine_of(rows))
-    for name in (confidence, *wrong[: len(wrong) % 2]):
-        if not (schema[name].is_numeric() or str(schema[name]) == "Boolean"):
-            raise TypeError(f"column {name!r} must be numeric, got {schema[name]}; cast it to numbers first")
-    loss = library.col(wrong[0])
-    loss = loss != library.col(wrong[1]) if len(wrong) == 2 else loss
-    score = library.col(confidence)
-    if len(wrong) == 2 or str(schema[wrong[0]]) == "Boolean" or not polars_:
-        loss = loss.cast(library.Float64)
-    if not polars_:  # nulls become NaN as numbers do in polars
-        loss, score = (each.cast(library.Float64).fill_null(float("nan")) for each in (loss, score))
-    return rows.select(loss.alias(LOSS), score.alias(SCORE), *(library.col(name).alias(GROUP) for name in own))
-
-
-def _streamed(rows: Any) -> Iterator[Any]:
-    """Yield the rows of a lazy polars frame in chunks."""
-    import polars as pl
-
-    pace = Pace("summarizing", int(rows.select(pl.len()).collect().item()))
-    if hasattr(rows, "collect_batches"):
-        for part in rows.collect_batches(chunk_size=CHUNK, maintain_order=True):
-            for start in range(0, len(part), CHUNK):
-                yield part[start : start + CHUNK]
-            pace.advance(len(part))
-        return
-    while pace.done < pace.total:  # older versions: a slice reads only the row groups that it lies in
-        part = rows.slice(pace.done, 16 * CHUNK).collect()
-        for start in range(0, len(part), CHUNK):
-            yield part[start : start + CHUNK]
-        pace.advance(len(part))
+def _wrong(loss: str | None, labels: str | None, predictions: str | None) -> list[str]:
+    """Return the column of losses, or those of classes that differ."""
+    if (loss is None) == (labels is None or predictions is None):
+        raise TypeError("give loss=, or both labels= and predictions=: columns that say what is wrong")
+    return [loss] if loss is not None else [str(labels), str(predictions)]

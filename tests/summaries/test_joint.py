@@ -1,0 +1,273 @@
+"""Summaries of two scores: no rows leave their bounds, they add up, and files and the command keep them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars
+import pytest
+
+import abstain
+from abstain.cli import run
+from abstain.summaries import JointSummary, read_summary, summarize_joint
+from tests.summaries.test_trials import probabilities, reals
+
+
+def rows(rng: np.random.Generator, n_id: int, n_ood: int, scales: Any = ("probability", "real")) -> dict[str, Any]:
+    """Columns of rows in and out of distribution, of scores that mean something or nothing."""
+    made = {"probability": probabilities, "real": reals}
+    columns: dict[str, Any] = {"id_loss": (rng.random(n_id) < rng.random()).astype(float)}
+    for name, scale in zip(("confidence", "detector"), scales, strict=True):
+        score = made[scale](rng, n_id + n_ood)
+        if rng.random() < 0.5:  # those that should be accepted have the higher scores, mostly
+            bad = np.append(columns["id_loss"], np.ones(n_ood)) + rng.normal(0, 0.5, n_id + n_ood)
+            score = np.sort(score)[::-1][np.argsort(np.argsort(bad))]
+        columns[f"id_{name}"], columns[f"ood_{name}"] = score[:n_id], score[n_id:]
+    return columns
+
+
+def exact(columns: dict[str, Any], prevalence: float | None) -> dict[tuple[str, str], float]:
+    """All metrics of the rows themselves."""
+    told, loss = {**columns, "prevalence": prevalence}, columns["id_loss"]
+    joint = abstain.joint
+    found = {(name, "both"): float(getattr(joint, name)(**told)) for name in ("ds_f1", "ds_aurc", "ds_augrc")}
+    for name in ("confidence", "detector"):
+        alone = {"id_score": columns[f"id_{name}"], "ood_score": columns[f"ood_{name}"], "prevalence": prevalence}
+        found |= {(each, name): float(getattr(joint, each)(loss, **alone)) for each in ("f1", "aurc", "augrc")}
+    return found
+
+
+def same(one: JointSummary, other: JointSummary) -> bool:
+    """Whether two summaries are equal to the bit."""
+    mine, theirs = one.columns(), other.columns()
+    return one.name == other.name and all(np.array_equal(mine[name], theirs[name]) for name in mine)
+
+
+def in_parts(columns: dict[str, Any], rng: np.random.Generator, **key: Any) -> JointSummary:
+    """The summary from shuffled parts, each of some ID and some OOD rows, or of none."""
+    n_id, n_ood = len(columns["id_loss"]), len(columns["ood_detector"])
+    number = int(rng.integers(1, 5))
+    orders = [np.array_split(rng.permutation(n), number) for n in (n_id, n_ood)]
+    parts = []
+    for inside, outside in zip(*orders, strict=True):
+        cut = {name: each[outside if name.startswith("ood") else inside] for name, each in columns.items()}
+        parts.append(JointSummary(**key).update(**cut))
+    return parts[0].merge(*parts[1:])
+
+
+@pytest.mark.parametrize(
+    ("first", "repetitions"),
+    [(0, 200), *(pytest.param(first, 1000, marks=pytest.mark.slow) for first in range(0, 10_000, 1000))],
+)
+def test_no_value_leaves_its_bounds(first: int, repetitions: int) -> None:
+    """Each exact value lies within the bounds, whatever the parts of the summary, at any share of OOD rows."""
+    seen = narrow = 0
+    for seed in range(first, first + repetitions):
+        rng = np.random.default_rng(seed)
+        n_id, n_ood = (int(rng.integers(low, 40 if rng.random() < 0.9 else 200)) for low in (1, 0))
+        scales = [str(rng.choice(["probability", "real"])) for _ in "12"]
+        columns = rows(rng, n_id, n_ood, scales)
+        share = None if not n_ood or rng.random() < 0.5 else float(rng.choice([0.0, 0.1, 0.5, 0.9]))
+        bits = int(rng.choice([8, 8, 9, 12]))
+        summary = in_parts(columns, rng, scale=scales[0], detector_scale=scales[1], bits=bits)
+        result = summary.result(prevalence=share)
+        for key, value in exact(columns, share).items():
+            each = result[key]
+            where = f"{seed}: {key}: {value} {each}"
+            assert each.low - 1e-12 <= value <= each.high + 1e-12, where
+            assert each.value in (each.low, each.high), where
+            if each.width == 0.0:
+                assert value == pytest.approx(each.value, abs=1e-12), where
+            narrow += 0.0 < each.high - each.low < 0.05
+            seen += 1
+    assert seen == 9 * repetitions
+    assert narrow > repetitions // 2
+
+
+@pytest.mark.parametrize("bits", [8, 10])
+def test_the_value_is_that_of_rows_whose_bins_are_ties(bits: int) -> None:
+    """Thresholds at ends of bins, and no others, give the value."""
+    rng = np.random.default_rng(bits)
+    columns = rows(rng, 300, 200)
+    summary = JointSummary(bits=bits).update(**columns)
+    binned = dict(columns)
+    for name, key in (("confidence", summary.key), ("detector", summary.detector_key)):
+        for kind in ("id", "ood"):
+            binned[f"{kind}_{name}"] = -key.of(columns[f"{kind}_{name}"] + 0.0).astype(float)
+    for key_, value in exact(binned, 0.3).items():
+        assert summary.result(prevalence=0.3)[key_].value == pytest.approx(value, abs=1e-12)
+
+
+def test_few_distinct_scores_are_exact() -> None:
+    """Bins of one score have no inside: every width is 0."""
+    rng = np.random.default_rng(0)
+    columns = {name: each if name == "id_loss" else rng.integers(0, 9, len(each)) / 8.0 for name, each in
+               rows(rng, 500, 300).items()}  # fmt: skip
+    result = JointSummary("real", bits=12).update(**columns).result()
+    for key, value in exact(columns, None).items():
+        assert result[key].width == 0.0
+        assert result[key].value == pytest.approx(value, abs=1e-12)
+
+
+def test_more_bits_are_narrower(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of 20,000 + 10,000 rows each bit more narrows the bounds, which hold what it costs a sweep to find."""
+    rng = np.random.default_rng(1)
+    quality = rng.normal(3.0, 2.0, 30_000)
+    loss = (rng.random(20_000) > 1 / (1 + np.exp(-quality[:20_000]))).astype(float)
+    p, detector = 1 / (1 + np.exp(-quality)), rng.normal(5.0, 1.0, 30_000)
+    p[20_000:] = rng.beta(2, 1, 10_000)
+    detector[20_000:] -= 2.0
+    columns = {"id_loss": loss, "id_confidence": p[:20_000], "id_detector": detector[:20_000],
+               "ood_confidence": p[20_000:], "ood_detector": detector[20_000:]}  # fmt: skip
+    widths = {}
+    for bits in (8, 10, 12):
+        summary = JointSummary(bits=bits).update(**columns)
+        widths[bits] = [summary.bounds(name).width for name in ("ds_f1", "ds_aurc", "ds_augrc")]
+        f1 = summary.bounds("ds_f1")
+        assert f1.low <= abstain.joint.ds_f1(**columns).value <= f1.high
+    for one, two in ((8, 10), (10, 12)):
+        assert all(0.0 < b < 0.5 * a for a, b in zip(widths[one], widths[two], strict=True))
+    assert max(widths[12]) < 0.08
+
+
+def test_it_adds_up_pickles_and_survives_files(tmp_path: Path) -> None:
+    """Parts in any order are the whole to the bit, after a pickle and a file, too, and nobody else changes."""
+    rng = np.random.default_rng(2)
+    columns = rows(rng, 700, 500)
+    whole = JointSummary(bits=9).update(**columns)
+    parts = in_parts(columns, rng, bits=9)
+    assert same(parts, whole)
+    copy = pickle.loads(pickle.dumps(whole))
+    copy.update([1.0], id_confidence=[0.5], id_detector=[1.0])
+    assert (whole.n, copy.n) == (1200, 1201)
+    whole.save(tmp_path / "s.parquet")
+    again = read_summary(tmp_path / "s.parquet")
+    assert isinstance(again, JointSummary)
+    assert same(again, whole)
+    assert whole.columns()["n_ood"].sum() == whole.n_ood == 500
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "duckdb", "file", "parts"])
+def test_every_source_gives_the_same(tmp_path: Path, kind: str) -> None:
+    """Frames, lazy or not, relations, files and patterns of parts; labels and predictions in place of a loss."""
+    rng = np.random.default_rng(3)
+    columns = rows(rng, 900, 400)
+    inside = polars.DataFrame(
+        {
+            "msp": columns["id_confidence"],
+            "knn": columns["id_detector"],
+            "y": columns["id_loss"],
+            "yhat": np.zeros(900),
+            "wrong": columns["id_loss"] == 1.0,
+        }
+    )
+    outside = polars.DataFrame({"msp": columns["ood_confidence"], "knn": columns["ood_detector"]})  # fmt: skip
+    for name, frame in (("in", inside), ("out", outside)):
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+        for k, part in enumerate((frame[:100], frame[100:100], frame[100:])):
+            part.write_parquet(tmp_path / f"{name}-{k}.parquet")
+    made: dict[str, Any] = {
+        "polars": lambda frame, _: frame, "lazy": lambda frame, _: frame.lazy(),
+        "pandas": lambda frame, _: frame.to_pandas(), "duckdb": lambda frame, _: duckdb.from_arrow(frame.to_arrow()),
+        "file": lambda _, name: tmp_path / f"{name}.parquet",
+        "parts": lambda _, name: str(tmp_path / f"{name}-*.parquet"),
+    }  # fmt: skip
+    sources = [made[kind](frame, name) for frame, name in ((inside, "in"), (outside, "out"))]
+    told: dict[str, Any] = {"confidence": "msp", "detector": "knn"}
+    expected = JointSummary().update(**columns)
+    assert same(summarize_joint(*sources, loss="wrong", **told), expected)
+    assert same(summarize_joint(*sources, labels="y", predictions="yhat", **told), expected)
+
+
+def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+    """Bad rows leave no trace; other keys and kinds do not add up; what does not follow is named."""
+    summary = JointSummary().update([0, 1], id_confidence=[0.9, 0.5], id_detector=[3.0, 2.0])
+    good: dict[str, Any] = {"id_loss": [0], "id_confidence": [0.5], "id_detector": [1.0]}
+    cases: list[tuple[type[Exception], str, Any]] = [
+        (abstain.UnmetNeed, r"must be 0 \(right\) or 1 \(wrong\), but 0.5 occurs", {**good, "id_loss": [0.5]}),
+        (ValueError, r"id_confidence lies outside \[0, 1\]", {**good, "id_confidence": [1.5]}),
+        (ValueError, r"id_detector holds NaN.*-inf is accepted last", {**good, "id_detector": [np.nan]}),
+        (ValueError, "lengths differ", {**good, "id_detector": [1.0, 2.0]}),
+        (ValueError, "lengths differ", {**good, "ood_confidence": [0.5]}),
+    ]
+    for kind, message, told in cases:
+        with pytest.raises(kind, match=message):
+            summary.update(**told)
+    assert summary.n == 2
+    with pytest.raises(ValueError, match="probability/10 and real/10 and probability/8 and real/8 do not add up"):
+        summary.merge(JointSummary(bits=8))
+    with pytest.raises(TypeError, match="of one kind"):
+        summary.merge(abstain.summaries.Summary())  # type: ignore[arg-type]
+    with pytest.raises(abstain.UnmetNeed, match="'null_gain' does not follow from a summary of two scores"):
+        summary.bounds("null_gain")
+    with pytest.raises(ValueError, match="needs OOD rows, but there are none"):
+        summary.result(prevalence=0.5)
+    with pytest.raises(ValueError, match="holds no rows in distribution"):
+        JointSummary().update(ood_confidence=[0.5], ood_detector=[1.0]).result()
+    with pytest.raises(ValueError, match="bits of two scores must lie between 8 and 12"):
+        JointSummary(bits=16)
+    with pytest.raises(ValueError, match="nothing to save"):
+        JointSummary().save(tmp_path / "x.parquet")
+    summary.save(tmp_path / "s.parquet")
+    frame = polars.read_parquet(tmp_path / "s.parquet")
+    lit = polars.lit
+    for message, change in {
+        "contradict each other": frame.with_columns(n_right=lit(0), n_wrong=lit(0)),
+        "whole numbers from 0 on": frame.with_columns(n_ood=lit(-1)),
+        "occurs twice": frame.vstack(frame),
+        "'highest' has nulls": frame.with_columns(highest=lit(None, polars.Float64)),
+        "must have as many bits": frame.with_columns(detector_key=lit("real/9")),
+        "the column 'n_ood' is missing": frame.drop("n_ood"),
+    }.items():
+        change.write_parquet(tmp_path / "t.parquet")
+        with pytest.raises(ValueError, match=message) as caught:
+            read_summary(tmp_path / "t.parquet")
+        assert str(caught.value).startswith(str(tmp_path / "t.parquet"))
+
+
+def test_the_command_makes_merges_and_shows_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Two days with foreign rows add up to both; a wrong use is one line."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    columns = rows(rng, 900, 400)
+    inside = polars.DataFrame(
+        {"msp": columns["id_confidence"], "knn": columns["id_detector"], "wrong": columns["id_loss"]}
+    )
+    outside = polars.DataFrame({"msp": columns["ood_confidence"], "knn": columns["ood_detector"]})
+    for day, part in (("monday", inside[:300]), ("tuesday", inside[300:])):
+        part.write_parquet(f"{day}.parquet")
+    outside.write_parquet("foreign.parquet")
+    told = ["--confidence", "msp", "--detector", "knn", "--loss", "wrong"]
+    assert run(["summarize", "monday.parquet", *told, "-o", "monday-s.parquet"]) == 0
+    assert run(["summarize", "tuesday.parquet", *told, "--ood", "foreign.parquet", "-o", "tuesday-s.parquet"]) == 0
+    assert run(["merge", "*-s.parquet", "-o", "week.parquet"]) == 0
+    week = read_summary("week.parquet")
+    assert isinstance(week, JointSummary)
+    assert same(week, JointSummary().update(**columns))
+    capfd.readouterr()
+    assert run(["summarize", "week.parquet", "--prevalence", "0.5", "--json", "-"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert found["prevalence"] == 0.5
+    assert run(["summarize", "week.parquet", "--metrics", "ds_f1"]) == 0
+    text = capfd.readouterr().out
+    assert "F1 ↑" in text
+    assert "AURC" not in text
+    assert max(map(len, text.splitlines())) <= 100
+    one = ["--confidence", "msp", "--loss", "wrong"]
+    for message, arguments in {
+        "--ood needs --detector": ["summarize", "monday.parquet", *one, "--ood", "foreign.parquet"],
+        "--groups and --detector": ["summarize", "monday.parquet", *told, "--groups", "day"],
+        "monday.parquet: column 'kn' is not there": ["summarize", "monday.parquet", *one, "--detector", "kn"],
+        "--sql counts one score": ["summarize", "--sql", *told],
+        "'aurc' does not follow from a summary of two scores": ["summarize", "week.parquet", "--metrics", "aurc"],
+        "--prevalence needs": ["summarize", "monday.parquet", *one, "--prevalence", "0.5"],
+    }.items():  # fmt: skip
+        assert run(arguments) == 2
+        assert message in capfd.readouterr().err
