@@ -95,6 +95,7 @@ LEFT_OUT = {
     "abstain.scores.load", "abstain.scores.pass_predictions", "abstain.scores.recover_head",
     "abstain.thresholds.apply_policy",
     "abstain.joint.protocol", "abstain.pool.load_plan", "abstain.pool.certify_zone",
+    "abstain.summaries.summarize_joint",
 }  # fmt: skip
 
 #: Any argument gets each of these.
