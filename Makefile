@@ -22,6 +22,9 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
+# Tests start hundreds of processes: each would compile the package anew where a container sets this.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test lint types doctest pytest test-browser test-dask test-spark slow minimum docs bench peers measured claims dist clean

@@ -17,43 +17,49 @@ from abstain.joint._levels import frontier, stairs
 from abstain.joint._problem import problem
 from abstain.joint._quadrants import stable_order
 from tests.joint import references as slow
+from tests.joint.conftest import PATHS, taken
 from tests.joint.references import Columns, joint_problems, random_problem, value
 from tests.strategies import many
 
-THOUSAND = many(1000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+THOUSAND = many(1000, suppress_health_check=[HealthCheck.too_slow])
 PREVALENCES = st.sampled_from([None, Fraction(0), Fraction(1, 2), Fraction(1, 10), Fraction(99, 100)])
 
 
 @THOUSAND
 @given(joint_problems(), PREVALENCES)
-def test_ds_f1_is_the_best_of_all_pairs(path: str, columns: Columns, prevalence: Fraction | None) -> None:
+def test_ds_f1_is_the_best_of_all_pairs(columns: Columns, prevalence: Fraction | None) -> None:
     """No pair is better, the thresholds give the value, and the counts add up."""
     share = None if prevalence is None or not columns.n_ood else float(prevalence)
-    found = abstain.joint.ds_f1(**columns.named, prevalence=share)
-    assert found.value == float(slow.best_f1(columns, None if share is None else prevalence))
-    again = abstain.joint.f1_at(thresholds=found.thresholds, **columns.named, prevalence=share)
-    assert (again.value, again.true_accept, again.false_accept) == (found.value, found.true_accept, found.false_accept)
-    assert found.true_accept + found.false_reject == columns.n_id
-    assert found.n_id + found.n_ood - (found.true_accept + found.false_accept) >= found.true_reject
+    best = float(slow.best_f1(columns, None if share is None else prevalence))
+    for path in PATHS:
+        with taken(path):
+            found = abstain.joint.ds_f1(**columns.named, prevalence=share)
+            again = abstain.joint.f1_at(thresholds=found.thresholds, **columns.named, prevalence=share)
+        assert found.value == best, path
+        counts = found.value, found.true_accept, found.false_accept
+        assert (again.value, again.true_accept, again.false_accept) == counts, path
+        assert found.true_accept + found.false_reject == columns.n_id
+        assert found.n_id + found.n_ood - (found.true_accept + found.false_accept) >= found.true_reject
 
 
 @THOUSAND
 @given(joint_problems(), PREVALENCES, st.sampled_from(["at_least", "exact"]))
-def test_areas_are_those_of_all_pairs(
-    path: str, columns: Columns, prevalence: Fraction | None, operator: str
-) -> None:  # fmt: skip
+def test_areas_are_those_of_all_pairs(columns: Columns, prevalence: Fraction | None, operator: str) -> None:
     """DS-AURC and DS-AUGRC: every attainable level with its least risk, and the area under them."""
     share = None if prevalence is None or not columns.n_ood else float(prevalence)
     exactly = None if share is None else prevalence
-    found = abstain.joint.ds_aurc(**columns.named, prevalence=share, operator=operator)
     curve = slow.level_curve(columns, exactly)
     levels = sorted(curve) if operator == "exact" else slow.steps(curve)
-    assert found.frontier is not None
-    assert found.frontier.n_id_accepted.tolist() == levels
-    np.testing.assert_allclose(found.frontier.selective_risk, [float(curve[j]) for j in levels], rtol=1e-14)
-    assert found.value == pytest.approx(float(slow.ds_aurc(columns, operator, exactly)), abs=1e-14)
-    generalized = value("ds_augrc", columns, prevalence=share, operator=operator)
-    assert generalized == pytest.approx(float(slow.ds_augrc(columns, operator, exactly)), abs=1e-14)
+    least = [float(curve[j]) for j in levels]
+    areas = [float(area_(columns, operator, exactly)) for area_ in (slow.ds_aurc, slow.ds_augrc)]
+    for path in PATHS:
+        with taken(path):
+            found = abstain.joint.ds_aurc(**columns.named, prevalence=share, operator=operator)
+            generalized = value("ds_augrc", columns, prevalence=share, operator=operator)
+        assert found.frontier is not None
+        assert found.frontier.n_id_accepted.tolist() == levels, path
+        np.testing.assert_allclose(found.frontier.selective_risk, least, rtol=1e-14, err_msg=path)
+        assert [found.value, generalized] == pytest.approx(areas, abs=1e-14), path
 
 
 @many(200)
@@ -114,17 +120,19 @@ def test_the_compiled_search_takes_the_same_pairs(
         np.testing.assert_array_equal(one.detector_threshold, other.detector_threshold)
 
 
-@many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@many(300)
 @given(joint_problems(), st.sampled_from(["at_least", "exact"]))
-def test_ranks_give_the_values_of_scores(path: str, columns: Columns, operator: str) -> None:
+def test_ranks_give_the_values_of_scores(columns: Columns, operator: str) -> None:
     """Guards calculate on ranks, which are ordered by tables instead of searches."""
     data = problem(*columns)
     ranks = data.ranked()
     assert ranks.confidence.dtype.kind == ranks.detector.dtype.kind == "i"
-    assert exact(ranks).value == exact(data).value
-    for generalized in (False, True):
-        values = [area(each, operator, generalized=generalized).value for each in (ranks, data)]
-        assert values[0] == values[1]
+    for path in PATHS:
+        with taken(path):
+            assert exact(ranks).value == exact(data).value, path
+            for generalized in (False, True):
+                values = [area(each, operator, generalized=generalized).value for each in (ranks, data)]
+                assert values[0] == values[1], path
 
 
 @many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
