@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.cli.conftest import COLUMNS
+from tests.cli.conftest import COLUMNS, Done
 
 COMMAND = [sys.executable, "-m", "abstain"]
 
@@ -97,24 +98,31 @@ def test_a_full_disk(path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_width_without_a_terminal(path: Path) -> None:
-    """120 columns unless COLUMNS says otherwise; a long note goes on in the next line."""
+def test_width_without_a_terminal(path: Path, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
+    """120 columns unless COLUMNS says otherwise; a long note goes on in the next line; so in a process of its own."""
     scores = ["--scores", "conf,vague", "--metrics", "augrc,coverage_at_risk(risk=0)"]
-    for variables, width in (({}, 120), ({"COLUMNS": "40"}, 40), ({"COLUMNS": "x"}, 120)):
-        lines = start("evaluate", path, *scores, **variables).stdout.splitlines()
+    assert start("evaluate", path, *scores).stdout == abstain_("evaluate", path, *scores).out
+    for columns, width in ((None, 120), ("40", 40), ("x", 120)):
+        if columns is not None:
+            monkeypatch.setenv("COLUMNS", columns)
+        lines = abstain_("evaluate", path, *scores).out.splitlines()
         assert max(len(line) for line in lines) <= width
         assert sum("conf" in line for line in lines) >= 1
     ties = start("evaluate", path, "--scores", "votes", "--metrics", "augrc", COLUMNS="40").stdout
+    assert max(map(len, ties.splitlines())) <= 40
     assert "note: votes: 5.0 % of the scores are distinct, the largest tie holds" in " ".join(ties.split())
 
 
-def test_colours(path: Path) -> None:
+def test_colours(path: Path, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
     """None without a terminal; FORCE_COLOR asks for them, and NO_COLOR has the last word."""
-    scores = ["--scores", "conf,vague"]
-    assert "\x1b" not in start("evaluate", path, *scores).stdout
-    assert "\x1b[1;32m" in start("evaluate", path, *scores, FORCE_COLOR="1", TERM="xterm").stdout
-    without = start("evaluate", path, *scores, FORCE_COLOR="1", NO_COLOR="1", TERM="xterm").stdout
-    assert "32m" not in without
+    command = "evaluate", path, "--scores", "conf,vague"
+    assert "\x1b" not in abstain_(*command).out
+    assert "\x1b[1;32m" in start(*command, FORCE_COLOR="1", TERM="xterm").stdout
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm"), ("NO_COLOR", "1")):
+        monkeypatch.setenv(name, value)
+    assert "32m" not in abstain_(*command).out
+    monkeypatch.delenv("NO_COLOR")
+    assert "\x1b[1;32m" in abstain_(*command).out
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
