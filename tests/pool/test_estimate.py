@@ -351,3 +351,28 @@ def test_one_row_without_a_label_may_be_anything() -> None:
         entry = evaluated(plan, "risk", loss, score).measurements[0]
         seen = loss[plan.stage > 0].sum()
         assert (entry.low, entry.high) == pytest.approx((seen / 40, (seen + left) / 40))
+
+
+def test_few_rows_beside_a_wide_tie_may_rank_otherwise_than_their_labels_say() -> None:
+    """Of 2,000 rows 99 % share one score and half of the others, below it, are wrong: few labels see any of these."""
+    score = np.where(np.arange(2000) < 1980, 0.9, 0.9 - np.linspace(0.1, 0.2, 2000))
+    rng = np.random.default_rng(1)
+    loss = (rng.random(2000) < np.where(score == 0.9, 0.05, 0.5)).astype(float)
+    truth, hits = abstain.auroc_f(loss, score), []
+    for seed in range(60):
+        plan = abstain.plan_labels(score, n=200, seed=seed)
+        entry = evaluated(plan, "auroc_f", loss, score).measurements[0]
+        hits.append(entry.low <= truth <= entry.high)
+    assert np.mean(hits) >= 0.95  # 77 without
+
+
+def test_an_unseen_error_is_a_whole_row() -> None:
+    """Of 50 rows 40 are labelled: one stands for a quarter of an unlabelled row, but an error for a whole one."""
+    score = 1.0 - (np.arange(50) + 0.5) / 50
+    loss = (np.random.default_rng(1).random(50) < 0.32 - 0.3 * score).astype(float)
+    truth, hits = abstain.generalized_risk(loss, score, coverage=0.5), []
+    for seed in range(60):
+        plan = abstain.plan_labels(score, n=40, seed=seed)
+        entry = evaluated(plan, "generalized_risk(coverage=0.5)", loss, score).measurements[0]
+        hits.append(entry.low - 1e-12 <= truth <= entry.high + 1e-12)
+    assert np.mean(hits) >= 0.93

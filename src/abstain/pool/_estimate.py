@@ -70,6 +70,15 @@ class Sample:
         value: FloatArray = self.shares[self.stage] / self.probability + later[self.stage]
         return np.ones(self.n) if self.complete else value
 
+    @property
+    def unseen(self) -> FloatArray:
+        """Mean square of the errors in the unlabelled rows that a labelled one stands for, of which one was not seen.
+
+        A whole number: where these rows are less than one, an error is there with that chance.
+        """
+        more = np.maximum(self.expansion - 1.0, 0.0)
+        return np.asarray(more * np.maximum(more, 1.0))
+
     @cached_property
     def risk(self) -> FloatArray:
         """Guess of every row's loss, fitted on the labelled ones."""
@@ -89,10 +98,6 @@ class Sample:
             return pool.table(pool.sums(self.loss, rows))
         correction = self.expansion * (self.loss - risk[rows])
         return pool.table(pool.sums(risk) + pool.sums(correction, rows))
-
-    def moved(self, per_loss: FloatArray) -> FloatArray:
-        """Return by how much one more error at each labelled row would overstate the value: (g - 1) w."""
-        return np.asarray((self.expansion - 1.0) * per_loss[self.rows])
 
     def variance(self, per_loss: FloatArray, risk: FloatArray | None = None) -> float:
         """Return the design variance of the sum of ``per_loss`` times the losses (Deville's, for fixed sizes)."""

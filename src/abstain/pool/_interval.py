@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -74,9 +75,8 @@ def _estimate(metric: Metric, sample: Sample, level: float | None, target: str) 
     if variance <= 1e-24 * value**2 and sample.complete:
         return Found(value, value, value, variance, plain, method="all rows are labelled")
     low, high, method = _ends(metric, sample, per_loss, value, variance, level, relative)
-    extreme = _extreme(metric, sample)
-    if not math.isnan(extreme):
-        low, high = min(low, extreme), max(high, extreme)
+    for other in (*_extreme(metric, sample), *(_around(metric, sample, level) if relative else ())):
+        low, high = min(low, other), max(high, other)
     if target == "pool":
         least, most = _bounds(metric, sample, per_loss)
         left = int(sample.frame.sum()) - sample.n
@@ -163,25 +163,55 @@ def _beside(metric: Metric, sample: Sample, level: float) -> list[Found]:
     return [found for each in others if (found := _estimate(each, sample, level, "population")).low == found.low]
 
 
-def _extreme(metric: Metric, sample: Sample) -> float:
+def _extreme(metric: Metric, sample: Sample) -> list[float]:
     """Return the value of a perfect or perfectly wrong ranking, if the labels look like one and the metric tells.
 
     Then no labelled error lies above a right prediction, or none below; how nearly so in the pool is not seen.
     """
     block, wrong = sample.pool.block[sample.rows], sample.loss > 0.0
     if _linear(metric.base) or not wrong.any() or wrong.all():
-        return math.nan
+        return []
     weight, errors = sample.pool.blocks.weight, max(round(float(sample.estimated.loss.sum())), 1)
     if block[wrong].min() > block[~wrong].max():
         before = np.cumsum(weight[::-1])[::-1] - weight
     elif block[wrong].max() < block[~wrong].min():
         before = np.cumsum(weight) - weight
     else:
-        return math.nan
-    try:
-        return float(metric.value(sample.pool.table(np.clip(errors - before, 0.0, weight)), **metric.options))
-    except Undefined:
-        return math.nan
+        return []
+    return _values(metric, sample, [np.clip(errors - before, 0.0, weight)])
+
+
+def _around(metric: Metric, sample: Sample, level: float) -> list[float]:
+    """Return what a ranking may be worth where one tie holds most rows and few labels lie above it, or below.
+
+    Of what lies there none may be wrong, or as many as so many labels miss by chance; the tie itself ranks nothing.
+    """
+    weight, loss = sample.pool.blocks.weight, sample.estimated.loss
+    tie = int(np.argmax(weight))
+    if 2.0 * weight[tie] < sample.pool.n:
+        return []
+    place, most = sample.pool.block[sample.rows], -math.log(0.5 - 0.5 * level) * sample.pool.n / sample.n
+    tables = [loss]
+    for side, seen in ((slice(0, tie), place < tie), (slice(tie + 1, None), place > tie)):
+        rows = float(weight[side].sum())
+        if rows and np.count_nonzero(seen) < FEW:
+            moved = []
+            for table, errors in product(tables, (0.0, min(most, rows))):
+                moved.append(table.copy())
+                moved[-1][side] = weight[side] * (errors / rows)
+            tables += moved
+    return _values(metric, sample, tables[1:])
+
+
+def _values(metric: Metric, sample: Sample, tables: list[FloatArray]) -> list[float]:
+    """Return the values of a metric where blocks have these errors; none where it is not defined."""
+    found = []
+    for loss in tables:
+        try:
+            found.append(float(metric.value(sample.pool.table(loss), **metric.options)))
+        except Undefined:
+            continue
+    return [value for value in found if value == value]
 
 
 def _ends(
@@ -231,14 +261,14 @@ def _rare(
         seen, whole = 1.0 - seen, float(per_loss.sum())
         value = whole - value
     excess = (sample.expansion - 1.0) * weight
-    more, square = float(np.mean(excess)), float(np.mean(excess**2))
+    more, square = float(np.mean(excess)), float(np.mean(sample.unseen * weight**2))
     low = gamma_end(value, variance, 1.0 - tail) if float(seen @ (weight != 0.0)) > 0.0 else 0.0
     high = max(gamma_end(value, variance, tail), gamma_end(value + more, variance + square, tail))
     if sample.pool.judge is not None:
         sure = sample.risk[sample.rows] if not mirrored else 1.0 - sample.risk[sample.rows]
-        vain = excess * sure  # what each row that is no event adds in vain; the unseen one, in proportion to that
-        fewer, spread = (float(vain @ excess**power / max(vain.sum(), 1e-300)) for power in (1, 2))
-        vain = vain * (1.0 - seen)
+        chance = np.abs(excess) * sure / max(float(np.abs(excess) @ sure), 1e-300)
+        fewer, spread = float(chance @ excess), float(chance @ (sample.unseen * weight**2))
+        vain = excess * sure * (1.0 - seen)
         room = gamma_end(float(vain.sum()) + fewer, float(vain @ vain) + spread, tail) - float(vain.sum())
         low = min(low, gamma_end(value - fewer, variance + spread, 1.0 - tail), max(value - room, 0.0))
     if not mirrored:
@@ -269,14 +299,13 @@ def _unseen(
     metric: Metric, sample: Sample, per_loss: FloatArray, value: float, variance: float
 ) -> tuple[OneMore, OneMore]:
     """Return the estimate with one more labelled error at a random row, and with one fewer."""
-    excess = (sample.expansion - 1.0) / sample.n
-    added = sample.pool.sums(excess, sample.rows)
+    added = sample.pool.sums((sample.expansion - 1.0) / sample.n, sample.rows)
     table = sample.estimated
     factor = 1.0
     if isinstance(metric.said(metric.few_errors), Relative):
         number = max(min(sample.errors, sample.n - sample.errors), 1.0)
         factor = ((number + 1.0) / number) ** 2
-    square = float(np.mean(((sample.expansion - 1.0) * per_loss[sample.rows]) ** 2))
+    square = float(np.mean(sample.unseen * per_loss[sample.rows] ** 2))
     found = []
     for sign in (1.0, -1.0):
         moved = replace(table, loss=table.loss + sign * added)
