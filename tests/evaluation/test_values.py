@@ -229,3 +229,19 @@ def test_a_metric_that_one_score_does_not_allow_leaves_a_dash() -> None:
     assert any(note.startswith("ECE is not defined for logit: ece needs confidence") for note in result.notes())
     with pytest.raises(abstain.UnmetNeed, match="ece needs confidence scores that are probabilities"):
         abstain.evaluate(outputs, "logit", ["ece", "augrc"])
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_what_a_network_returns_is_evaluated_as_it_is(half: bool) -> None:
+    """Logits with a gradient, in half precision too, give what their detached array gives: the line of the README."""
+    torch = pytest.importorskip("torch")
+    made = torch.Generator().manual_seed(0)
+    inputs, labels = torch.randn(300, 4, generator=made), torch.randint(3, (300,), generator=made)
+    logits = torch.nn.Linear(4, 3)(inputs).to(torch.bfloat16 if half else torch.float32)
+    assert logits.requires_grad
+    found = abstain.evaluate(labels=labels, logits=logits, metrics=["augrc"], level=0)
+    expected = abstain.evaluate(
+        labels=labels.numpy(), logits=logits.detach().float().numpy(), metrics=["augrc"], level=0
+    )
+    assert found.value("augrc") == expected.value("augrc")
+    assert logits.requires_grad

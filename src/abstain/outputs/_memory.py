@@ -12,6 +12,15 @@ from abstain._classes import is_text
 from abstain.outputs import _cells
 
 
+def _detached(array: Any) -> Any:
+    """Return a tensor as an array, whether it has a gradient, a device of its own or half precision, or not."""
+    if not hasattr(array, "detach"):
+        return array
+    from abstain._checks import to_numpy
+
+    return to_numpy(array)
+
+
 class MemoryColumns:
     """Arrays by name, with the interface of the columns of a file."""
 
@@ -19,7 +28,7 @@ class MemoryColumns:
     written: Mapping[str, Any] = {}
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
-        self._arrays = dict(arrays)
+        self._arrays = {name: _detached(array) for name, array in arrays.items()}
         #: number of dimensions by name
         self.columns = {name: max(np.ndim(array), 1) for name, array in self._arrays.items()}
 
