@@ -83,6 +83,7 @@ def test_errors_are_one_line(folder: Path, capfd: pytest.CaptureFixture[str]) ->
         "--sql needs --confidence": ["summarize", "--sql"],
         "no FILES are given": ["summarize"],
         "is a summary, not rows; 'abstain summarize a.parquet'": ["evaluate", "a.parquet"],
+        "a.parquet: is a summary, not rows; a test is about pairs": ["compare", "a.parquet", "b.parquet"],
     }  # fmt: skip
     for message, arguments in cases.items():
         assert message in failed(arguments, capfd)

@@ -80,6 +80,7 @@ def compare_command(
     check_opened(report_path, opened)
     pages = {"json_path": json_path, "report_path": report_path, "table_path": table_path}
     check_destinations({**pages, **plot_targets(plots)}, sources)
+    _no_summaries(files)
     wanted, title = score_names(scores), f"Comparison: {', '.join(file.name for file in files)}"
     if plan_file is not None:
         planned = _planned(files, plan_file, wanted, chosen, level, columns)
@@ -128,6 +129,16 @@ def compare_command(
     told = _told(files, columns, wanted, str(result.table[0]["name"]))
     write_report(result, report_path, opened, title=title, files=sources, outputs=first, told=told)
     _write(result, json_path, plots, scale, table_path, told)
+
+
+def _no_summaries(files: tuple[Path, ...]) -> None:
+    """Refuse summaries, which hold no pairs."""
+    for file in files:
+        if file.suffix.lower() == ".parquet" and abstain.summaries.is_summary(file):
+            raise ValueError(
+                f"{file}: is a summary, not rows; a test is about pairs of scores, which it does not hold. Of a "
+                "difference it says bounds: those of 'abstain summarize', least of one less most of the other"
+            )
 
 
 def _told(files: tuple[Path, ...], columns: dict[str, Any], wanted: list[str], best: str) -> Told:
