@@ -71,16 +71,23 @@ def problems_for(
     return problems(losses=allowed, scores=scores, weights=given, min_size=min_size, max_size=max_size)
 
 
+class Family(list[Metric]):
+    """Metrics that take the same problems; a failing example shows their names, not all that they declare."""
+
+    def __repr__(self) -> str:
+        return ", ".join(metric.spec for metric in self)
+
+
 def families(cases: Iterable[Metric]) -> list[Any]:
     """Return the cases as parameters of a test, those that take the same problems together.
 
     To draw a problem costs more than all metrics of it, so that each is drawn once and read by many.
     """
-    found: dict[str, list[Metric]] = {}
+    found: dict[str, Family] = {}
     for metric in cases:
         score = "unit" if "unit_score" in metric.needs else "any"
         weights = "counted" if needs_counts(metric) else "weighted"
-        found.setdefault("-".join((score, weights, *losses_of(metric))), []).append(metric)
+        found.setdefault("-".join((score, weights, *losses_of(metric))), Family()).append(metric)
     return [pytest.param(metrics, id=name) for name, metrics in found.items()]
 
 
