@@ -209,7 +209,7 @@ def test_results_in_files(abstain_: Run, files: Files, tmp_path: Path) -> None:
     done = abstain_("evaluate", files["csv"], *[word for pair in wanted.items() for word in pair])
     assert (done.code, done.err.splitlines()) == (0, [f"wrote {name}" for name in wanted.values()])
     assert "AUGRC" in done.out
-    assert "<h1>preds.csv</h1>" in (tmp_path / "r.html").read_text("utf-8")
+    assert "<h1>Evaluation: preds.csv</h1>" in (tmp_path / "r.html").read_text("utf-8")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     augrc = abstain.augrc(LOSS, COLUMNS["conf"])
     assert json.loads((tmp_path / "r.json").read_text("utf-8"))["measurements"][1]["value"] == augrc

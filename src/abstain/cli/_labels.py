@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 import abstain
-from abstain._checks import closest
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, column_names, score_names
@@ -91,6 +90,8 @@ def plan_command(
 
 def _known(file: Path, judge: str | None) -> None:
     """Refuse a judge that is no column: it is no score that could be computed."""
+    from abstain._checks import closest
+
     names = column_names(file)
     if judge is not None and names and not {judge, f"score_{judge}"} & set(names):
         raise ValueError(f"{file}: column {judge!r} is not in the file; {closest(judge, names)}; give --judge <column>")

@@ -251,7 +251,8 @@ def threshold_command(
                  "--report": report_path}  # fmt: skip
         found, outputs, how = threshold_of_files(file, columns, by, wanted, apart,
                                                  lambda first: _scored(first, score, None, columns)[1])  # fmt: skip
-        _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by)
+        _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by,
+                by_score(how["score"]))  # fmt: skip
         return
     outputs, _, names = read(file, [second] if second else [], by, beside=beside, **columns)
     if "delta" in wanted and _graded(outputs):
