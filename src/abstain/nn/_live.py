@@ -159,11 +159,11 @@ class SelectiveMetrics(TorchMetric):
             raise ValueError(f"shapes differ (confidence, loss, sample_weight: {shapes}); give one of each per sample")
         if len(score) == 0:
             return
-        one = torch.ones_like(loss) if one is None else one
+        count = torch.ones_like(loss)
         if graded or sample_weight is not None or not _scored(score, self.scale == "probability"):
-            self._count_problems(score, loss, one)
+            self._count_problems(score, loss, count if one is None else one)
         if self.bins is None:
-            self._append(score, loss, one)
+            self._append(score, loss, one, count)
             return
         score = score.nan_to_num(0.0, torch.inf, -torch.inf)  # counted above, and refused by compute
         columns = {name: getattr(self, name) for name in histogram.COLUMNS}
@@ -212,9 +212,9 @@ class SelectiveMetrics(TorchMetric):
 
     # ------------------------------------------------------------------ exact state
 
-    def _append(self, score: Tensor, loss: Tensor, weight: Tensor) -> None:
+    def _append(self, score: Tensor, loss: Tensor, weight: Tensor | None, count: Tensor) -> None:
         """Keep rows (score, weight, weighted loss, count); many rows become one per distinct score."""
-        count, lost = torch.ones_like(loss), weight * loss
+        weight, lost = (count, loss) if weight is None else (weight, weight * loss)
         self.rows.append(torch.stack([score, weight, lost, count], dim=1).ravel())
         if self._oracle:
             self.oracle_rows.append(torch.stack([-loss + 0.0, weight, lost, count], dim=1).ravel())

@@ -95,8 +95,8 @@ def rank_weighted_loss(
         return weights * loss
     if loss.ndim > 1:
         return (weights * loss).mean()
-    # one kernel for product and sum; DDP averages over processes, so each divides by the mean of their batch sizes
-    return torch.dot(weights, loss) / (sum(sizes) / len(sizes))
+    # one operation with a gradient; DDP averages over processes, so each divides by the mean of their batch sizes
+    return torch.dot(weights * (len(sizes) / sum(sizes)), loss)
 
 
 class _RankLoss(nn.Module):

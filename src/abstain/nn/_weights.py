@@ -78,6 +78,16 @@ def _exact(confidence: Tensor, estimator: RankEstimator, dtype: torch.dtype) -> 
     return ((total.take(high) - total.take(low)) / (high - low)).to(dtype)
 
 
+def _in_memory(vector: Tensor) -> Any:
+    """Return a vector as NumPy sees it; None on a device, while compiling and where no memory is its own."""
+    if vector.ndim != 1 or vector.device.type != "cpu" or torch.compiler.is_compiling():
+        return None
+    try:
+        return vector.numpy()
+    except (RuntimeError, TypeError):  # as under torch.func, or bfloat16
+        return None
+
+
 def loss_weights(
     confidence: Tensor,
     estimator: RankEstimator = "harmonic",
@@ -151,7 +161,11 @@ def loss_weights(
         return own_part(loss_weights(everything, estimator, ties=ties, dtype=dtype), sizes)
     if ties == "exact":
         return _exact(confidence, estimator, dtype)
-    order = confidence.argsort(dim=-1)
     weights = _table(estimator, confidence.shape[-1], dtype, confidence.device, False)
     result = torch.empty_like(confidence, dtype=dtype)
+    scores = _in_memory(confidence)
+    if scores is not None:  # a batch is sorted by NumPy in a third of PyTorch's time
+        result.numpy()[scores.argsort()] = weights.numpy()
+        return result
+    order = confidence.argsort(dim=-1)
     return result.scatter_(-1, order, weights if order.ndim == 1 else weights.expand(order.shape))
