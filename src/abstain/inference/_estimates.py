@@ -85,7 +85,7 @@ class Estimates:
     @property
     def mean_terms(self) -> FloatArray:
         """Terms averaged over runs, of shape (n_terms, n_scores); products of columns sum to covariances."""
-        terms = np.stack([over_runs(term) for term in self.terms], axis=1)
+        terms = np.stack([over_runs(term) for term in self.terms]).T  # one column after the other in memory
         return terms if self.times is None else terms * np.sqrt(self.times)[:, None]
 
     @cached_property

@@ -99,8 +99,8 @@ def _pairs(
     rooms = [loss < 0.5 * each.mean for loss, each in zip(losses, sizes, strict=True)]
     if len(losses) > 1:
         return UnseenPairs(tuple(rises), tuple(rooms), tuple(square), tuple(tie), unit, size, tuple(losses), times)
-    number, room = len(rises), rooms[0]
-    rises = [each[room] for each in rises]
+    number, room = len(rises), np.flatnonzero(rooms[0])  # looked for once
+    rises = [each.take(room) for each in rises]
     if unit is not None and size is not None:
         unit, size = unit[room], size[room]
     times = None if times is None else times[room]
