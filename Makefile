@@ -76,6 +76,7 @@ docs: .venv/installed-dev
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/speed.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/costs.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/start.py
 
 peers: .venv/installed-dev
 	$(BIN)/python benchmarks/tied_rows.py

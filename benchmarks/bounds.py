@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/bounds.py
 
 Processor time, medians of interleaved rounds as in ``benchmarks/costs.py``; a million rows but for the bootstrap. Needs
-numba.
+numba and PyTorch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from abstain.blocks._order import by_score
 from abstain.inference._lanes import compiled
-from costs import bootstrapped, influenced, over_argsort, population, values
+from costs import bootstrapped, influenced, objective, over_argsort, population, values
 
 
 def pack(score: Any, loss: Any, key: Any) -> None:
@@ -53,6 +53,28 @@ def medians(jobs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]
             job()
             found[name].append(time.process_time() - start)
     return {name: statistics.median(each[1:]) for name, each in found.items()}
+
+
+def losses() -> dict[str, Callable[[], Any]]:
+    """Return twenty training steps on 128 x 1000 logits: what a loss by rank does beside cross-entropy."""
+    import torch
+
+    step, plain = objective("AURCLoss")
+    logits = torch.randn(128, 1000, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    labels = torch.randint(0, 1000, (128,), generator=torch.Generator().manual_seed(1))
+
+    def each(weighed: bool) -> None:
+        for _ in range(20):
+            logits.grad = None
+            one = torch.nn.functional.nll_loss(logits.log_softmax(-1), labels, reduction="none")
+            (torch.dot(one.detach(), one) if weighed else one.mean()).backward()
+
+    return {
+        "cross-entropy": plain,
+        "cross-entropy of each row, and its mean": lambda: each(False),
+        "cross-entropy of each row, times a weight that is there": lambda: each(True),
+        "AURCLoss as it is": step,
+    }
 
 
 def main() -> None:
@@ -97,6 +119,9 @@ def main() -> None:
             rows = rng.integers(0, n, n)
             if counted:
                 np.bincount(rows, minlength=n)
+
+    for name, seconds in medians(losses(), 4 * rounds).items():
+        print(f"{name:<70} {1e6 * seconds / 20:6.0f} us")
 
     jobs = {
         "bootstrap: the draws": lambda: drawn(False),

@@ -256,7 +256,7 @@ COSTS: dict[str, Cost] = {
     "evaluate_1e3": Cost("evaluate, 1e3", "AURC + AUGRC", 8, 24, 31, lambda: evaluated(1000)),
     "evaluate_1e6": Cost("evaluate, 1e6", "AURC + AUGRC", 6, 15, 5, lambda: evaluated(1_000_000)),
     "compare_1e3": Cost("compare of 13 scores, 1e3", "AURC + AUGRC", 60, 90, 5, lambda: compared(1000)),
-    "compare_1e6": Cost("compare of 13 scores, 1e6", "AURC + AUGRC", 30, 90, 3, lambda: compared(1_000_000)),
+    "compare_1e6": Cost("compare of 13 scores, 1e6", "AURC + AUGRC", 30, 60, 3, lambda: compared(1_000_000)),
     "polars": Cost("from_frame, polars", "read + from_samples", 1.2, 2.5, 5, lambda: scanned("polars")),
     "duckdb": Cost("from_frame, DuckDB", "read + from_samples", 1.2, 2.5, 5, lambda: scanned("duckdb")),
     "empirical": Cost("threshold, empirical", "argsort", 2, 6, 5, lambda: over_argsort(choice())),

@@ -40,10 +40,13 @@ class Powers(NamedTuple):
 
 def powers_of(terms: FloatArray, times: FloatArray | None = None) -> Powers:
     """Return the sums over terms; ``times``: how many rows each stands for."""
-    squares = terms * terms
-    square = over_rows(squares, times)
-    squares *= squares
-    return Powers(terms.size if times is None else over_rows(times), square, over_rows(squares, times))
+    square = fourth = 0.0
+    for part in parts(terms.size):
+        squares, often = terms[part] * terms[part], None if times is None else times[part]
+        square += over_rows(squares, often)
+        squares *= squares
+        fourth += over_rows(squares, often)
+    return Powers(terms.size if times is None else over_rows(times), square, fourth)
 
 
 def degrees_of_freedom(terms: FloatArray, times: FloatArray | None = None) -> float:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from abstain._checks import to_numpy
+from abstain._sums import parts
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.inference._resample import codes
@@ -53,10 +54,12 @@ class UnseenPairs:
         """Return the variance that one more error brings to the difference of two scores."""
         one, other, unit, size = self.rises[i], self.rises[j], self.unit, self.size
         square, tie = max(self.square[i], self.square[j]), max(self.tie[i], self.tie[j])
+        if self.room is None and (unit is None or tie == 0.0):
+            return square * _mean_gap(one, other, self.times)
         if self.room is None:
             gap = one - other
             squares = _squares(gap, tie, unit, size)
-            return square * _drawn(squares if unit is None or tie == 0.0 else gap * gap, squares, self.times)
+            return square * _drawn(gap * gap, squares, self.times)
         both = self.room[i] & self.room[j]
         apart = 0.0 if unit is None else _tie(np.abs(self.loss[i] - self.loss[j]), unit)
         one, other, times = one[both], other[both], None if self.times is None else self.times[both]
@@ -153,6 +156,18 @@ def _squares(rises: FloatArray, tie: float, unit: IntArray | None, size: FloatAr
     variance = (np.bincount(unit, squares)[unit] - squares) / others - mean * mean
     more = np.minimum(tie * (size - 1.0), rows - 1.0)
     return np.asarray((rises + more * mean) ** 2 + more * np.maximum(variance, 0.0))
+
+
+def _mean_gap(one: FloatArray, other: FloatArray, times: FloatArray | None) -> float:
+    """Return the mean square of a gap at a row drawn in proportion to it, without a column of all gaps."""
+    total = most = 0.0
+    for part in parts(one.size):
+        squares = one[part] - other[part]
+        squares *= squares
+        weight = squares if times is None else squares * times[part]
+        total += float(np.add.reduce(weight))
+        most += float(weight @ squares)
+    return most / total if total > 0.0 else 0.0
 
 
 def _drawn(weight: FloatArray, squares: FloatArray, times: FloatArray | None = None) -> float:
