@@ -187,3 +187,33 @@ def check_probabilities(engine: Engine) -> None:
     for one, two in zip(found.measurements, evaluated(frame, metrics="default", **told).measurements, strict=True):
         assert (one.metric, one.reason) == (two.metric, two.reason)
         np.testing.assert_allclose([one.value, one.low, one.high], [two.value, two.low, two.high], atol=1e-9)
+
+
+def labelled(n: int = 3000, *, later: float = 0.1) -> pl.DataFrame:
+    """Return rows of 60 days, with more errors in the second half; some that are rejected have no label."""
+    rng = np.random.default_rng(1)
+    day, score = rng.integers(0, 60, n), rng.random(n).round(3)
+    wrong = (rng.random(n) < np.where(day < 30, 0.1, later)).astype(float)
+    wrong[(score < 0.05) & (rng.random(n) < 0.5)] = np.nan
+    frame = pl.DataFrame({"conf": score, "loss": wrong, "number": day, "site": rng.choice(["a", "b"], n)})
+    return frame.with_columns(day=pl.col("number").cast(pl.Int32).cast(pl.Date), loss=pl.col("loss").fill_nan(None))
+
+
+def policy(groups: bool = False) -> Any:
+    """Return a policy that promises a risk of a fifth."""
+    rng = np.random.default_rng(0)
+    score = rng.random(4000)
+    wrong, by = rng.random(4000) < np.where(score < 0.35, 0.6, 0.08), rng.choice(["a", "b"], 4000)
+    found = abstain.choose_threshold(wrong, score, risk=0.2, delta=0.05, groups=by if groups else None)
+    return found.policy(score="conf", **({"group": "site"} if groups else {}))
+
+
+def check_watched(engine: Engine, time: str, groups: bool, later: float) -> None:
+    """Evidence, changes, drift, periods and groups of a monitor are those of the rows in memory."""
+    frame, one = labelled(later=later).sort("day", "site"), policy(groups)  # of groups, which row of a day signals
+    given = {"groups": frame["site"]} if groups else {}
+    losses = frame["loss"].fill_null(float("nan"))
+    expected = abstain.thresholds.monitor(one, losses, frame["conf"], time=frame[time], **given)
+    assert expected.promise_broken == (later == 0.5)
+    found = abstain.thresholds.monitor(one, frame=engine(parts(frame, 4)), loss="loss", time=time)
+    check_alike(found.to_dict(), expected.to_dict(), time)

@@ -15,6 +15,7 @@ from tests.engines.cases import (
     check_engine,
     check_probabilities,
     check_threshold,
+    check_watched,
     evaluated,
     rows,
 )
@@ -58,6 +59,13 @@ def test_dask_gives_the_threshold_of_the_rows_in_memory(kind: str) -> None:
 def test_dask_gives_the_comparison_of_the_rows_in_memory(kind: str) -> None:
     """Two scores, and two models, tested as in memory."""
     check_comparison(engine, kind, 3, ["augrc"])
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("time", ["day", "number"])
+def test_dask_gives_the_monitor_of_the_rows_in_memory(time: str, groups: bool) -> None:
+    """Of a promise that is broken from half of the days on, in the order of the days."""
+    check_watched(engine, time, groups, 0.5)
 
 
 def test_loss_and_scores_come_from_probability_columns() -> None:

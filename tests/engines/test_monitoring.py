@@ -12,27 +12,8 @@ import pytest
 import abstain
 from abstain import UnmetNeed
 from abstain.cli import run
-from tests.engines.cases import check_alike, parts
+from tests.engines.cases import check_alike, check_watched, labelled, parts, policy
 from tests.engines.test_here import ENGINES
-
-
-def labelled(n: int = 3000, *, later: float = 0.1) -> pl.DataFrame:
-    """Return rows of 60 days, with more errors in the second half; some that are rejected have no label."""
-    rng = np.random.default_rng(1)
-    day, score = rng.integers(0, 60, n), rng.random(n).round(3)
-    wrong = (rng.random(n) < np.where(day < 30, 0.1, later)).astype(float)
-    wrong[(score < 0.05) & (rng.random(n) < 0.5)] = np.nan
-    frame = pl.DataFrame({"conf": score, "loss": wrong, "number": day, "site": rng.choice(["a", "b"], n)})
-    return frame.with_columns(day=pl.col("number").cast(pl.Int32).cast(pl.Date), loss=pl.col("loss").fill_nan(None))
-
-
-def policy(groups: bool = False) -> Any:
-    """Return a policy that promises a risk of a fifth."""
-    rng = np.random.default_rng(0)
-    score = rng.random(4000)
-    wrong, by = rng.random(4000) < np.where(score < 0.35, 0.6, 0.08), rng.choice(["a", "b"], 4000)
-    found = abstain.choose_threshold(wrong, score, risk=0.2, delta=0.05, groups=by if groups else None)
-    return found.policy(score="conf", **({"group": "site"} if groups else {}))
 
 
 @pytest.mark.parametrize("later", [0.1, 0.5])
@@ -43,15 +24,9 @@ def test_an_engine_gives_what_the_rows_in_memory_show(
     engine: str, time: str, groups: bool, later: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Evidence, changes, drift, periods and groups, whether the rows are written out at once or by some days."""
-    frame, one = labelled(later=later).sort("day", "site"), policy(groups)  # of groups, which row of a day signals
-    given = {"groups": frame["site"]} if groups else {}
-    losses = frame["loss"].fill_null(float("nan"))
-    expected = abstain.thresholds.monitor(one, losses, frame["conf"], time=frame[time], **given)
-    assert expected.promise_broken == (later == 0.5)
     for once in (1_000_000, 200):
         monkeypatch.setattr("abstain.thresholds._in_time.AT_ONCE", once)
-        found = abstain.thresholds.monitor(one, frame=ENGINES[engine](parts(frame, 4)), loss="loss", time=time)
-        check_alike(found.to_dict(), expected.to_dict(), engine)
+        check_watched(ENGINES[engine], time, groups, later)
 
 
 def test_maturity_is_counted_from_the_latest_row() -> None:

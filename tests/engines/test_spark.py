@@ -16,6 +16,7 @@ from tests.engines.cases import (
     check_engine,
     check_probabilities,
     check_threshold,
+    check_watched,
     evaluated,
     rows,
 )
@@ -53,7 +54,7 @@ def engine(pieces: list[pl.DataFrame]) -> Any:
 
 
 def _schema(frame: pl.DataFrame) -> str:
-    kinds = {pl.Float64: "double", pl.Int64: "bigint", pl.String: "string", pl.Boolean: "boolean"}
+    kinds = {pl.Float64: "double", pl.Int64: "bigint", pl.String: "string", pl.Boolean: "boolean", pl.Date: "date"}
     return ", ".join(f"{name} {kinds[dtype.base_type()]}" for name, dtype in frame.schema.items())
 
 
@@ -74,6 +75,13 @@ def test_spark_gives_the_threshold_of_the_rows_in_memory(kind: str) -> None:
 def test_spark_gives_the_comparison_of_the_rows_in_memory(kind: str) -> None:
     """Two scores, and two models, tested as in memory."""
     check_comparison(engine, kind, 3, ["augrc"])
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("time", ["day", "number"])
+def test_spark_gives_the_monitor_of_the_rows_in_memory(time: str, groups: bool) -> None:
+    """Of a promise that is broken from half of the days on, in the order of the days."""
+    check_watched(engine, time, groups, 0.5)
 
 
 def test_loss_and_scores_come_from_probability_columns() -> None:
