@@ -43,7 +43,8 @@ def main() -> None:
     except KeyboardInterrupt:  # also while all is still being imported
         print("abstain: interrupted", file=sys.stderr)
         code = 130
-    gc.freeze()  # the interpreter would go through all that was loaded three times more before it ends
+    if "--plugin" not in sys.argv:  # of whose libraries some complain of what is left, as DuckDB does
+        gc.freeze()  # the interpreter would go through all that was loaded three times more before it ends
     sys.exit(code)
 
 
