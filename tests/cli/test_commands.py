@@ -44,7 +44,8 @@ def test_the_table(abstain_: Run, files: Files) -> None:
     done = abstain_("evaluate", files["csv"], "--scores", "conf,vague")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(
-        "Not yet: no risk of up to 20 % can be promised with these 120 rows.\nMeasured on these rows, no promise: "
+        "Not yet: of risks up to 20 % the tests that ran promise none with these 120\n  rows.\n"
+        "Measured on these rows, no promise: "
     )
     assert f"\n\n120 samples · 0/1 loss {number(LOSS.mean())}\n" in done.out
     assert f"{abstain.augrc(LOSS, COLUMNS['vague']):.5f}" in done.out

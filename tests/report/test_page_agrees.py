@@ -35,7 +35,7 @@ def saved(one: dict[str, Any], stop: str, path: Path) -> Any:
 
     kept, (threshold, n, weight, *_) = one["promised"][stop], one["stops"][int(stop)]
     fields = {"@T@": threshold, "@K@": str(n), "@C@": repr(weight / one["total"]), "@O@": kept["objective"],
-              "@G@": kept["guarantee"], "@N@": '"a promised point of a report"'}  # fmt: skip
+              "@G@": kept["guarantee"], "@N@": kept["note"]}  # fmt: skip
     content = re.sub(r'"(@[TKCOGN]@)"', lambda mark: fields[mark[1]], one["policy"])
     digest = hashlib.sha256(content.encode()).hexdigest()
     path.write_text(f'{{"format": "abstain.policy/2", {content[1:-1]}, "digest": "{digest}"}}\n')
@@ -56,7 +56,10 @@ def test_a_saved_promise_says_the_delta_of_the_page(tmp_path: Path) -> None:
             assert (policy.guarantee["delta"], policy.objective["delta"]) == (0.05, 0.05)
             assert f"at least 0.95 for all {count} promises that were tried at once" in policy.guarantee["statement"]
             assert f"95 % sure of all {count} promises" in entry["said"]
-        assert any("Promised, all at once (95 % sure): a risk of at most" in line for line in evaluation.verdict())
+        assert any(
+            "Promised for new cases like these, all at once (95 % sure): a risk of at most" in line
+            for line in evaluation.verdict()
+        )
     alone = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
     (entry,) = slider_of(alone, loss=loss, confidence=score)["scores"][0]["promised"].values()
     assert json.loads(entry["guarantee"]) == alone.guarantee()

@@ -27,6 +27,8 @@ def test_a_promise_for_all_names_the_group_that_it_hides() -> None:
     share = percent(float(loss[there].mean()))
     named = f"But not for site far ({share} of {int(there.sum())}): of what is answered there more than "
     assert any(line.startswith(named) for line in text)
+    assert text[0].startswith("Not yet with one threshold: " if limit == 0.05 else "Not yet at 5 % risk")
+    assert not any(line.startswith("Yes") for line in text)
     (worst,) = [line for line in text if "site far is worse than the others" in line]
     assert f"{share} of {int(there.sum())} answered cases" in worst
     assert any("leave far out and choose again: this promise is about the mix" in line for line in text)
@@ -48,6 +50,7 @@ def test_a_useless_ranking_leads_with_no() -> None:
         text = result.verdict()
         assert text[0].startswith("No: a threshold on ")
         assert not any("takes at least about" in line for line in text)
+    assert not any("Not yet" in line for line in abstain.evaluate(loss=loss, confidence=score).verdict())
     assert not any(line.startswith("Yes") for line in abstain.evaluate(loss=loss, confidence=score).verdict())
 
 
@@ -87,9 +90,10 @@ def test_a_watch_says_what_is_watched_by_group_and_period() -> None:
     bad = rng.random(4000) < np.where(np.tile(["a", "b"], 2000) == "b", 0.3, 0.02)
     seen = abstain.thresholds.monitor(policy, bad, later, groups=np.tile(["a", "b"], 2000), time=np.arange(4000) // 100)
     text = seen.verdict()
-    assert text[0].startswith("The promise is broken in b: ")
-    assert any(line.startswith("Watched: a risk of at most 10 % in each group") and "at calibration" in line
-               for line in text)  # fmt: skip
+    assert text[0].startswith("The promise is broken in b: first seen after ")
+    assert text[0].endswith("Stop answering by this policy.")
+    was = "Nothing any more in b. Promised was a risk of at most 10 % in each group"
+    assert any(line.startswith(was) and "at calibration" in line for line in text)
     assert any(line.startswith("Most speaks against group b: ") for line in text)
     assert any("period" in line and "may be chance (p" in line for line in text)
     assert any(line.startswith("A signal that new cases are not like") and "alarm at 1" in line for line in text)

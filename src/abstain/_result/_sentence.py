@@ -36,6 +36,8 @@ SLIGHT = 0.01
 
 #: Says that no groups were given; a command fills in which columns it did not read, and how these are.
 NO_GROUPS: dict[str, Any] = {"about": "no groups", "command": "abstain evaluate", "names": (), "how": ""}
+#: Says that no foreign rows were left out; a command fills in what a threshold would do with those of its file.
+NO_FOREIGN: dict[str, Any] = {"about": "foreign left out", "count": 0, "answered": 0.0, "mixed": ""}
 
 
 class Sentence(NamedTuple):

@@ -156,6 +156,13 @@ COMPARED: tuple[Sentence, ...] = (
         "open",
     ),
     Sentence(
+        "threshold beside foreign rows", "live", "foreign",
+        "a threshold for the rows in distribution alone was certified, and counted on the foreign rows as well",
+        lambda fact: fact["chosen"],
+        "That threshold would answer {familiar:%} of the familiar cases here and {answered:%} of the foreign ones: "
+        "of all that it answers {bad:%} is then wrong or foreign. It promises nothing where foreign cases come.",
+    ),
+    Sentence(
         "named though not told apart", "live", "no threshold", "the test does not tell the best from the next",
         lambda fact: not fact["apart"], "{of} is named because its estimate is the best; it may not be the better one.",
     ),

@@ -119,7 +119,7 @@ MEASURED: tuple[Sentence, ...] = (
         "some more rows", "next", "promise", "the same, and the plan does not exceed these rows, which have failed",
         lambda fact: not fact["attained"] and fact["needed"] is not None and fact["needed"] <= fact["n"]
         and fact["lowest"] < fact["risk"],
-        "{risk:%} risk takes more rows than these {n:,}; how many more cannot be told.",
+        "{risk:%} risk may take more rows than these {n:,}; how many cannot be told.",
     ),
     Sentence(
         "no more rows", "next", "promise",

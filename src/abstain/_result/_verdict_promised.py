@@ -15,16 +15,25 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "promised", "live", "promise",
         "a threshold of a hundredth of the rows at least, not of all, passed the certificate for the risk that the "
-        "verdict speaks of or a smaller one, delta shared by all that are tried",
-        lambda fact: fact["attained"] and NOTHING <= fact["coverage"] < 1.0 and fact["risk"] <= fact["asked"],
+        "verdict speaks of or a smaller one, delta shared by all that are tried; in no group more is surely wrong",
+        lambda fact: fact["attained"] and NOTHING <= fact["coverage"] < 1.0 and fact["risk"] <= fact["asked"]
+        and not fact["above"],
         "Yes, at {risk:%} risk: answer where {score} is {threshold:t} or more, {coverage:%} of the cases; promised "
         "({sure:%} sure).", "yes",
     ),
     Sentence(
+        "promised for the mix", "live", "promise", "the same, and in some group surely more is wrong",
+        lambda fact: fact["attained"] and NOTHING <= fact["coverage"] < 1.0 and fact["risk"] <= fact["asked"]
+        and bool(fact["above"]),
+        "Not yet with one threshold: where {score} is {threshold:t} or more, {coverage:%} of the cases, {risk:%} risk "
+        "is promised ({sure:%} sure) for the mix of all cases only.", "care",
+    ),
+    Sentence(
         "not yet", "live", "promise",
-        "no threshold passed the certificate for the risk that the verdict speaks of, but one for a larger did",
-        lambda fact: not fact["attained"] and fact["some"] and fact["risk"] >= fact["asked"],
-        "Not yet at {risk:%} risk, which cannot be promised with these {n:,} rows.", "care",
+        "no threshold passed the certificate for the risk that the verdict speaks of, but one for a larger did; the "
+        "ranking is not useless",
+        lambda fact: not fact["attained"] and fact["some"] and fact["risk"] >= fact["asked"] and not fact["useless"],
+        "Not yet at {risk:%} risk, which the tests that ran do not promise with these {n:,} rows.", "care",
     ),
     Sentence(
         "promised more", "live", "promise", "a threshold passed for a larger risk only, again not of all rows",
@@ -45,11 +54,12 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "none promised", "live", "ladder", "no threshold passed the certificate for any of the risks that are tried",
         lambda fact: fact["attained"] == 0,
-        "Not yet: no risk of up to {highest:%} can be promised with these {n:,} rows.", "no",
+        "Not yet: of risks up to {highest:%} the tests that ran promise none with these {n:,} rows.", "no",
     ),
     Sentence(
         "promises", "promise", "ladder", "certificates passed, delta shared by all that were tried",
-        lambda fact: fact["attained"] > 0, "Promised, all at once ({sure:%} sure): a risk of {kept:list}.",
+        lambda fact: fact["attained"] > 0,
+        "Promised for new cases like these, all at once ({sure:%} sure): a risk of {kept:list}.",
     ),
     Sentence(
         "nothing promised", "promise", "ladder", "none passed",
@@ -64,7 +74,7 @@ PROMISED: tuple[Sentence, ...] = (
         "not promised", "promise", "promise",
         "no threshold passed the certificate for a smaller risk, but one for another did",
         lambda fact: not fact["attained"] and fact["some"] and fact["risk"] < fact["asked"],
-        "{risk:%} risk cannot be promised with these {n:,} rows.",
+        "{risk:%} risk is not promised with these {n:,} rows.",
     ),
     Sentence(
         "promised together", "promise", "promise", "a certificate that shared its delta with others passed",
@@ -111,7 +121,7 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "certified instead", "promise", "instead", "the limit is not certified, but a larger one is",
         lambda fact: fact["risk"] > fact["limit"],
-        "Promised, all at once ({sure:%} sure): a risk of {kept:list}.",
+        "Promised for new cases like these, all at once ({sure:%} sure): a risk of {kept:list}.",
     ),
     Sentence(
         "nothing else certified", "promise", "not promised", "nor is any larger one",
@@ -122,6 +132,12 @@ PROMISED: tuple[Sentence, ...] = (
         lambda fact: fact["risk"] <= fact["limit"],
         "A second certificate, at fixed ranks, does pass: risk at most {risk:%} for {coverage:%} of the cases. Each "
         "errs with probability {delta:%}; whoever takes the better of two doubles that.",
+    ),
+    Sentence(
+        "foreign answered", "live", "foreign left out",
+        "foreign rows of the file had no part in the choice of a threshold that would answer some of them",
+        lambda fact: fact["answered"] > 0.0,
+        "With care: {count:,} foreign rows were left out; {answered:%} of them would be answered{mixed}.", "care",
     ),
     # one threshold per group
     Sentence(
@@ -204,10 +220,15 @@ PROMISED: tuple[Sentence, ...] = (
         "But not for {column} {measured:list}: of what is answered there more than {limit:%} is wrong.", "care",
     ),
     Sentence(
+        "threshold by group", "live", "groups at it", "the same, and which command chooses one for each group is known",
+        lambda fact: bool(fact["above"]) and fact["promised"] and bool(fact["how"]),
+        "This chooses a threshold for each {column}: {how}.",
+    ),
+    Sentence(
         "groups not told", "live", "groups at it",
         "of other groups the measured risk exceeds the promise, and the exact lower limit does not",
         lambda fact: bool(fact["perhaps"]) and fact["promised"],
-        "Not told for some groups by {column}: {perhaps:list}. Measured above {limit:%}, which may be chance.",
+        "Whether {limit:%} is kept is not known for {column} {perhaps:list}: measured above it, which may be chance.",
     ),
     Sentence(
         "promise of the mix", "promise", "groups at it", "rows have groups, and one threshold for all is promised",
@@ -248,8 +269,12 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "broken", "live", "promise watched", "the evidence against the promise reached 1/delta",
         lambda fact: fact["broken"] is True,
-        "The promise is broken{where}: seen after {at:,} accepted rows. Stop answering by this policy, or choose it "
-        "again.", "no",
+        "The promise is broken{where}: first seen after {at:,} accepted rows. Stop answering by this policy.", "no",
+    ),
+    Sentence(
+        "start again", "live", "promise watched", "the same",
+        lambda fact: fact["broken"] is True,
+        "Start again only with a new threshold, of newly labelled rows: {how}.",
     ),
     Sentence(
         "risk by time", "live", "promise watched",
@@ -275,13 +300,25 @@ PROMISED: tuple[Sentence, ...] = (
     ),
     Sentence(
         "what is watched", "promise", "policy watched", "a policy with one threshold that promises a risk",
-        lambda fact: fact["limit"] is not None and fact["threshold"] is not None,
+        lambda fact: fact["limit"] is not None and fact["threshold"] is not None and not fact["broken"],
         "Watched: a risk of at most {limit:%} where {score} is {threshold:t} or more{calibrated}.",
     ),
     Sentence(
         "what is watched by group", "promise", "policy watched", "a policy with several thresholds",
-        lambda fact: fact["limit"] is not None and fact["threshold"] is None,
+        lambda fact: fact["limit"] is not None and fact["threshold"] is None and not fact["broken"],
         "Watched: a risk of at most {limit:%} in each group from its own threshold on{calibrated}.",
+    ),
+    Sentence(
+        "what was promised", "promise", "policy watched", "the promise is broken, of one threshold",
+        lambda fact: fact["limit"] is not None and fact["threshold"] is not None and bool(fact["broken"]),
+        "Nothing any more. Promised was a risk of at most {limit:%} where {score} is {threshold:t} or "
+        "more{calibrated}.",
+    ),
+    Sentence(
+        "what was promised by group", "promise", "policy watched", "it is broken, of several thresholds",
+        lambda fact: fact["limit"] is not None and fact["threshold"] is None and bool(fact["broken"]),
+        "Nothing any more{where}. Promised was a risk of at most {limit:%} in each group from its own threshold "
+        "on{calibrated}.",
     ),
     Sentence(
         "passed on by group", "live", "rows passed on", "rows are of groups without a threshold",

@@ -13,9 +13,10 @@ import abstain
 from abstain._pace import paced
 from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
+from abstain.cli._foreign import beside
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names
-from abstain.cli._next import Told, after_comparison
+from abstain.cli._next import PROMISE, Told, after_comparison
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import check_destinations, print_table, print_verdict, scale_option, table_option, write_table
@@ -123,7 +124,7 @@ def joint_command(
     if json_path is not None:
         _write_json(result, gains, json_path)
     write_table(table, table_path)
-    told = _told(id_file, first, columns)
+    told = _told(id_file, first, columns) | beside(first_run, first, *map(float, PROMISE[1::2]))
     title = f"Failures and foreign inputs: {', '.join(dict.fromkeys(Path(file).name for file in files))}"
     write_report(result, report_path, opened, title=title, files=files, gains=gains, told=told)
     if plots:

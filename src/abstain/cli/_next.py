@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,10 +12,11 @@ import click
 
 from abstain.cli._columns import COLUMNS, as_option
 from abstain.cli._group import command
-from abstain.cli._input import few_valued
+from abstain.cli._input import column_names, few_valued
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
+    from abstain.policy import Policy
 
 Told = dict[str, dict[str, Any]]
 
@@ -91,6 +93,53 @@ def by_score(name: str) -> Told:
     """Return the name of the score for sentences about a threshold, which is chosen without knowing it."""
     return {"threshold": {"scored": f"{name} "}, "usefulness": {"score": name}, "ranking": {"score": name},
             "policy watched": {"score": name}}  # fmt: skip
+
+
+def by_group(
+    file: Path, columns: Mapping[str, Any], score: str | None, groups: list[str], risk: float | None
+) -> Told:  # fmt: skip
+    """Return which command chooses a threshold for each group, where one for all breaks the risk in some."""
+    from abstain import scores
+
+    context = click.get_current_context()
+    finished = context.get_parameter_source("confidence") is click.core.ParameterSource.COMMANDLINE
+    computed = score is not None and score.partition("(")[0] in scores.names()
+    if score is None or risk is None or len(groups) != 1 or (computed and finished):
+        return {}
+    more = [] if score in ("confidence", "msp") else ["--score" if computed else "--confidence", score]
+    how = command_line("threshold", file, columns, [*more, "--groups", groups[0], "--risk", f"{risk:g}", *PROMISE[2:]])
+    return {"groups at it": {"how": how}} if how else {}
+
+
+def after_broken(policy: Policy, file: Path, known: Mapping[str, Any]) -> Told:
+    """Return which command chooses a new threshold, for new rows that are read as those of a broken promise were.
+
+    ``known``: how these are read. Nothing where the command could not be typed as shortly, as of two scores.
+    """
+    context, more, promise = click.get_current_context(), list[str](), policy.guarantee
+    given = {name: value for name, value in known.items() if value is not None}
+    if promise is None or policy.second is not None or promise["max_loss"] != 1.0:
+        return {}
+    for name, value in given.items():
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            continue
+        text = _pattern(file, value) if name in ("logits", "probabilities") else value
+        if not isinstance(text, str):
+            return {}
+        more += [as_option(name), text]
+    more += ["--score", policy.score] if policy.inputs and policy.score != "msp" else []
+    more += ["--temperature", str(policy.temperature)] if policy.temperature is not None else []
+    more += ["--groups", policy.group] if policy.group is not None else []
+    more += ["--risk", f"{promise['risk']:g}", "--delta", f"{promise['delta']:g}"]
+    how = command_line("threshold", f"{NEW}{file.suffix}", given, more)
+    return {"promise watched": {"how": how}} if how else {}
+
+
+def _pattern(file: Path, names: list[str]) -> str | None:
+    """Return the pattern that finds these columns, and no others, in a file."""
+    pattern = f"{names[0].rstrip('0123456789')}*"
+    found = sorted(fnmatch.filter(column_names(file), pattern))
+    return pattern if len(names) > 1 and len(pattern) > 1 and found == sorted(names) else None
 
 
 def unread_groups(

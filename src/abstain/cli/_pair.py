@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from abstain.outputs import Outputs
 
 #: Options that say what is right of ID rows, and nothing of OOD rows.
-_OF_ID = ("labels", "cost_matrix", "loss", "correct", "quality", "abstained", "should_abstain", "unscored", "task")
+OF_ID = ("labels", "cost_matrix", "loss", "correct", "quality", "abstained", "should_abstain", "unscored", "task")
 
 
 def pair_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -43,8 +43,8 @@ def choose(
     confidence, how = scored(outputs)
     loss, other = outputs.loss_per_sample(), np.asarray((outputs.scores or {})[second])
     is_ood = None
-    if _marked(file, columns):
-        own = columns | {name: None for name in _OF_ID if name in columns}
+    if marked(file, columns):
+        own = columns | {name: None for name in OF_ID if name in columns}
         far, _, _ = read(file, [second], [], say=False, unlabelled=True, part="ood", **own)
         confidence = np.concatenate([confidence, scored(far)[0]])
         other = np.concatenate([other, np.asarray((far.scores or {})[second])])
@@ -57,7 +57,7 @@ def choose(
     }
 
 
-def _marked(file: Path, columns: dict[str, Any]) -> bool:
+def marked(file: Path, columns: Mapping[str, Any]) -> bool:
     """Whether some rows are marked as out of distribution."""
     from abstain.outputs._names import SINGLE, plain
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
+from abstain.cli._foreign import left_out
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
 from abstain.cli._next import Told, by_score, unread_groups
@@ -281,6 +282,8 @@ def threshold_command(
         )  # fmt: skip
     scored = ["--scores", how["score"]] if how.keys() & {"logits", "probabilities"} else []
     told = by_score(how["score"]) | ({} if by else unread_groups("evaluate", file, outputs, columns, scored))
+    told |= left_out(file, found, outputs.loss_per_sample(), columns, by,
+                     lambda part: _scored(part, score, temperature, columns)[0])  # fmt: skip
     if report_path is not None:
         policy = how | {"reading": _reading(outputs, columns, how)} | _classes(outputs, how)
         write_report(

@@ -41,8 +41,10 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
         tie = summary.largest_tie / summary.n if summary.largest_tie > 1 else 0.0
         yield {"about": "score", "score": name, "tie": tie, "missing": missing, "fate": fate}
     if judged.best is not None:
-        yield from _of_score(evaluation, judged.best)
-        yield from _groups_at(evaluation, judged.best)
+        groups = list(_groups_at(evaluation, judged.best))
+        above = [name for fact in groups for name in fact.get("above", ())]
+        yield from _of_score(evaluation, judged.best, above)
+        yield from groups
     for each in evaluation.measurements:
         if each.metric == "auroc_f" and each.group is None and each.score in named and each.low == each.low:
             yield {"about": "ranking", "score": each.score, "value": each.value, "low": each.low, "high": each.high}
@@ -89,8 +91,8 @@ def _rows(evaluation: Evaluation) -> Facts:
     }  # fmt: skip
 
 
-def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
-    """Yield what the best score allows: measured, and promised."""
+def _of_score(evaluation: Evaluation, score: str, above: list[str]) -> Iterator[Facts]:
+    """Yield what the best score allows: measured, and promised; ``above``: groups where surely more is wrong."""
     judged = evaluation.judged
     curve = judged.whole[score].curve
     full = curve.blocks.mean_loss
@@ -130,7 +132,7 @@ def _of_score(evaluation: Evaluation, score: str) -> Iterator[Facts]:
         yield {"about": "promise", "some": bool(kept), "score": score, "risk": each.risk, "attained": each.attained,
                "coverage": Counted(each.coverage, curve.blocks.n), "sure": 1.0 - DELTA, "n": curve.blocks.n,
                "asked": RISK, "threshold": among(each.threshold, curve.threshold), "doubt": DELTA,
-               "tried": len(LADDER) * len(judged.whole),
+               "tried": len(LADDER) * len(judged.whole), "useless": hopeless, "above": above if each is best else [],
                **({} if each.attained else plan_of(None if hopeless else each.needed(), each.least()))}  # fmt: skip
     gap = judged.calibration(score)
     if gap is not None:
@@ -162,12 +164,13 @@ def _groups_at(evaluation: Evaluation, score: str) -> Iterator[Facts]:
         worst, errors, n, low, high = found[which]
         found.sort(key=lambda each: each[1] / each[2], reverse=True)
         measured = [each for each in found if limit is not None and each[1] > limit * each[2]]
-        yield {"about": "groups at it", "column": column, "promised": limit is not None, "limit": limit or RISK,
+        yield {"about": "groups at it", "how": "", "column": column,
+               "promised": limit is not None, "limit": limit or RISK,
                "above": [each[0] for each in measured if each[3] > (limit or RISK)],
                "measured": [f"{name} ({percent(k / m)} of {m:,})" for name, k, m, low, _ in measured
                             if low > (limit or RISK)],
-               "perhaps": [f"{name} ({percent(k / m)} of {m:,})" for name, k, m, low, _ in measured
-                           if not low > (limit or RISK)],
+               "perhaps": [f"{name} ({percent(k / m)} of {m:,} [{percent(low)}, {percent(high)}])"
+                           for name, k, m, low, high in measured if not low > (limit or RISK)],
                "threshold": among(point.threshold, curve.threshold), "count": len(found), "p": p,
                "worst": worst, "risk": errors / n, "n": n, "low": low, "high": high}  # fmt: skip
 

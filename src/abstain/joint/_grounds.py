@@ -19,7 +19,8 @@ def of_protocol(result: ProtocolResult, sets: Sequence[str]) -> list[dict[str, A
     best = min(scores, key=lambda name: scores[name])
     return [
         {"about": "single", "score": first, **alone},
-        {"about": "foreign", "score": first, "set": worst, "share": every[worst], "best": best,
+        {"about": "foreign", "chosen": False, "familiar": 0.0, "answered": 0.0, "bad": 0.0,
+         "score": first, "set": worst, "share": every[worst], "best": best,
          "least": scores[best], "count": f", the most of {len(every)} sets" if len(every) > 1 else ""},
         {"about": "no threshold", "what": "This evaluation", "others": False, "how": "",
          "apart": True, "few": False,

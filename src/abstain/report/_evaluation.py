@@ -105,7 +105,7 @@ def _failing(evaluation: Evaluation) -> dict[tuple[str, float], str]:
     facts = evaluation.grounds()
     return {
         (str(evaluation.judged.best), fact["limit"]): f"But not for {', '.join(map(clean, fact['above']))}: of what is "
-        f"answered there more than {percent(fact['limit'])} is wrong."
+        f"answered there more than {percent(fact['limit'])} is wrong, and this policy answers these cases, too."
         for fact in facts
         if fact["about"] == "groups at it" and fact["promised"] and fact["above"]
     }

@@ -26,10 +26,12 @@ from abstain.thresholds import Promise
 EVEN, GEOMETRIC = 400, 100
 #: What an exported policy says of a threshold that was taken from the slider.
 BY_EYE = "chosen by eye, no promise"
+#: What an exported policy says of a threshold that is promised.
+POINT = "a promised point of a report"
 #: What is said of a stop that is not promised, and of a group that a policy rejects.
 UNPROMISED = (
-    "Chosen by eye, no promise: nothing was certified here. The interval is that of one threshold fixed before "
-    "the data were seen."
+    "Chosen by eye, no promise: nothing was certified for this threshold. The interval is that of one threshold "
+    "fixed before the data were seen."
 )
 REJECTED = "The policy rejects every case of this group. What is shown is measured on these rows: by eye, no promise."
 _PLACES = {"threshold": "@T@", "n_accepted": "@K@", "coverage": "@C@", "objective": "@O@", "guarantee": "@G@"}
@@ -66,7 +68,8 @@ def rail(
         objective, guarantee = each.chosen()
         promised[where[each.threshold]] = {
             "risk": each.risk, "objective": _canonical(objective), "guarantee": _canonical(guarantee),
-            "said": " ".join([_said(each, guarantee, saved), *([but[each.risk]] if each.risk in but else [])]),
+            "note": json.dumps(" ".join([POINT, *([but[each.risk]] if each.risk in but else [])])),
+            "said": " ".join([_said(each, guarantee), *([but[each.risk]] if each.risk in but else [])]),
         }  # fmt: skip
     begin = where.get(extra[0]) if extra else None
     if begin is None and stops:
@@ -84,11 +87,10 @@ def rail(
     }  # fmt: skip
 
 
-def _said(each: Promise, guarantee: Mapping[str, Any] | None, saved: bool) -> str:
+def _said(each: Promise, guarantee: Mapping[str, Any] | None) -> str:
     """Return what is promised at a stop, and how sure it is."""
     sure = "" if guarantee is None else f", {percent(1.0 - guarantee['delta'])} sure"
     more = f" of all {each.tried} promises that were tried at once" * (each.tried > 1)
-    more += "; a saved policy says the same" * (each.tried > 1 and saved)
     return f"Promised: a risk of at most {percent(each.risk)}{sure}{more}."
 
 

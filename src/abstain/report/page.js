@@ -81,7 +81,7 @@
       "@T@": threshold === "inf" || threshold === "-inf" ? `"${threshold}"` : threshold, "@K@": String(n),
       "@C@": written(weight / one.total), "@O@": kept ? kept.objective : `{"by_eye": ${threshold}}`,
       "@G@": kept ? kept.guarantee : "null",
-      "@N@": kept ? '"a promised point of a report"' : '"chosen by eye, no promise"',
+      "@N@": kept ? kept.note : '"chosen by eye, no promise"',
     };
     const content = one.policy.replace(/"(@[TKCOGN]@)"/g, (_, mark) => fields[mark]);
     return `{"format": "abstain.policy/2", ${content.slice(1, -1)}, "digest": "${sha256(content)}"}\n`;

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import Column, Result, Row, Table, about
+from abstain._result import NO_FOREIGN, Column, Result, Row, Table, about
 from abstain._typing import ArrayLike, BoolArray
 from abstain.inference import clopper_pearson
 from abstain.policy import Policy, accept_by_group
@@ -101,7 +101,8 @@ class GroupThresholds(Result):
         """Return what the verdict rests on: each group that attains it, and those that do not together."""
         kept = {name: each for name, each in self.groups.items() if each.attainable}
         lost = {name: each for name, each in self.groups.items() if not each.attainable}
-        found = [self._answered(kept), *(fact for name, each in kept.items() for fact in each.grounds(name))]
+        found = [self._answered(kept), dict(NO_FOREIGN)]
+        found += [fact for name, each in kept.items() for fact in each.grounds(name)]
         reasons = dict.fromkeys(each.reason for each in lost.values())
         for reason in reasons:
             names = [name for name, each in lost.items() if each.reason == reason]

@@ -132,9 +132,11 @@ class Monitoring(Result):
             "first": self.changed_at[0] if self.changed_at else 0,
             "since": f" (period {first})" if first else "", "story": self._story(first), "run_length": self.run_length,
             "drifted": bool(drifted), "what": "; and ".join(drifted), "chance": self.delta,
-            "where": f" in {', '.join(broken)}" if broken else "",
+            "where": f" in {', '.join(broken)}" if broken else "", "how": "'abstain threshold' chooses one",
         }, {
-            "about": "policy watched", "score": "the score", "limit": self.limit, "risk": self.risk,
+            "about": "policy watched", "broken": self.promise_broken,
+            "where": f" in {', '.join(broken)}" if broken else "",
+            "score": "the score", "limit": self.limit, "risk": self.risk,
             "now": self.coverage, "calibrated": at,
             "threshold": readable(self.thresholds[""]) if list(self.thresholds) == [""] else None,
         }]  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 
 from abstain._checks import vector
 from abstain._result import (
+    NO_FOREIGN,
     NO_GROUPS,
     NOTHING,
     USABLE,
@@ -119,7 +120,7 @@ class Threshold(Result):
     def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""
         promise = self.guarantee()
-        unknown = [] if group is not None else [dict(NO_GROUPS)]
+        unknown = [] if group is not None else [dict(NO_GROUPS), dict(NO_FOREIGN)]
         return [*unknown, {
             "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
             "scored": "", "threshold": self.printed, "coverage": Counted(self.coverage, self.n), "risk": self.risk,
@@ -306,7 +307,7 @@ class CertifiedThreshold(Threshold):
                        "high": high}]  # fmt: skip
         if self.bound == "binomial":
             found.append({"about": "promise", "attained": False, "some": False, "risk": self.risk_limit, "n": self.n,
-                          "asked": self.risk_limit, **self.plan()})  # fmt: skip
+                          "asked": self.risk_limit, "useless": False, "above": [], **self.plan()})  # fmt: skip
         return found
 
     def _certified_instead(self, said: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,0 +1,113 @@
+"""What a verdict says to who would go on: foreign rows, groups behind a promise, and the way back from a broken one."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import abstain
+from abstain._result import percent
+from abstain.cli import command
+
+pytest.importorskip("polars")
+
+
+def run(*arguments: Any, codes: tuple[int, ...] = (0,)) -> str:
+    """Run the command, which must end as expected, and return what it printed, in lines that are not broken."""
+    result = CliRunner().invoke(command, [*map(str, arguments)])
+    assert result.exit_code in codes, result.output
+    return " ".join(result.stdout.split())
+
+
+def typed(text: str, start: str) -> list[str]:
+    """Return the words of the command behind these words."""
+    found = re.search(re.escape(start) + r"[^`]*`abstain ([^`]+)`", text)
+    assert found is not None, text
+    return shlex.split(found[1])
+
+
+def written(path: Path, n: int, seed: int, *, foreign: int = 0, worse: float = 0.0) -> tuple[Any, Any, Any]:
+    """Write labels, two probabilities and a site; return loss, score and site. ``worse``: errors added in a tenth."""
+    rng = np.random.default_rng(seed)
+    score, site = rng.uniform(0.5, 1.0, n), np.where(rng.random(n) < 0.1, "far", "near")
+    wrong = rng.random(n) < 0.2 * (1.0 - score) + worse * (site == "far")
+    label = np.where(wrong, 0, 1)
+    label[n - foreign :] = -1
+    score = np.round(np.where(label < 0, 0.5 + 0.4 * (score - 0.5), score), 6)
+    lines = [f"{y},{1 - s:.6f},{s:.6f},{g}" for y, s, g in zip(label, score, site, strict=True)]
+    path.write_text("\n".join(["label,p_0,p_1,site", *lines]) + "\n")
+    return wrong.astype(float), score, site
+
+
+def test_foreign_rows_that_a_threshold_would_answer_are_counted(tmp_path: Path) -> None:
+    """Left out of the choice, and most below it: share and mix stand beside the promise and the command of joint."""
+    file = tmp_path / "both.csv"
+    loss, score, _ = written(file, 3000, 0, foreign=1000)
+    columns = ("--labels", "label", "--probabilities", "p_*", "--ood-label=-1")
+    text = run("threshold", file, *columns, "--risk", 0.05, "--delta", 0.05, "--report", tmp_path / "page.html")
+    found = abstain.choose_threshold(loss[:2000], score[:2000], risk=0.05, delta=0.05)
+    answered = int((score[2000:] >= found.threshold).sum())
+    assert answered > 100
+    bad = percent((found.risk * found.n_accepted + answered) / (found.n_accepted + answered))
+    share = percent(answered / 1000)
+    assert f"With care: 1,000 foreign rows were left out; {share} of them would be answered; {bad} of all" in text
+    assert '<p class="sign">With care' in (tmp_path / "page.html").read_text("utf-8")
+    by_site = run("threshold", file, *columns, "--risk", 0.05, "--delta", 0.05, "--groups", "site", codes=(0, 1))
+    assert "With care: 1,000 foreign rows were left out; " in by_site
+    inside = run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--where", "label=1",
+                 "--risk", 0.05, "--delta", 0.05)  # fmt: skip
+    assert "foreign rows" not in inside
+    joint = run("joint", file, *columns, "--scores", "msp,neg_entropy")
+    assert f"answer {percent(found.coverage)} of the familiar cases here and {share} of the foreign ones" in joint
+    assert f"of all that it answers {bad} is then wrong or foreign" in joint
+    words = typed(joint, "This chooses one for in-distribution rows")
+    assert f"{share} of them would be answered" in run(*words)
+
+
+def test_groups_that_break_a_promise_lead_to_a_threshold_for_each(tmp_path: Path) -> None:
+    """The verdict begins with not yet, its command chooses by group, and a policy of the page notes the group."""
+    file, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    written(file, 4000, 1, worse=0.2)
+    columns = ("--labels", "label", "--probabilities", "p_*")
+    text = run("evaluate", file, *columns, "--groups", "site", "--report", page)
+    assert text.startswith("Not yet with one threshold: where msp is ")
+    assert "But not for site far (" in text
+    words = typed(text, "This chooses a threshold for each site: ")
+    assert words[-6:] == ["--groups", "site", "--risk", "0.05", "--delta", "0.05"]
+    assert "near" in run(*words, codes=(0, 1))
+    html = page.read_text("utf-8")
+    data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL)[1])  # type: ignore[index]
+    notes = [each["note"] for one in data["scores"] for each in one["promised"].values() if each["risk"] == 0.05]
+    assert len(notes) == 1
+    assert "But not for far: " in json.loads(notes[0])
+    assert "answers these cases, too" in html
+    assert "saved policy says the same" not in html
+    assert run("evaluate", file, *columns).startswith("Yes, at 5 % risk: ")
+
+
+def test_a_broken_promise_stops_and_names_how_to_start_again(tmp_path: Path) -> None:
+    """Nothing is promised any more; the command, for new rows, chooses a threshold of the same score and risk."""
+    file, later = tmp_path / "rows.csv", tmp_path / "later.csv"
+    written(file, 3000, 2)
+    written(later, 3000, 3, worse=0.9)
+    for groups in ((), ("--groups", "site")):
+        policy = tmp_path / f"policy{len(groups)}.json"
+        run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--risk", 0.1, "--delta", 0.05, *groups,
+            "-o", policy)  # fmt: skip
+        text = run("monitor", policy, later, codes=(1,))
+        assert "first seen after " in text
+        assert "Stop answering by this policy. Start again only with a new threshold" in text
+        assert "or choose it again" not in text
+        assert "Nothing any more" in text
+        assert "Watched: " not in text
+        words = typed(text, "Start again only with a new threshold")
+        assert words[:2] == ["threshold", "NEW_ROWS.csv"]
+        assert words[-4 - len(groups) :] == [*groups, "--risk", "0.1", "--delta", "0.05"]
+        assert "promised" in run(words[0], file, *words[2:])
