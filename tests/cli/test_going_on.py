@@ -19,6 +19,12 @@ from abstain.cli import command
 pytest.importorskip("polars")
 
 
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name files shortly, so that no line of the terminal breaks a name."""
+    monkeypatch.chdir(tmp_path)
+
+
 def run(*arguments: Any, codes: tuple[int, ...] = (0,)) -> str:
     """Run the command, which must end as expected, and return what it printed, in lines that are not broken."""
     result = CliRunner().invoke(command, [*map(str, arguments)])
@@ -46,19 +52,19 @@ def written(path: Path, n: int, seed: int, *, foreign: int = 0, worse: float = 0
     return wrong.astype(float), score, site
 
 
-def test_foreign_rows_that_a_threshold_would_answer_are_counted(tmp_path: Path) -> None:
+def test_foreign_rows_that_a_threshold_would_answer_are_counted() -> None:
     """Left out of the choice, and most below it: share and mix stand beside the promise and the command of joint."""
-    file = tmp_path / "both.csv"
+    file = Path("both.csv")
     loss, score, _ = written(file, 3000, 0, foreign=1000)
     columns = ("--labels", "label", "--probabilities", "p_*", "--ood-label=-1")
-    text = run("threshold", file, *columns, "--risk", 0.05, "--delta", 0.05, "--report", tmp_path / "page.html")
+    text = run("threshold", file, *columns, "--risk", 0.05, "--delta", 0.05, "--report", Path("page.html"))
     found = abstain.choose_threshold(loss[:2000], score[:2000], risk=0.05, delta=0.05)
     answered = int((score[2000:] >= found.threshold).sum())
     assert answered > 100
     bad = percent((found.risk * found.n_accepted + answered) / (found.n_accepted + answered))
     share = percent(answered / 1000)
     assert f"With care: 1,000 foreign rows were left out; {share} of them would be answered; {bad} of all" in text
-    assert '<p class="sign">With care' in (tmp_path / "page.html").read_text("utf-8")
+    assert '<p class="sign">With care' in Path("page.html").read_text("utf-8")
     by_site = run("threshold", file, *columns, "--risk", 0.05, "--delta", 0.05, "--groups", "site", codes=(0, 1))
     assert "With care: 1,000 foreign rows were left out; " in by_site
     inside = run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--where", "label=1",
@@ -71,9 +77,9 @@ def test_foreign_rows_that_a_threshold_would_answer_are_counted(tmp_path: Path) 
     assert f"{share} of them would be answered" in run(*words)
 
 
-def test_groups_that_break_a_promise_lead_to_a_threshold_for_each(tmp_path: Path) -> None:
+def test_groups_that_break_a_promise_lead_to_a_threshold_for_each() -> None:
     """The verdict begins with not yet, its command chooses by group, and a policy of the page notes the group."""
-    file, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    file, page = Path("rows.csv"), Path("page.html")
     written(file, 4000, 1, worse=0.2)
     columns = ("--labels", "label", "--probabilities", "p_*")
     text = run("evaluate", file, *columns, "--groups", "site", "--report", page)
@@ -92,13 +98,13 @@ def test_groups_that_break_a_promise_lead_to_a_threshold_for_each(tmp_path: Path
     assert run("evaluate", file, *columns).startswith("Yes, at 5 % risk: ")
 
 
-def test_a_broken_promise_stops_and_names_how_to_start_again(tmp_path: Path) -> None:
+def test_a_broken_promise_stops_and_names_how_to_start_again() -> None:
     """Nothing is promised any more; the command, for new rows, chooses a threshold of the same score and risk."""
-    file, later = tmp_path / "rows.csv", tmp_path / "later.csv"
+    file, later = Path("rows.csv"), Path("later.csv")
     written(file, 3000, 2)
     written(later, 3000, 3, worse=0.9)
     for groups in ((), ("--groups", "site")):
-        policy = tmp_path / f"policy{len(groups)}.json"
+        policy = Path(f"policy{len(groups)}.json")
         run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--risk", 0.1, "--delta", 0.05, *groups,
             "-o", policy)  # fmt: skip
         text = run("monitor", policy, later, codes=(1,))
