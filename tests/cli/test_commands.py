@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
@@ -306,6 +307,15 @@ def test_help(abstain_: Run, command: list[str], option: str) -> None:
     assert example[0].startswith("abstain")
     assert all(line.strip().startswith("abstain") for line in example)
     assert "\\b" not in done.out
+
+
+def test_help_of_a_command_that_was_asked_alone(abstain_: Run) -> None:
+    """A context without the group above it, as pages of options are made with, leaves ``-h`` in place."""
+    from abstain.cli import command
+
+    alone = command.commands["explain"]
+    assert "-h, --help" in alone.get_help(click.Context(alone))
+    assert abstain_("explain", "-h").code == 0
 
 
 def test_version(abstain_: Run) -> None:

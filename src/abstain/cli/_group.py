@@ -40,12 +40,9 @@ def example_lines(*lines: str) -> str:
     return "\b\n" + "\n".join(("Example:  " if i == 0 else "          ") + line for i, line in enumerate(lines))
 
 
-_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-
 @click.group(
     cls=_Root,
-    context_settings=_SETTINGS,
+    context_settings={"max_content_width": 100},
     epilog=example_lines("abstain demo", "abstain evaluate predictions.csv --report report.html"),
 )
 @click.version_option(package_name="abstain", message="%(prog)s %(version)s")

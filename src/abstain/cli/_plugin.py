@@ -44,9 +44,21 @@ def _load_all(_context: click.Context, _option: click.Parameter, names: tuple[st
         load(name)
 
 
-class Group(click.Group):
+class _Helped(click.Command):
+    """A command with ``-h`` whatever asks for help: click keeps the option that the first context wanted.
+
+    A generator of pages has no group above the command, whose settings would name the option.
+    """
+
+    def get_help_option_names(self, _ctx: click.Context) -> list[str]:
+        """Return the two ways to ask."""
+        return ["-h", "--help"]
+
+
+class Group(_Helped, click.Group):
     """A group of commands, each of which takes ``--plugin``, those of groups inside too."""
 
+    command_class = _Helped
     group_class: Any = type
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
