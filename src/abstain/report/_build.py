@@ -16,7 +16,7 @@ from abstain.report._page import Answers, Page, Part, Prose, Section, Slider
 from abstain.report._source import Source
 
 #: What the verdict says to going live, in a word; a kind may have its own.
-SIGN = {"open": "Compared; no threshold is chosen here", "yes": "Yes, as far as promised", "care": "With care",
+SIGN = {"open": "Measured; no threshold is chosen here", "yes": "Yes, as far as promised", "care": "With care",
         "no": "No, not like this"}  # fmt: skip
 
 
