@@ -6,6 +6,7 @@ from importlib import import_module
 
 import click
 
+from abstain._version import __version__
 from abstain.cli._plugin import Group
 
 #: Files of commands, in the order in which they are loaded until one has added the command that is called.
@@ -45,7 +46,7 @@ def example_lines(*lines: str) -> str:
     context_settings={"max_content_width": 100},
     epilog=example_lines("abstain demo", "abstain evaluate predictions.csv --report report.html"),
 )
-@click.version_option(package_name="abstain", message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 def command() -> None:
     """Measure and defend the reject option of a classifier: risk, coverage, abstention."""
 
