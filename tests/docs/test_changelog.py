@@ -26,9 +26,9 @@ def test_notes_print_well(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "towncrier", "build", "--draft", "--version", "9.9"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True)
     printed = done.stdout[done.stdout.index("## 9.9") :]
-    assert re.findall(r"^### (.*)$", printed, re.M) == ["Changes", "Breaking changes"]
+    assert re.findall(r"^### (.*)$", printed, re.M) == ["Breaking changes", "Changes"]
     assert re.findall(r"#\d+-\w+", printed) == []
-    changes = re.findall(r"\(#(\d+)\)$", printed.partition("### Breaking")[0], re.M)
+    changes = re.findall(r"\(#(\d+)\)$", printed.partition("### Changes")[2], re.M)
     assert len(set(changes)) == 1 + sum(each != other for each, other in itertools.pairwise(changes))
     plain = " ".join(printed.split())
     for note in (tmp_path / "changelog.d").glob("*.*.md"):
