@@ -95,7 +95,7 @@ def test_groups_that_break_a_promise_lead_to_a_threshold_for_each() -> None:
     assert "But not for far: " in json.loads(notes[0])
     assert "answers these cases, too" in html
     assert "saved policy says the same" not in html
-    assert run("evaluate", file, *columns).startswith("Yes, at 5 % risk: ")
+    assert run("evaluate", file, *columns).startswith("Yes, at 5 % risk, for the mix of all cases only: ")
 
 
 def test_a_broken_promise_stops_and_names_how_to_start_again() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -122,3 +123,36 @@ def test_unread_columns_are_named_where_groups_are_unknown(abstain_: Callable[..
         ran = abstain_(*how.split()[1:])
         assert ran.code in (0, 1)
         assert "A" in ran.out
+    assert "groups not looked at" in words_of(tmp_path / "a.html")
+    assert "groups not looked at" not in words_of(tmp_path / "b.html")
+    assert "Go on: no alarm" in words_of(tmp_path / "b.html")
+
+
+@pytest.mark.parametrize("command", ["threshold", "evaluate"])
+def test_a_promise_is_no_plain_yes_where_columns_that_may_be_groups_were_not_read(
+    command: str, abstain_: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The box, and the first line, in terminal and every form; identifiers, fractions and constants are no groups."""
+    rng = np.random.default_rng(7)
+    score = rng.random(2000)
+    wrong = (rng.random(2000) < 0.25 * (1.0 - score)).astype(int)
+    columns = {"sure": score, "err": wrong, "row": np.arange(2000), "all": ["x"] * 2000,
+               "price": rng.choice([0.5, 1.25, 3.0], 2000), "site": rng.choice(["north", "south"], 2000)}  # fmt: skip
+    given = ["--loss", "err", "--confidence", "sure", *(["--risk", 0.05, "--delta", 0.05] * (command == "threshold"))]
+    for names, green in (("sure err row all price", True), ("sure err row all price site", False)):
+        rows = zip(*(columns[name] for name in names.split()), strict=True)
+        lines = [",".join(map(str, row)) for row in [names.split(), *rows]]
+        (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+        for ending in ("html", "md", "json"):
+            done = abstain_(command, "a.csv", *given, "--report", f"a.{ending}")
+            assert done.code == 0
+            printed, page = " ".join(done.out.split()), words_of(tmp_path / f"a.{ending}")
+            assert ("Yes, as far as promised" in page) is green
+            assert ("With care: groups not looked at" in page) is not green
+            for text in (printed, page.replace("\\", "")):
+                assert ("the mix of all cases only" in text) is not green
+                assert ("Before going live look at the groups that were not read, site: " in text) is not green
+                assert "a part of them may be worse." in text
+        box = json.loads((tmp_path / "a.json").read_text())["box"]
+        assert box["sign"] == ("yes" if green else "care")
+    assert printed.count("abstain evaluate a.csv --confidence sure --loss err --groups site") == 2

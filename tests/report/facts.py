@@ -17,7 +17,15 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "few rows": ({"n": 99}, [{"n": 100}]),
     "certified": (
         {"certified": True, "statement": "with …"},
-        [{"attainable": False}, {"certified": False}, {"group": "a"}],
+        [{"attainable": False}, {"certified": False}, {"group": "a"}, {"unread": ["site"]}],
+    ),
+    "certified unread": (
+        {"certified": True, "unread": ["site"]},
+        [{"attainable": False}, {"certified": False}, {"group": "a"}, {"unread": []}],
+    ),
+    "groups before going live": (
+        {"certified": True, "unread": ["site"], "look": "`abstain …`"},
+        [{"certified": False}, {"attainable": False}, {"group": "a"}, {"unread": []}],
     ),
     "certified group": (
         {"certified": True, "group": "a", "limit": 0.05},
@@ -36,6 +44,7 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
         [{"attainable": True}, {"instead": None}, {"group": "a"}],
     ),
     "certified instead": ({"risk": 0.08}, [{"risk": 0.05}]),
+    "promise of all instead": ({"risk": 0.08}, [{"risk": 0.05}]),
     "nothing else certified": ({"limit": 0.05}, []),
     "all groups": ({}, [{"left": 3}, {"certified": False}]),
     "all groups measured": ({"certified": False}, [{"left": 3}, {"certified": True}]),
@@ -44,6 +53,7 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "promise by group": ({"names": ["a"], "statement": "…", "sure": 0.95, "together": ""}, []),
     "worst group passed on": ({"group": "a", "risk": 0.4, "n": 90}, []),
     "promises": ({"attained": 1}, [{"attained": 0}]),
+    "promises of all": ({"attained": 1}, [{"attained": 0}, {"grouped": True}]),
     "nothing promised": ({"attained": 0}, [{"attained": 1}]),
     "nothing certified": ({"why": "rows have weights"}, []),
     "groups not told": ({"perhaps": ["a (6 % of 90)"]}, [{"perhaps": []}, {"promised": False}]),
@@ -102,7 +112,22 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "mean loss": ({"full": 2.0, "coverage": 0.8, "part": 1.0, "score": "s"}, []),
     "promised": (
         {"attained": True, "coverage": 0.4},
-        [{"attained": False}, {"coverage": 0.009}, {"coverage": 1.0}, {"risk": 0.1}, {"above": ["a"]}],
+        [
+            {"attained": False},
+            {"coverage": 0.009},
+            {"coverage": 1.0},
+            {"risk": 0.1},
+            {"above": ["a"]},
+            {"unread": ["site"]},
+        ],
+    ),
+    "promised unread": (
+        {"attained": True, "coverage": 0.4, "unread": ["site"]},
+        [{"attained": False}, {"coverage": 0.009}, {"coverage": 1.0}, {"risk": 0.1}, {"above": ["a"]}, {"unread": []}],
+    ),
+    "groups before promises": (
+        {"attained": True, "unread": ["site"], "look": "`abstain …`"},
+        [{"attained": False}, {"unread": []}],
     ),
     "promised more": (
         {"attained": True, "risk": 0.1},
@@ -140,8 +165,9 @@ USUAL: dict[str, dict[str, Any]] = {
     "rows": {"n": 1000, "errors": 50, "binary": True, "same": True, "independent": True, "high": 0.1},
     "threshold": {"attainable": True, "certified": False, "group": None, "scored": "", "threshold": 0.9,
                   "coverage": 0.5, "risk": 0.04, "reason": "", "statement": "", "limit": 0.05, "instead": None,
-                  "sure": 0.95},
-    "ladder": {"attained": 1, "n": 50, "lowest": 0.01, "highest": 0.2, "sure": 0.95, "kept": ["at most 5 %"]},
+                  "sure": 0.95, "unread": (), "look": ""},
+    "ladder": {"attained": 1, "n": 50, "lowest": 0.01, "highest": 0.2, "sure": 0.95, "kept": ["at most 5 %"],
+               "grouped": False},
     "groups answered": {"left": 4, "count": 4, "certified": True, "n": 90, "accepted": 50, "coverage": 0.5},
     "promise watched": {"broken": False, "at": 5, "n_accepted": 10, "changes": 0, "first": 0, "since": "", "story": "",
                         "run_length": 1e4, "drifted": False, "what": "", "where": "", "chance": 0.05, "how": "…"},
@@ -163,7 +189,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "measured": {"score": "msp", "risk": 0.05, "full": 0.2, "coverage": 0.5, "threshold": 0.9, "lowest": 0.01},
     "promise": {"score": "msp", "risk": 0.05, "sure": 0.95, "coverage": 0.4, "threshold": 0.9, "n": 6000,
                 "needed": None, "some": True, "enough": 59, "lowest": 0.01, "asked": 0.05, "tried": 5, "doubt": 0.05,
-                "useless": False, "above": []},
+                "useless": False, "above": [], "unread": (), "look": ""},
     "ranking": {"score": "msp", "value": 0.5},
     "groups": {"column": "site", "count": 3},
     "calibration": {"score": "msp", "gap": 0.02, "size": 0.02, "low": -0.1, "high": 0.1},

@@ -17,8 +17,8 @@ QUESTIONS = {
     "next": "What would make it better?",
 }
 #: What a sentence may say to going live, the worst last. One rule for all: "yes", the risk asked for is promised to all
-#: that was looked at; "care", with an exception that is shown, or only a risk of up to four times it; else "no".
-#: "open": the result compares, and chooses nothing.
+#: that was looked at; "care", with an exception that is shown, only a risk of up to four times it, or groups of
+#: the file that nobody looked at; else "no". "open": the result compares, and chooses nothing.
 SIGNS = ("", "open", "yes", "care", "no")
 
 #: Fewer errors than this say little about where they lie.
@@ -36,6 +36,8 @@ SLIGHT = 0.01
 
 #: Says that no groups were given; a command fills in which columns it did not read, and how these are.
 NO_GROUPS: dict[str, Any] = {"about": "no groups", "command": "abstain evaluate", "names": (), "how": ""}
+#: Says that no column that may be groups was left unread, nor which command looks at these.
+ALL_READ: dict[str, Any] = {"unread": (), "look": ""}
 #: Says that no foreign rows were left out; a command fills in what a threshold would do with those of its file.
 NO_FOREIGN: dict[str, Any] = {"about": "foreign left out", "count": 0, "answered": 0.0, "mixed": ""}
 
@@ -45,7 +47,8 @@ class Sentence(NamedTuple):
 
     ``name``; ``question``: of :data:`QUESTIONS`, which it answers; ``about``: which facts it reads; ``when``: its
     condition in words; ``holds``: the condition; ``words``: a template whose fields are those of the fact; ``sign``:
-    of :data:`SIGNS`, what it says to going live.
+    of :data:`SIGNS`, what it says to going live; ``box``: a template of what the box of a page says where this sentence
+    decides, empty for the usual words of its sign.
     """
 
     name: str
@@ -55,3 +58,4 @@ class Sentence(NamedTuple):
     holds: Callable[[Facts], bool]
     words: str
     sign: str = ""
+    box: str = ""

@@ -14,13 +14,16 @@ from abstain._result._spoken import SPOKEN
 from abstain._result._verdict_compared import COMPARED
 from abstain._result._verdict_measured import MEASURED
 from abstain._result._verdict_promised import PROMISED
+from abstain._result._verdict_watched import WATCHED
 
 #: In the order in which they are said, question by question.
-SENTENCES: tuple[Sentence, ...] = (*PROMISED, *MEASURED, *COMPARED)
+SENTENCES: tuple[Sentence, ...] = (*PROMISED, *WATCHED, *MEASURED, *COMPARED)
 
 
 def said(facts: Iterable[Facts], first: str = "live") -> list[tuple[Sentence, str]]:
     """Return the sentences that follow from the facts, each with its words, in the order of questions and table.
+
+    Fields of a sentence's ``box`` are filled, too.
 
     ``first``: the question that comes first, behind whether the input was read right.
     """
@@ -28,7 +31,7 @@ def said(facts: Iterable[Facts], first: str = "live") -> list[tuple[Sentence, st
     for fact in facts:
         found.setdefault(fact["about"], []).append(fact)
     every = {
-        SPOKEN.vformat(sentence.words, (), fact): sentence
+        SPOKEN.vformat(sentence.words, (), fact): sentence._replace(box=SPOKEN.vformat(sentence.box, (), fact))
         for sentence in SENTENCES
         for fact in found.get(sentence.about, ())
         if sentence.holds(fact)

@@ -1,4 +1,4 @@
-"""Sentences about promises: of an evaluation, of thresholds, of groups at a threshold, and of a promise watched."""
+"""Sentences about promises: of an evaluation, of thresholds, of groups at a threshold."""
 
 from __future__ import annotations
 
@@ -17,9 +17,16 @@ PROMISED: tuple[Sentence, ...] = (
         "a threshold of a hundredth of the rows at least, not of all, passed the certificate for the risk that the "
         "verdict speaks of or a smaller one, delta shared by all that are tried; in no group more is surely wrong",
         lambda fact: fact["attained"] and NOTHING <= fact["coverage"] < 1.0 and fact["risk"] <= fact["asked"]
-        and not fact["above"],
+        and not fact["above"] and not fact["unread"],
         "Yes, at {risk:%} risk: answer where {score} is {threshold:t} or more, {coverage:%} of the cases; promised "
         "({sure:%} sure).", "yes",
+    ),
+    Sentence(
+        "promised unread", "live", "promise", "the same, and columns of the file that may be groups were not read",
+        lambda fact: fact["attained"] and NOTHING <= fact["coverage"] < 1.0 and fact["risk"] <= fact["asked"]
+        and not fact["above"] and bool(fact["unread"]),
+        "Yes, at {risk:%} risk, for the mix of all cases only: answer where {score} is {threshold:t} or more, "
+        "{coverage:%} of the cases; promised ({sure:%} sure).", "care", "With care: groups not looked at",
     ),
     Sentence(
         "promised for the mix", "live", "promise", "the same, and in some group surely more is wrong",
@@ -47,6 +54,11 @@ PROMISED: tuple[Sentence, ...] = (
         "At {risk:%} risk everything may be answered, which takes no threshold; promised ({sure:%} sure).",
     ),
     Sentence(
+        "groups before promises", "live", "promise", "a threshold passed, and so such columns were not read",
+        lambda fact: fact["attained"] and bool(fact["unread"]),
+        "Before going live look at the groups that were not read, {unread:list}: {look}.",
+    ),
+    Sentence(
         "next to nothing promised", "live", "promise", "a threshold of fewer than a hundredth of the rows passed",
         lambda fact: fact["attained"] and fact["coverage"] < NOTHING,
         "A risk of at most {risk:%} can be promised for next to nothing, {coverage:%} of the cases.", "no",
@@ -60,6 +72,11 @@ PROMISED: tuple[Sentence, ...] = (
         "promises", "promise", "ladder", "certificates passed, delta shared by all that were tried",
         lambda fact: fact["attained"] > 0,
         "Promised for new cases like these, all at once ({sure:%} sure): a risk of {kept:list}.",
+    ),
+    Sentence(
+        "promises of all", "promise", "ladder", "the same, and no groups were given",
+        lambda fact: fact["attained"] > 0 and not fact["grouped"],
+        "The promise is about all cases together, in the mix of these rows; a part of them may be worse.",
     ),
     Sentence(
         "nothing promised", "promise", "ladder", "none passed",
@@ -84,13 +101,19 @@ PROMISED: tuple[Sentence, ...] = (
     ),
     # one threshold
     Sentence(
-        "certified", "live", "threshold", "a certificate was found",
-        lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is None,
+        "certified", "live", "threshold", "a certificate was found, and no column that may be groups was left unread",
+        lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is None and not fact["unread"],
         "Yes: answer from {scored}{threshold:t} on, {coverage:%} of the cases; a risk of at most {limit:%} is "
         "promised.", "yes",
     ),
     Sentence(
-        "certificate", "promise", "threshold", "the same",
+        "certified unread", "live", "threshold", "the same, and such columns were not read",
+        lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is None and bool(fact["unread"]),
+        "Yes, for the mix of all cases only: answer from {scored}{threshold:t} on, {coverage:%} of the cases; a risk "
+        "of at most {limit:%} is promised.", "care", "With care: groups not looked at",
+    ),
+    Sentence(
+        "certificate", "promise", "threshold", "a certificate was found",
         lambda fact: fact["attainable"] and fact["certified"] and fact["group"] is None,
         "Promised ({sure:%} sure): {statement}.",
     ),
@@ -119,9 +142,21 @@ PROMISED: tuple[Sentence, ...] = (
         "the cases.", "care",
     ),
     Sentence(
+        "groups before going live", "live", "threshold",
+        "the limit or another is certified, and columns of the file that may be groups were not read",
+        lambda fact: (fact["certified"] if fact["attainable"] else fact["instead"] is not None)
+        and fact["group"] is None and bool(fact["unread"]),
+        "Before going live look at the groups that were not read, {unread:list}: {look}.",
+    ),
+    Sentence(
         "certified instead", "promise", "instead", "the limit is not certified, but a larger one is",
         lambda fact: fact["risk"] > fact["limit"],
         "Promised for new cases like these, all at once ({sure:%} sure): a risk of {kept:list}.",
+    ),
+    Sentence(
+        "promise of all instead", "promise", "instead", "the same",
+        lambda fact: fact["risk"] > fact["limit"],
+        "The promise is about all cases together, in the mix of these rows; a part of them may be worse.",
     ),
     Sentence(
         "nothing else certified", "promise", "not promised", "nor is any larger one",
@@ -264,116 +299,5 @@ PROMISED: tuple[Sentence, ...] = (
         lambda fact: bool(fact["names"]),
         "Whether it is worse in some groups is unknown: none were read. Columns of the file that may be groups: "
         "{names:list}. This tells it: {how}.",
-    ),
-    # a promise watched
-    Sentence(
-        "broken", "live", "promise watched", "the evidence against the promise reached 1/delta",
-        lambda fact: fact["broken"] is True,
-        "The promise is broken{where}: first seen after {at:,} accepted rows. Stop answering by this policy.", "no",
-    ),
-    Sentence(
-        "start again", "live", "promise watched", "the same",
-        lambda fact: fact["broken"] is True,
-        "Start again only with a new threshold, of newly labelled rows: {how}.",
-    ),
-    Sentence(
-        "risk by time", "live", "promise watched",
-        "the change detector gave a signal in a later period than the first, and 0/1 losses of rows are counted",
-        lambda fact: fact["changes"] > 0 and bool(fact["story"]), "{story}.",
-    ),
-    Sentence(
-        "not broken", "live", "promise watched",
-        "there is a promise, and the evidence against it stayed below 1/delta",
-        lambda fact: fact["broken"] is False,
-        "No proof that the promise is broken in {n_accepted:,} accepted rows; this is no proof that it is kept.", "yes",
-    ),
-    Sentence(
-        "promise untold", "live", "promise watched", "there is a promise, and no accepted row",
-        lambda fact: fact["broken"] is None,
-        "Whether the promise is kept cannot be told: no accepted row was seen.", "care",
-    ),
-    Sentence(
-        "no promise watched", "live", "no promise", "the policy promises nothing",
-        lambda fact: fact["broken"] == "nothing",
-        "This policy promises nothing, so no risk can break it and nothing will alarm: hold what was measured{cost} "
-        "against what you can bear.", "care",
-    ),
-    Sentence(
-        "what is watched", "promise", "policy watched", "a policy with one threshold that promises a risk",
-        lambda fact: fact["limit"] is not None and fact["threshold"] is not None and not fact["broken"],
-        "Watched: a risk of at most {limit:%} where {score} is {threshold:t} or more{calibrated}.",
-    ),
-    Sentence(
-        "what is watched by group", "promise", "policy watched", "a policy with several thresholds",
-        lambda fact: fact["limit"] is not None and fact["threshold"] is None and not fact["broken"],
-        "Watched: a risk of at most {limit:%} in each group from its own threshold on{calibrated}.",
-    ),
-    Sentence(
-        "what was promised", "promise", "policy watched", "the promise is broken, of one threshold",
-        lambda fact: fact["limit"] is not None and fact["threshold"] is not None and bool(fact["broken"]),
-        "Nothing any more. Promised was a risk of at most {limit:%} where {score} is {threshold:t} or "
-        "more{calibrated}.",
-    ),
-    Sentence(
-        "what was promised by group", "promise", "policy watched", "it is broken, of several thresholds",
-        lambda fact: fact["limit"] is not None and fact["threshold"] is None and bool(fact["broken"]),
-        "Nothing any more{where}. Promised was a risk of at most {limit:%} in each group from its own threshold "
-        "on{calibrated}.",
-    ),
-    Sentence(
-        "passed on by group", "live", "rows passed on", "rows are of groups without a threshold",
-        lambda fact: fact["count"] > 0,
-        "All cases of {names:list} are passed on, since no threshold was certified there: {count:,} of {n:,} rows, of "
-        "which nothing is watched.",
-    ),
-    Sentence(
-        "measured since", "promise", "policy watched", "accepted rows were labelled",
-        lambda fact: fact["risk"] == fact["risk"],
-        "Measured since: a risk of {risk:%}, for {now:%} of the cases.",
-    ),
-    Sentence(
-        "changed", "worst", "promise watched", "the change detector gave a signal",
-        lambda fact: fact["changes"] > 0,
-        "A change was signalled first after accepted row {first:,}{since}, {changes:,} in all. Without any "
-        "change a signal comes once in {run_length:,.0f} accepted rows or more, on average.", "care",
-    ),
-    Sentence(
-        "worst watched", "worst", "worst watched",
-        "of at least two periods, or groups, one has more errors than the others, by Fisher's exact test for all",
-        lambda fact: fact["count"] > 1 and fact["p"] < 0.05,
-        "Most speaks against {kind} {name}: {risk:%} [{low:%}, {high:%}] of {n_accepted:,} accepted rows. If all "
-        "{count} were alike, chance would hardly make one of them so bad ({p:p}).",
-    ),
-    Sentence(
-        "no worst watched", "worst", "worst watched", "the same test rejects for none",
-        lambda fact: fact["count"] > 1 and fact["p"] >= 0.05,
-        "No {kind} stands out from the {count}: most speaks against {name}, {risk:%} [{low:%}, {high:%}] of "
-        "{n_accepted:,} accepted rows, which may be chance ({p:p}).",
-    ),
-    Sentence(
-        "worst watched untested", "worst", "worst watched", "losses are not 0/1, or rows belong together",
-        lambda fact: fact["count"] > 1 and fact["p"] != fact["p"],
-        "The highest risk was measured in {kind} {name}: {risk:.4g} of {n_accepted:,} accepted rows; not tested.",
-    ),
-    Sentence(
-        "drifted", "worst", "promise watched", "coverage or scores left what calibration had shown",
-        lambda fact: fact["drifted"],
-        "A signal that new cases are not like those of the calibration: {what}. It may be chance: without any change "
-        "an alarm of this kind comes, at any time of the whole watch, with probability {chance:%} at most.", "care",
-    ),
-    Sentence(
-        "choose again", "next", "promise watched", "the promise is broken",
-        lambda fact: fact["broken"] is True,
-        "Choose the threshold again on newly labelled rows, after the cause was found.",
-    ),
-    Sentence(
-        "go on watching", "next", "promise watched", "it is not broken",
-        lambda fact: fact["broken"] is False,
-        "Go on labelling some of what is answered: only more rows can show whether the promise holds.",
-    ),
-    Sentence(
-        "look at drift", "next", "promise watched", "coverage or scores left what calibration had shown",
-        lambda fact: fact["drifted"],
-        "Find out what has changed: the promise is about cases like those of the calibration.",
     ),
 )  # fmt: skip

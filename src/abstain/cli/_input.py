@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -131,7 +132,10 @@ def _expanded(names: Iterable[str], found: Any) -> list[str]:
 
 
 def few_valued(file: Path, names: Iterable[str]) -> dict[str, int]:
-    """Return the columns of few values, each of ten rows on average or more, with how many."""
+    """Return the columns of few values, each of ten rows on average or more, with how many.
+
+    Identifiers have more values than that, and fractions are measured, so neither are among them.
+    """
     import numpy as np
 
     from abstain.outputs._open import open_source
@@ -142,9 +146,18 @@ def few_valued(file: Path, names: Iterable[str]) -> dict[str, int]:
         for name in list(names)[:_LOOKED]:
             values = np.asarray(source.load([name], set())[name]).astype(str)
             count = len(set(values.tolist()))
-            if 1 < count <= min(_VALUES, len(values) / 10):
+            if 1 < count <= min(_VALUES, len(values) / 10) and not _fractions(set(values.tolist())):
                 found[name] = count
         source.close()
     except Exception:  # the rows are judged all the same
         return found
     return found
+
+
+def _fractions(values: Iterable[str]) -> bool:
+    """Whether all values are numbers, and some of them no whole ones."""
+    try:
+        numbers = [float(each) for each in values if each]
+    except ValueError:
+        return False
+    return any(math.isfinite(each) and each != round(each) for each in numbers)

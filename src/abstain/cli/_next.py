@@ -146,7 +146,10 @@ def unread_groups(
     name: str, file: Path, outputs: Outputs, columns: Mapping[str, Any], more: Iterable[str] = (),
     policy: Path | None = None,
 ) -> Told:  # fmt: skip
-    """Return which columns that were not read may be groups, and the command ``name`` that tells of the first one."""
+    """Return which columns that were not read may be groups, and the command ``name`` that tells of the first one.
+
+    With a ``policy``, which is live already, they say nothing about going live.
+    """
     if outputs.n > LOOKED:
         return {}
     found = few_valued(file, () if outputs.origin is None else outputs.origin.rest)
@@ -155,4 +158,13 @@ def unread_groups(
     first = next(iter(found))
     how = command_line(name, file, columns, [*more, "--groups", first], policy) or f"'abstain {name}' with --groups"
     names = [f"{column} ({count} values)" for column, count in found.items()]
-    return {"no groups": {"names": names, "how": how}}
+    promises = ("threshold", "promise") if policy is None else ()
+    return {"no groups": {"names": names, "how": how}} | {
+        about: {"unread": list(found), "look": how} for about in promises
+    }
+
+
+def together(*each: Told) -> Told:
+    """Return the fields that several functions tell, of each fact those of all."""
+    about = dict.fromkeys(name for told in each for name in told)
+    return {name: {key: value for told in each for key, value in told.get(name, {}).items()} for name in about}

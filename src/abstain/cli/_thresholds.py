@@ -14,7 +14,7 @@ from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._foreign import left_out
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
-from abstain.cli._next import Told, by_score, unread_groups
+from abstain.cli._next import Told, by_score, together, unread_groups
 from abstain.cli._pair import choose, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
@@ -281,9 +281,12 @@ def threshold_command(
             answered=_declined(outputs), **wanted,
         )  # fmt: skip
     scored = ["--scores", how["score"]] if how.keys() & {"logits", "probabilities"} else []
-    told = by_score(how["score"]) | ({} if by else unread_groups("evaluate", file, outputs, columns, scored))
-    told |= left_out(file, found, outputs.loss_per_sample(), columns, by,
-                     lambda part: _scored(part, score, temperature, columns)[0])  # fmt: skip
+    told = together(
+        by_score(how["score"]),
+        {} if by else unread_groups("evaluate", file, outputs, columns, scored),
+        left_out(file, found, outputs.loss_per_sample(), columns, by,
+                 lambda part: _scored(part, score, temperature, columns)[0]),
+    )  # fmt: skip
     if report_path is not None:
         policy = how | {"reading": _reading(outputs, columns, how)} | _classes(outputs, how)
         write_report(

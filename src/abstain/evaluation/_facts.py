@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._result import NO_GROUPS, Counted, among, limits, percent
+from abstain._result import ALL_READ, NO_GROUPS, Counted, among, limits, percent
 from abstain.evaluation import _planned_words
 from abstain.evaluation._judge import COVERAGE, DELTA, LADDER, RISK, by_column, nearest, rows_of
 from abstain.inference import clopper_pearson, stands_out
@@ -125,7 +125,8 @@ def _of_score(evaluation: Evaluation, score: str, above: list[str]) -> Iterator[
         told = kept[: full + 1]  # a larger risk of everything says less
         texts = limits((each.risk, each.coverage, among(each.threshold, curve.threshold)) for each in told)
         yield {"about": "ladder", "attained": len(kept), "n": curve.blocks.n, "lowest": promises[0].risk,
-               "highest": promises[-1].risk, "sure": 1.0 - DELTA, "kept": texts}  # fmt: skip
+               "highest": promises[-1].risk, "sure": 1.0 - DELTA, "kept": texts,
+               "grouped": bool(by_column(evaluation, score))}  # fmt: skip
     else:
         yield {"about": "no ladder", "why": _uncertified(evaluation, score)}
     for each in shown:
@@ -133,6 +134,7 @@ def _of_score(evaluation: Evaluation, score: str, above: list[str]) -> Iterator[
                "coverage": Counted(each.coverage, curve.blocks.n), "sure": 1.0 - DELTA, "n": curve.blocks.n,
                "asked": RISK, "threshold": among(each.threshold, curve.threshold), "doubt": DELTA,
                "tried": len(LADDER) * len(judged.whole), "useless": hopeless, "above": above if each is best else [],
+               **ALL_READ,
                **({} if each.attained else plan_of(None if hopeless else each.needed(), each.least()))}  # fmt: skip
     gap = judged.calibration(score)
     if gap is not None:

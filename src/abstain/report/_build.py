@@ -30,9 +30,11 @@ def build(result: Result, source: Source | None = None, title: str | None = None
     asked = dict.fromkeys(sentence.question for sentence, _ in found)
     answers = {QUESTIONS[key]: tuple(words for sentence, words in found if sentence.question == key) for key in asked}
     entries = tuple((question, words) for question, words in answers.items() if words)
-    sign = max((sentence.sign for sentence, _ in found), key=SIGNS.index, default="")
+    sign, box = max(
+        ((each.sign, each.box) for each, _ in found), key=lambda each: SIGNS.index(each[0]), default=("", "")
+    )
     lead = (
-        Answers(entries, sign, getattr(module, "SIGN", SIGN)[sign] if sign else "")
+        Answers(entries, sign, box or getattr(module, "SIGN", SIGN)[sign] if sign else "")
         if entries
         else Prose(("No sentence is said of this kind of result; see its numbers.",))
     )

@@ -15,7 +15,7 @@ from abstain._result import Result, Table, json_text, plain
 from abstain.report._build import build
 from abstain.report._html import as_html
 from abstain.report._markdown import as_markdown
-from abstain.report._page import Page
+from abstain.report._page import Answers, Page
 from abstain.report._source import Source
 
 #: Endings of files, and what writes them.
@@ -37,12 +37,14 @@ def write(result: Result, path: str | os.PathLike[str], title: str | None = None
 
 def as_json(page: Page) -> str:
     """Return the page as JSON: the verdict, the sections with the numbers of tables and charts, and the result."""
+    box = [{"sign": part.sign, "words": part.word} for part in page.sections[0].parts if isinstance(part, Answers)]
     verdict = {
         question: list(lines) for part in page.sections[0].parts for question, lines in getattr(part, "entries", ())
     }
     sections = [{"name": each.name, "title": each.title, "parts": [_value(part) for part in each.parts]}
                 for each in page.sections[1:]]  # fmt: skip
-    whole = {"title": page.title, "headline": page.headline, "verdict": verdict, "sections": sections}
+    whole = {"title": page.title, "headline": page.headline, "box": box[0] if box else None, "verdict": verdict,
+             "sections": sections}  # fmt: skip
     return json_text(plain({**whole, "result": page.facts})) + "\n"
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from abstain._checks import vector
 from abstain._result import (
+    ALL_READ,
     NO_FOREIGN,
     NO_GROUPS,
     NOTHING,
@@ -127,7 +128,7 @@ class Threshold(Result):
             "reason": self.reason,
             "statement": "" if promise is None else plainly(promise), "instead": None,
             "limit": self.objective.get("risk") if promise is None else promise["risk"],
-            "sure": math.nan if promise is None else 1.0 - promise["delta"],
+            "sure": math.nan if promise is None else 1.0 - promise["delta"], **ALL_READ,
         }]  # fmt: skip
 
     def headline(self) -> str:
@@ -307,7 +308,8 @@ class CertifiedThreshold(Threshold):
                        "high": high}]  # fmt: skip
         if self.bound == "binomial":
             found.append({"about": "promise", "attained": False, "some": False, "risk": self.risk_limit, "n": self.n,
-                          "asked": self.risk_limit, "useless": False, "above": [], **self.plan()})  # fmt: skip
+                          "asked": self.risk_limit, "useless": False, "above": [], **ALL_READ,
+                          **self.plan()})  # fmt: skip
         return found
 
     def _certified_instead(self, said: dict[str, Any]) -> list[dict[str, Any]]:
