@@ -108,7 +108,8 @@ def test_a_broken_promise_stops_and_names_how_to_start_again() -> None:
         run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--risk", 0.1, "--delta", 0.05, *groups,
             "-o", policy)  # fmt: skip
         text = run("monitor", policy, later, codes=(1,))
-        assert "first seen after " in text
+        assert ("first seen after " in text) is not bool(groups)
+        assert ("First seen, counted in accepted rows of all groups: in " in text) is bool(groups)
         assert "Stop answering by this policy. Start again only with a new threshold" in text
         assert "or choose it again" not in text
         assert "Nothing any more" in text

@@ -90,13 +90,17 @@ def test_a_watch_says_what_is_watched_by_group_and_period() -> None:
     bad = rng.random(4000) < np.where(np.tile(["a", "b"], 2000) == "b", 0.3, 0.02)
     seen = abstain.thresholds.monitor(policy, bad, later, groups=np.tile(["a", "b"], 2000), time=np.arange(4000) // 100)
     text = seen.verdict()
-    assert text[0].startswith("The promise is broken in b: first seen after ")
-    assert text[0].endswith("Stop answering by this policy.")
+    assert text[0] == "The promise is broken in b. Stop answering by this policy."
+    (one,) = seen.breaks
+    assert (one.group, one.row) == ("b", seen.broken_at)
+    assert text[2] == (
+        f"First seen, counted in accepted rows of all groups: in b after {one.row:,} (period {one.period})."
+    )
     was = "Nothing any more in b. Promised was a risk of at most 10 % in each group"
     assert any(line.startswith(was) and "at calibration" in line for line in text)
     assert any(line.startswith("Most speaks against group b: ") for line in text)
     assert any("period" in line and "may be chance (p" in line for line in text)
-    assert any(line.startswith("A signal that new cases are not like") and "alarm at 1" in line for line in text)
+    assert any(line.startswith("A signal that new cases are not like") and "still so)" in line for line in text)
     assert [one.period for one in seen.by_group] == ["a", "b"]
     assert sum(one.n_accepted for one in seen.by_group) == seen.n_accepted
     assert (seen.limit, seen.thresholds) == (0.1, policy.thresholds)

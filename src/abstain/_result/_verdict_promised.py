@@ -300,4 +300,9 @@ PROMISED: tuple[Sentence, ...] = (
         "Whether it is worse in some groups is unknown: none were read. Columns of the file that may be groups: "
         "{names:list}. This tells it: {how}.",
     ),
+    Sentence(
+        "groups watched", "next", "no groups", "the same, of a policy that is watched",
+        lambda fact: bool(fact["names"]) and fact["command"] == "abstain audit",
+        "First look at the groups that were not read: {how}.",
+    ),
 )  # fmt: skip

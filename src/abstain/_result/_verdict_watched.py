@@ -6,14 +6,25 @@ from abstain._result._sentence import Sentence
 
 WATCHED: tuple[Sentence, ...] = (
     Sentence(
-        "broken", "live", "promise watched", "the evidence against the promise reached 1/delta",
-        lambda fact: fact["broken"] is True,
+        "broken", "live", "promise watched",
+        "the evidence against the promise reached 1/delta, and it is not known when that of each group did",
+        lambda fact: fact["broken"] is True and not fact["seen"],
         "The promise is broken{where}: first seen after {at:,} accepted rows. Stop answering by this policy.", "no",
     ),
     Sentence(
-        "start again", "live", "promise watched", "the same",
+        "broken by group", "live", "promise watched", "it reached 1/delta in groups, and is known when in each",
+        lambda fact: fact["broken"] is True and bool(fact["seen"]),
+        "The promise is broken in {groups:list}. Stop answering by this policy.", "no",
+    ),
+    Sentence(
+        "start again", "live", "promise watched", "the evidence against the promise reached 1/delta",
         lambda fact: fact["broken"] is True,
         "Start again only with a new threshold, of newly labelled rows: {how}.",
+    ),
+    Sentence(
+        "broken when", "live", "promise watched", "it is known when in each group",
+        lambda fact: fact["broken"] is True and bool(fact["seen"]),
+        "First seen, counted in accepted rows of all groups: {seen:list}.",
     ),
     Sentence(
         "risk by time", "live", "promise watched",
@@ -74,7 +85,7 @@ WATCHED: tuple[Sentence, ...] = (
         "changed", "worst", "promise watched", "the change detector gave a signal",
         lambda fact: fact["changes"] > 0,
         "A change was signalled first after accepted row {first:,}{since}, {changes:,} in all. Without any "
-        "change a signal comes once in {run_length:,.0f} accepted rows or more, on average.", "care",
+        "change {run_length:,.0f} accepted rows or more go by before a signal, on average.", "care",
     ),
     Sentence(
         "worst watched", "worst", "worst watched",
@@ -97,8 +108,13 @@ WATCHED: tuple[Sentence, ...] = (
     Sentence(
         "drifted", "worst", "promise watched", "coverage or scores left what calibration had shown",
         lambda fact: fact["drifted"],
-        "A signal that new cases are not like those of the calibration: {what}. It may be chance: without any change "
-        "an alarm of this kind comes, at any time of the whole watch, with probability {chance:%} at most.", "care",
+        "A signal that new cases are not like those of the calibration: {what:list}.", "care",
+    ),
+    Sentence(
+        "drift by chance", "worst", "promise watched", "the same",
+        lambda fact: fact["drifted"],
+        "That may be chance: without any change such a signal comes, at any time of the watch, with probability "
+        "{chance:%} at most for coverage, and as much for scores.",
     ),
     Sentence(
         "choose again", "next", "promise watched", "the promise is broken",
@@ -114,5 +130,11 @@ WATCHED: tuple[Sentence, ...] = (
         "look at drift", "next", "promise watched", "coverage or scores left what calibration had shown",
         lambda fact: fact["drifted"],
         "Find out what has changed: the promise is about cases like those of the calibration.",
+    ),
+    Sentence(
+        "order of drift", "next", "promise watched", "the same, and the command was given no times",
+        lambda fact: fact["drifted"] and fact["untimed"],
+        "The rows were taken in the order of the file. If they came in another one, name their times (--time): the "
+        "signal is about the first rows.",
     ),
 )  # fmt: skip

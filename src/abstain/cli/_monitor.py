@@ -11,7 +11,7 @@ import click
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, column_names, read
-from abstain.cli._next import Told, after_broken, by_score, unread_groups
+from abstain.cli._next import Told, after_broken, by_score, together, unread_groups
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._several import is_several
@@ -143,8 +143,10 @@ def monitor_command(
             seen = watch.update(**rows, as_of=_present(as_of), again=again)
         if outputs is not None and whole.group is None:
             told |= unread_groups("audit", file, outputs, columns, policy=policy)
-    if seen.promise_broken and file is not None and not is_several(file):
-        told |= after_broken(whole, file, as_calibrated(dict(columns), whole))
+    if file is not None and not is_several(file):
+        known_as = as_calibrated(dict(columns), whole)
+        told = together(told, {"promise watched": {"untimed": time is None}},
+                        after_broken(whole, file, known_as) if seen.promise_broken else {})  # fmt: skip
     if state is not None and file is not None:
         watch.save(state)
     sources = [policy, *([] if file is None else [file])]

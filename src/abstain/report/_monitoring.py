@@ -46,7 +46,7 @@ def _whole(seen: Monitoring, source: Source) -> list[Section]:
         plain = not table.columns[0].title
         if plain and seen.cost is None:
             table = replace(table, columns=[table.columns[0], replace(table.columns[1], share=True)])
-        if not plain:
+        if not plain and not table.title:
             table = _periods(table, seen.periods if table.columns[0].title == "Period" else seen.by_group)
         parts.append(Grid(table))
     if seen.by_group:

@@ -20,5 +20,5 @@ __all__ = [
 ]
 __all__ += ["Applied", "Attained", "Audit", "CertifiedBand", "CopiedRowsWarning", "GroupThresholds", "Monitoring"]
 __all__ += ["ReusedCalibrationWarning", "ReusedSelectionWarning", "apply_policy", "audit", "certified_band"]
-__all__ += ["DependentRowsWarning", "Drift", "Period", "SortedRowsWarning", "Watch", "load_watch", "monitor"]
+__all__ += ["Break", "DependentRowsWarning", "Drift", "Period", "SortedRowsWarning", "Watch", "load_watch", "monitor"]
 __all__ += ["conformal_threshold"]

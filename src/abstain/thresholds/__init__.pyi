@@ -25,6 +25,7 @@ from abstain.thresholds._order import DependentRowsWarning as DependentRowsWarni
 from abstain.thresholds._order import SortedRowsWarning as SortedRowsWarning
 from abstain.thresholds._pair import ChosenPair as ChosenPair
 from abstain.thresholds._pair import choose_pair as choose_pair
+from abstain.thresholds._period import Break as Break
 from abstain.thresholds._period import Period as Period
 from abstain.thresholds._plan import CertificatePlan as CertificatePlan
 from abstain.thresholds._plan import plan_certificate as plan_certificate

@@ -13,7 +13,7 @@ from abstain._result import NO_GROUPS, Column, Result, Row, Table, number, perce
 from abstain.inference import stands_out
 from abstain.policy import Policy
 from abstain.thresholds._drift import Drift
-from abstain.thresholds._period import Period
+from abstain.thresholds._period import Break, Period
 from abstain.thresholds._results import TOLD
 
 #: Periods that are printed.
@@ -79,6 +79,8 @@ class Monitoring(Result):
         What the rows of each group with a threshold showed, ``period`` being its name; empty without groups.
     drifts : tuple of Drift
         Where coverage or score left what calibration had shown, in which direction, and whether that holds now.
+    breaks : tuple of Break
+        When the promise, of each group, was first seen broken; those of a state of an older version are not known.
 
     Examples
     --------
@@ -118,20 +120,24 @@ class Monitoring(Result):
     returned: int = 0
     cost: float | None = None
     drifts: tuple[Drift, ...] = ()
+    breaks: tuple[Break, ...] = ()
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: whether the promise is broken, and what has changed."""
         first = next((one.period for one in self.periods if one.signals), "") if len(self.periods) > 1 else ""
         broken = [name for name, is_broken in self.groups.items() if is_broken]
-        drifted = self._drifted()
+        order = sorted(self.breaks, key=lambda one: one.row)
+        several = len(self.periods) > 1
+        when = [f"in {one.group} after {one.row:,}{f' (period {one.period})' * several}" for one in order if one.group]
         at = "" if self.calibrated is None else f", {percent(self.calibrated)} of the cases at calibration"
         found: list[dict[str, Any]] = [{
             "about": "promise watched", "broken": self.promise_broken if self.promised else "nothing",
-            "at": self.broken_at or 0,
+            "at": self.broken_at or 0, "seen": when if len(when) == len(broken) else [], "groups": broken,
             "n_accepted": self.n_accepted, "changes": len(self.changed_at),
             "first": self.changed_at[0] if self.changed_at else 0,
             "since": f" (period {first})" if first else "", "story": self._story(first), "run_length": self.run_length,
-            "drifted": bool(drifted), "what": "; and ".join(drifted), "chance": self.delta,
+            "drifted": bool(self.drifts), "what": [_told_drift(one) for one in self.drifts], "chance": self.delta,
+            "untimed": False,
             "where": f" in {', '.join(broken)}" if broken else "", "how": "'abstain threshold' chooses one",
         }, {
             "about": "policy watched", "broken": self.promise_broken,
@@ -173,10 +179,6 @@ class Monitoring(Result):
         told = "" if accepted == rows else f"; answered were {', '.join(shares)} of the cases"
         return f"Wrong were {', '.join(said)}{told}"
 
-    def _drifted(self) -> list[str]:
-        """Return what has drifted: after which row, in which direction, and whether that still holds."""
-        return [_told_drift(one, self) for one in self.drifts]
-
     def headline(self) -> str:
         """Return whether the promise is broken, and the evidence."""
         if not self.promised:
@@ -194,7 +196,21 @@ class Monitoring(Result):
             rows.append(("coverage", self.coverage))
         whole = Table([Column(), Column(alike=False)], rows)
         groups = [self._lines(self.by_group, "Group")] if self.by_group else []
-        return [whole, *groups, *([] if len(self.periods) < 2 else [self._by_period()])]
+        return [whole, *groups, *self._broken(), *([] if len(self.periods) < 2 else [self._by_period()])]
+
+    def _broken(self) -> list[Table]:
+        """Return when the promise of each group was first seen broken, where several are watched and any was."""
+        if not self.by_group or not any(self.groups.values()):
+            return []
+        known = {one.group: one for one in self.breaks}
+        rows: list[Row] = []
+        for name, is_broken in self.groups.items():
+            one = known.get(name)
+            when = ("", "") if not is_broken else ("not kept", "") if one is None else (f"{one.row:,}", one.period)
+            rows.append((name, "yes" if is_broken else "no", *when))
+        columns = [Column("Group", left=True), Column("Broken"), Column("Seen after"), Column("In period")]
+        notes = ["Seen after: accepted rows of all groups until then."]
+        return [Table(columns, rows, title="When each promise was first seen broken", notes=notes)]
 
     def _by_period(self) -> Table:
         return self._lines(self.periods[-SHOWN:], "Period", len(self.periods) - SHOWN)
@@ -227,7 +243,8 @@ class Monitoring(Result):
             last = ", ".join(some if len(self.changed_at) > 5 else map(str, self.changed_at))
             found.append(
                 f"a change was signalled after accepted row {last}: look at what happened there. This is no broken "
-                f"promise; without any change it comes once in {self.run_length:g} accepted rows at most, on average"
+                f"promise; without any change {self.run_length:,.0f} accepted rows or more go by before a signal, on "
+                "average"
             )
         if self.waiting:
             found.append(f"{self.waiting} rows are too young and wait; give them again, labelled or not, with the next")
@@ -246,7 +263,7 @@ class Monitoring(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict; of each period see ``periods``."""
-        left_out = ("groups", "periods", "changed_at", "thresholds", "by_group", "drifts")
+        left_out = ("groups", "periods", "changed_at", "thresholds", "by_group", "drifts", "breaks")
         kept = {key: value for key, value in vars(self).items() if key not in left_out}
         return [kept | {"n_changes": len(self.changed_at)}]
 
@@ -262,20 +279,18 @@ def _worst(kind: str, seen: list[Period]) -> dict[str, Any]:
             "low": worst.risk_low, "high": worst.risk_high, "n_accepted": worst.n_accepted, "p": p}  # fmt: skip
 
 
-def _told_drift(one: Drift, seen: Monitoring) -> str:
+def _told_drift(one: Drift) -> str:
     """Return when a share left that of the calibration, in which direction, and whether that still holds."""
     where = f" of {one.group}" if one.group else ""
-    here = "" if one.what == "score" or one.group else f", {percent(seen.coverage)} of all rows"
-    signal = "below 0.001" if one.now < 0.001 else told(one.now)
-    state = f"it {'still holds' if one.now >= 1.0 else 'has passed since'} (signal {signal} now, alarm at 1{here})"
+    state = "still so" if one.now >= 1.0 else "passed since"
     if one.row is None or one.share is None or one.calibrated is None:
-        return f"{one.what}{where}, at a row that the state of an older version did not keep; {state}"
-    begin = f"after the first {one.row:,} rows{where}, in the order watched,"
-    shares = f"{percent(one.share)} of them, {percent(one.calibrated)} at calibration"
+        return f"{one.what}{where} (at a row that the state of an older version did not keep; {state})"
+    begin = f"in the first {one.row:,} rows{where}"
+    shares = f"{percent(one.share)}, at calibration {percent(one.calibrated)}; {state}"
     if one.what == "coverage":
-        return f"{begin} {'more' if one.rose else 'less'} was answered than at calibration: {shares}; {state}"
-    edge = "" if one.edge is None else f" reach {readable(one.edge)}"
-    return f"{begin} scores were {'higher' if one.rose else 'lower'}: {shares},{edge}; {state}"
+        return f"{'more' if one.rose else 'less'} was answered {begin} ({shares})"
+    edge = "" if one.edge is None else f"at {readable(one.edge)} or more "
+    return f"scores were {'higher' if one.rose else 'lower'} {begin} ({edge}{shares})"
 
 
 def of_policy(policy: Policy) -> dict[str, Any]:

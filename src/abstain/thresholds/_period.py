@@ -62,6 +62,35 @@ class Period:
     errors: int | None = None
 
 
+@dataclass(frozen=True)
+class Break:
+    """When the evidence against a promise first reached its alarm.
+
+    Parameters
+    ----------
+    group : str
+        Of a policy by group; else empty.
+    row : int
+        Labelled, accepted rows of all groups until then; of clusters up to the last of the one that decided.
+    period : str
+        In which period, or call.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(4000)
+    >>> found = abstain.choose_threshold(rng.random(4000) > score ** 0.1, score, risk=0.1, delta=0.05)
+    >>> later = abstain.thresholds.monitor(found.policy(score="s"), np.ones(40), rng.random(40) / 10 + 0.9)
+    >>> [(one.group, one.row < 40, one.period) for one in later.breaks]
+    [('', True, '1')]
+    """
+
+    group: str
+    row: int
+    period: str
+
+
 @dataclass
 class Line:
     """A period that is still open: sums from which its numbers are made. Logs of evidence; None: minus infinity."""

@@ -20,7 +20,7 @@ from abstain.thresholds._copies import warn_of_copies
 from abstain.thresholds._due import Due
 from abstain.thresholds._monitoring import Monitoring, any_told, of_policy
 from abstain.thresholds._order import shuffled, warn_if_in_runs, warn_if_sorted
-from abstain.thresholds._period import Line, Period
+from abstain.thresholds._period import Break, Line, Period
 from abstain.thresholds._points import cost_per_case
 from abstain.thresholds._report import check_clusters
 from abstain.thresholds._reuse import warn_if_reused
@@ -210,8 +210,8 @@ class Watch:
                 self.of_group[name].add(int(mine.sum()), int((mine & accepted).sum()), values, [seen])
             self.changed_at += [before + int(count[row]) for row in seen.signals]
             if seen.broken is not None:
-                at = before + int(count[seen.broken])
-                self.broken_at = at if self.broken_at is None else min(at, self.broken_at)
+                watched.broke = before + int(count[seen.broken]), self.lines[-1].period
+                self.broken_at = min(watched.broke[0], self.broken_at or watched.broke[0])
         for line in (self.lines[-1], self.total):
             line.add(len(loss), int(accepted.sum()), units(loss, accepted, unit)[1], found)
 
@@ -277,10 +277,10 @@ class Watch:
             coverage_drifted=any_told([one.coverage.left for one in self.watched.values()]),
             score_drifted=any_told([one.score.left for one in self.watched.values()]),
             drifts=tuple(each for name, one in self.watched.items() for each in one.drifts(name)),
+            breaks=tuple(Break(name, *one.broke) for name, one in seen.items() if one.broke is not None),
             untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
-            empty=self.empty, returned=self.returned, periods=self._shown(),
-            **of_policy(self.policy),
+            empty=self.empty, returned=self.returned, periods=self._shown(), **of_policy(self.policy),
             by_group=tuple(one.shown(len(self.watched), self.rules.run_length) for one in self.of_group.values()),
         )  # fmt: skip
 

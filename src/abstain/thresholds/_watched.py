@@ -45,6 +45,7 @@ class Watched:
     def __init__(self, rules: Rules, threshold: float, calibration: Mapping[str, Any] | None) -> None:
         self.rules, self.n, self.highest = rules, 0, -np.inf
         self.at: float | None = None  # time of the last loss
+        self.broke: tuple[int, str] | None = None  # row and period of the first alarm
         limit = 1.0 if rules.limit is None else rules.limit
         self.evidence = Evidence(limit, 1.0 if rules.since_first else FIRST)
         self.detector = Detector(limit, rules.run_length)
@@ -105,7 +106,7 @@ class Watched:
     def state(self) -> dict[str, Any]:
         """Return what is kept, in plain values; floats keep all digits."""
         return {
-            "n": self.n, "highest": _plain(self.highest), "at": self.at,
+            "n": self.n, "highest": _plain(self.highest), "at": self.at, "broke": self.broke,
             "evidence": {"n": self.evidence.n, "spent": self.evidence.spent, **_bets(self.evidence)},
             "detector": {"since": self.detector.since, **_bets(self.detector)},
             **{name: {"seen": shares.seen.tolist(), "n": shares.n, "highest": shares.highest, "first": shares.first}
@@ -113,7 +114,9 @@ class Watched:
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what was kept; in older files each row was a time of its own."""
+        """Take up what was kept; in older files each row was a time of its own, and only the first alarm was kept."""
+        row, period = state.get("broke") or (None, "")
+        self.broke = None if row is None else (row, period)
         self.n, self.highest, self.at = state["n"], _number(state["highest"]), state.get("at")
         self.evidence.n = state["evidence"]["n"]
         self.evidence.spent = state["evidence"].get("spent", self.evidence.n)

@@ -1,0 +1,68 @@
+"""When each group's promise was first seen broken: by all groups together, from a saved state, and from one of old."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import abstain
+from abstain.thresholds import Watch, load_watch, monitor
+
+
+def policy_of(site: Any) -> Any:
+    """Return a policy by site that promises 10 %."""
+    rng = np.random.default_rng(0)
+    score = rng.random(len(site))
+    wrong = rng.random(len(site)) < 0.05 * (1.0 - score)
+    return abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05, groups=site).policy(score="s", group="site")
+
+
+def later(site: Any, first: dict[str, int]) -> tuple[Any, Any]:
+    """Return losses and scores of rows that are all accepted, wrong half the time from a row of each group on."""
+    rng, row = np.random.default_rng(1), np.arange(len(site))
+    from_ = np.array([first.get(each, len(site)) for each in site])
+    return (rng.random(len(site)) < np.where(row >= from_, 0.5, 0.01)).astype(float), 0.9 + 0.1 * rng.random(len(site))
+
+
+def test_each_group_is_broken_at_its_own_row(tmp_path: Path) -> None:
+    """Three sites go bad one after the other, a fourth never: row and week of each, the first of them that of all."""
+    site = np.tile(["a", "b", "c", "d"], 1500)
+    policy = policy_of(site)
+    loss, score = later(site, {"b": 1000, "a": 2500, "c": 4000})
+    assert policy.accept(score, site).all()
+    day = np.arange(6000) // 100
+    whole = monitor(policy, loss, score, groups=site, time=day)
+    assert whole.groups == {"a": True, "b": True, "c": True, "d": False}
+    found = {one.group: one for one in whole.breaks}
+    assert 1000 < found["b"].row < 1400 < 2500 < found["a"].row < 2900 < 4000 < found["c"].row < 4400
+    assert whole.broken_at == found["b"].row
+    for one in found.values():  # a row decides at the end of its day, which lies in this week
+        assert int(float(one.period)) <= (one.row - 1) // 100 < int(float(one.period)) + 7
+        alone = np.flatnonzero(site == one.group)
+        single = Watch(policy).update(loss[alone], score[alone], groups=site[alone], time=day[alone])
+        (same,) = single.breaks
+        assert alone[same.row - 1] // 100 == (one.row - 1) // 100
+    (table,) = [each for each in whole.tables() if "first seen broken" in each.title]
+    assert [row[:2] for row in table.rows] == [("a", "yes"), ("b", "yes"), ("c", "yes"), ("d", "no")]
+    assert whole.to_dict()["breaks"][0] == {"group": "a", "row": found["a"].row, "period": found["a"].period}
+    file = tmp_path / "state.json"
+    Watch(policy).save(file)
+    for part in np.array_split(np.arange(6000), 12):
+        watch = load_watch(file, policy)
+        watch.update(loss[part], score[part], groups=site[part], time=day[part])
+        watch.save(file)
+    assert load_watch(file, policy).result().breaks == whole.breaks
+    content = json.loads(file.read_text("utf-8"))
+    for state in content["watched"].values():
+        del state["broke"]
+    kept = {key: value for key, value in content.items() if key not in ("format", "digest")}
+    digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+    file.write_text(json.dumps({**content, "digest": digest}))
+    old = load_watch(file, policy).result()
+    assert old.breaks == ()
+    assert old.verdict()[0].startswith(f"The promise is broken in a, b, c: first seen after {old.broken_at:,} accepted")
+    assert "not kept" in old.to_text()
