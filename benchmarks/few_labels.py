@@ -1,6 +1,7 @@
 """Few labels: what they cost and whether the intervals hold, on real pools of which all labels are known.
 
-    ABSTAIN_DATA=FOLDER python -m benchmarks.few_labels [FOLDER] [--full] [--only exact,coverage,...] [--pools NAME,...]
+    ABSTAIN_DATA=FOLDER python -m benchmarks.few_labels [FOLDER] [--full]
+                                        [--only exact,coverage,...] [--pools NAME,...] [--draws N]
 
 From the root of the repository. FOLDER holds ``outputs/`` with saved outputs of real models (see ``few_labels_pools``).
 The quick form takes about two minutes on an idle core, the full one about fifteen. ``+-`` is 1.96 Monte Carlo errors.
@@ -30,7 +31,7 @@ from typing import Any
 import numpy as np
 from benchmarks import few_labels_pools
 from benchmarks.few_labels_decisions import stop, zone  # noqa: F401  (found by name)
-from benchmarks.few_labels_pools import geometric, pairs, pools, ratio, share, uniform, value_of
+from benchmarks.few_labels_pools import Form, geometric, pairs, pools, ratio, share, uniform, value_of
 
 import abstain
 from abstain import pool as room
@@ -43,7 +44,7 @@ SIZES = (100, 200, 400, 1000)
 # ---------------------------------------------------------------------- exact
 
 
-def exact(full: bool, data: dict[str, Any]) -> None:
+def exact(form: Form, data: dict[str, Any]) -> None:
     """Values with all labels, then bias and inclusion frequencies in many draws."""
     for name, (loss, score) in data.items():
         plan = abstain.plan_labels(score, n=len(score), seed=0)
@@ -52,7 +53,7 @@ def exact(full: bool, data: dict[str, Any]) -> None:
         expected = {entry.metric: entry.value for entry in plain.measurements}
         gaps = [abs(e.value - expected[e.metric]) for e in found.measurements if e.value == e.value]
         print(f"  {name:18s} {len(gaps)} metrics, all rows labelled: largest difference {max(gaps):.1e}")
-    rng, draws, n = np.random.default_rng(0), 10_000 if full else 2_000, 60
+    rng, draws, n = np.random.default_rng(0), form.draws(10_000, 2_000), 60
     ease = np.round(rng.random(500), 2)
     loss = (rng.random(500) < 0.6 * (1 - ease) ** 2 + 0.02).astype(float)
     judge = np.where(rng.random(500) < 0.9, loss, 1.0 - loss)
@@ -89,9 +90,9 @@ def exact(full: bool, data: dict[str, Any]) -> None:
 METRICS = ("augrc", "aurc", "selective_risk(coverage=0.8)", "auroc_f")
 
 
-def coverage(full: bool, data: dict[str, Any]) -> None:
+def coverage(form: Form, data: dict[str, Any]) -> None:
     """Coverage and labels needed of the default."""
-    runs, sizes = (250, SIZES) if full else (60, (100, 400))
+    runs, sizes = form.draws(1000, 60), SIZES if form.full else (100, 400)
     chosen = [abstain.metrics.parse(name) for name in METRICS]
     held: dict[Any, list[Any]] = {}
     ratios: dict[str, dict[str, list[float]]] = {name: {} for name in METRICS}
@@ -135,9 +136,9 @@ def coverage(full: bool, data: dict[str, Any]) -> None:
               f"{np.mean(common) if common else np.nan:.2f}")  # fmt: skip
 
 
-def useless(full: bool, data: dict[str, Any]) -> None:
+def useless(form: Form, data: dict[str, Any]) -> None:
     """Labels needed for AUGRC where the score says nothing."""
-    runs, metric = 12_000 if full else 300, abstain.metrics.get("augrc")
+    runs, metric = form.draws(12_000, 300), abstain.metrics.get("augrc")
     for rate in (0.05, 0.25, 0.5):
         rng = np.random.default_rng(3)
         score, loss = rng.random(10_000), (rng.random(10_000) < rate).astype(float)
@@ -151,10 +152,10 @@ def useless(full: bool, data: dict[str, Any]) -> None:
         print(f"  useless score, {rate:.0%} errors, n=200: AUGRC x{value:.4f} +-{error:.4f}", flush=True)
 
 
-def population(full: bool, data: dict[str, Any], folder: str) -> None:
+def population(form: Form, data: dict[str, Any], folder: str) -> None:
     """Coverage of what a pool was drawn from, by both kinds of intervals."""
     loss, score = few_labels_pools.population(folder)
-    metric, runs = abstain.metrics.get("augrc"), 500 if full else 100
+    metric, runs = abstain.metrics.get("augrc"), form.draws(500, 100)
     truth = value_of(metric, loss, score)
     for size in (1000, 2000, 5000):
         rng, hits = np.random.default_rng(size), {"pool": [], "population": []}
@@ -183,9 +184,9 @@ def population(full: bool, data: dict[str, Any], folder: str) -> None:
         print(f"  a tie ends at coverage {top}, {said}", flush=True)
 
 
-def adaptive(full: bool, data: dict[str, Any]) -> None:
+def adaptive(form: Form, data: dict[str, Any]) -> None:
     """Labels needed and coverage of AURC with two stages; with the error rate stated, from 15 % on."""
-    runs, sizes = (800, (200, 400, 1000)) if full else (60, (400,))
+    runs, sizes = form.draws(800, 60), (200, 400, 1000) if form.full else (400,)
     metric = abstain.metrics.get("aurc")
     means: dict[bool, dict[str, float]] = {False: {}, True: {}}
     hits: dict[int, list[Any]] = {}
@@ -235,9 +236,9 @@ def _two_stages(plan: Any, metric: Any, loss: np.ndarray, rng: np.random.Generat
     return room.estimate(metric, sample, 0.95, "pool")[:3]
 
 
-def wrong(full: bool, data: dict[str, Any]) -> None:
+def wrong(form: Form, data: dict[str, Any]) -> None:
     """Coverage where nearly all rows are wrong, by where the right ones lie; and of the draws that see few of them."""
-    runs, names = 300 if full else 40, ("augrc", "aurc", "e_augrc", "e_aurc", "naurc", "auroc_f")
+    runs, names = form.draws(300, 40), ("augrc", "aurc", "e_augrc", "e_aurc", "naurc", "auroc_f")
     chosen, rng = [abstain.metrics.get(name) for name in names], np.random.default_rng(0)
     for where, slope in (("at the top", 4.0), ("anywhere", 0.0), ("at the bottom", -4.0)):
         for rate in (0.9, 0.97, 0.99):
@@ -264,9 +265,9 @@ def wrong(full: bool, data: dict[str, Any]) -> None:
 # ---------------------------------------------------------------------- two scores, judges
 
 
-def compare(full: bool, data: dict[str, Any], folder: str) -> None:
+def compare(form: Form, data: dict[str, Any], folder: str) -> None:
     """Labels needed and coverage of planned comparisons."""
-    runs, sizes = (1000, (100, 200, 400)) if full else (60, (200,))
+    runs, sizes = form.draws(1000, 60), (100, 200, 400) if form.full else (200,)
     totals: dict[Any, list[Any]] = {}
     for name, (losses, scores, predictions) in pairs(folder).items():
         models = "two scores" if predictions is None else "two models"
@@ -300,9 +301,9 @@ def compare(full: bool, data: dict[str, Any], folder: str) -> None:
               f"{100 * np.mean([c[1] for c in cells]):.1f} %, least {100 * worst[1]:.1f} % ({worst[2]})")  # fmt: skip
 
 
-def judge(full: bool, data: dict[str, Any]) -> None:
+def judge(form: Form, data: dict[str, Any]) -> None:
     """Labels needed for AUGRC with judges; agreement is simulated, independent of everything (real judges are not)."""
-    runs, n, metric = 300 if full else 80, 300, abstain.metrics.get("augrc")
+    runs, n, metric = form.draws(300, 80), 300, abstain.metrics.get("augrc")
     totals: dict[Any, list[Any]] = {}
     for name in ("gpt4_hellaswag", "c100_wrn", "llama3_70b_mmlu"):
         if name not in data:
@@ -351,6 +352,7 @@ def main() -> None:
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", default="exact,coverage,useless,population,adaptive,wrong,compare,judge,zone,stop")
     parser.add_argument("--pools", default="")
+    parser.add_argument("--draws", type=int, help="draws of a cell, instead of those of the form")
     given = parser.parse_args()
     if not given.folder:
         parser.error("give the folder of the data, or set ABSTAIN_DATA")
@@ -361,7 +363,7 @@ def main() -> None:
         start = time.process_time()
         print(f"{name}:", flush=True)
         extra = (given.folder,) if name in ("compare", "population") else ()
-        globals()[name](given.full, data, *extra)
+        globals()[name](Form(given.full, given.draws), data, *extra)
         print(f"  ({time.process_time() - start:.0f} s)", flush=True)
 
 

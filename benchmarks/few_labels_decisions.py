@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from benchmarks.few_labels_pools import share, value_of
+from benchmarks.few_labels_pools import Form, share, value_of
 
 import abstain
 from abstain import pool as room
@@ -19,9 +19,9 @@ def _attainable(loss: np.ndarray, score: np.ndarray, limit: float) -> float:
     return float(curve.coverage[good].max()) if good.any() else 0.0
 
 
-def zone(full: bool, data: dict[str, Any]) -> None:
+def zone(form: Form, data: dict[str, Any]) -> None:
     """Certified coverage from a zone, beside labels of the whole pool; then false certificates."""
-    runs = 200 if full else 40
+    runs = form.draws(200, 40)
     cases = [
         ("llama3_8b_mmlu", 0.1, 400),
         ("llama3_8b_mmlu", 0.1, 1000),
@@ -56,7 +56,7 @@ def zone(full: bool, data: dict[str, Any]) -> None:
         print(f"  {name}, limit {limit:g} (attainable {reach:.2f}), n={n}: " + "; ".join(said), flush=True)
     for kind in ("flat", "dip"):
         falls, rng = [], np.random.default_rng(8)
-        for _ in range(2000 if full else 200):
+        for _ in range(form.draws(2000, 200)):
             score = rng.random(4000)
             risk = (
                 np.full(4000, 0.0502)
@@ -80,9 +80,9 @@ def zone(full: bool, data: dict[str, Any]) -> None:
         )
 
 
-def stop(full: bool, data: dict[str, Any]) -> None:
+def stop(form: Form, data: dict[str, Any]) -> None:
     """Looks every 100 labels: coverage where the width stops, wrong answers where a question does."""
-    runs, looks, metric = 200 if full else 30, 10, abstain.metrics.get("augrc")
+    runs, looks, metric = form.draws(200, 30), 10, abstain.metrics.get("augrc")
     levels = [room.look_level(k + 1, looks) for k in range(looks)]
     for name, (loss, score) in data.items():
         pool = room.Pool.of(score)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,18 @@ import abstain
 from abstain.pool import Sample, _design
 
 Column = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Form:
+    """The full form or the quick one, and how often a cell is drawn if that was said."""
+
+    full: bool
+    said: int | None = None
+
+    def draws(self, full: int, quick: int) -> int:
+        """Return how often to draw."""
+        return self.said or (full if self.full else quick)
 
 
 def _of(probabilities: Column, labels: Column) -> tuple[Column, Column]:
