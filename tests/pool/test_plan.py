@@ -78,9 +78,10 @@ REFUSED = {
     ),
     "ids changed": (
         lambda: evaluated(ids=with_(IDS, 0, "case-new")),
-        r"the ids are not those of the plan: 1 of its 400 rows are missing and 1 are new \(first missing: case-000\)",
+        r"the ids are not those of the plan: 1 of its 400 rows are missing and 1 are new "
+        r"\(first missing: case-000, first new: case-new\)",
     ),
-    "ids twice in the pool": (lambda: evaluated(ids=with_(IDS, 0, "case-007")), "ids occur more than once in the pool"),
+    "ids twice in the pool": (lambda: evaluated(ids=with_(IDS, 0, "case-007")), "ids occur more than once"),
     "no ids": (
         lambda: evaluated(ids=None),
         r"the plan knows its rows by ids \(such as case-000\), but the pool has none; give ids=",

@@ -58,6 +58,8 @@ def planned(
         one_of(labelled, ("at random",), "labelled")
     if level is not None:
         level = check_level(level)
+    if source is None and plan is not None and plan.ids is not None and columns.get("ids") is not None:
+        columns = {**columns, "ids": pool.row_names(columns["ids"])}  # as the plan spells them
     outputs, loss = as_pool(source, scores, columns)
     _refuse(outputs)
     name = _score(scores, outputs)

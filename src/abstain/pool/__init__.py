@@ -10,6 +10,7 @@ from abstain.pool._labelled import sample_of as sample_of
 from abstain.pool._looks import look_level
 from abstain.pool._make import load_plan
 from abstain.pool._make import plan_labels as plan_labels
+from abstain.pool._names import row_names as row_names
 from abstain.pool._pair import contrast as contrast
 from abstain.pool._plan import LabelPlan
 from abstain.pool._pool import Pool as Pool

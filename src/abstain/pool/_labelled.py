@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,14 +10,12 @@ import numpy as np
 
 from abstain._checks import vector
 from abstain._typing import FloatArray, IntArray
+from abstain.pool import _names
 from abstain.pool._estimate import Sample
 from abstain.pool._pool import Pool
 
 if TYPE_CHECKING:
     from abstain.pool._plan import LabelPlan
-
-#: A whole number as files and frames write it.
-_NUMBER = re.compile(r"([+-]?\d+)(?:\.0*)?")
 
 
 def column(loss: Any, n: int) -> FloatArray:
@@ -104,7 +101,7 @@ def places(plan: LabelPlan, confidence: FloatArray, ids: Any) -> IntArray:
                 f"the plan knows its rows by ids (such as {plan.ids[0]}), but the pool has none; give ids= with the "
                 "names that were planned with, each once"
             )
-        names = _spelt(np.asarray(ids).astype(str), plan.ids)
+        names = _names.spelt(np.asarray(ids).astype(str), plan.ids)
         found, count = np.unique(names, return_counts=True)
         if count.max() > 1:
             raise ValueError(
@@ -113,10 +110,12 @@ def places(plan: LabelPlan, confidence: FloatArray, ids: Any) -> IntArray:
         place = {name: k for k, name in enumerate(names.tolist())}
         gone = [name for name in plan.ids.tolist() if name not in place]
         if gone or len(names) != plan.n:
-            first = f" (first missing: {gone[0]})" if gone else ""
+            new = set(place) - set(plan.ids.tolist())
+            first = f"first missing: {_names.shown(gone[0])}" if gone else ""
+            first += (", " if gone and new else "") + (f"first new: {_names.shown(min(new))}" if new else "")
             raise ValueError(
-                f"the ids are not those of the plan: {len(gone)} of its {plan.n} rows are missing and "
-                f"{len(names) - plan.n + len(gone)} are new{first}; give the pool that was planned for"
+                f"the ids are not those of the plan: {len(gone)} of its {plan.n} rows are missing and {len(new)} are "
+                f"new ({first}); give the pool that was planned for, with ids spelt as there"
             )
         order = np.array([place[name] for name in plan.ids.tolist()])
     now = confidence[order]
@@ -131,20 +130,3 @@ def places(plan: LabelPlan, confidence: FloatArray, ids: Any) -> IntArray:
             "that were planned for, or plan again"
         )
     return order
-
-
-def _spelt(names: Any, planned: Any) -> Any:
-    """Return ids as the plan spells them, if they are the same numbers: files and frames turn 0007 into 7 or 7.0."""
-    if set(names.tolist()) == set(planned.tolist()):
-        return names
-    ours, theirs = _whole(names), _whole(planned)
-    if ours is None or theirs is None or set(ours) != set(theirs) or len(set(theirs)) < len(theirs):
-        return names
-    spelling = dict(zip(theirs, planned.tolist(), strict=True))
-    return np.array([spelling[number] for number in ours])
-
-
-def _whole(names: Any) -> list[int] | None:
-    """Return ids as whole numbers, if all of them are."""
-    found = [_NUMBER.fullmatch(name) for name in names.tolist()]
-    return None if None in found else [int(each[1]) for each in found if each is not None]

@@ -12,7 +12,7 @@ from abstain._checks import inside, one_of, positive
 from abstain._typing import ArrayLike
 from abstain.inference import as_metric
 from abstain.metrics import Metric
-from abstain.pool import _expect, _plan_file, _stages, _weights
+from abstain.pool import _expect, _names, _plan_file, _stages, _weights
 from abstain.pool._pair import FLOOR, Pair
 from abstain.pool._plan import LabelPlan
 from abstain.pool._pool import Pool
@@ -65,7 +65,8 @@ def plan_labels(
     zone : float in (0, 1], optional
         Draw only from the most confident share of the pool, for a certificate there.
     ids : array-like of shape (n_rows,), optional
-        Names of the rows, to find labels by; each once.
+        Names of the rows, to find labels by: text, numbers, dates or UUIDs, each once. They are found again where a
+        frame or file spells such a number or date otherwise.
     level : float in (0, 1)
         Of the interval that is planned for.
     nan_policy : {"raise", "reject"}
@@ -83,7 +84,8 @@ def plan_labels(
     UnmetNeed
         A metric that is no function of sums of losses, such as coverage at a risk or a calibration error.
     ValueError, TypeError
-        NaN scores; ids that occur twice; more labels than rows; not exactly one of ``n`` and ``halfwidth``.
+        NaN scores; ids that are missing or occur twice; more labels than rows; not exactly one of ``n`` and
+        ``halfwidth``.
 
     Notes
     -----
@@ -113,7 +115,7 @@ def plan_labels(
     if (n is None) == (halfwidth is None):
         raise TypeError("give exactly one of n (labels that can be paid) and halfwidth (width that is wanted)")
     column = _stages.scores(confidence, nan_policy)
-    names = _stages.row_names(ids, len(column))
+    names = None if ids is None else _names.row_names(ids, len(column))
     word = None if judge is None else _stages.judged(judge, len(column))
     if design == "planned" and word is None and compare is None:
         raise ValueError('design="planned" needs to know something of the rows: give judge= or compare=')

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from abstain._checks import plain, vector, whole
+from abstain._checks import vector, whole
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.metrics import Metric
 from abstain.pool import _design, _expect, _labelled, _pair, _risk
@@ -83,23 +83,6 @@ def scores(confidence: ArrayLike, nan_policy: str) -> FloatArray:
         )
     column[missing] = -np.inf
     return column
-
-
-def row_names(ids: ArrayLike | None, n: int) -> Any:
-    """Return the ids of a pool, each once."""
-    if ids is None:
-        return None
-    names = plain(ids, "ids", "one name per row")
-    if names.shape != (n,):
-        raise ValueError(f"ids must hold one name per row: {n} rows, but shape {names.shape}")
-    text = names.astype(str)
-    values, count = np.unique(text, return_counts=True)
-    if count.max() > 1:
-        raise ValueError(
-            f"ids occur more than once ({int((count > 1).sum())} such, first: {values[count > 1][0]}); a label could "
-            "not be matched with its row: give each row a name of its own"
-        )
-    return text
 
 
 def judged(judge: ArrayLike, n: int) -> FloatArray:
