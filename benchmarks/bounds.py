@@ -2,8 +2,8 @@
 
     OMP_NUM_THREADS=1 python benchmarks/bounds.py
 
-Processor time, medians of interleaved rounds as in ``benchmarks/costs.py``; a million rows but for the bootstrap. Needs
-numba and PyTorch.
+Processor time, medians of interleaved rounds as in ``benchmarks/costs.py``; a million rows. Needs numba
+and PyTorch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from abstain.blocks._order import by_score
 from abstain.inference._lanes import compiled
-from costs import bootstrapped, influenced, objective, over_argsort, population, values
+from costs import influenced, objective, over_argsort, population, values
 
 
 def pack(score: Any, loss: Any, key: Any) -> None:
@@ -111,25 +111,8 @@ def main() -> None:
     for name, seconds in found.items():
         print(f"{name:<70} {seconds / found['argsort']:6.2f} x argsort")
 
-    n, times = 20_000, 300
-
-    def drawn(counted: bool) -> None:
-        rng = np.random.default_rng(0)
-        for _ in range(times):
-            rows = rng.integers(0, n, n)
-            if counted:
-                np.bincount(rows, minlength=n)
-
     for name, seconds in medians(losses(), 4 * rounds).items():
         print(f"{name:<70} {1e6 * seconds / 20:6.0f} us")
-
-    jobs = {
-        "bootstrap: the draws": lambda: drawn(False),
-        "bootstrap: the draws, counted": lambda: drawn(True),
-        "bootstrap of one score, compiled, as it is": bootstrapped(1)[0],
-    }
-    for name, seconds in medians(jobs, max(2, rounds // 3)).items():
-        print(f"{name:<70} {1e9 * seconds / n / times:6.1f} ns per row and resample")
 
 
 if __name__ == "__main__":

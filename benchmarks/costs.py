@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import argparse
 import functools
-import importlib.util
+import math
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -27,13 +25,17 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import abstain
+from peaks import PEAKS, peak
 
 Job = Callable[[], Any]
 METRICS = [abstain.metrics.get(name) for name in ("aurc", "augrc")]
 
 
 class Cost(NamedTuple):
-    """One row: the yardstick, what was aimed at, what breaks a test, how often to repeat, and (job, yardstick)."""
+    """One row: the yardstick, what was aimed at, what breaks a test, how often to repeat, and (job, yardstick).
+
+    ``units``: how many of what is counted a job does, to print its time for one of them.
+    """
 
     title: str
     over: str
@@ -41,6 +43,7 @@ class Cost(NamedTuple):
     limit: float
     rounds: int
     make: Callable[[], tuple[Job, Job]]
+    units: int = 0
 
 
 def population(n: int, real: bool = False, seed: int = 0) -> tuple[Any, Any]:
@@ -149,21 +152,19 @@ def joint_text(n: int = 20_000) -> tuple[Job, Job]:
     return lambda: str(abstain.joint.evaluate(**columns)), lambda: np.argsort(everything)
 
 
-def bootstrapped(scores: int) -> tuple[Job, Job]:
-    """AURC and AUGRC of resamples; per resample and score, beside one argsort."""
-    from abstain.inference._replicates import replicates
+#: Rows, and resamples of them, of a bootstrap.
+RESAMPLED = 20_000, 300
 
-    n, times = 20_000, 300
-    compiled = importlib.util.find_spec("numba") is not None
+
+def bootstrapped(scores: int, backend: Any = "numba") -> tuple[Job, Job]:
+    """AURC and AUGRC of resamples; per resample and score, beside one argsort."""
+    n, times = RESAMPLED
     loss, score = population(n)
     rng = np.random.default_rng(1)
     columns = [(loss, score + 0.02 * k * rng.random(n)) for k in range(scores)]
 
     def job() -> Any:
-        return replicates(
-            METRICS, columns, sample_weight=None, strata=None, clusters=None, n_resamples=times,
-            rng=np.random.default_rng(0), backend="numba" if compiled else "numpy",
-        )  # fmt: skip
+        return abstain.inference.replicates(METRICS, columns, n_resamples=times, backend=backend)
 
     return job, lambda: [np.argsort(score) for _ in range(times * scores)]
 
@@ -268,8 +269,15 @@ COSTS: dict[str, Cost] = {
     "band": Cost("risk_band", "argsort", 20, 9, 3, lambda: over_argsort(banded)),
     "joint_area": Cost("exact DS-AURC, 160k + 160k", "argsort", 450, 900, 1, joint_area),
     "joint_text": Cost("str(joint.evaluate), 20k + 20k", "argsort", 2000, 6000, 1, joint_text),
-    "bootstrap_1": Cost("bootstrap, 1 score", "argsort", 0.06, 1, 3, lambda: bootstrapped(1)),
-    "bootstrap_13": Cost("bootstrap, 13 scores", "argsort", 0.02, 0.5, 3, lambda: bootstrapped(13)),
+    "bootstrap_1": Cost(
+        "bootstrap, 1 score (3 ns)", "argsort", 0.06, 0.3, 5, lambda: bootstrapped(1), 1 * math.prod(RESAMPLED)
+    ),
+    "bootstrap_13": Cost(
+        "bootstrap, 13 scores (1 ns)", "argsort", 0.02, 0.1, 3, lambda: bootstrapped(13), 13 * math.prod(RESAMPLED)
+    ),
+    "bootstrap_numpy": Cost(
+        "bootstrap, NumPy (10 ns)", "argsort", 0.2, 1, 3, lambda: bootstrapped(1, "numpy"), 1 * math.prod(RESAMPLED)
+    ),
     "aurc_loss": Cost("AURCLoss", "cross-entropy", 1.3, 2.5, 15, lambda: objective("AURCLoss")),
     "cwsa_loss": Cost("CWSALoss", "cross-entropy", 1.6, 6, 15, lambda: objective("CWSALoss")),
     "update": Cost("SelectiveMetrics.update, 128 x 10", "softmax and two lists", 2, 6, 9, updated),
@@ -297,85 +305,6 @@ def ratio(cost: Cost, rounds: int | None = None) -> tuple[float, float]:
     return statistics.median(found), statistics.median(seconds)
 
 
-class Peak(NamedTuple):
-    """One row: what the process makes of its input before it is measured, and what it does then."""
-
-    title: str
-    bar: float
-    limit: float
-    setup: str
-    job: str
-
-
-#: The input in a process of its own, with its bytes; ``n`` is set before.
-ROWS = """
-import numpy as np
-from benchmarks_costs import population
-loss, score = population(n)
-"""
-NARROW = ROWS + "loss, score = loss == 1.0, score.astype(np.float32)\n"
-FILE = (
-    ROWS
-    + """
-import os, polars, tempfile
-path = os.path.join(tempfile.mkdtemp(), "rows.parquet")
-polars.DataFrame({"loss": loss, "confidence": score}).write_parquet(path)
-"""
-)
-EVALUATE = "import abstain; str(abstain.evaluate(loss=loss, confidence=score))"
-SCAN = "import abstain; abstain.TieBlocks.from_frame(polars.scan_parquet(path), confidence='confidence', loss='loss')"
-PEAKS: dict[str, Peak] = {
-    "peak_evaluate": Peak("evaluate, float64", 5, 7, ROWS, EVALUATE),
-    "peak_narrow": Peak("evaluate, bool and float32", 12, 18, NARROW, EVALUATE),
-    "peak_polars": Peak("from_frame, polars, over the columns", 4, 9, FILE, SCAN),
-    "peak_duckdb": Peak(
-        "from_frame, DuckDB, over the columns", 4, 9, FILE,
-        SCAN.replace("polars.scan_parquet(path)", "__import__('duckdb').sql(f\"from '{path}'\")"),
-    ),
-}  # fmt: skip
-
-MEASURE = """
-import os, sys
-sys.path.insert(0, {folder!r})
-import importlib.util
-spec = importlib.util.spec_from_file_location("benchmarks_costs", {file!r})
-module = importlib.util.module_from_spec(spec)
-sys.modules["benchmarks_costs"] = module
-spec.loader.exec_module(module)
-n = {n}
-exec({setup!r})
-size = loss.nbytes + score.nbytes
-if "path" in globals():
-    del loss, score
-small = [each for each in module.population(1000)]
-def warm(loss, score):
-    exec({warm!r}, globals() | dict(loss=loss, score=score))
-warm(*small)
-import gc; gc.collect()
-try:
-    import ctypes; ctypes.CDLL("libc.so.6").malloc_trim(0)
-except OSError:
-    pass
-def mark(name):
-    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name)) * 1024
-with open("/proc/self/clear_refs", "w") as file:
-    file.write("5")  # the high-water mark starts again from here
-before = mark("VmRSS")
-exec({job!r})
-print((mark("VmHWM") - before) / size)
-"""
-
-
-def peak(row: Peak, n: int = 10_000_000) -> float:
-    """Return how far the high-water mark rises; the C library keeps the holes that columns below 32 MB leave."""
-    warm = row.job if "path" not in row.job else "import abstain, polars"
-    code = MEASURE.format(
-        folder=os.path.dirname(__file__), file=os.path.abspath(__file__), n=n, setup=row.setup, warm=warm, job=row.job
-    )
-    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return float(ran.stdout.split()[-1])
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -389,10 +318,11 @@ def main() -> None:
         try:
             found, second = (peak(row), 0.0) if name in PEAKS else ratio(row, arguments.rounds)
         except ImportError as missing:
-            say(f"{name:<14} {row.title:<38} not measured: {missing}")
+            say(f"{name:<15} {row.title:<38} not measured: {missing}")
             continue
         over = "input" if name in PEAKS else f"{row.over} ({1e3 * second:.3g} ms)"
-        say(f"{name:<14} {row.title:<38} {found:8.2f} x {over:<32} bar {row.bar:g}")
+        each = "" if name in PEAKS or not row.units else f" = {1e9 * found * second / row.units:.2f} ns each"
+        say(f"{name:<15} {row.title:<38} {found:8.3g} x {over:<32} bar {row.bar:g}{each}")
 
 
 if __name__ == "__main__":

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "benchmarks/costs.py"
-
-
-def _costs() -> Any:
-    """Return the benchmark as a module."""
-    spec = importlib.util.spec_from_file_location("benchmarks_costs", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-COSTS = _costs()
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+sys.path.append(str(FOLDER))
+COSTS = importlib.import_module("costs")
 #: Without a compiler these take many times as long, which is no regression.
 COMPILED = {"joint_area", "joint_text", "bootstrap_1", "bootstrap_13"}
 

@@ -26,7 +26,7 @@ SCANNED_BINARY = ("e_aurc", "naurc", "e_augrc", "naugrc", "prediction_rejection_
 def counts(n: int, n_resamples: int, seed: int, strata: Any = None, clusters: Any = None) -> np.ndarray:
     """All counts of a plan, shape (n_resamples, n)."""
     chunks = plan(n, strata, clusters).chunks(n_resamples, np.random.default_rng(seed))
-    return np.concatenate([part for _, part in chunks])
+    return np.concatenate([part.copy() for _, part in chunks])
 
 
 def by_hand(metric: Metric, problem: Any, count: np.ndarray) -> float:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from abstain.inference import replicates
-from abstain.inference._lanes import TINY, Column, _tied, _untied, choose, scan, scan_lanes, to_lanes
+from abstain.inference._lanes import TINY, Column, _tied, _untied, choose, scan, scan_lanes, tally
 from abstain.inference._resample import LANES, plan
 from tests.strategies import Problem, problems
 
@@ -31,7 +31,8 @@ def test_kernels_in_python_equal_the_definition(problem: Problem) -> None:
     column = Column.of(problem.loss, problem.confidence, problem.weight, oracle=False)
     n = column.order.size
     _, counts = next(plan(n).chunks(2, np.random.default_rng(0)))
-    lanes = to_lanes(counts)
+    lanes = np.zeros((n, LANES), np.uint8)
+    lanes[:, :2] = counts.T
     wanted = np.array([sums_by_definition(column, count) for count in counts]).T
     weight = np.ones(n) if column.even is None else column.even
     N, S, A, G = np.full(LANES, TINY), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
@@ -53,8 +54,8 @@ def test_compiled_equals_numpy_on_many_samples(tied: bool, kind: str) -> None:
     score = rng.random(20_000)
     loss = (rng.random(20_000) > score).astype(float) if kind == "binary" else rng.exponential(size=20_000)
     column = Column.of(loss, np.round(score, 2) if tied else score, None, oracle=False)
-    _, counts = next(plan(20_000).chunks(7, rng))
-    compiled, numpy = scan_lanes(column, to_lanes(counts), 7), scan(column, counts, True)
+    _, counts = next(plan(20_000).chunks(7, rng, tally))
+    compiled, numpy = scan_lanes(column, counts), scan(column, counts, True)
     for one, other in zip(compiled, numpy, strict=True):
         assert one.shape == (7,)
         np.testing.assert_allclose(one, other, rtol=1e-12)

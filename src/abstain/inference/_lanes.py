@@ -23,7 +23,7 @@ from abstain._checks import one_of, to_numpy
 from abstain._extras import lacking
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
-from abstain.inference._resample import LANES, Counts
+from abstain.inference._resample import BLOCK, LANES, Counts
 from abstain.metrics import FromSums, Metric, Sums
 
 Backend = Literal["auto", "numpy", "numba"]
@@ -169,13 +169,14 @@ def scan(column: Column, counts: Counts, selective: bool) -> Sums:
 
 
 def _shares_from(weight: Any, cumulative: Any, at: Any) -> FloatArray:
-    """Return sum_{j >= k} M_j / N_j at some blocks k."""
+    """Return sum_{j >= k} M_j / N_j at some blocks k; sums N of counts are overwritten."""
     if weight.dtype == np.float64:
         share = weight / (cumulative + TINY)
         running = np.cumsum(share)
         above: FloatArray = running[-1] - running[at] + share[at]
         return above
-    share = weight / np.maximum(cumulative, 1)
+    cumulative[: np.searchsorted(cumulative, 1)] = 1  # before the first draw, where all weights are 0
+    share = weight / cumulative
     running = np.cumsum(np.rint(share * FIXED).astype(np.int64))
     fixed: FloatArray = (running[-1] - running[at]) / FIXED + share[at]
     return fixed
@@ -184,8 +185,9 @@ def _shares_from(weight: Any, cumulative: Any, at: Any) -> FloatArray:
 # ---------------------------------------------------------------------- numba
 
 
-def scan_lanes(column: Column, lanes: Counts, k: int) -> Sums:
-    """Return the sums of k replicates, whose counts are the columns of ``lanes``, shape (n, LANES)."""
+def scan_lanes(column: Column, counts: Counts) -> Sums:
+    """Return the sums of replicates whose counts lie side by side, in memory of shape (n, LANES)."""
+    k, lanes = len(counts), counts.base
     weight, loss = np.full(LANES, TINY), np.zeros(LANES)
     areas = np.zeros((2, LANES))
     if column.starts is None and column.even is None:
@@ -196,11 +198,9 @@ def scan_lanes(column: Column, lanes: Counts, k: int) -> Sums:
     return Sums(weight[:k], loss[:k], areas[0, :k], areas[1, :k])
 
 
-def to_lanes(counts: Counts) -> Counts:
-    """Return counts with one row per sample and one column per lane; lanes without a replicate hold zeros."""
-    lanes = np.zeros((counts.shape[1], LANES), np.uint8)
-    lanes[:, : counts.shape[0]] = counts.T
-    return lanes
+def tally(inside: IntArray, place: Counts, count: Counts) -> None:
+    """Write how often each row of some blocks was drawn, compiled."""
+    compiled(_tally)(inside, place, count, BLOCK)
 
 
 @cache
@@ -214,6 +214,16 @@ def compiled(function: Any) -> Any:
         return numba.njit(error_model="numpy")(function)
 
 
+def _tally(inside: Any, place: Any, count: Any, size: Any) -> None:
+    """Count block by block: what is counted stays in the fastest cache."""
+    i, last = 0, np.uint8(size - 1)
+    for k in range(inside.size):
+        own = count[k * size : (k + 1) * size]
+        for _ in range(inside[k]):
+            own[place[i] & last] += np.uint8(1)
+            i += 1
+
+
 def _untied(lanes: Any, order: Any, loss: Any, N: Any, S: Any, A: Any, G: Any) -> None:
     """Scan an unweighted column without ties, four samples at a time: one division and one load of N, S, A, G each.
 
@@ -224,35 +234,23 @@ def _untied(lanes: Any, order: Any, loss: Any, N: Any, S: Any, A: Any, G: Any) -
     for i in range(0, fours, 4):
         row1, row2, row3, row4 = lanes[order[i]], lanes[order[i + 1]], lanes[order[i + 2]], lanes[order[i + 3]]
         l1, l2, l3, l4 = loss[i], loss[i + 1], loss[i + 2], loss[i + 3]
-        if l1 + l2 + l3 + l4 > 0.0:
-            for r in range(LANES):
-                c1, c2, c3, c4 = np.float64(row1[r]), np.float64(row2[r]), np.float64(row3[r]), np.float64(row4[r])
-                n1 = N[r] + c1
-                n2 = n1 + c2
-                n3 = n2 + c3
-                n4 = n3 + c4
-                e1, e2, e3, e4 = l1 * c1, l2 * c2, l3 * c3, l4 * c4
-                s1 = S[r] + e1
-                s2 = s1 + e2
-                s3 = s2 + e3
-                s4 = s3 + e4
-                n12, n34 = n1 * n2, n3 * n4
-                above = (c1 * s1 * n2 + c2 * s2 * n1) * n34 + (c3 * s3 * n4 + c4 * s4 * n3) * n12
-                A[r] += above / (n12 * n34)
-                G[r] += c1 * (s1 - 0.5 * e1) + c2 * (s2 - 0.5 * e2) + c3 * (s3 - 0.5 * e3) + c4 * (s4 - 0.5 * e4)
-                N[r] = n4
-                S[r] = s4
-        else:
-            for r in range(LANES):
-                c1, c2, c3, c4 = np.float64(row1[r]), np.float64(row2[r]), np.float64(row3[r]), np.float64(row4[r])
-                n1 = N[r] + c1
-                n2 = n1 + c2
-                n3 = n2 + c3
-                n4 = n3 + c4
-                n12, n34 = n1 * n2, n3 * n4
-                A[r] += S[r] * ((c1 * n2 + c2 * n1) * n34 + (c3 * n4 + c4 * n3) * n12) / (n12 * n34)
-                G[r] += S[r] * (n4 - N[r])
-                N[r] = n4
+        for r in range(LANES):
+            c1, c2, c3, c4 = np.float64(row1[r]), np.float64(row2[r]), np.float64(row3[r]), np.float64(row4[r])
+            n1 = N[r] + c1
+            n2 = n1 + c2
+            n3 = n2 + c3
+            n4 = n3 + c4
+            e1, e2, e3, e4 = l1 * c1, l2 * c2, l3 * c3, l4 * c4
+            s1 = S[r] + e1
+            s2 = s1 + e2
+            s3 = s2 + e3
+            s4 = s3 + e4
+            n12, n34 = n1 * n2, n3 * n4
+            above = (c1 * s1 * n2 + c2 * s2 * n1) * n34 + (c3 * s3 * n4 + c4 * s4 * n3) * n12
+            A[r] += above / (n12 * n34)
+            G[r] += c1 * (s1 - 0.5 * e1) + c2 * (s2 - 0.5 * e2) + c3 * (s3 - 0.5 * e3) + c4 * (s4 - 0.5 * e4)
+            N[r] = n4
+            S[r] = s4
     for i in range(fours, n):
         row = lanes[order[i]]
         for r in range(LANES):

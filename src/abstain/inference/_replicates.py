@@ -13,7 +13,7 @@ from abstain._pace import Pace
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._columns import as_metrics, check_scored, scored
-from abstain.inference._lanes import Backend, Column, choose, formula, scan, scan_lanes, to_lanes
+from abstain.inference._lanes import Backend, Column, choose, formula, scan, scan_lanes, tally
 from abstain.inference._resample import Plan, plan
 from abstain.metrics import Metric
 
@@ -123,12 +123,11 @@ def run(
     selective = any(form.selective for forms in fast for form in forms if form is not None)
     pace = Pace("bootstrap of a metric", n_resamples)
     with _bar(n_resamples, progress) as advance:
-        for first, counts in how.chunks(n_resamples, generator(rng)):
-            lanes = to_lanes(counts) if use_numba else counts
+        for first, counts in how.chunks(n_resamples, generator(rng), tally if use_numba else None):
             for q, column in enumerate(columns):
                 part, formulas = out[first : first + len(counts), q], fast[q]
                 if any(formulas):
-                    sums = scan_lanes(column, lanes, len(counts)) if use_numba else scan(column, counts, selective)
+                    sums = scan_lanes(column, counts) if use_numba else scan(column, counts, selective)
                     with np.errstate(divide="ignore", invalid="ignore"):
                         for j, closed in enumerate(formulas):
                             if closed is not None:

@@ -1,26 +1,33 @@
 """Resampling counts: how often each sample is drawn. One draw serves all scores, models and runs, so all are paired.
 
-A bootstrap sample of n rows is n integers; its weights are their ``bincount``. That is the multinomial
-distribution at an eighth of the cost of ``Generator.multinomial``. What is drawn are units: samples, or whole
-clusters; within strata the number of units stays what it was.
+A bootstrap sample of n rows is n integers; how often each row occurs is multinomial. Of many rows it is drawn in two
+steps, which is the same distribution: how many integers fall into each block of 256 rows, and a random byte for each of
+them. What is drawn are units: samples, or whole clusters; within strata the number of units stays what it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from abstain._checks import plain, same_length
-from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain._typing import ArrayLike, IntArray
 
 #: Replicates per chunk; the compiled kernel keeps as many in its lanes.
 LANES = 32
 
+#: Rows that one byte tells apart; a power of two.
+BLOCK = 256
+#: From so many units on blocks are cheaper than an integer per draw.
+MANY = 16 * BLOCK
+
 #: One row per replicate. A count above 255 has a probability below 1e-500.
 Counts = npt.NDArray[np.uint8]
+#: Count how often each row of some blocks occurs, from how many were drawn in each block and where in it; on zeros.
+Tally = Callable[[IntArray, Counts, Counts], None]
 
 
 def codes(column: ArrayLike, name: str, n: int) -> IntArray:
@@ -60,30 +67,57 @@ class Plan:
     strata: tuple[IntArray, ...] | None
     smallest: int
 
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Return how often each unit occurs in one replicate."""
+    def draw(self, count: Counts, rng: np.random.Generator, tally: Tally) -> None:
+        """Write how often each sample occurs in one replicate."""
+        drawn = count if self.unit is None else np.zeros(self.n_units, np.uint8)
         if self.strata is None:
-            return _draw(self.n_units, rng)
-        count = np.empty(self.n_units)
-        for members in self.strata:
-            count[members] = _draw(members.size, rng)
-        return count
+            _draw(drawn, rng, tally)
+        for members in self.strata or ():
+            part = np.zeros(members.size, np.uint8)
+            _draw(part, rng, tally)
+            drawn[members] = part
+        if self.unit is not None:
+            count[:] = drawn[self.unit]
 
-    def chunks(self, n_resamples: int, rng: np.random.Generator) -> Iterator[tuple[int, Counts]]:
+    def chunks(
+        self, n_resamples: int, rng: np.random.Generator, tally: Tally | None = None
+    ) -> Iterator[tuple[int, Counts]]:
         """Yield the first replicate's number and the counts, shape (at most LANES, n), of one chunk after another.
 
-        Replicate b is the same however many follow.
+        Replicate b is the same however many follow, and whatever counts what was drawn: NumPy, or with ``tally`` a
+        compiled kernel. Then the counts of a sample lie side by side, in memory of shape (n, LANES). The next chunk
+        overwrites them.
         """
+        shape = (min(LANES, n_resamples), self.n)
+        counts = np.empty(shape, np.uint8) if tally is None else np.empty((self.n, LANES), np.uint8).T
         for first in range(0, n_resamples, LANES):
-            counts = np.empty((min(LANES, n_resamples - first), self.n), np.uint8)
-            for row in counts:
-                drawn = self.draw(rng)
-                row[:] = drawn if self.unit is None else drawn[self.unit]
-            yield first, counts
+            counts[:] = 0
+            k = min(LANES, n_resamples - first)
+            for row in counts[:k]:
+                self.draw(row, rng, tally or _bincount)
+            yield first, counts[:k]
 
 
-def _draw(size: int, rng: np.random.Generator) -> FloatArray:
-    return np.bincount(rng.integers(0, size, size), minlength=size)  # type: ignore[return-value]
+def _draw(count: Counts, rng: np.random.Generator, tally: Tally) -> None:
+    """Write how often each of some units occurs among as many draws."""
+    size = count.size
+    if size < MANY:
+        count[:] = np.bincount(rng.integers(0, size, size), minlength=size)
+        return
+    rest = size % BLOCK  # rows before the blocks, one by one
+    share = np.full(rest + size // BLOCK, BLOCK / size)
+    share[:rest] = 1.0 / size
+    inside = rng.multinomial(size, share)
+    count[:rest], inside = inside[:rest], inside[rest:]
+    words = rng.integers(0, 1 << 64, -(-size // 8), np.uint64)
+    tally(inside, words.astype("<u8", copy=False).view(np.uint8), count[rest:])
+
+
+def _bincount(inside: IntArray, place: Counts, count: Counts) -> None:
+    """Count with NumPy."""
+    rows = np.repeat(np.arange(0, count.size, BLOCK), inside)
+    rows += place[: rows.size] & np.uint8(BLOCK - 1)
+    count[:] = np.bincount(rows, minlength=count.size)
 
 
 def plan(n: int, strata: ArrayLike | None = None, clusters: ArrayLike | None = None) -> Plan:
