@@ -46,6 +46,19 @@ def test_a_policy_says_its_model(folder: Path, capsys: pytest.CaptureFixture[str
         assert not Path("out.csv").exists()
 
 
+def test_the_score_that_decides_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was understood names the computed score, not the largest softmax, in every command and on the page."""
+    commands = [
+        [*THRESHOLD, "--score", "energy", "--report", "page.html"],
+        ["audit", "p.json", "test.csv"],
+        ["monitor", "p.json", "test.csv"],
+    ]
+    for command in commands:
+        assert run(command) == 0
+        assert "· confidence energy ·" in " ".join(capsys.readouterr().err.split())
+    assert 'read as confidence</th><td class="s0">energy<' in Path("page.html").read_text("utf-8")
+
+
 def test_audit_says_what_a_policy_does(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By group if asked; exit code 1 where the promise is refuted, else 0."""
     assert run(THRESHOLD) == 0

@@ -26,14 +26,15 @@ def read(
     by: Sequence[str],
     *,
     say: bool = True,
+    score: str | None = None,
     beside: dict[str, Any] | None = None,
     **options: Any,
 ) -> tuple[Outputs, list[str], list[str]]:
     """Return the outputs, the scores and the groups to evaluate, with patterns expanded.
 
     A column of the file comes before a computed score of the same name: it is the file's own word. What was
-    understood is said on standard error, unless the result says it itself. ``beside``: columns that a report shows,
-    which are no groups; what they hold is filled in.
+    understood is said on standard error, unless the result says it itself; ``score`` is the computed one that decides.
+    ``beside``: columns that a report shows, which are no groups; what they hold is filled in.
     """
     columns = column_names(file) if wanted else []
     external = []
@@ -52,7 +53,7 @@ def read(
         shown.update((name, columns_of[name]) for name in shown)
         outputs = replace(outputs, groups={name: columns_of[name] for name in chosen} or None)
     if say:
-        _say(file, outputs)
+        _say(file, outputs, score)
     return outputs, _expanded(wanted, outputs.scores), _expanded(by, outputs.groups)
 
 
@@ -60,12 +61,12 @@ def read(
 understood: list[str] = []
 
 
-def _say(file: Path, outputs: Outputs) -> None:
+def _say(file: Path, outputs: Outputs, score: str | None = None) -> None:
     from abstain.outputs import sentence
 
     assert outputs.origin is not None
     states = [] if outputs.states is None else [str(outputs.states)]
-    for line in (sentence(outputs.understood()), *states, *outputs.origin.notes):
+    for line in (sentence(outputs.understood(score or "")), *states, *outputs.origin.notes):
         understood.append(f"{file}: {line}")
 
 

@@ -191,7 +191,7 @@ def _monitored(
         outputs, loss = read_pool(file, groups=by, scores=extra, **columns)
         names = by
     else:
-        outputs, _, names = read(file, extra, by, **columns)
+        outputs, _, names = read(file, extra, by, score=policy.score if policy.inputs else None, **columns)
         loss = outputs.loss_per_sample()
     found = dict(zip(by, names, strict=True))
     with about(file):

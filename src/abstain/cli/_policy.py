@@ -27,11 +27,13 @@ def _labelled(
     policy: Policy, file: Path, columns: dict[str, Any], by: list[str]
 ) -> tuple[Policy, Outputs, dict[str, Any]]:
     """Return labelled rows, read as the calibration rows were, and the policy with one score in the place of two."""
-    outputs, _, names = read(file, second_column(policy), by, **as_calibrated(columns, policy))
+    score = policy.score if policy.inputs else None
+    outputs, _, names = read(file, second_column(policy), by, score=score, **as_calibrated(columns, policy))
     with about(file):
-        score = one_score(outputs, policy)
+        confidence = one_score(outputs, policy)
     groups = None if not by else (outputs.groups or {})[names[0]]
-    return replace(policy, second=None), outputs, {"confidence": score, "groups": groups, "clusters": outputs.clusters}
+    told = {"confidence": confidence, "groups": groups, "clusters": outputs.clusters}
+    return replace(policy, second=None), outputs, told
 
 
 @command.command("apply", epilog=example_lines("abstain apply policy.json new.parquet -o decided.parquet"))

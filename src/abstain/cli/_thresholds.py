@@ -255,7 +255,7 @@ def threshold_command(
         _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by,
                 by_score(how["score"]))  # fmt: skip
         return
-    outputs, _, names = read(file, [second] if second else [], by, beside=beside, **columns)
+    outputs, _, names = read(file, [second] if second else [], by, beside=beside, score=score, **columns)
     if "delta" in wanted and _graded(outputs):
         wanted.setdefault("max_loss", 1.0)
     if "delta" in wanted and columns["cost_matrix"] is not None:

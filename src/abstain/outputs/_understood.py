@@ -51,7 +51,7 @@ class Origin:
 def understood(outputs: Outputs, default: str = "", loss: Any = None) -> dict[str, str]:
     """Return part -> what it is, in words.
 
-    ``default`` names the score that stands for the confidence where no column does. ``loss``: that of all rows,
+    ``default`` names the score that stands for the confidence, where that is no column. ``loss``: that of all rows,
     where these are the first.
     """
     origin = outputs.origin or Origin()
@@ -109,7 +109,7 @@ def _prediction(outputs: Outputs, origin: Origin) -> str:
 
 
 def _confidence(outputs: Outputs, origin: Origin, default: str) -> str:
-    if outputs.confidence is not None:
+    if outputs.confidence is not None and default in ("", "confidence"):
         return _column(origin, "confidence")
     matrix = _matrix(outputs)
     if default not in ("", "msp"):

@@ -137,7 +137,9 @@ def _worst(one: EmpiricalThreshold | CertifiedThreshold) -> float:
 def _checks(name: str, blocks: TieBlocks, source: Source) -> tuple[Part, ...]:
     rows: list[Row] = []
     if source.outputs is not None:
-        rows += [(f"read as {part}", words) for part, words in source.outputs.understood().items()]
+        computed = (source.policies or {}).get(name, {}).keys() & {"logits", "probabilities"}
+        read = source.outputs.understood(name if computed else "")
+        rows += [(f"read as {part}", words) for part, words in read.items()]
         if source.outputs.ids is not None:
             ids = np.asarray(source.outputs.ids)
             rows.append(("repeated identifiers", f"{len(ids) - len(np.unique(ids))} of {len(ids)}"))
