@@ -71,6 +71,9 @@ def planned(
         sample = pool.at_random(pool.scores(column, "reject" if nan_policy == "reject" else "raise"), loss)
     measurements = [_measured(metric, name, sample, level, target, forgiving) for metric in metrics]
     facts = _facts(outputs, sample, plan, target, level, nan_policy, measurements)
+    more = {entry.label: pool.one_more(metric, sample)
+            for metric, (entry, each) in zip(metrics, measurements, strict=True) if each is not None}  # fmt: skip
+    facts["few_labels"]["one_more_error"] = {label: value for label, value in more.items() if value is not None}
     return Evaluation(tuple(entry for entry, _ in measurements), (_summary(name, sample),), facts)
 
 

@@ -40,6 +40,9 @@ def notes(facts: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"labels that plain evaluation of uniformly drawn rows would need for these widths: about {listed}"
         )
+    if more := few.get("one_more_error"):  # older results have none
+        listed = ", ".join(f"{name} {number(value)}" for name, value in more.items())
+        lines.append(f"had the most confident labelled row been wrong, too, these would be: {listed}")
     return lines
 
 

@@ -3,6 +3,7 @@
 from abstain.pool._estimate import Sample as Sample
 from abstain.pool._interval import Found as Found
 from abstain.pool._interval import estimate as estimate
+from abstain.pool._interval import one_more as one_more
 from abstain.pool._labelled import at_random as at_random
 from abstain.pool._labelled import pair_of as pair_of
 from abstain.pool._labelled import places as places

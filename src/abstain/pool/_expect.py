@@ -17,10 +17,20 @@ from abstain.pool._pool import Pool
 
 
 class Expected(NamedTuple):
-    """Half-width that a plan expects, and how many labels plain evaluation would need for it."""
+    """Half-width that a plan expects, and how many labels plain evaluation would need for it.
+
+    ``errors``: how many the labels are expected to show; ``room``: the share of the half-width that is kept for one
+    that none of them shows.
+    """
 
     halfwidth: float
     plain: float
+    errors: float
+    room: float
+
+    def facts(self) -> dict[str, float]:
+        """Return these by the names that a plan keeps them by."""
+        return {f"expected_{name}": value for name, value in self._asdict().items()}
 
 
 def weights(metric: Metric, pool: Pool, risk: FloatArray) -> FloatArray:
@@ -34,21 +44,23 @@ def expected(metric: Metric, pool: Pool, risk: FloatArray, probability: FloatArr
     inside = probability > 0.0
     w, r, pi = per_loss[inside], risk[inside], probability[inside]
     variance = float(np.sum(w * w * r * (1.0 - r) * (1.0 / pi - 1.0)))
-    n = float(pi.sum())
+    n, room = float(pi.sum()), 0.0
     tail = 0.5 + 0.5 * level
     if metric.base.scale == "log" and metric.attribution is not None and metric.image is None:
         value = float(per_loss @ risk)
         unseen = float(np.sum(w * (1.0 - pi))) / n
         square = float(np.sum(pi * (w * (1.0 / pi - 1.0)) ** 2)) / n
-        high = gamma_end(value + unseen, variance + square, tail)
-        halfwidth = 0.5 * (high - gamma_end(value, variance, 1.0 - tail))
+        low, high = gamma_end(value, variance, 1.0 - tail), gamma_end(value, variance, tail)
+        more = max(gamma_end(value + unseen, variance + square, tail) - high, 0.0)
+        halfwidth = 0.5 * (high + more - low)
+        room = 0.5 * more / halfwidth if halfwidth > 0.0 else 0.0
     else:
         halfwidth = normal_quantile(tail) * math.sqrt(variance)
     table = pool.table(pool.sums(risk))
     derivative = gradient(metric, table)
     a, b = derivative.weight[pool.block], derivative.loss[pool.block]
     one = pool.n * float(np.sum((a + b * risk) ** 2 + b * b * risk * (1.0 - risk)))
-    return Expected(halfwidth, one / variance if variance > 0.0 else math.inf)
+    return Expected(halfwidth, one / variance if variance > 0.0 else math.inf, float(pi @ r), room)
 
 
 def needed(metric: Metric, pool: Pool, risk: FloatArray, among: IntArray, halfwidth: float, level: float) -> int:

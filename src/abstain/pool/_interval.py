@@ -85,6 +85,22 @@ def _estimate(metric: Metric, sample: Sample, level: float | None, target: str) 
     return Found(value, low, high, variance, plain, method=method, warning=_light(sample))
 
 
+def one_more(metric: Metric, sample: Sample) -> float | None:
+    """Return the value if the most confident right row among the labelled ones that the metric counts had been wrong.
+
+    None where enough errors were seen, where it is no sum over rows, and where no such row is left.
+    """
+    if sample.errors >= FEW or not _linear(metric) or sample.complete:
+        return None
+    counted = _weights.per_row(metric, sample.estimated, sample.pool)[sample.rows] != 0.0
+    right = np.flatnonzero(counted & (sample.loss == 0.0))
+    if not right.size:
+        return None
+    loss = sample.loss.copy()
+    loss[right[np.argmin(sample.pool.block[sample.rows[right]])]] = 1.0
+    return float(metric.value(replace(sample, loss=loss).estimated, **metric.options))
+
+
 def _nothing(why: str) -> Found:
     return Found(math.nan, math.nan, math.nan, math.nan, math.nan, reason=why)
 
@@ -98,7 +114,7 @@ def _light(sample: Sample) -> str | None:
     if fewer >= FEW:
         return None
     kind = "errors" if sample.errors <= sample.n - sample.errors else "right predictions"
-    return f"only {fewer:.0f} {kind} are among the {sample.n} labelled rows: most of the width is room for unseen ones"
+    return f"only {fewer:.0f} {kind} are among the {sample.n} labelled rows: it is wide, with room for one not seen"
 
 
 def _covered(metric: Metric, sample: Sample, per_loss: FloatArray) -> None:

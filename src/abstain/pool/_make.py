@@ -155,12 +155,11 @@ def plan_labels(
     stage[rows] = 1
     hoped = probability * (n / first) if first < n else probability
     if square is None:
-        width, plain = _expect.expected(chosen, pool, risk, np.minimum(hoped, 1.0), level)
+        hope = _expect.expected(chosen, pool, risk, np.minimum(hoped, 1.0), level)
     else:
-        width, plain = _expect.of_difference(square, probability, level), math.inf
+        hope = _expect.Expected(_expect.of_difference(square, probability, level), math.inf, math.inf, 0.0)
     facts = {
-        "seeds": [known], "level": level, "error_rate": rate, "expected_halfwidth": width, "expected_plain": plain,
-        "held_back": n - first, "zone": zone,
+        "seeds": [known], "level": level, "error_rate": rate, "held_back": n - first, "zone": zone, **hope.facts(),
     }  # fmt: skip
     return LabelPlan(column, stage, probability[None, :], chosen.spec, design, names, word, other, differs, facts)
 

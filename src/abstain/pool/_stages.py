@@ -60,10 +60,9 @@ def extended(plan: LabelPlan, loss: Any, n: int | None, seed: int | None) -> Lab
     stage = plan.stage.copy()
     stage[rows] = plan.n_stages + 1
     together = np.where(plan.stage > 0, 1.0, probability)
-    width, plain = _expect.expected(metric, pool, sample.risk, np.where(plan.frame, together, 0.0), level)
+    hope = _expect.expected(metric, pool, sample.risk, np.where(plan.frame, together, 0.0), level)
     facts = dict(plan.facts) | {
-        "seeds": [*plan.facts["seeds"], known], "expected_halfwidth": width, "expected_plain": plain,
-        "held_back": max(held - n, 0),
+        "seeds": [*plan.facts["seeds"], known], "held_back": max(held - n, 0), **hope.facts(),
     }  # fmt: skip
     return replace(plan, stage=stage, probability=np.vstack([plan.probability, probability]), facts=facts)
 

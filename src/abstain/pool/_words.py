@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.pool._interval import FEW
+
 if TYPE_CHECKING:
     from abstain.pool._plan import LabelPlan
 
@@ -25,6 +27,14 @@ def of_plan(plan: LabelPlan) -> list[str]:
     total = int(plan.planned.size) + int(facts["held_back"])
     need = "" if not math.isfinite(plain) else f"; plain evaluation would need about {plain:,.0f} labels for it"
     lines.append(f"expected half-width with {total} labels: {width:.3g} at level {facts['level']:g}, {source}{need}")
+    errors, room = facts.get("expected_errors", math.inf), facts.get("expected_room", 0.0)  # older plans have none
+    if errors < FEW - 1e-6 and room > 0.0:
+        more = math.ceil(total * FEW / errors - 1e-6)
+        remedy = f"; {more:,} labels would show {FEW}" if more <= np.count_nonzero(plan.frame) else ""
+        lines.append(
+            f"about {errors:.2g} errors are expected among {total} labels: {100 * room:.0f} % of this half-width is "
+            f"room for one that none of them shows{remedy}"
+        )
     if facts["held_back"]:
         lines.append(f"{facts['held_back']} labels are held back: extend the plan once these rows have their losses")
     if len(plan.pool.blocks) == 1:
