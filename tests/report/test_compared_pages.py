@@ -32,7 +32,7 @@ def page(path: Path) -> dict[str, list[str]]:
     """Return the answers on a Markdown page, by question."""
     verdict = path.read_text("utf-8").split("## Verdict\n")[1].split("\n## ")[0]
     verdict = re.sub(r"\\([`_*\[<|])", r"\1", verdict)
-    verdict = verdict.replace("**Measured; no threshold is chosen here**\n", "")
+    verdict = re.sub(r"^\*\*.*; no threshold is chosen here\*\*\n", "", verdict, flags=re.MULTILINE)
     parts = re.split(r"^\*\*(.+)\*\*$", verdict, flags=re.MULTILINE)[1:]
     return {question: re.findall(r"^- (.+)$", text, re.MULTILINE)
             for question, text in zip(parts[::2], parts[1::2], strict=True)}  # fmt: skip
@@ -88,7 +88,7 @@ def test_a_page_of_two_models_answers_all(folder: Path) -> None:
     run("compare", folder / "good.csv", folder / "bad model.csv", *COLUMNS, "--report", text)
     html = text.read_text("utf-8")
     assert "<h1>Comparison: good.csv, bad model.csv</h1>" in html
-    assert '<p class="sign">Measured; no threshold is chosen here</p>' in html
+    assert '<p class="sign">good is better; no threshold is chosen here</p>' in html
     assert re.search(
         r"<code><span>abstain</span> <span>threshold</span> <span>NEW_ROWS.csv</span> <span>--\w+</span>", html
     )

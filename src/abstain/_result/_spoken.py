@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Fewer rows than this are counted beside their share.
 FEW = 10
+#: So many names of a list are said.
+MOST = 6
 
 
 class Counted(float):
@@ -40,7 +42,7 @@ class _Words(string.Formatter):
     """Fields in words.
 
     ``%``: a share; ``points`` of per cent (``of100``: the number alone); ``p``: a p-value; ``t``: a threshold;
-    ``about``: a count; ``list``: names.
+    ``about``: a count; ``list``: names, the first six of them, or with ``list20`` twenty.
     """
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -56,8 +58,8 @@ class _Words(string.Formatter):
             return value if isinstance(value, str) else readable(value)
         if format_spec == "about":
             return about(value)
-        if format_spec == "list":
-            return _listed(value)
+        if format_spec.startswith("list"):
+            return _listed(value, int(format_spec[4:] or MOST))
         return clean(value) if isinstance(value, str) else format(value, format_spec)
 
 
@@ -110,7 +112,7 @@ def among(value: float, scores: ArrayLike) -> str:
     return readable(value, float(lower.max(initial=-np.inf)), float(upper.min(initial=np.inf)) if upper.size else value)
 
 
-def _listed(names: Iterable[str], most: int = 6) -> str:
+def _listed(names: Iterable[str], most: int) -> str:
     texts = [clean(name) for name in names]
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return ", ".join(texts[:most]) + more

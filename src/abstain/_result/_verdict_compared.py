@@ -11,16 +11,19 @@ COMPARED: tuple[Sentence, ...] = (
         "better", "better", "pair",
         "the paired test of two scores of the same answers, adjusted for all pairs, rejects that they are equal",
         lambda fact: fact["significant"] and fact["same_loss"], "{a} ranks better than {b} ({label} {by}, {p:p}).",
+        "open", "{a} ranks better; no threshold is chosen here",
     ),
     Sentence(
         "better model", "better", "pair", "the same, of two with answers of their own",
         lambda fact: fact["significant"] and not fact["same_loss"],
         "{a} is better than {b} by {label} ({by}, {p:p}); their answers differ, so this is not the ranking alone.",
+        "open", "{a} is better; no threshold is chosen here",
     ),
     Sentence(
         "not told apart", "better", "pair", "the paired test does not reject",
         lambda fact: not fact["significant"] and fact["p"] == fact["p"],
         "{a} and {b} cannot be told apart ({label}, {p:p}).",
+        "open", "Not told apart; no threshold is chosen here",
     ),
     Sentence(
         "may be first", "better", "first", "of at least three the sets of ranks leave several in the first place",
@@ -35,18 +38,19 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "margin shown", "better", "margin", "the one-sided test rejects that the margin is reached",
         lambda fact: fact["shown"], "{new} is {claim} in {label} ({p:p}).",
+        "open", "{new} is {claim}; no threshold is chosen here",
     ),
     Sentence(
         "margin missed", "better", "margin", "it does not, and even the lower limit exceeds the margin",
         lambda fact: not fact["shown"] and fact["low"] > fact["margin"],
         "{new} is worse than {reference} by {low:.4g} at least in {label} ({sure:%} sure), more than the margin of "
-        "{margin:g}.",
+        "{margin:g}.", "open", "{new} is worse than {reference} by more than the margin; no threshold is chosen here",
     ),
     Sentence(
         "margin open", "better", "margin", "it does not, and the lower limit does not exceed the margin",
         lambda fact: not fact["shown"] and not fact["low"] > fact["margin"],
         "It is not shown that {new} is {claim} in {label} ({p:p}): worse by {low:.4g} to {high:.4g} (below 0: better; "
-        "each limit {sure:%} sure).",
+        "each limit {sure:%} sure).", "open", "Not shown of {new}; no threshold is chosen here",
     ),
     Sentence(
         "more coverage", "better", "coverage pair",
@@ -111,7 +115,7 @@ COMPARED: tuple[Sentence, ...] = (
         "one worst group", "worst", "groups compared", "the intervals, held together, leave one group as the worst",
         lambda fact: len(fact["names"]) == 1,
         "The worst of {count} groups is {worst}, by {label}: {value:.3g} [{low:.3g}, {high:.3g}] (all intervals hold "
-        "together, {sure:%} sure).",
+        "together, {sure:%} sure).", "open", "{worst} is the worst group; no threshold is chosen here",
     ),
     Sentence(
         "several worst groups", "worst", "groups compared", "the intervals leave several groups as the worst",
@@ -333,13 +337,14 @@ COMPARED: tuple[Sentence, ...] = (
         "best cell", "better", "cell", "the paired test against the next rejects, adjusted for all pairs of the set",
         lambda fact: fact["count"] > 1 and fact["p"] < 0.05,
         "On {set} the best of {count} by {label} is {name} ({value:.4g}), {by} than the next, {next} "
-        "({p:p}{adjusted}).",
+        "({p:p}{adjusted}).", "open", "On {set} {name} is best; no threshold is chosen here",
     ),
     Sentence(
         "best cell untold", "better", "cell", "it does not reject",
         lambda fact: fact["count"] > 1 and fact["p"] >= 0.05,
         "On {set} {name} has the best {label} of {count} ({value:.4g}), which cannot be told from that of the next, "
         "{next} ({by}; {p:p}{adjusted}).",
+        "open", "On {set} the first two are not told apart; no threshold is chosen here",
     ),
     Sentence(
         "best of another model", "better", "other model",

@@ -9,8 +9,14 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "useless", "live", "usefulness",
         "the interval of AUROC of failures of the score that is judged does not lie above one half",
-        lambda fact: fact["low"] <= 0.5,
+        lambda fact: fact["low"] <= 0.5 and fact["all"] is None,
         "No: a threshold on {score} does not help, since its ranking is not shown to be better than chance.", "no",
+    ),
+    Sentence(
+        "useless but for all", "live", "usefulness", "the same, and the certificate for some risk passed for all rows",
+        lambda fact: fact["low"] <= 0.5 and fact["all"] is not None,
+        "No: a threshold on {score} does not help, since its ranking is not shown to be better than chance. At {all:%} "
+        "risk everything may be answered, without one; promised ({sure:%} sure).", "no",
     ),
     Sentence(
         "promised", "live", "promise",
@@ -49,8 +55,9 @@ PROMISED: tuple[Sentence, ...] = (
         "({sure:%} sure).",
     ),
     Sentence(
-        "promised for all", "live", "promise", "the certificate for a risk passed for all rows",
-        lambda fact: fact["attained"] and fact["coverage"] == 1.0,
+        "promised for all", "live", "promise",
+        "the certificate for a risk passed for all rows, and the ranking is not useless",
+        lambda fact: fact["attained"] and fact["coverage"] == 1.0 and not fact["useless"],
         "At {risk:%} risk everything may be answered, which takes no threshold; promised ({sure:%} sure).",
     ),
     Sentence(
@@ -192,10 +199,15 @@ PROMISED: tuple[Sentence, ...] = (
         "answered.", "care",
     ),
     Sentence(
-        "few groups", "live", "groups answered", "fewer than half of the groups attain it",
-        lambda fact: 2 * fact["left"] < fact["count"],
-        "Not like this: {left} of {count} groups attain it, and {accepted:,} of {n:,} cases ({coverage:%}) are "
-        "answered.", "no",
+        "few groups", "live", "groups answered", "some groups attain it, and fewer than half",
+        lambda fact: 0 < 2 * fact["left"] < fact["count"],
+        "Only in {names:list}, {left} of {count} groups, and nowhere else: {accepted:,} of {n:,} cases ({coverage:%}) "
+        "are answered.", "no", "No, except in {names:list}",
+    ),
+    Sentence(
+        "no groups answered", "live", "groups answered", "no group attains it",
+        lambda fact: fact["left"] == 0,
+        "Not like this: none of {count} groups attains it, so nothing is answered.", "no",
     ),
     Sentence(
         "promise by group", "promise", "groups promised", "a certificate was found for some groups",
@@ -214,12 +226,21 @@ PROMISED: tuple[Sentence, ...] = (
     ),
     Sentence(
         "no group attains it", "live", "groups left out", "no threshold reaches the objective in any group",
-        lambda fact: fact["left"] == 0, "Not attainable in {names:list}, so in no group: {reason}.",
+        lambda fact: fact["left"] == 0, "Not attainable in {names:list20}, so in no group: {reason}.",
     ),
     Sentence(
         "groups left out", "live", "groups left out", "no threshold reaches the objective in some groups",
         lambda fact: fact["left"] > 0,
-        "Not attainable in {names:list}, whose cases are all passed on: {reason}.",
+        "Not attainable in {names:list20}, whose cases are all passed on: {reason}.",
+    ),
+    Sentence(
+        "other groups", "promise", "groups promised", "a certificate was found for some groups",
+        lambda fact: True, "Cases of a group that these rows do not have are passed on.",
+    ),
+    Sentence(
+        "only answered group", "worst", "least answered", "one group alone attains it",
+        lambda fact: fact["count"] == 1,
+        "Answered is in {group} alone, {coverage:%} of its cases, with a risk of {risk:%} (measured on these rows).",
     ),
     Sentence(
         "least answered group", "worst", "least answered", "of at least two groups one answers the smallest share",
@@ -238,14 +259,15 @@ PROMISED: tuple[Sentence, ...] = (
         "rows of groups", "next", "rows of groups",
         "of groups without a certificate a plan says how many rows it takes",
         lambda fact: bool(fact["names"]),
-        "Rows that {limit:%} risk takes at least about, if errors lie as here, and not surely even then: {names:list}.",
+        "Rows that {limit:%} risk takes at least about, if errors lie as here, and not surely even then: "
+        "{names:list20}.",
     ),
     Sentence(
         "hopeless groups", "next", "rows of groups",
         "of groups without a certificate no threshold with the rows that it takes has a lower risk than the limit",
         lambda fact: bool(fact["hopeless"]),
-        "It is not shown that more rows would do in {hopeless:list}: of these rows no threshold there that accepts as "
-        "many as a certificate takes has a risk below {limit:%}.",
+        "It is not shown that more rows would do in {hopeless:list20}: of these rows no threshold there that accepts "
+        "as many as a certificate takes has a risk below {limit:%}.",
     ),
     # groups at one threshold for all
     Sentence(
@@ -291,8 +313,14 @@ PROMISED: tuple[Sentence, ...] = (
     ),
     Sentence(
         "groups unknown", "worst", "no groups", "no groups were given, and no unread column may be one",
-        lambda fact: not fact["names"],
+        lambda fact: not fact["names"] and not fact["how"],
         "Whether it is worse in some groups is unknown: none were given ('{command}' with --groups).",
+    ),
+    Sentence(
+        "groups not given", "worst", "no groups", "the same, and which command reads them is known",
+        lambda fact: not fact["names"] and bool(fact["how"]),
+        "Whether it is worse in some groups is unknown: none were given. With the column that has them this tells it: "
+        "{how}.",
     ),
     Sentence(
         "groups unread", "worst", "no groups", "no groups were given; columns of few values were not read",

@@ -110,7 +110,7 @@ def compare_command(
         options = {"sample_weight": first.sample_weight, "clusters": first.clusters, "level": level}
         with about(*files):
             shown = abstain.inference.non_inferiority(losses, candidates, chosen, margin=margin, claim=claim, **options)
-        told = _told(files, columns, wanted, shown.chosen)
+        told = _told(files, columns, wanted, shown.chosen, first)
         write_report(shown, report_path, opened, title=title, files=sources, told=told)
         _write(shown, json_path, plots, scale, table_path, told)
         if not shown.shown:
@@ -126,7 +126,7 @@ def compare_command(
             sample_weight=first.sample_weight,
             clusters=first.clusters,
         )
-    told = _told(files, columns, wanted, str(result.table[0]["name"]))
+    told = _told(files, columns, wanted, str(result.table[0]["name"]), first)
     write_report(result, report_path, opened, title=title, files=sources, outputs=first, told=told)
     _write(result, json_path, plots, scale, table_path, told)
 
@@ -141,12 +141,17 @@ def _no_summaries(files: tuple[Path, ...]) -> None:
             )
 
 
-def _told(files: tuple[Path, ...], columns: dict[str, Any], wanted: list[str], best: str) -> Told:
-    """Return which commands go on with the winner: a score of one file, or one of several files."""
+def _told(files: tuple[Path, ...], columns: dict[str, Any], wanted: list[str], best: str, first: Outputs) -> Told:
+    """Return which commands go on with the winner, a score of one file, or one of several files, and its score.
+
+    ``first``: the outputs of the first file.
+    """
+    unread = () if first.origin is None else first.origin.rest
     if len(files) == 1:
-        return after_comparison(files[0], columns, best)
-    winner = dict(zip(names_of(files), files, strict=True))[best]
-    return after_comparison(winner, columns, wanted[0] if wanted else None)
+        return after_comparison(files[0], columns, best, unread=unread)
+    winner, score = dict(zip(names_of(files), files, strict=True))[best], wanted[0] if wanted else None
+    found = after_comparison(winner, columns, score, unread=unread)
+    return found | {"measured": {"score": f"{score or abstain.scores.default(first)} of {best}"}}
 
 
 def _planned(

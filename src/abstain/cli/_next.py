@@ -63,11 +63,12 @@ def _option(option: str, value: Any) -> list[str]:
 
 def after_comparison(
     file: Path | str, columns: Mapping[str, Any], score: str | None = None, groups: str | None = None, *,
-    chosen_by: bool = True,
+    chosen_by: bool = True, unread: Iterable[str] = (),
 ) -> Told:  # fmt: skip
     """Return which commands choose a threshold for the winner, and read groups of its file.
 
     ``chosen_by``: whether the rows of the file told which is best; then a threshold is to be chosen on new ones.
+    ``unread``: columns that were not read; the first that may be groups is named.
     """
     from abstain import scores
 
@@ -76,9 +77,10 @@ def after_comparison(
     by = [] if groups is None else ["--groups", groups]
     scored = [] if score is None else ["--scores", score]
     rows = f"{NEW}{Path(file).suffix}" if chosen_by else file
+    named = next(iter(few_valued(Path(file), unread)), "COLUMN")
     return {
         "no threshold": {"how": command_line("threshold", rows, columns, [*chosen, *by, *PROMISE])},
-        "groups elsewhere": {"how": command_line("evaluate", file, columns, [*scored, "--groups", "COLUMN"])},
+        "groups elsewhere": {"how": command_line("evaluate", file, columns, [*scored, "--groups", named])},
     }
 
 
@@ -154,7 +156,7 @@ def unread_groups(
         return {}
     found = few_valued(file, () if outputs.origin is None else outputs.origin.rest)
     if not found:
-        return {}
+        return {"no groups": {"how": command_line(name, file, columns, [*more, "--groups", "COLUMN"], policy)}}
     first = next(iter(found))
     how = command_line(name, file, columns, [*more, "--groups", first], policy) or f"'abstain {name}' with --groups"
     names = [f"{column} ({count} values)" for column, count in found.items()]

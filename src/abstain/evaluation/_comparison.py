@@ -117,8 +117,7 @@ class Comparison(Result):
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: the best against the next, in all that is known, and who may be first."""
         best, *others = [row["name"] for row in self.table]
-        two = self._first_two
-        known = two.facts(best, others[0]) if two is not None and others else []
+        two, known = self._first_two, self.beside_facts()
         apart = not others or self.difference(best, others[0]).significant
         left = steps(self.asked, two, str(best), "A comparison", apart=apart, few=self._partly)
         return [
@@ -126,6 +125,11 @@ class Comparison(Result):
             *known,
             *(each for each in left if self.labels is None or each["about"] != "groups elsewhere"),
         ]
+
+    def beside_facts(self) -> list[dict[str, Any]]:
+        """Return what is known of the best and the next beside the metric; nothing where rows are unknown."""
+        best, *others = [str(row["name"]) for row in self.table]
+        return self._first_two.facts(best, others[0]) if self._first_two is not None and others else []
 
     def tested(self) -> list[dict[str, Any]]:
         """Return what the metric itself says: the best against the next, and who may be first."""

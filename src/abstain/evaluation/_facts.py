@@ -15,9 +15,12 @@ from abstain.outputs import doubts
 
 if TYPE_CHECKING:
     from abstain.blocks import TieBlocks
+    from abstain.evaluation._comparison import Comparison
     from abstain.evaluation._result import Evaluation
 
 Facts = dict[str, Any]
+#: Of more rows a difference in coverage is not tested here, which would take longer than all else; 'compare' does.
+MOST_ROWS = 50_000
 
 
 def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
@@ -49,9 +52,10 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
         if each.metric == "auroc_f" and each.group is None and each.score in named and each.low == each.low:
             yield {"about": "ranking", "score": each.score, "value": each.value, "low": each.low, "high": each.high}
             if each.score == judged.best and judged.independent:
-                yield {"about": "usefulness", "score": each.score, "low": each.low}
+                whole = next((one.risk for one in judged.promises(each.score) if one.coverage == 1.0), None)
+                yield {"about": "usefulness", "score": each.score, "low": each.low, "all": whole, "sure": 1.0 - DELTA}
     if judged.comparison is not None:
-        yield from (fact for fact in judged.comparison.tested() if fact["about"] in ("pair", "first"))
+        yield from _compared(judged.comparison)
     for column, found in judged.groups.items():
         differ = [each for each in found.differences if each.significant]
         widest = max(differ, key=lambda each: abs(each.difference), default=None)
@@ -61,6 +65,14 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
         }  # fmt: skip
         yield {"about": "groups", "column": column, "count": len(found.sizes), "pairs": len(differ),
                "all": len(found.differences), **ends}  # fmt: skip
+
+
+def _compared(comparison: Comparison) -> Iterator[Facts]:
+    """Yield which score is better; of a difference that is shown also by how much more it answers."""
+    found = [fact for fact in comparison.tested() if fact["about"] in ("pair", "first")]
+    yield from found
+    if comparison.n <= MOST_ROWS and any(fact["about"] == "pair" and fact["significant"] for fact in found):
+        yield from (fact for fact in comparison.beside_facts() if fact["about"] == "coverage pair")
 
 
 def _doubts(evaluation: Evaluation) -> Iterator[Facts]:

@@ -139,19 +139,21 @@ class NonInferiority(Result):
 
     def tables(self) -> list[Table]:
         """Return the difference with its limits."""
+        than = "not worse by" if self.claim == "non-inferior" else "within"
         rows: list[Row] = [
             (f"{self.new} worse than {self.reference} by", self.difference),
             (f"at most ({100 * self.level:g} %, one-sided)", self.high),
             (f"at least ({100 * self.level:g} %, one-sided)", self.low),
             ("margin", self.margin),
-            ("p", "< 0.0001" if self.p_value < 1e-4 else f"{self.p_value:.4f}"),
+            (f"p (claim: {than} the margin)", "< 0.0001" if self.p_value < 1e-4 else f"{self.p_value:.4f}"),
         ]
         return [Table([Column(), Column(alike=False)], rows)]
 
     def notes(self) -> list[str]:
         """Return what the test is of, and its warning."""
         units = f"{self.n} samples" + (f" in {self.n_clusters} clusters" if self.n_clusters is not None else "")
-        said = f"{units}, {self.n_errors} errors; below 0: better; Hall's transformation of Student's t"
+        fewer = f"{self.n_errors} errors, or right answers, of the one that has fewer"
+        said = f"{units}; {fewer}; below 0: better; Hall's transformation of Student's t"
         return [said, *filter(None, (self.note, self.warning))]
 
     def rows(self) -> list[dict[str, Any]]:

@@ -209,7 +209,7 @@ def _groups(evaluation: Evaluation) -> list[Section]:
             if curve.blocks.binary else
             f"One threshold for all: {short(name)} of {among(point.threshold, curve.threshold)} or more, which answers "
             f"{percent(point.coverage)} of all rows.")  # fmt: skip
-    return [Section("groups", "Groups, those surely bad first", (Prose((said,)), *parts))]
+    return [Section("groups", "Groups, the worst first, as far as that is sure", (Prose((said,)), *parts))]
 
 
 def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: float) -> Table:

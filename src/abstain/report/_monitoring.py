@@ -131,7 +131,7 @@ def sections(seen: Monitoring, source: Source) -> list[Section]:
         Chart("coverage", "Coverage by period; dashed: at calibration", axis, "Coverage", tuple(covered),
               span, (0.0, 1.0), labels=labels, shares="y"),
         Chart("evidence", f"Evidence against the promise{beyond}; dashed: the alarm", axis, "Evidence, powers of ten",
-              (Series("", edge, np.array([alarm, alarm]), colour=-1), Series("", x, drawn, colour=1)), span,
+              (Series("", edge, np.array([alarm, alarm]), colour=-1), Series("", x, drawn, colour=0)), span,
               (min(-1.0, float(drawn.min())), most), labels=labels),
     )  # fmt: skip
     words = "The promise is broken where the evidence reaches the alarm; it may be looked at as often as one likes."

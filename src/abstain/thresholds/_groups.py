@@ -137,6 +137,7 @@ class GroupThresholds(Result):
         """Return in how many groups, and of how many rows, anything is answered."""
         n, accepted = (sum(getattr(one, name) for one in self.groups.values()) for name in ("n", "n_accepted"))
         return {"about": "groups answered", "left": len(kept), "count": len(self.groups), "n": n, "accepted": accepted,
+                "names": list(kept),
                 "coverage": accepted / n, "certified": self.guarantee() is not None}  # fmt: skip
 
     def headline(self) -> str:

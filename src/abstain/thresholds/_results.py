@@ -303,9 +303,10 @@ class CertifiedThreshold(Threshold):
         found += self._certified_instead(next(fact for fact in found if fact["about"] == "threshold"))
         if self.ranking is not None:
             value, low, high = self.ranking
-            found += [{"about": "usefulness", "score": "this score", "low": low},
-                      {"about": "ranking", "score": "this score", "value": value, "low": low,
-                       "high": high}]  # fmt: skip
+            whole = next((each.risk for each in self.attained if each.coverage == 1.0), None)
+            named = {"score": "this score", "low": low}
+            found += [{"about": "usefulness", **named, "all": whole, "sure": 1.0 - self.delta},
+                      {"about": "ranking", **named, "value": value, "high": high}]  # fmt: skip
         if self.bound == "binomial":
             found.append({"about": "promise", "attained": False, "some": False, "risk": self.risk_limit, "n": self.n,
                           "asked": self.risk_limit, "useless": False, "above": [], **ALL_READ,
