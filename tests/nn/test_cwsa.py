@@ -65,21 +65,110 @@ def test_an_empty_batch_changes_no_metric(bins):
     assert one.compute() == other.compute()
 
 
-@pytest.mark.parametrize(("shape", "tied"), [((64, 10), False), ((5, 1), False), ((64, 10), True)])
-def test_the_short_way_to_the_largest_probability_has_the_same_gradient(shape, tied):
-    """On the CPU the place of the largest comes from NumPy; a tie is divided among its classes as ever."""
+# ---------------------------------------------------------------------- against the formula, written out
+
+
+def written_out(logits, target, *, threshold=0.5, temperature=0.05, penalty=1.0, denominator="all", correctness="soft"):
+    """CWSALoss, one operation after the other as the docstring of smooth_cwsa has them."""
+    p = logits.softmax(dim=-1)
+    confidence = p.amax(dim=-1)
+    right = p[torch.arange(len(p)), target] if correctness == "soft" else 1.0 * (logits.argmax(dim=-1) == target)
+    above = (confidence - threshold) / temperature
+    trust = torch.nn.functional.softplus(above) * (temperature / (1.0 - threshold))
+    gain = (trust * (1.0 - (1.0 + penalty) * (1.0 - right))).sum()
+    return -gain / (len(p) if denominator == "all" else above.sigmoid().sum())
+
+
+def batch(shape=(64, 10), tied=False, dtype=torch.float64):
+    """Logits of which some rows have one largest, or half-integers among which most rows have several."""
     generator = torch.Generator().manual_seed(0)
-    logits = torch.zeros(shape) if tied else torch.randn(shape, generator=generator)
+    logits = 2.0 * torch.randn(shape, generator=generator, dtype=torch.float64)
     target = torch.randint(0, shape[1], shape[:1], generator=generator)
+    return (logits.clamp(-1.0, 1.0).round() if tied else logits).to(dtype), target
 
-    def plainly(z):
-        p = z.softmax(dim=-1)
-        right = p.gather(1, target[:, None])[:, 0]
-        return -nn.smooth_cwsa(1.0 - right, p.amax(dim=-1), denominator="all")
 
+OPTIONS = [
+    {},
+    {"denominator": "accepted", "penalty": 0.3},
+    {"correctness": "hard", "threshold": 0.2, "temperature": 0.4},
+    {"denominator": "accepted", "correctness": "hard", "penalty": 0.0},
+]
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("shape", [(64, 10), (5, 1)])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_value_and_gradient_are_those_of_the_formula(options, shape, tied):
+    """Fewer operations, and on the CPU the place of the largest from NumPy; a tie is divided among its classes."""
+    logits, target = batch(shape, tied)
     found, wanted = (
-        torch.autograd.functional.vjp(loss, logits) for loss in (lambda z: nn.CWSALoss()(z, target), plainly)
+        torch.autograd.functional.vjp(loss, logits)
+        for loss in (lambda z: nn.CWSALoss(**options)(z, target), lambda z: written_out(z, target, **options))
     )
-    torch.testing.assert_close(found, wanted, rtol=1e-6, atol=1e-12)
-    traced = torch.func.grad(lambda z: nn.CWSALoss()(z, target))(logits)  # where no tensor has memory of its own
-    torch.testing.assert_close(traced, wanted[1], rtol=1e-6, atol=1e-12)
+    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-15)
+    traced = torch.func.grad(lambda z: nn.CWSALoss(**options)(z, target))(logits)  # no tensor has memory of its own
+    torch.testing.assert_close(traced, wanted[1], rtol=1e-12, atol=1e-15)
+    single = torch.autograd.functional.vjp(lambda z: nn.CWSALoss(**options)(z, target), logits.float())
+    torch.testing.assert_close(tuple(each.double() for each in single), wanted, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_gradients_of_both_orders(options):
+    """By finite differences, in double precision."""
+    logits, target = batch((6, 4))
+    logits.requires_grad_()
+    assert torch.autograd.gradcheck(lambda z: nn.CWSALoss(**options)(z, target), (logits,))
+    assert torch.autograd.gradgradcheck(lambda z: nn.CWSALoss(**options)(z, target), (logits,))
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_compile_captures_one_graph(options):
+    """The whole loss is one graph (fullgraph=True), and gives what it gives without; ties included."""
+    torch.compiler.reset()
+    criterion = nn.CWSALoss(**options)
+    compiled = torch.compile(criterion, fullgraph=True, backend="aot_eager")
+    for tied in (False, True):
+        logits, target = batch(tied=tied, dtype=torch.float32)
+        found, wanted = (
+            torch.autograd.functional.vjp(lambda z, loss=loss, y=target: loss(z, y), logits)
+            for loss in (compiled, criterion)
+        )
+        torch.testing.assert_close(found, wanted)
+
+
+def test_half_precision_under_autocast():
+    """The model computes in bfloat16, whose logits tie often; the loss is that of the same numbers in float32."""
+    model = torch.nn.Linear(6, 4)
+    x, target = torch.randn(32, 6, generator=torch.Generator().manual_seed(0)), torch.arange(32) % 4
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = model(x)
+        value = nn.CWSALoss()(logits, target)
+    assert logits.dtype == torch.bfloat16
+    assert value.dtype == torch.float32
+    assert value.item() == pytest.approx(written_out(logits.detach().double(), target).item(), rel=1e-5)
+    value.backward()
+    assert bool(model.weight.grad.isfinite().all())
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8])
+def test_labels_of_any_whole_numbers_and_none_of_fractions(dtype):
+    """A class index in few bits is one; 0.5 is none, and not cut to 0."""
+    logits, target = batch()
+    assert nn.CWSALoss()(logits, target.to(dtype)) == nn.CWSALoss()(logits, target)
+    with pytest.raises(RuntimeError, match="index"):
+        nn.CWSALoss()(logits, target + 0.5)
+
+
+def test_losses_and_confidences_of_two_precisions():
+    """The value has the wider one, and 0/1 losses may be booleans."""
+    loss, confidence = torch.tensor([0.0, 1.0, 0.0]), torch.tensor([0.9, 0.7, 0.6])
+    wanted = nn.smooth_cwsa(loss.double(), confidence.double()).item()
+    for losses, scores in [
+        (loss.double(), confidence),
+        (loss, confidence.double()),
+        (loss.bool(), confidence),
+        (loss.half(), confidence),
+    ]:
+        value = nn.smooth_cwsa(losses, scores)
+        assert value.item() == pytest.approx(wanted, rel=1e-6)
+        assert value.dtype == (torch.float64 if torch.float64 in (losses.dtype, scores.dtype) else torch.float32)

@@ -192,6 +192,16 @@ def test_autocast():
     assert bool(model.weight.grad.isfinite().all())
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("ties", ["order", "exact"])
+def test_weights_of_any_precision(dtype, ties):
+    """Asked for by name, also where NumPy has no such numbers."""
+    confidence = torch.tensor([0.9, 0.5, 0.7, 0.1])
+    weight = nn.loss_weights(confidence, "augrc", ties=ties, dtype=dtype)
+    assert weight.dtype == dtype
+    assert weight.tolist() == [0.875, 0.375, 0.625, 0.125]
+
+
 def test_huge_logits_stay_finite():
     """Half-precision networks produce them: no overflow, no NaN."""
     logits = torch.tensor([[6e4, -6e4], [-6e4, 6e4]], dtype=torch.float16, requires_grad=True)

@@ -96,7 +96,7 @@ def rank_weighted_loss(
     if loss.ndim > 1:
         return (weights * loss).mean()
     # one operation with a gradient; DDP averages over processes, so each divides by the mean of their batch sizes
-    return torch.dot(weights * (len(sizes) / sum(sizes)), loss)
+    return torch.dot(weights.mul_(len(sizes) / sum(sizes)), loss)  # nobody else has seen these weights
 
 
 class _RankLoss(nn.Module):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -162,10 +163,12 @@ def loss_weights(
     if ties == "exact":
         return _exact(confidence, estimator, dtype)
     weights = _table(estimator, confidence.shape[-1], dtype, confidence.device, False)
-    result = torch.empty_like(confidence, dtype=dtype)
     scores = _in_memory(confidence)
-    if scores is not None:  # a batch is sorted by NumPy in a third of PyTorch's time
-        result.numpy()[scores.argsort()] = weights.numpy()
-        return result
+    ascending = None if scores is None else _in_memory(weights)
+    if ascending is not None:  # a batch is sorted by NumPy in a third of PyTorch's time
+        ranked = np.empty_like(ascending)
+        ranked[scores.argsort()] = ascending
+        return torch.from_numpy(ranked)
     order = confidence.argsort(dim=-1)
+    result = torch.empty_like(confidence, dtype=dtype)
     return result.scatter_(-1, order, weights if order.ndim == 1 else weights.expand(order.shape))
