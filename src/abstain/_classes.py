@@ -13,6 +13,8 @@ from abstain._typing import ArrayLike
 #: Probabilities may be off by this: sums of rows, their entries, and confidences that are some. Softmaxes saved
 #: by real programs are off by 1.4e-5 (float32) to 5e-4 (float16); logits, percentages or a missing class by far more.
 ROUNDING = 1e-3
+#: What to do where a label is missing. Labels that come late tell errors first, so the early ones are no sample.
+UNLABELLED = "label it, or leave out rows by lot or age, not by whether a label came"
 
 
 def host(column: ArrayLike) -> Any:
@@ -84,9 +86,9 @@ def class_labels(column: ArrayLike, name: str, xp: Any, device: Any, n_classes: 
     values = vector(column, name, xp, device)
     if xp is not np:
         values = array_api_compat.to_device(values, device)
-    refuse(xp.isnan(values), values, name, "is missing", "leave out rows without a label", xp)
+    refuse(xp.isnan(values), values, name, "is missing", UNLABELLED, xp)
     refuse(values != xp.floor(values), values, name, "is no whole number", "give class indices 0, 1, 2, …", xp)
-    refuse(values == -1, values, name, "is missing (-1)", "leave out rows without a label", xp)
+    refuse(values == -1, values, name, "is missing (-1)", UNLABELLED, xp)
     last = 2**53 - 1 if n_classes is None else n_classes - 1  # float64 counts no further
     span = ">= 0 and < 2**53" if n_classes is None else f"in 0 .. {last}"
     remedy = f"class indices must be {span}"
@@ -122,7 +124,8 @@ def texts(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "O":
         for position, value in enumerate(array):
             if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
-                raise ValueError(f"{name} is missing: {name}[{position}] = {value!r}; fill it in or leave out this row")
+                remedy = UNLABELLED if name == "labels" else "fill it in or leave out this row"
+                raise ValueError(f"{name} is missing: {name}[{position}] = {value!r}; {remedy}")
             if not isinstance(value, str):
                 raise TypeError(f"{name} mixes text and numbers: {name}[{position}] = {value!r}; give one type")
     if not len(array):

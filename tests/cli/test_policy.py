@@ -152,3 +152,36 @@ def test_wrong_use_of_two_scores(
     assert run(["threshold", "val.csv", "--logits", "z_*", *options, "-o", "p.json"]) == 2
     assert message in capsys.readouterr().err
     assert not Path("p.json").exists()
+
+
+def test_late_labels_are_not_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who leaves out rows without a label yet keeps the errors that came first; the remedy is the age of rows."""
+    assert run(THRESHOLD) == 0
+    rows = pl.read_csv("test.csv").with_row_index()
+    rows.with_columns(y=pl.when(pl.col("index") > 1000).then(None).otherwise(pl.col("y"))).write_csv("late.csv")
+    capsys.readouterr()
+    assert run(["monitor", "p.json", "late.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "not by whether a label came" in said
+    assert "labels that come late need --time and --maturity" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give --confidence or --uncertainty, one of the other columns: conf_a, conf_b"),
+        (
+            ["--score", "conf_a"],
+            "no score that is computed is called 'conf_a'; a finished column is given as --confiden",
+        ),
+        (["--score", "energy"], "'energy' is computed from logits or probabilities, which the file does not hold"),
+    ],
+)
+def test_a_column_is_no_computed_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    """A file of finished columns: which one is asked for by name, and nothing is said that nobody asked."""
+    path = tmp_path / "two.csv"
+    path.write_text("labels,predictions,conf_a,conf_b\n1,1,.9,.3\n0,1,.8,.2\n1,1,.7,.2\n")
+    assert run(["threshold", str(path), "--coverage", "0.5", *options]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -278,3 +278,16 @@ def test_a_row_of_pandas_is_a_row(name: str) -> None:
     assert [repr(policy.decide(row)) for _, row in frame.iterrows()] == [repr(policy.decide(row)) for row in rows[:20]]
     if name == "column":
         assert len(policy.decide(frame["s"])) == 20
+
+
+def test_a_pair_of_probabilities_is_not_guessed_at() -> None:
+    """Of a policy on P(class 1) two numbers may be one case or two; nor are many decisions true or false."""
+    found = abstain.choose_threshold([0, 1, 0, 0], [0.9, 0.6, 0.8, 0.95], coverage=0.5)
+    for known in ({}, {"class_names": ["paid", "default"]}):
+        policy = found.policy(score="msp", probabilities="pd", **known)
+        with pytest.raises(ValueError, match="may be one row of classes or many probabilities of the second class"):
+            policy.decide([0.55, 0.45])
+        assert not policy.decide([[0.55, 0.45]])
+        assert policy.decide([[0.05]])
+        with pytest.raises(ValueError, match="the truth of 2 decisions is ambiguous"):
+            bool(policy.decide([[0.55], [0.95]]))

@@ -98,8 +98,9 @@ def monitor_command(
     """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
 
     FILE holds all labelled rows since the deployment, in the order in which their labels came; with --state only the
-    new ones. A quoted pattern, or a folder, of Parquet files is counted, and taken in the order of --time. The test may
-    be repeated every day. Without FILE what was watched so far is shown.
+    new ones. Where labels come late, all rows, with --time and --maturity. A quoted pattern, or a folder, of Parquet
+    files is counted, and taken in the order of --time. The test may be repeated every day. Without FILE what was
+    watched so far is shown.
     """
     from abstain import load_policy
     from abstain.thresholds import Watch, in_frame, in_time_order, load_watch
@@ -191,7 +192,11 @@ def _monitored(
         outputs, loss = read_pool(file, groups=by, scores=extra, **columns)
         names = by
     else:
-        outputs, _, names = read(file, extra, by, score=policy.score if policy.inputs else None, **columns)
+        try:
+            outputs, _, names = read(file, extra, by, score=policy.score if policy.inputs else None, **columns)
+        except ValueError as error:
+            late = "; labels that come late need time= and maturity=" if "labels is missing" in str(error) else ""
+            raise ValueError(f"{error}{late}") from error
         loss = outputs.loss_per_sample()
     found = dict(zip(by, names, strict=True))
     with about(file):

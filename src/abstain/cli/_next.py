@@ -73,7 +73,7 @@ def after_comparison(
     from abstain import scores
 
     computed = score is not None and score.partition("(")[0] in scores.names()
-    chosen = [] if score is None else ["--score" if computed else "--confidence", score]
+    chosen = [] if score in (None, "confidence") else ["--score" if computed else "--confidence", str(score)]
     by = [] if groups is None else ["--groups", groups]
     scored = [] if score is None else ["--scores", score]
     rows = f"{NEW}{Path(file).suffix}" if chosen_by else file

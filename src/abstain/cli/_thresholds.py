@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,10 +44,7 @@ def _scored(
             "--score and --temperature compute a confidence from --logits or --probabilities; leave --confidence out"
         )
     if outputs.logits is None and outputs.probabilities is None:
-        raise ValueError(
-            f"{score or 'msp'!r} is computed from logits or probabilities, which the file does not hold, and a "
-            "finished column cannot be scaled; give logits= or probabilities=, or confidence= alone"
-        )
+        raise ValueError(_no_score(score if temperature is None else score or "msp", origin.rest))
     probabilities = outputs.logits is None or (given["probabilities"] and not given["logits"])
     kind: Any = "probabilities" if probabilities else "logits"
     names = origin.matrix.get(kind) or [origin.single["positive_probability"]]
@@ -55,6 +52,22 @@ def _scored(
     inputs_of(how["score"], how.get("logits"), how.get("probabilities"), temperature)
     with noted():
         return compute(how["score"], kind, getattr(outputs, kind), temperature), how
+
+
+def _no_score(score: str | None, columns: Sequence[str]) -> str:
+    """Return why nothing tells how sure each row is, and what does."""
+    from abstain._checks import listed
+    from abstain.scores import names
+
+    if score is not None and score.partition("(")[0] not in names():
+        return f"no score that is computed is called {score!r}; a finished column is given as confidence="
+    if score is None:
+        others = f", one of the other columns: {listed(columns)}" if columns else ""
+        return f"nothing says how sure each row is; give confidence= or uncertainty={others}"
+    return (
+        f"{score!r} is computed from logits or probabilities, which the file does not hold, and a finished column "
+        "cannot be scaled; give logits= or probabilities=, or confidence= alone"
+    )
 
 
 def _say_repeated(outputs: Outputs) -> None:

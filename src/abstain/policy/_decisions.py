@@ -56,6 +56,11 @@ class Decisions:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def __bool__(self) -> bool:
+        if len(self) != 1:
+            raise ValueError(f"the truth of {len(self)} decisions is ambiguous; take .accepted, or one of them")
+        return bool(self[0])
+
     def __getitem__(self, row: int) -> Decision:
         reason = REASONS[self.codes[row]]
         return Decision(reason == "accepted", reason, float(self.score[row]), float(self.threshold[row]))
