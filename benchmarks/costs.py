@@ -320,9 +320,9 @@ def main() -> None:
         except ImportError as missing:
             say(f"{name:<15} {row.title:<38} not measured: {missing}")
             continue
-        over = "input" if name in PEAKS else f"{row.over} ({1e3 * second:.3g} ms)"
+        over = row.unit if name in PEAKS else f"x {row.over} ({1e3 * second:.3g} ms)"
         each = "" if name in PEAKS or not row.units else f" = {1e9 * found * second / row.units:.2f} ns each"
-        say(f"{name:<15} {row.title:<38} {found:8.3g} x {over:<32} bar {row.bar:g}{each}")
+        say(f"{name:<15} {row.title:<38} {found:8.3g} {over:<34} bar {row.bar:g}{each}")
 
 
 if __name__ == "__main__":

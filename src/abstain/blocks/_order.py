@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain._sums import parts
 from abstain._typing import FloatArray, IntArray
 
 #: From this many rows on, the additional passes over the numbers cost less than the sort saves.
@@ -45,9 +46,11 @@ def _by_one_sort(score: FloatArray) -> tuple[IntArray, FloatArray]:
     if lost:
         key >>= np.uint64(lost)
     key <<= np.uint64(row_bits)
-    key |= np.arange(score.size, dtype=np.uint64)
+    for part in parts(key.size):  # a column of row numbers would be the fourth of this size
+        key[part] |= np.arange(part.start, min(part.stop, key.size), dtype=np.uint64)
     key.sort()
-    order = (key & np.uint64((1 << row_bits) - 1)).view(np.int64)
+    key &= np.uint64((1 << row_bits) - 1)
+    order = key.view(np.int64)
     ranked = score.take(order)
     if lost and (ranked[1:] > ranked[:-1]).any():  # nearly in order, which a stable sort turns into speed
         again = np.argsort(-ranked, kind="stable")

@@ -123,6 +123,7 @@ class Judged:
             return ()
         from abstain.thresholds import ladder
 
+        blocks._let_go()  # the order of the rows takes as much memory
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             tried = len(LADDER) * len(self.whole)

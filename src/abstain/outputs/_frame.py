@@ -98,7 +98,9 @@ class FrameColumns:
                 raise ValueError("has no rows; at least one sample is needed")
             self.written = {name: frame[name] for name in coded}
             frame = frame.with_columns(frame[name].cast(read[name], strict=False) for name in coded)
-            return {name: self._column(frame[name], name in numeric) for name in names}
+            whole = {name: frame[name].rechunk() for name in names}  # else each look at it as an array is a copy
+            del frame
+            return {name: self._column(whole.pop(name), name in numeric) for name in names}
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ValueError(self._broken(error)) from error
 
