@@ -9,7 +9,8 @@ The quick form takes about two minutes on an idle core, the full one about fifte
 - ``exact``: values with all labels; bias and inclusion frequencies of every design in many draws of a small pool.
 - ``coverage``: 95 % intervals of the default at four sizes, and labels needed: the squared error beside that of plain
   evaluation of as many uniformly drawn rows, whose labels would be 1.
-- ``useless``: the same for scores that say nothing.
+- ``price``: widths beside those of plain evaluation, by how many errors are expected.
+- ``useless``: labels needed where the score says nothing.
 - ``population``: intervals about what a pool was drawn from.
 - ``adaptive``: AURC with two stages, and with the error rate stated.
 - ``wrong``: intervals where nearly all rows are wrong.
@@ -30,7 +31,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks import few_labels_pools
-from benchmarks.few_labels_decisions import stop, zone  # noqa: F401  (found by name)
+from benchmarks.few_labels_decisions import price, stop, zone  # noqa: F401  (found by name)
 from benchmarks.few_labels_pools import Form, geometric, pairs, pools, ratio, share, uniform, value_of
 
 import abstain
@@ -39,6 +40,7 @@ from abstain.pool import Sample, _design, _stages
 from abstain.pool._pair import FLOOR, contrast
 
 SIZES = (100, 200, 400, 1000)
+PARTS = "exact,coverage,price,useless,population,adaptive,wrong,compare,judge,zone,stop"
 
 
 # ---------------------------------------------------------------------- exact
@@ -350,7 +352,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", default=os.environ.get("ABSTAIN_DATA", ""))
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--only", default="exact,coverage,useless,population,adaptive,wrong,compare,judge,zone,stop")
+    parser.add_argument(
+        "--only", default="exact,coverage,price,useless,population,adaptive,wrong,compare,judge,zone,stop"
+    )
     parser.add_argument("--pools", default="")
     parser.add_argument("--draws", type=int, help="draws of a cell, instead of those of the form")
     given = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Certificates from few labels, and when to stop labelling, for ``benchmarks.few_labels``."""
+"""Certificates from few labels, when to stop labelling, and what few errors cost, for ``benchmarks.few_labels``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from benchmarks.few_labels_pools import Form, share, value_of
+from benchmarks.few_labels_pools import Form, geometric, share, uniform, value_of
 
 import abstain
 from abstain import pool as room
@@ -111,3 +111,29 @@ def stop(form: Form, data: dict[str, Any]) -> None:
         three = [share(np.array(each)) for each in (held, wrong, naive)]
         print(f"  {name:18s} stop at a half-width of 25 %: covered {three[0]}", end="")
         print(f"; wrong at any of {looks} looks: group bounds {three[1]}, plain intervals {three[2]}", flush=True)
+
+
+def price(form: Form, data: dict[str, Any]) -> None:
+    """Widths beside those of plain evaluation of the labelled rows, by how many errors these are expected to show."""
+    runs, bounds = form.draws(100, 15), (0.0, 5.0, 15.0, 50.0, np.inf)
+    found: dict[Any, list[float]] = {}
+    for loss, score in data.values():
+        pool = room.Pool.of(score)
+        for n in (100, 200, 400, 1000):
+            if n > 0.8 * pool.n:
+                continue
+            rng, errors = np.random.default_rng(n), n * loss.mean()
+            place = int(np.searchsorted(bounds, errors, side="right"))
+            for key in ("augrc", "aurc"):
+                metric, widths = abstain.metrics.get(key), []
+                for _ in range(runs):
+                    sample = uniform(pool, loss, n, rng)
+                    few = room.estimate(metric, sample, 0.95, "pool")
+                    plain = abstain.evaluate(loss=sample.loss, confidence=score[sample.rows], metrics=key)
+                    widths.append((few.high - few.low, plain.measurements[0].high - plain.measurements[0].low))
+                few_width, plain_width = np.nanmedian(np.array(widths), axis=0)
+                found.setdefault((key, place), []).append(few_width / plain_width)
+    for (key, place), each in sorted(found.items()):
+        said = f"{bounds[place - 1]:g} to {bounds[place]:g} errors expected, {len(each)} cells of {runs} draws"
+        print(f"  {key}, {said}: median width beside plain evaluation x{geometric(each):.2f}"
+              f" ({min(each):.2f} to {max(each):.2f})", flush=True)  # fmt: skip
