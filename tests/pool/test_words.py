@@ -27,3 +27,14 @@ def test_few_errors_say_what_they_cost_and_what_one_more_would_do() -> None:
     assert any("had the most confident labelled row been wrong, too" in note for note in found.notes())
     many = np.where(plan.stage > 0, (rng.random(5000) < 0.2) * 1.0, np.nan)
     assert not abstain.evaluate(loss=many, confidence=score, plan=plan).provenance["few_labels"]["one_more_error"]
+
+
+def test_one_more_error_gives_a_value_that_some_labels_could_give() -> None:
+    """With a single label the value of one more error is still a possible one: no accuracy below 0."""
+    score = np.linspace(0.0, 1.0, 50)
+    plan = abstain.plan_labels(score, n=1, seed=1)
+    found = abstain.evaluate(loss=np.where(plan.stage > 0, 0.0, np.nan), confidence=score, plan=plan)
+    more = found.provenance["few_labels"]["one_more_error"]
+    assert 0.0 <= more["Accuracy"] <= 1.0
+    assert more["AUGRC"] <= 0.5
+    assert more["AURC"] <= 1.0

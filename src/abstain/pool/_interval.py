@@ -92,13 +92,14 @@ def one_more(metric: Metric, sample: Sample) -> float | None:
     """
     if sample.errors >= FEW or not _linear(metric) or sample.complete:
         return None
-    counted = _weights.per_row(metric, sample.estimated, sample.pool)[sample.rows] != 0.0
-    right = np.flatnonzero(counted & (sample.loss == 0.0))
+    per_loss = _weights.per_row(metric, sample.estimated, sample.pool)
+    right = np.flatnonzero((per_loss[sample.rows] != 0.0) & (sample.loss == 0.0))
     if not right.size:
         return None
     loss = sample.loss.copy()
     loss[right[np.argmin(sample.pool.block[sample.rows[right]])]] = 1.0
-    return float(metric.value(replace(sample, loss=loss).estimated, **metric.options))
+    then = replace(sample, loss=loss)
+    return _possible(metric, then, per_loss, float(metric.value(then.estimated, **metric.options)))
 
 
 def _nothing(why: str) -> Found:

@@ -28,7 +28,7 @@ def of_plan(plan: LabelPlan) -> list[str]:
     need = "" if not math.isfinite(plain) else f"; plain evaluation would need about {plain:,.0f} labels for it"
     lines.append(f"expected half-width with {total} labels: {width:.3g} at level {facts['level']:g}, {source}{need}")
     errors, room = facts.get("expected_errors", math.inf), facts.get("expected_room", 0.0)  # older plans have none
-    if errors < FEW - 1e-6 and room > 0.0:
+    if errors < FEW - 0.05 and room > 0.0:
         more = math.ceil(total * FEW / errors - 1e-6)
         remedy = f"; {more:,} labels would show {FEW}" if more <= np.count_nonzero(plan.frame) else ""
         lines.append(
