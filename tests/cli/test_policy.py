@@ -163,7 +163,25 @@ def test_late_labels_are_not_left_out(folder: Path, capsys: pytest.CaptureFixtur
     assert run(["monitor", "p.json", "late.csv"]) == 2
     said = capsys.readouterr().err
     assert "not by whether a label came" in said
-    assert "labels that come late need --time and --maturity" in said
+    assert said.rstrip().endswith("whether a label came: give --time and --maturity")
+
+
+@pytest.mark.parametrize("command", ["threshold", "audit", "monitor"])
+def test_no_verdict_is_left_out_because_it_is_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    """Whatever column holds the verdicts, a command of promises says that rows count by their age."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{k % 2},{k / 50}" for k in range(50)]
+    Path("rows.csv").write_text("\n".join(["loss,confidence", *rows]))
+    Path("late.csv").write_text("\n".join(["loss,confidence", *rows[:40], *[f",{k / 50}" for k in range(10)]]))
+    assert run(["threshold", "rows.csv", "--risk", "0.9", "--delta", "0.1", "-o", "p.json"]) == 0
+    capsys.readouterr()
+    given = ["late.csv", "--risk", "0.9", "--delta", "0.1"] if command == "threshold" else ["p.json", "late.csv"]
+    assert run([command, *given]) == 2
+    said = capsys.readouterr().err
+    assert "10 of 50 rows have no label: if labels come late, rows count by their age" in said
+    assert ("give --time and --maturity" in said) == (command == "monitor")
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def evaluate_command(
     try:
         lacking = {"nan_policy": "drop"} if nan_policy == "drop" else {}
         outputs, wanted, names = read(
-            file, score_names(scores), words(groups), say=False, beside=beside, **columns, **lacking
+            file, score_names(scores), words(groups), say=False, beside=beside, late=None, **columns, **lacking
         )
     except ValueError as error:
         from abstain.evaluation import explained

@@ -28,13 +28,15 @@ def read(
     say: bool = True,
     score: str | None = None,
     beside: dict[str, Any] | None = None,
+    late: str | None = "give only rows that are old enough to have all of theirs",
     **options: Any,
 ) -> tuple[Outputs, list[str], list[str]]:
     """Return the outputs, the scores and the groups to evaluate, with patterns expanded.
 
     A column of the file comes before a computed score of the same name: it is the file's own word. What was
     understood is said on standard error, unless the result says it itself; ``score`` is the computed one that decides.
-    ``beside``: columns that a report shows, which are no groups; what they hold is filled in.
+    ``beside``: columns that a report shows, which are no groups; what they hold is filled in. ``late``: what to do
+    where labels are still to come.
     """
     columns = column_names(file) if wanted else []
     external = []
@@ -47,7 +49,10 @@ def read(
                 f"{file}: {name!r} is neither a score nor a column; {_nearest(name, columns)}; see 'abstain scores'"
             )
     shown = {} if beside is None else beside
-    outputs = abstain.read_outputs(file, scores=external, groups=[*by, *shown], **options)
+    try:
+        outputs = abstain.read_outputs(file, scores=external, groups=[*by, *shown], **options)
+    except ValueError as error:
+        raise error if late is None else _unlabelled(error, file, late, options) from None
     if shown:
         columns_of, chosen = outputs.groups or {}, _expanded(by, outputs.groups)
         shown.update((name, columns_of[name]) for name in shown)
@@ -55,6 +60,19 @@ def read(
     if say:
         _say(file, outputs, score)
     return outputs, _expanded(wanted, outputs.scores), _expanded(by, outputs.groups)
+
+
+def _unlabelled(error: ValueError, file: Path, late: str, options: Mapping[str, Any]) -> ValueError:
+    """Return what to say where a file was refused because only some rows have a label."""
+    from abstain.outputs import missing
+
+    found = missing(str(file), **options)
+    if options.get("unlabelled") or found is None or not 0 < found[0] < found[1]:
+        return error
+    return ValueError(
+        f"{error}; {found[0]} of {found[1]} rows have no label: if labels come late, rows count by their age, never by "
+        f"whether a label came: {late}"
+    )
 
 
 #: What was understood of the files of this run; said on standard error once the work is done.

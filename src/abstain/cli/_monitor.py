@@ -192,11 +192,8 @@ def _monitored(
         outputs, loss = read_pool(file, groups=by, scores=extra, **columns)
         names = by
     else:
-        try:
-            outputs, _, names = read(file, extra, by, score=policy.score if policy.inputs else None, **columns)
-        except ValueError as error:
-            late = "; labels that come late need time= and maturity=" if "labels is missing" in str(error) else ""
-            raise ValueError(f"{error}{late}") from error
+        score = policy.score if policy.inputs else None
+        outputs, _, names = read(file, extra, by, score=score, late="give --time and --maturity", **columns)
         loss = outputs.loss_per_sample()
     found = dict(zip(by, names, strict=True))
     with about(file):

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from abstain._checks import Undefined, UndefinedMetricWarning, refuse, same_length, to_numpy, vector
-from abstain._classes import is_text, texts
+from abstain._classes import UNLABELLED, is_text, texts
 from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.blocks import TieBlocks
@@ -183,7 +183,7 @@ def macro_selective_risk(
     point = RiskCoverageCurve(blocks).at(coverage=coverage, threshold=threshold)
     classes = texts(labels, "labels") if is_text(labels) else vector(labels, "labels", np, None)
     if classes.dtype.kind == "f":
-        refuse(np.isnan(classes), classes, "labels", "is missing", "leave out rows without a label", np)
+        refuse(np.isnan(classes), classes, "labels", "is missing", UNLABELLED, np)
     samples = blocks.samples
     assert samples is not None
     losses = to_numpy(samples.loss)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import Undefined, UndefinedMetricWarning, UnmetNeed, not_negative, one_of, plain, to_numpy
+from abstain._classes import UNLABELLED
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._declare import documented
@@ -133,7 +134,7 @@ def prevalence_weights(
         raise ValueError(f"labels must hold one label per sample, got shape {column.shape}")
     unknown = np.array([each is None or each != each for each in column.tolist()]) | np.ma.getmaskarray(labels)
     if unknown.any():
-        raise ValueError(f"labels[{int(np.argmax(unknown))}] is missing; leave out rows without a label")
+        raise ValueError(f"labels[{int(np.argmax(unknown))}] is missing; {UNLABELLED}")
     shares: Any = prevalence
     if not isinstance(shares, str | Mapping):
         got = type(prevalence).__name__

@@ -129,8 +129,9 @@ class Policy:
         rows : float, None, dict, array-like or data frame
             What the policy names. A number is the value of its column of the score, and an array of shape (n,) many of
             them. Where the score is computed from classes, an array of shape (K,) is one row and (n, K) are n rows; of
-            a policy on the probability of the second of two classes, a number or an array of shape (n,). A dict is one
-            row, by column; a frame of pandas, polars or another library that Narwhals knows, and a list of dicts, many.
+            a policy on the probability of the second of two classes, a number or an array of shape (n, 1). A dict is
+            one row, by column; a frame of pandas, polars or another library that Narwhals knows, and a list of dicts,
+            many.
         groups : text or array-like, optional
             The group of each row, unless a dict or frame holds it.
         second : float or array-like, optional
