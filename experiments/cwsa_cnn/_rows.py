@@ -21,8 +21,9 @@ def jobs(size: str) -> list[Job]:
         return _rows(SMOKE, 2, "network.name=small", "network.width=4", "data.batch=32", "epochs=2")
     if size == "gpu":
         return _rows(MNIST, 5) + _rows(CIFAR10, 5, "flip=true")
-    small = ("network.width=16", "epochs=10")
-    return _rows(MNIST, 3, *small, "crop=2") + _rows(CIFAR10, 3, *small, "flip=true")
+    digits = ("network.name=small", "crop=0", "epochs=10")
+    pictures = ("network.name=vgg11bn", "network.width=16", "epochs=8", "flip=true")
+    return _rows(MNIST, 3, *digits) + _rows(CIFAR10, 3, *pictures)
 
 
 STUDY = Study("cwsa_cnn", __doc__ or "", jobs, tables)

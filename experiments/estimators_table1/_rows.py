@@ -69,14 +69,14 @@ def jobs(size: str) -> list[Job]:
             for job in seeds_of(setting, PAPER, range(5), epochs=200, rate=0.1, tune=30, tune_rate=1e-3,
                                 network=(f"network.name={name}",), prefix=f"{name}-")
         ]  # fmt: skip
-    return [*_first(), *_when()]
+    return [*_when(), *_points(range(3)), *_points(range(3, 5))]
 
 
-def _first() -> list[Job]:
-    """Two points of a training: near its best, and while it still improves; five seeds."""
+def _points(seeds: Sequence[int]) -> list[Job]:
+    """Two points of a training: near its best, and while it still improves."""
     names = list(ROWS)
-    near = seeds_of(NEAR, names, range(5), epochs=15, rate=0.05, tune=3, tune_rate=1e-3)
-    young = seeds_of(replace(NEAR, name="young"), names, range(5), epochs=4, rate=0.05, tune=3, tune_rate=0.01,
+    near = seeds_of(NEAR, names, seeds, epochs=15, rate=0.05, tune=3, tune_rate=1e-3)
+    young = seeds_of(replace(NEAR, name="young"), names, seeds, epochs=4, rate=0.05, tune=3, tune_rate=0.01,
                      branches=True)  # fmt: skip
     return near + young
 

@@ -109,7 +109,7 @@ def jobs(size: str) -> list[Job]:
             *seeds_of(SVHN, range(5), usual, _epochs(100, 200, 20, 100, 150, 50), svhn, 50),
             *_with_a_shift(),
         ]
-    small = ("network.name=svhn_net", "network.width=16", "crop=2", "cutout=8", "stage.main.rate=0.05")
+    small = ("network.name=small", "crop=0", "flip=false", "cutout=0", "stage.main.rate=0.05")
     short = _epochs(10, 8, 2, 10, 12, 4)
     return [
         *seeds_of(FASHION, range(3), (2.2, 6.0), short, small, 20),

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.stats import t
 
+from abstain._files import write_text
 from abstain.study import Grid, StudyResults, evaluate, select_settings
+from abstain.study._grid import column_of
+from experiments.training._differences import markdown
 from experiments.training._jobs import Job
 
 #: Name in the paper -> (family, score).
@@ -28,29 +37,101 @@ SCORES = {
     "DG-TEMP-MLS": ("deep_gamblers", "temp_msp"),
 }
 METRICS = ("augrc", "aurc")
+ERRORS = "selective_risk(coverage=1.0)"
+#: What is kept of every number.
+KEPT = ("data", "model", "seed", "set", "role", "shift", "id_failures", "score", "metric", "label", "direction", "n",
+        "value")  # fmt: skip
 
 
 def tables(output: Path, jobs: Sequence[Job]) -> str:
-    """Return, per data set, AUGRC of what AUGRC chose, and ranks by AURC beside ranks by AUGRC."""
-    parts = []
-    names = list(dict.fromkeys(job.setting.name for job in jobs))
-    for name in names:
+    """Return the tables of what is finished, and write every number beside them."""
+    numbers: list[dict[str, Any]] = []
+    for name in dict.fromkeys(job.setting.name for job in jobs):
         if name.endswith("_sub") or not (output / name / "study.json").exists():
             continue
         results = _measured(output / name)
         sub = output / f"{name}_sub"
         if (sub / "study.json").exists():
             results = _with(results, _measured(sub))
-        chosen = select_settings(results, METRICS)
+        numbers += results.numbers
+    write_text(output / "numbers.csv", _as_csv(numbers))
+    return shown(numbers)
+
+
+def _as_csv(numbers: Sequence[dict[str, Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, KEPT, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(numbers)
+    return stream.getvalue()
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """Read the numbers that :func:`tables` wrote."""
+    with file.open(encoding="utf-8", newline="") as stream:
+        found = list(csv.DictReader(stream))
+    return [{**row, "seed": int(row["seed"]), "n": int(row["n"]), "value": float(row["value"])} for row in found]
+
+
+def shown(numbers: Sequence[dict[str, Any]]) -> str:
+    """Return, per data set, AUGRC of what AUGRC chose, and ranks by AURC beside ranks by AUGRC."""
+    parts = []
+    for name in dict.fromkeys(row["data"] for row in numbers):
+        rows = [{**row, "standard_error": math.nan, "low": math.nan, "high": math.nan} for row in numbers
+                if row["data"] == name]  # fmt: skip
+        chosen = select_settings(StudyResults(tuple(row for row in rows if row["metric"] in METRICS)), METRICS)
         grids = {metric: _grid(chosen.results(metric), metric) for metric in METRICS}
-        texts = [
-            str(replace(_scaled(grids["augrc"]), title=f"{name}: AUGRC x 1000, settings chosen by AUGRC").table()),
-            str(grids["aurc"].changes(grids["augrc"])),
-            str(chosen.table("augrc")),
+        ranks, choices = grids["aurc"].changes(grids["augrc"]), chosen.table("augrc")
+        parts += [
+            f"**{name}: AUGRC x 1000**, settings chosen by AUGRC on validation; in brackets the difference from MSR "
+            f"of the same seeds with its t interval\n\n{_beside_msr(chosen.results('augrc'), grids['augrc'])}",
+            f"```\n{ranks}\n```",
+            f"```\n{choices}\n```",
+            f"**{name}: errors on the test set, %**\n\n{_errors(rows)}",
         ]
-        runs = {each.n_runs for each in results.means("augrc")}
-        parts += [*(f"```\n{text}\n```" for text in texts), f"Runs per number: {min(runs)} to {max(runs)}."]
     return "\n\n".join(parts)
+
+
+def _beside_msr(results: StudyResults, grid: Grid) -> str:
+    """Return the grid with differences from MSR, seed by seed."""
+    values: dict[tuple[str, str], dict[int, list[float]]] = {}
+    for row in results.only(metric="augrc").numbers:
+        if row["role"] != "validation":
+            title = column_of(row["role"], json.loads(row["shift"] or "{}"), row["set"])
+            cell = values.setdefault((f"{row['model']} {row['score']}", title), {})
+            cell.setdefault(row["seed"], []).append(1e3 * row["value"])
+    titles = [head.title for head in grid.heads]
+    body = []
+    for name in grid.values:
+        own, base = (f"{family} {score}" for family, score in (SCORES[name], SCORES["MSR"]))
+        cells = [_paired(values.get((own, each), {}), values.get((base, each), {}), name == "MSR") for each in titles]
+        body.append([name, *cells])
+    return markdown(["score", *titles], body)
+
+
+def _paired(own: dict[int, list[float]], base: dict[int, list[float]], alone: bool) -> str:
+    if not own:
+        return ""
+    mean = float(np.mean([np.mean(each) for each in own.values()]))
+    gaps = [float(np.mean(own[seed]) - np.mean(base[seed])) for seed in own if seed in base]
+    if alone or not gaps:
+        return f"{mean:.1f}"
+    middle = float(np.mean(gaps))
+    if len(gaps) == 1:
+        return f"{mean:.1f} ({middle:+.1f})"
+    half = float(t.ppf(0.975, len(gaps) - 1) * np.std(gaps, ddof=1) / math.sqrt(len(gaps)))
+    mark = "**" if abs(middle) > half else ""
+    return f"{mean:.1f} ({mark}{middle:+.1f}{mark} ± {half:.1f})"
+
+
+def _errors(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the errors of each network, by its own maximum probability's prediction, mean over seeds."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if row["metric"] == ERRORS and row["role"] == "test":
+            found.setdefault(row["model"], []).append(100.0 * row["value"])
+    body = [[model, str(len(each)), f"{np.mean(each):.1f}"] for model, each in found.items()]
+    return markdown(["network", "seeds", "errors, %"], body)
 
 
 def _measured(folder: Path) -> StudyResults:
@@ -63,6 +144,8 @@ def _measured(folder: Path) -> StudyResults:
             models = _models(folder, family, passes)
             if scores and models:
                 found.append(evaluate(folder, scores, list(METRICS), models=models, id_failures="drop", workers=1))
+            if scores and models and not passes:
+                found.append(evaluate(folder, scores[:1], [ERRORS], models=models, id_failures="drop", workers=1))
     return _together(found)
 
 
@@ -74,10 +157,8 @@ def _models(folder: Path, family: str, passes: bool) -> list[str]:
 
 
 def _together(parts: Sequence[StudyResults]) -> StudyResults:
-    first = parts[0]
     numbers = tuple(row for part in parts for row in part.numbers)
-    sums = np.concatenate([part.sums for part in parts]) if all(len(part.sums) for part in parts) else ()
-    return replace(first, numbers=numbers, sums=sums, failures=tuple(f for part in parts for f in part.failures))
+    return replace(parts[0], numbers=numbers, sums=(), failures=tuple(f for part in parts for f in part.failures))
 
 
 def _with(results: StudyResults, sub: StudyResults) -> StudyResults:
@@ -95,10 +176,3 @@ def _grid(results: StudyResults, metric: str) -> Grid:
         values={name: grid.values[row] for name, row in here.items()},
         spreads={name: grid.spreads[row] for name, row in here.items()},
     )
-
-
-def _scaled(grid: Grid) -> Grid:
-    values, spreads = (
-        {name: [1e3 * each for each in row] for name, row in table.items()} for table in (grid.values, grid.spreads)
-    )
-    return replace(grid, values=values, spreads=spreads)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -76,9 +76,13 @@ def read(file: Path) -> list[dict[str, object]]:
 
 
 def by_seeds(
-    rows: Sequence[dict[str, object]], models: Sequence[str], columns: Sequence[tuple[str, str, float]]
-) -> str:
-    """Return means over seeds and differences from cross-entropy; intervals are of training alone (Welch's t)."""
+    rows: Sequence[dict[str, object]], models: Sequence[str], columns: Sequence[tuple[str, str, float]],
+    bases: Mapping[str, str] | None = None,
+) -> str:  # fmt: skip
+    """Return means over seeds and differences from cross-entropy; intervals are of training alone (Welch's t).
+
+    ``bases`` names for some models another model to take the difference from.
+    """
     values: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         values.setdefault((str(row["model"]), str(row["quantity"])), []).append(float(row["value"]))  # type: ignore[arg-type]
@@ -86,17 +90,19 @@ def by_seeds(
     here = [model for model in models if any((model, quantity) in values for quantity in quantities)]
     body = []
     for model in here:
-        cells = [_cell(values.get((model, q), []), values.get(("ce", q), []), scale, model) for _, q, scale in columns]
+        base = (bases or {}).get(model, "ce")
+        beside_it = "" if base == model else base
+        cells = [_cell(values.get((model, q), []), values.get((beside_it, q), []), scale) for _, q, scale in columns]
         count = max(len(values.get((model, quantity), [])) for quantity in quantities)
         body.append([model, str(count), *cells])
     return markdown(["row", "seeds", *(label for label, _, _ in columns)], body)
 
 
-def _cell(own: Sequence[float], base: Sequence[float], scale: float, model: str) -> str:
+def _cell(own: Sequence[float], base: Sequence[float], scale: float) -> str:
     if not own:
         return ""
     mean = float(np.mean(own)) * scale
-    if model == "ce" or not base:
+    if not base:
         return f"{mean:.1f}"
     difference = mean - float(np.mean(base)) * scale
     half = welch(own, base) * scale

@@ -25,6 +25,9 @@ from experiments.cwsa_cnn._rows import STUDY as CWSA  # noqa: E402
 from experiments.estimators_table1._rows import STUDY as TABLE_1  # noqa: E402
 from experiments.fd_shifts._rows import STUDY as FD_SHIFTS  # noqa: E402
 from experiments.fd_shifts._tables import SCORES  # noqa: E402
+from experiments.fd_shifts._tables import read as read_scores  # noqa: E402
+from experiments.fd_shifts._tables import shown as shown_scores  # noqa: E402
+from experiments.openood._claims import CLAIMS, claims  # noqa: E402
 from experiments.openood._numbers import alone  # noqa: E402
 from experiments.openood._rows import STUDY as OPENOOD  # noqa: E402
 from experiments.openood._tables import beside, by_seeds, labelled, read, welch  # noqa: E402
@@ -122,6 +125,8 @@ def test_the_smallest_size_runs_to_its_tables_and_no_further(study, options, tmp
     assert all(record["cpu_seconds"] > 0 and record["peak_mb"] > 0 for record in records)
     assert (tmp_path / f"{study.name}-smoke.md").read_text(encoding="utf-8") == text
     assert "nan" not in text.replace("(+nan)", "") or study is OPENOOD  # no coverage reaches 5 % risk there
+    if study is FD_SHIFTS:
+        assert shown_scores(read_scores(tmp_path / "numbers.csv")) + "\n" == text
     assert main(study, command) == 0
     assert "0 of" in capsys.readouterr().err
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) == len(records)
@@ -223,3 +228,32 @@ def test_the_page_shows_the_numbers_that_are_kept():
     models = list(dict.fromkeys(job.model for job in OPENOOD.jobs("cpu") if job.setting.name == "fashion_small"))
     for columns in (labelled("test"), labelled("corruption"), beside("msp"), beside("knn"), beside("vim")):
         assert by_seeds(rows, models, columns) in page
+    assert claims(rows, "fashion_small") in page
+
+
+def test_claims_are_counted_by_hand():
+    """What beats every row on every seed holds; the reverse does not; noise decides nothing; bars leave rows out."""
+
+    def judged(plus, other, setting="fashion_small"):
+        rows = [
+            {"setting": setting, "model": model, "seed": str(seed), "quantity": "test errors", "value": value}
+            for model, values in (("sure_plus", plus), ("ce", other))
+            for seed, value in enumerate(values)
+        ]
+        line = next(line for line in claims(rows, setting).splitlines() if line.startswith("| J29"))
+        return line.split(" | ")[2:]
+
+    good, bad, noise = (0.050, 0.051, 0.052), (0.080, 0.081, 0.082), (0.05, 0.08, 0.06)
+    assert judged(good, bad) == ["1", "0", "0", "holds |"]
+    assert judged(bad, good) == ["0", "1", "0", "does not hold |"]
+    assert judged(noise, bad) == ["0", "0", "1", "not decided |"]
+    assert judged(good, [0.11, 0.12, 0.13]) == ["0", "0", "0", "not judged |"]
+    assert judged([0.15, 0.151, 0.152], [0.18, 0.181, 0.182], "cifar10") == ["1", "0", "0", "holds |"]
+    assert judged(good, bad[:1]) == ["0", "0", "0", "not judged |"]
+
+
+def test_claims_are_those_of_the_ledger():
+    """Each is named as the ledger names it."""
+    ledger = json.loads((ROOT / "experiments/claims/claims.json").read_text(encoding="utf-8"))
+    names = {claim["id"] for claim in ledger if claim["paper"] == "joint"}
+    assert {claim.name for claim in CLAIMS} <= names

@@ -15,8 +15,8 @@ from abstain.nn import networks
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        ("resnet18", 11_220_132), ("resnet34", 21_328_292), ("resnet50", 23_705_252), ("vgg16bn", 14_770_212),
-        ("vgg19bn", 20_081_188), ("wideresnet28x10", 36_536_884),
+        ("resnet18", 11_220_132), ("resnet34", 21_328_292), ("resnet50", 23_705_252), ("vgg11bn", 9_274_532),
+        ("vgg16bn", 14_770_212), ("vgg19bn", 20_081_188), ("wideresnet28x10", 36_536_884),
     ],
 )  # fmt: skip
 def test_published_sizes(name, parameters):

@@ -20,6 +20,7 @@ Body = Callable[[int, int, int, bool], tuple[nn.Module, int]]
 NETWORKS: dict[str, tuple[Body, int, int]] = {
     "small": (small, 16, 7),
     "svhn_net": (svhn_net, 32, 8),
+    "vgg11bn": (partial(vgg, depths=(1, 1, 2, 2, 2)), 64, 1),
     "vgg13bn": (partial(vgg, depths=(2, 2, 2, 2, 2)), 64, 1),
     "vgg16bn": (partial(vgg, depths=(2, 2, 3, 3, 3)), 64, 1),
     "vgg19bn": (partial(vgg, depths=(2, 2, 4, 4, 4)), 64, 1),
