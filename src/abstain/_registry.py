@@ -22,7 +22,10 @@ def not_known(kind: str, name: str, known: Iterable[str]) -> ValueError:
 
     known = list(known)
     hint = closest(name, known)
-    if CALLED.get(name) in known:
+    plain = name.lower().replace(" ", "_").replace("-", "_")
+    if plain in known:
+        hint = f"did you mean {plain!r}?"
+    elif CALLED.get(name) in known:
         hint = f"here it is called {CALLED[name]!r}"
     elif len(known) > MANY and not get_close_matches(name, known):
         nearest = ", ".join(map(repr, get_close_matches(name, known, cutoff=0.0)))

@@ -254,3 +254,22 @@ def test_halves_without_spread_have_no_interval() -> None:
         assert np.isnan(found.low)
         assert np.isnan(found.high)
         assert found.warning == "all halves have the same value: that says nothing about the spread"
+
+
+def test_a_detector_the_wrong_way_round_is_noted() -> None:
+    """A distance is high where the input is unknown: said with its AUROC, and not of a score that says nothing."""
+    rng = np.random.default_rng(0)
+    wrong, confidence = (rng.random(300) < 0.2) * 1.0, rng.random(300)
+    distance, far = rng.normal(0.0, 1.0, 300), rng.normal(2.0, 1.0, 200)
+    for sign, said in ((1.0, True), (-1.0, False), (0.0, False)):
+        inside = {"id_confidence": confidence, "id_detector": sign * distance}
+        outside = {"ood_confidence": rng.random(200), "ood_detector": sign * far}
+        notes = joint.evaluate(wrong, **inside, **outside, n_permutations=2, n_splits=2).notes()
+        assert any("the detector is higher for OOD than for ID samples (AUROC 0.0" in each for each in notes) == said
+        run = joint.ScoredRun(
+            wrong,
+            {"msp": confidence, "knn": sign * distance},
+            {"svhn": {"msp": outside["ood_confidence"], "knn": sign * far}},
+        )
+        notes = joint.protocol(run, {"far": ["svhn"]}, confidence="msp").table("single-double").notes
+        assert any(each.startswith("on svhn knn is higher for OOD than for ID") for each in notes) == said

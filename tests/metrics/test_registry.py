@@ -112,6 +112,10 @@ def test_unknown_names_list_near_ones() -> None:
     """A misspelt metric or option is named with what exists."""
     with pytest.raises(ValueError, match=r"metric 'augrcc' is not known; did you mean 'augrc'"):
         metrics.get("augrcc")
+    for printed in ("AUGRC", "e-AUGRC", "Coverage at risk"):
+        named = printed.lower().replace(" ", "_").replace("-", "_")
+        with pytest.raises(ValueError, match=f"did you mean '{named}'"):
+            metrics.get(printed)
     with pytest.raises(TypeError, match=r"aurc has no option 'estimators'; its options: estimator='plugin', cov"):
         metrics.get("aurc", estimators="log")
     with pytest.raises(TypeError, match=r"auroc_f has no option 'x'; its options: none"):

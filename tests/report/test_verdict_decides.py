@@ -170,3 +170,10 @@ def test_the_story_of_a_change_is_told_before_in_and_behind_its_period() -> None
     days = [one.period for one in seen.periods[k : k + 2]]
     words = f"Wrong were before {days[0]} {wrong[0]}, in the period from {days[0]} on {wrong[1]}, from {days[1]} on "
     assert f"{words}{wrong[2]}." in seen.verdict()
+
+
+def test_without_intervals_nobody_looked() -> None:
+    """``level=0`` asks for none, which is no fault of the rows."""
+    text = abstain.evaluate(abstain.datasets.load("digits_logreg"), level=0).verdict()
+    assert any("no intervals were asked for (level 0)" in line for line in text)
+    assert not any("not known any more" in line for line in text)

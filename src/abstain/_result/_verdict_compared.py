@@ -350,11 +350,11 @@ COMPARED: tuple[Sentence, ...] = (
         "best of another model", "better", "other model",
         "the best of a set was tested against the best of another model, adjusted likewise",
         lambda fact: fact["p"] == fact["p"],
-        "Against the best of another model, {other}, its {label} is {by} ({p:p}{adjusted}).",
+        "On {set}, against the best of another model, {other}, its {label} is {by} ({p:p}{adjusted}).",
     ),
     Sentence(
         "beside the cell", "better", "other metrics", "other metrics of the two were evaluated",
-        lambda fact: bool(fact["listed"]), "{name} against {other}: {listed}.",
+        lambda fact: bool(fact["listed"]), "On {set}, {name} against {other}: {listed}.",
     ),
     Sentence(
         "worst set", "worst", "sets", "the winner of the first test set was measured on others",

@@ -204,6 +204,8 @@ def _uncertified(evaluation: Evaluation, score: str) -> str:
     blocks = judged.whole[score].curve.blocks
     if not np.array_equal(blocks.weight, blocks.count):
         return "rows count by weights ('abstain threshold' can certify)"
+    if evaluation.provenance.get("level") is None:
+        return "no intervals were asked for (level 0)"
     return "single rows are not known any more"
 
 

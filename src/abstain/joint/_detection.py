@@ -10,6 +10,14 @@ from abstain._typing import ArrayLike, FloatArray
 from abstain.joint._problem import CORRECT, OOD, score_column, single
 from abstain.metrics import register
 
+#: Said of a score that :func:`backward` finds.
+BACKWARD = "higher for OOD than for ID samples (AUROC {:.3g}), though high must mean known"
+
+
+def backward(value: float, n_id: int, n_ood: int) -> bool:
+    """Whether an AUROC lies below a half by more than three standard errors of a useless score."""
+    return bool(value < 0.5 - 3.0 * np.sqrt((n_id + n_ood + 1) / (12.0 * n_id * n_ood)))
+
 
 def _columns(id_score: ArrayLike, ood_score: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return is-OOD and score of all samples; both sides need one."""

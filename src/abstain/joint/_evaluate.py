@@ -15,6 +15,7 @@ from abstain._typing import ArrayLike, FloatArray
 from abstain._version import __version__
 from abstain.inference import Interval
 from abstain.joint import _grid, _intervals, _null, _transfer
+from abstain.joint._detection import BACKWARD, auroc, backward
 from abstain.joint._ds_aurc import AreaResult, areas
 from abstain.joint._ds_f1 import F1Point, exact
 from abstain.joint._frontier import RiskCoverageFrontier
@@ -233,6 +234,7 @@ class JointEvaluation(Result):
                 f"F1 with thresholds from one half on the other: {number(self.transfer.transferred.mean())}, "
                 f"where the best in hindsight is {number(self.transfer.oracle.mean())}"
             )
+        lines += self._backward()
         areas = f"{self.ds_aurc.convention}, {self.ds_augrc.convention}"
         return [*lines, f"definitions: {self.ds_f1.convention}, {areas}"]
 
@@ -300,6 +302,16 @@ class JointEvaluation(Result):
     def _halves(self) -> bool:
         """Whether there are two samples of each kind, for two halves."""
         return min(self.n_id, self.n_ood or self.n_id) > 1
+
+    def _backward(self) -> list[str]:
+        """Return whether the detector is higher for OOD than for ID samples."""
+        n, score = self.problem.n_id, self.problem.detector
+        if not self.problem.n_ood:
+            return []
+        found = auroc(id_score=score[:n], ood_score=score[n:])
+        if not backward(found, n, self.problem.n_ood):
+            return []
+        return [f"the detector is {BACKWARD.format(found)}; of a distance give the negative"]
 
     def _single(self) -> dict[str, Problem]:
         return {"confidence": self.problem.alone(), "detector": self.problem.swapped().alone()}

@@ -38,7 +38,7 @@ def grounds_of(gains: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         best = max((row for row in gains if row["metric"] == metric), key=lambda row: float(row["gain"]))
         n = int(best.get("n_permutations", 0))
         found.append({
-            "about": "gain", "set": best["set"], "detector": best["score"], "gain": best["gain"],
+            "about": "gain", "set": best["set"], "detector": best["score"], "gain": best["gain"] + 0.0,
             "metric": metric.upper().replace("_", "-"), "noise": best["null_mean"], "p": min(1.0, count * best["p"]),
             "count": count, "n": n, "floor": count / (n + 1) if n else 0.0, "enough": 20 * count,
         })  # fmt: skip

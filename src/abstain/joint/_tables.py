@@ -9,6 +9,7 @@ import numpy as np
 
 from abstain._checks import closest, one_of
 from abstain._result import Cell, Column, Estimate, Table, arrow, decimals, fixed, number
+from abstain.joint._detection import BACKWARD, backward
 from abstain.metrics import get
 
 if TYPE_CHECKING:
@@ -158,4 +159,17 @@ def _notes(result: ProtocolResult, columns: list[Wanted]) -> list[str]:
     share = "as in the data" if result.prevalence is None else f"{result.prevalence:g} for every set"
     notes.append(f"share of OOD samples: {share}; confidence: {result.confidence}")
     runs = len({record.run for record in result.records})
+    notes += _backward(result)
     return [*notes, f"runs: {runs}" + (", mean ± standard deviation (divisor runs - 1)" if runs > 1 else "")]
+
+
+def _backward(result: ProtocolResult) -> list[str]:
+    """Return which scores are higher for OOD than for ID samples, on the first set where chance does not explain it."""
+    sizes, notes = result.sizes, []
+    for score in result.scores:
+        for name in [name for name in sizes if name != "ID"]:
+            mean, _ = result.mean("auroc", score=score, group=name)
+            if backward(mean, sizes["ID"], sizes[name]):
+                notes.append(f"on {name} {score} is {BACKWARD.format(mean)}; of a distance give the negative")
+                break
+    return notes

@@ -89,8 +89,8 @@ def _of_set(results: StudyResults, order: list[Mean]) -> Iterator[dict[str, Any]
     if rival is None:
         return
     if rival is not order[1]:
-        yield {"about": "other model", "other": _name(rival), "label": best.label, "by": _by(best, rival),
-               "p": _tested(results, best, rival, pairs), "adjusted": adjusted}  # fmt: skip
+        yield {"about": "other model", "set": best.set, "other": _name(rival), "label": best.label,
+               "by": _by(best, rival), "p": _tested(results, best, rival, pairs), "adjusted": adjusted}  # fmt: skip
     listed = []
     for spec in BESIDE:
         one, other = (_same(results, spec, each) for each in (best, rival))
@@ -99,7 +99,8 @@ def _of_set(results: StudyResults, order: list[Mean]) -> Iterator[dict[str, Any]
             shown = [percent(each.value) if spec != "auroc_f" else f"{each.value:.4f}" for each in (one, other)]
             told = "measured" if math.isnan(p) else "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
             listed.append(f"{one.label} {shown[0]} and {shown[1]} ({told})")
-    yield {"about": "other metrics", "name": _name(best), "other": _name(rival), "listed": "; ".join(listed)}
+    yield {"about": "other metrics", "name": _name(best), "other": _name(rival), "listed": "; ".join(listed),
+           "set": best.set}  # fmt: skip
 
 
 def _of_best(results: StudyResults, best: Mean | None) -> Iterator[dict[str, Any]]:
