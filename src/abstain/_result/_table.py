@@ -96,6 +96,8 @@ class Table:
         What numbers are multiplied by; the headings say so.
     heat : bool
         Shade every cell that has a rank, the best darkest, in HTML and LaTeX.
+    shares : sequence of int
+        Rows whose numbers are shares, shown in per cent.
     across : sequence of sequences of int
         Columns whose cells are ranked within each row, in place of each column: numbers of one kind.
 
@@ -118,6 +120,7 @@ class Table:
     scale: float = 1.0
     heat: bool = False
     across: Sequence[Sequence[int]] = ()
+    shares: Sequence[int] = ()
 
     def scaled(self, scale: float) -> Table:
         """Return the table with its numbers multiplied, as by 1000, which its headings then say."""
@@ -174,7 +177,8 @@ class Table:
         cells = [row[j] for row in self.rows]
         numbers = [isinstance(cell, float | tuple) and each.value != "—"
                    for cell, each in zip(cells, texts, strict=True)]  # fmt: skip
-        return [float(each.value) if known else math.nan for each, known in zip(texts, numbers, strict=True)]
+        values = [each.value.removesuffix(" %") for each in texts]
+        return [float(each) if known else math.nan for each, known in zip(values, numbers, strict=True)]
 
     def _texts(self, j: int, column: Column) -> list[Shown]:
         cells = [row[j] for row in self.rows]
@@ -182,9 +186,9 @@ class Table:
         shared = decimals(sizes) if column.places is None else column.places
         return [
             self._share(cell)
-            if column.share
+            if column.share or i in self.shares
             else self._shown(cell, shared if column.alike or column.places is not None else decimals([size]))
-            for cell, size in zip(cells, sizes, strict=True)
+            for i, (cell, size) in enumerate(zip(cells, sizes, strict=True))
         ]
 
     def _shown(self, cell: Cell, places: int | None) -> Shown:

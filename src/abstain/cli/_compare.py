@@ -11,7 +11,7 @@ import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
-from abstain.cli._next import Told, after_comparison, after_few_labels
+from abstain.cli._next import Told, after_comparison, after_few_labels, unread_group
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._several import comparison_of_files, is_several
@@ -83,9 +83,9 @@ def compare_command(
     _no_summaries(files)
     wanted, title = score_names(scores), f"Comparison: {', '.join(file.name for file in files)}"
     if plan_file is not None:
-        planned = _planned(files, plan_file, wanted, chosen, level, columns)
-        told = after_few_labels(files[0], columns, wanted[0] if wanted else None)
-        write_report(planned, report_path, opened, title=title, files=[*files, plan_file], told=told)
+        planned, first = _planned(files, plan_file, wanted, chosen, level, columns)
+        told = after_few_labels(files[0], columns, wanted[0] if wanted else None, named=unread_group(files[0], first))
+        write_report(planned, report_path, opened, title=title, files=[*files, plan_file], outputs=first, told=told)
         _write(planned, json_path, plots, scale, table_path, told)
         return
     if any(map(is_several, files)):
@@ -146,34 +146,34 @@ def _told(files: tuple[Path, ...], columns: dict[str, Any], wanted: list[str], b
 
     ``first``: the outputs of the first file.
     """
-    unread = () if first.origin is None else first.origin.rest
     if len(files) == 1:
-        return after_comparison(files[0], columns, best, unread=unread)
+        return after_comparison(files[0], columns, best, named=unread_group(files[0], first))
     winner, score = dict(zip(names_of(files), files, strict=True))[best], wanted[0] if wanted else None
-    found = after_comparison(winner, columns, score, unread=unread)
+    found = after_comparison(winner, columns, score, named=unread_group(winner, first))
     return found | {"measured": {"score": f"{score or abstain.scores.default(first)} of {best}"}}
 
 
 def _planned(
     files: tuple[Path, ...], plan_file: Path, wanted: list[str], metric: Any, level: float, columns: dict[str, Any]
-) -> Any:
-    """Return the comparison of two models from the rows of a plan."""
+) -> tuple[Any, Outputs]:
+    """Return the comparison of two models from the rows of a plan, and the outputs of the first."""
     from abstain.outputs import read_pool
     from abstain.pool import load_plan, places
 
     if len(files) != 2:
         raise click.UsageError("--plan compares two models: give two FILEs, in the order of 'abstain plan'")
     plan = load_plan(plan_file)
-    losses, confidences = {}, {}
+    losses, confidences, found = {}, {}, list[Any]()
     for k, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
         outputs, loss = read_pool(file, **columns)
+        found.append(outputs)
         with about(file):
             score = wanted[0] if wanted else abstain.scores.default(outputs)
             column = abstain.scores.compute(score, outputs)
             order = places(plan if k == 0 else plan.of_second(), column, outputs.ids)
         losses[name], confidences[name] = loss[order], column[order]
     with about(*files):
-        return abstain.compare(losses, confidences, metric, level=level, plan=plan)
+        return abstain.compare(losses, confidences, metric, level=level, plan=plan), found[0]
 
 
 def _groups_alone(others: dict[str, Any]) -> None:

@@ -63,12 +63,12 @@ def _option(option: str, value: Any) -> list[str]:
 
 def after_comparison(
     file: Path | str, columns: Mapping[str, Any], score: str | None = None, groups: str | None = None, *,
-    chosen_by: bool = True, unread: Iterable[str] = (),
+    chosen_by: bool = True, named: str = "COLUMN",
 ) -> Told:  # fmt: skip
     """Return which commands choose a threshold for the winner, and read groups of its file.
 
     ``chosen_by``: whether the rows of the file told which is best; then a threshold is to be chosen on new ones.
-    ``unread``: columns that were not read; the first that may be groups is named.
+    ``named``: a column that was not read and may be groups.
     """
     from abstain import scores
 
@@ -77,16 +77,22 @@ def after_comparison(
     by = [] if groups is None else ["--groups", groups]
     scored = [] if score is None else ["--scores", score]
     rows = f"{NEW}{Path(file).suffix}" if chosen_by else file
-    named = next(iter(few_valued(Path(file), unread)), "COLUMN")
     return {
         "no threshold": {"how": command_line("threshold", rows, columns, [*chosen, *by, *PROMISE])},
         "groups elsewhere": {"how": command_line("evaluate", file, columns, [*scored, "--groups", named])},
     }
 
 
-def after_few_labels(file: Path | str, columns: Mapping[str, Any], score: str | None = None) -> Told:
+def unread_group(file: Path, outputs: Outputs) -> str:
+    """Return the first column that was not read and may be groups; what stands for one where there is none."""
+    return next(iter(few_valued(file, () if outputs.origin is None else outputs.origin.rest)), "COLUMN")
+
+
+def after_few_labels(
+    file: Path | str, columns: Mapping[str, Any], score: str | None = None, *, named: str = "COLUMN"
+) -> Told:
     """Return the same commands for a file of new rows, all labelled, since few of these have labels."""
-    found = after_comparison(f"{NEW}{Path(file).suffix}", columns, score)
+    found = after_comparison(f"{NEW}{Path(file).suffix}", columns, score, named=named)
     groups = found["groups elsewhere"]["how"]
     return {"no threshold": found["no threshold"], **({"few labels": {"groups": groups}} if groups else {})}
 

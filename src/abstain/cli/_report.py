@@ -40,10 +40,12 @@ def write_report(
     """Write the report of a result, if one is wanted, and show it."""
     if report_path is None:
         return
+    from abstain.cli._options import as_options
     from abstain.report import Source, write
 
     command = " ".join(["abstain", *map(shlex.quote, typed)])
-    write(result, report_path, title, Source(files=tuple(dict.fromkeys(files)), command=command, **source))
+    known = Source(files=tuple(dict.fromkeys(files)), command=command, words=as_options, **source)
+    write(result, report_path, title, known)
     click.echo(f"wrote {report_path}", err=True)
     if opened:
         import webbrowser

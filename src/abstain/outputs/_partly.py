@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,12 @@ from abstain.outputs._damaged import damaged
 from abstain.outputs._open import name_of, open_source
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._read import read_outputs
+from abstain.outputs._understood import Origin
 
 #: Fields that say what is right; a row that lacks one of them is not labelled.
 TRUTH = ("loss", "correct", "quality", "labels")
+#: What is understood of the labelled rows alone.
+_JUDGED = ("labels", "prediction", "loss")
 #: Arguments of ``read_outputs`` that would change which rows a pool has.
 _CHANGES = ("where", "unscored", "is_ood", "ood_label", "abstained", "should_abstain")
 
@@ -50,7 +54,10 @@ def read_pool(source: Any, **options: Any) -> tuple[Outputs, FloatArray]:
     loss = np.full(n_rows, np.nan)
     if has.any():
         some = {name: _taken(column, has) for name, column in columns.items()}
-        loss[has] = read_outputs(some, **options).loss_per_sample()
+        judged = read_outputs(some, **options)
+        loss[has] = judged.loss_per_sample()
+        read = {part: words for part, words in judged.understood().items() if part in _JUDGED}
+        outputs = replace(outputs, origin=replace(outputs.origin or Origin(), truth=read))
     return outputs, loss
 
 

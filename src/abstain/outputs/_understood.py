@@ -37,6 +37,8 @@ class Origin:
         Columns that are not used, but for those of truth values.
     levels : list of str or None
         By which ``confidence_levels`` a confidence in words or per cent was read.
+    truth : dict of str to str
+        Of a pool of which some rows are labelled: what was understood of these that the others do not have.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class Origin:
     matrix: Mapping[str, list[str]] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
     levels: list[str] | None = None
+    truth: Mapping[str, str] = field(default_factory=dict)
 
 
 def understood(outputs: Outputs, default: str = "", loss: Any = None) -> dict[str, str]:
@@ -60,9 +63,10 @@ def understood(outputs: Outputs, default: str = "", loss: Any = None) -> dict[st
         found["rows"] = origin.rows
     if outputs.labels is not None:
         found["labels"] = f"{_column(origin, 'labels')} ({_classes(outputs, origin)})"
-    found["prediction"] = _prediction(outputs, origin)
+    found |= origin.truth
+    found["prediction"] = _prediction(outputs, origin) or found.get("prediction", "")
     found["confidence"] = _confidence(outputs, origin, default)
-    found["loss"] = _loss(outputs, origin, outputs.loss if loss is None else loss)
+    found["loss"] = _loss(outputs, origin, outputs.loss if loss is None else loss) or found.pop("loss", "")
     for name in ("clusters", "sample_weight", "ids", "features", "passes"):
         if getattr(outputs, name) is not None:
             found[_CALLED[name]] = _column(origin, name)

@@ -12,7 +12,7 @@ from abstain.joint import grounds_of
 from abstain.report._glossary import glossary, provenance
 from abstain.report._kinds import leaf_of
 from abstain.report._markdown import plain_text
-from abstain.report._page import Answers, Page, Part, Prose, Section, Slider
+from abstain.report._page import Answers, Folded, Grid, Page, Part, Prose, Section, Slider
 from abstain.report._source import Source
 
 #: What the verdict says to going live, in a word; a kind may have its own.
@@ -42,11 +42,26 @@ def build(result: Result, source: Source | None = None, title: str | None = None
     if sign == "no":
         shown = [replace(each, parts=tuple(map(_refused, each.parts))) for each in shown]
     body = [Section("verdict", "Verdict", (lead,)), *shown]
+    if (words := source.words) is not None:
+        body = [replace(each, parts=tuple(_worded(part, words) for part in each.parts)) for each in body]
     headline = getattr(module, "headline", type(result).headline)(result)
     facts = getattr(result, "provenance", None) or _fields(result)
     page = Page(title or usual, headline, tuple(body))
     last = glossary(plain_text(page), _metrics(result), _scores(result, source)), provenance(facts, source)
     return Page(page.title, headline, (*body, *last), result.to_dict())
+
+
+def _worded(part: Part, words: Callable[[str], str]) -> Part:
+    """Return a part whose sentences are said in these words, as the terminal says them."""
+    if isinstance(part, Prose):
+        return replace(part, lines=tuple(map(words, part.lines)))
+    if isinstance(part, Answers):
+        return replace(part, entries=tuple((asked, tuple(map(words, lines))) for asked, lines in part.entries))
+    if isinstance(part, Grid):
+        return replace(part, table=replace(part.table, notes=[words(each) for each in part.table.notes]))
+    if isinstance(part, Folded):
+        return replace(part, parts=tuple(_worded(each, words) for each in part.parts))
+    return part
 
 
 def _refused(part: Part) -> Part:

@@ -65,7 +65,7 @@ def beside(known: Beside, names: Iterable[str]) -> Grid:
     heads = [Column("Score"), Column("Errors" if counted else "Mean loss", "lower" if not known.same_loss else "")]
     drawn = [what for what in ("ranking", "coverage") if what in known.tested]
     titles = {"ranking": "AUROC of failures", "coverage": f"Coverage at risk {percent(known.risk or 0.0)}"}
-    heads += [Column(titles[what], "higher") for what in drawn]
+    heads += [Column(titles[what], "higher", share=what == "coverage") for what in drawn]
     rows: list[Row] = []
     for name in names:
         ends = [known.interval(what, name) for what in drawn]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain import metrics
-from abstain._result import Column, Estimate, Row, Table, among, clean, percent, short
+from abstain._result import Column, Estimate, Row, Table, among, arrow, clean, percent, short
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import DELTA, LADDER, RISK, Evaluation, by_column, rows_of
 from abstain.inference import clopper_pearson
@@ -21,6 +21,9 @@ from abstain.report._source import Source
 COLUMNS = 4
 #: More scores than this have no reliability diagram and histogram each.
 PANELS = 4
+#: Metrics that are shares of cases, of a 0/1 loss, and headings of such shares.
+SHARES = {"accuracy", "risk", "selective_risk", "selective_accuracy", "coverage_at_risk"}
+AT = {"Coverage at τ", "Risk at τ"}
 #: More groups than this are not drawn; the worst are.
 DRAWN = 7
 
@@ -40,7 +43,7 @@ def sections(evaluation: Evaluation, source: Source) -> list[Section]:
 
 def _metrics(evaluation: Evaluation) -> tuple[Part, ...]:
     """Return the tables of all rows, and those of groups, which are long, to be opened."""
-    tables = evaluation.tables()
+    tables = [_in_shares(evaluation, table) for table in evaluation.tables()]
     whole = [table for table in tables if "by group" not in table.title]
     groups = tuple(Grid(table, COLUMNS) for table in tables if "by group" in table.title)
     words = Prose(("Intervals of each number by itself; those under Groups hold together for all groups: wider.",))
@@ -48,6 +51,18 @@ def _metrics(evaluation: Evaluation) -> tuple[Part, ...]:
         *(Grid(table, COLUMNS) for table in whole),
         *([Folded("All metrics by group", (words, *groups))] if groups else []),
     )
+
+
+def _in_shares(evaluation: Evaluation, table: Table) -> Table:
+    """Return a table whose shares of cases are in per cent, as everything else of the page says them."""
+    if not evaluation.provenance.get("binary_loss"):
+        return table
+    found = [each for each in evaluation.measurements if each.metric.partition("(")[0] in SHARES]
+    rows, columns = {arrow(each.label, each.direction) for each in found}, {each.label for each in found} | AT
+    return replace(
+        table, shares=[k for k, row in enumerate(table.rows) if row[0] in rows],
+        columns=[replace(each, share=each.share or each.title in columns) for each in table.columns],
+    )  # fmt: skip
 
 
 def _level(evaluation: Evaluation) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,6 +47,8 @@ class Source:
         Whether these rows belong together in clusters, so that intervals of single rows do not hold.
     gains : sequence of dict
         Of a joint evaluation: gains of a second score beside those of noise, as the command computes them.
+    words : function of str
+        How a page says what the library calls by its arguments, such as options of the command.
     told : mapping of mappings
         Fields of facts, by what these are about, that only the caller knows: ``{"no threshold": {"how": command}}``.
     """
@@ -63,6 +65,7 @@ class Source:
     groups: Any = None
     dependent: bool = False
     gains: Sequence[Mapping[str, Any]] = ()
+    words: Callable[[str], str] | None = None
     told: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def name(self, row: int) -> str:

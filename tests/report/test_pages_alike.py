@@ -1,0 +1,169 @@
+"""What all pages say alike: boxes of what was decided, shares in per cent, options of the command, columns read."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import abstain
+from abstain.cli import command
+
+pytest.importorskip("polars")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments: Any, codes: tuple[int, ...] = (0,)) -> None:
+    """Run the command, which must end as expected."""
+    result = CliRunner().invoke(command, [*map(str, arguments)])
+    assert result.exit_code in codes, result.output
+
+
+def written(name: str, columns: dict[str, Any]) -> None:
+    """Write columns as CSV; NaN as nothing."""
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    text = "\n".join(",".join("" if each != each else str(each) for each in row) for row in rows)
+    Path(name).write_text(text + "\n")
+
+
+def box(name: str) -> dict[str, str]:
+    """Return sign and words of the box of a page."""
+    found: dict[str, str] = json.loads(Path(name).read_text())["box"]
+    return found
+
+
+def models(n: int = 3000) -> tuple[Any, Any, Any]:
+    """Return the losses of a good model and of one with more errors, and a score of both."""
+    rng = np.random.default_rng(5)
+    score = rng.random(n)
+    return (rng.random(n) < 0.2 * (1 - score)).astype(int), (rng.random(n) < 0.6 * (1 - score)).astype(int), score
+
+
+def test_the_box_of_a_comparison_says_what_was_decided() -> None:
+    """Which of two is better, that none is, and what a test with a margin showed; never a word of going live."""
+    good, bad, score = models()
+    rng = np.random.default_rng(6)
+    for name, loss in (("good", good), ("bad", bad), ("copy", good)):
+        moved = score + (0.001 * rng.random(len(score)) if name == "copy" else 0.0)
+        written(f"{name}.csv", {"wrong": loss, "sure": moved, "site": rng.choice(["n", "s"], len(score))})
+    read = ("--loss", "wrong", "--confidence", "sure")
+    end = "; no threshold is chosen here"
+    for given, words in (
+        (("bad.csv", "good.csv"), f"good is better{end}"),
+        (("good.csv", "copy.csv"), f"Not told apart{end}"),
+        (("bad.csv", "good.csv", "--margin", "0.001"), f"bad is worse than good by more than the margin{end}"),
+        (("good.csv", "bad.csv", "--margin", "0.001"), f"good is not worse than bad by 0.001 or more{end}"),
+    ):
+        run("compare", *given, *read, "--report", "a.json", codes=(0, 1))
+        assert box("a.json") == {"sign": "open", "words": words}
+        text = Path("a.json").read_text()
+        assert "abstain evaluate" in text
+        assert "--groups site" in text  # the column that was not read, by name
+        winner = "good" if "good is" in words or "than good" in words else ""
+        assert not winner or f"where confidence of {winner} is" in text
+    margin = json.loads(Path("a.json").read_text())["result"]
+    assert margin["shown"]
+    page = Path("b.md")
+    run("compare", "bad.csv", "good.csv", *read, "--margin", 0.001, "--report", page, codes=(1,))
+    assert "p (claim: not worse by the margin)" in page.read_text()
+    assert f"{good.sum()} errors, or right answers, of the one that has fewer" in page.read_text()
+
+
+def test_an_evaluation_of_two_scores_says_by_how_much_more_one_answers() -> None:
+    """As a comparison does, where one is shown to be better; nothing where none is."""
+    rng = np.random.default_rng(0)
+    score = rng.random(4000)
+    loss = (rng.random(4000) < 0.3 * (1.0 - score) ** 2).astype(float)
+    flat = np.where(score > 0.95, 0.95 + 0.05 * rng.random(4000), score)  # only the surest change places
+    worse = np.clip(score + 0.5 * rng.random(4000), 0, 2)
+    outputs = abstain.Outputs(loss=loss, scores={"fine": score, "other": worse})
+    said = abstain.evaluate(outputs, ["fine", "other"]).verdict()
+    compared = abstain.compare(loss, {"fine": score, "other": worse}).verdict()
+    (more,) = [line for line in said if " % risk fine answers " in line]
+    assert more in compared
+    outputs = abstain.Outputs(loss=loss, scores={"fine": score, "flat": flat})
+    assert not any("% risk fine answers" in line for line in abstain.evaluate(outputs, ["fine", "flat"]).verdict())
+
+
+def test_shares_of_metrics_are_in_per_cent_on_every_page() -> None:
+    """Accuracy, risk and coverage, by score, alone and by group; areas stay as they are, and so does the terminal."""
+    good, _, score = models(2000)
+    site = np.where(np.arange(2000) % 2, "east", "west")
+    outputs = abstain.Outputs(loss=good.astype(float), scores={"a": score, "b": score**2 + 0.1 * site.size},
+                              groups={"site": site})  # fmt: skip
+    for names, groups in ((["a"], None), (["a", "b"], "site")):
+        evaluation = abstain.evaluate(outputs, names, groups=groups)
+        evaluation.report("a.md")
+        text = Path("a.md").read_text().split("\n## Metrics\n")[1].split("\n## ")[0]
+        accuracy = 100 * (1 - good.mean())
+        assert f"{accuracy:.3g} %" in text
+        for line in text.splitlines():
+            if line.startswith(("| Accuracy", "| Selective risk", "| Coverage at risk")):
+                assert " %" in line.split("|")[2]
+            if line.startswith("| AU"):
+                assert " %" not in line.split("|")[2]
+        assert f"{1 - good.mean():.4f}" in evaluation.to_text()
+        heads = [re.split(r" *\| *", line) for line in text.splitlines() if line.startswith("| Group")]
+        assert len(heads) == (0 if groups is None else 2)
+    rows = [re.split(r" *\| *", line) for line in text.splitlines() if re.match(r"\| site (\\)?= ", line)]
+    assert len(rows) == 4
+    for name in ("Coverage at τ", "Risk at τ"):
+        assert all(row[heads[0].index(name)].endswith(" %") for row in rows)
+
+
+def test_a_page_by_a_plan_names_options_and_says_how_labels_were_read() -> None:
+    """As the terminal does: --population, and not an argument; labels, prediction and loss of the labelled rows."""
+    rng = np.random.default_rng(1)
+    p = rng.random(2000)
+    written("pool.csv", {"id": [f"r{k}" for k in range(2000)], "p_no": 1 - p, "p_yes": p})
+    run("plan", "pool.csv", "--probabilities", "p_*", "--ids", "id", "--labels", 300, "-o", "plan.json")
+    plan = abstain.pool.load_plan("plan.json")
+    truth = np.full(2000, np.nan)
+    truth[plan.rows_to_label] = rng.random(300) < p[plan.rows_to_label]
+    label = ["" if each != each else int(each) for each in truth]
+    written("part.csv", {"id": [f"r{k}" for k in range(2000)], "p_no": 1 - p, "p_yes": p, "y": label})
+    run("evaluate", "part.csv", "--labels", "y", "--probabilities", "p_*", "--ids", "id", "--plan", "plan.json",
+        "--report", "page.md")  # fmt: skip
+    text = Path("page.md").read_text()
+    assert "--population for what they were drawn from" in text
+    assert "target=" not in text
+    for part in ("labels", "prediction", "confidence", "loss"):
+        assert re.search(rf"read as {part} +\|", text), part
+    assert "numbers from 0 on in the order of the columns (2 classes: no, yes)" in text
+
+
+def test_a_useless_score_has_one_answer() -> None:
+    """No, and in the same line the risk at which everything may be answered; of groups those that may be are named."""
+    rng = np.random.default_rng(5)
+    loss, score = (rng.random(3000) < 0.14).astype(float), rng.random(3000)
+    for result, risk in (
+        (abstain.evaluate(loss=loss, confidence=score), "20 %"),
+        (abstain.choose_threshold(loss, score, risk=0.05, delta=0.05), ""),
+    ):
+        text = result.verdict()
+        assert f"better than chance. At {risk}" in text[0]
+        assert "everything may be answered, without one; promised (95 % sure)." in text[0]
+        assert sum("everything may be answered" in line for line in text) == 1
+    names = np.repeat([f"g{k:02}" for k in range(12)], 250)
+    loss = np.where(names == "g03", rng.random(3000) < 0.01, rng.random(3000) < 0.6).astype(float)
+    found = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05, groups=names)
+    text = found.verdict()
+    found.report("a.json")
+    assert box("a.json") == {"sign": "no", "words": "No, except in g03"}
+    assert text[0].startswith("Only in g03, 1 of 12 groups, and nowhere else: ")
+    (rest,) = [line for line in text if line.startswith("Not attainable in ")]
+    assert all(f"g{k:02}" in rest for k in range(12) if k != 3)
+    assert " more" not in rest
+    assert any(line.startswith("Answered is in g03 alone, ") for line in text)
+    assert "Cases of a group that these rows do not have are passed on." in text
+    assert not found.accept(np.array([2.0]), np.array(["elsewhere"])).any()
