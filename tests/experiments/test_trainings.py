@@ -228,6 +228,12 @@ def test_the_page_shows_the_numbers_that_are_kept():
     models = list(dict.fromkeys(job.model for job in OPENOOD.jobs("cpu") if job.setting.name == "fashion_small"))
     for columns in (labelled("test"), labelled("corruption"), beside("msp"), beside("knn"), beside("vim")):
         assert by_seeds(rows, models, columns) in page
+    longer = [model for model in models if model.endswith("_equal_passes")]
+    for columns in (labelled("test"), labelled("corruption"), beside("knn")):
+        assert by_seeds(rows, longer, columns, {model: model.removesuffix("_equal_passes") for model in longer}) in page
+    at_equal_time = [*longer[1:], "sure_plus"]
+    for columns in (labelled("test"), labelled("corruption"), beside("knn")):
+        assert by_seeds(rows, at_equal_time, columns, dict.fromkeys(at_equal_time, "ce_equal_passes")) in page
     assert claims(rows, "fashion_small") in page
 
 
