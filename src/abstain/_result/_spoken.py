@@ -52,7 +52,7 @@ class _Words(string.Formatter):
             known = f"p = {value:.3f}".replace("0.", ".") if value == value else "no test: too few errors"
             return "p < .001" if value < 0.001 else known
         if format_spec in ("points", "of100"):
-            number = f"{100.0 * value:.2g}"
+            number = _digits(100.0 * value, 2)
             return number if format_spec == "of100" else f"{number} percentage point{'s' * (number not in ('1', '-1'))}"
         if format_spec == "t":
             return value if isinstance(value, str) else readable(value)
@@ -65,7 +65,13 @@ class _Words(string.Formatter):
 
 def percent(value: float) -> str:
     """Return a share in per cent with up to three digits."""
-    return f"{100.0 * value:.3g} %"
+    return f"{_digits(100.0 * value, 3)} %"
+
+
+def _digits(value: float, most: int) -> str:
+    """Return a number with so many digits; one that has more before the point in whole ones, never as a power."""
+    text = f"{value:.{most}g}"
+    return f"{value:.0f}" if "e+" in text else text
 
 
 def about(count: int) -> str:

@@ -125,7 +125,10 @@ def paired(
             for i, j in pairs.tolist()
         ]  # fmt: skip
         plain = [each._replace(p_value=_safe(each, value)) for each, value in zip(plain, p, strict=True)]
-    return Paired(estimates, tuple(_adjusted(plain, estimates, pairs, level, adjust, together, rng)), swap)
+    adjusted = _adjusted(plain, estimates, pairs, level, adjust, together, rng)
+    if metric.tolerated is not None:
+        adjusted = [_allowed(each, estimates, i, j) for each, (i, j) in zip(adjusted, pairs.tolist(), strict=True)]
+    return Paired(estimates, tuple(adjusted), swap)
 
 
 def _few(panel: Panel, estimates: Estimates, n_pairs: int) -> bool:
@@ -192,6 +195,16 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         estimates.names[i], estimates.names[j], difference, low, high, error, error_test, error_runs,
         parts.df, p, p, False, joined(*notes),
     )  # fmt: skip
+
+
+def _allowed(each: Difference, estimates: Estimates, i: int, j: int) -> Difference:
+    """Return a difference in coverage that ends where the intervals of the two end, and at 1.
+
+    Symmetric around a skewed bootstrap it would reach further. Zero stays on its side, as the p-value has it.
+    """
+    one, other = estimates.intervals[i], estimates.intervals[j]
+    least, most = min(one.low - other.high, each.difference, 0.0), max(one.high - other.low, each.difference, 0.0)
+    return each._replace(low=max(each.low, least, -1.0), high=min(each.high, most, 1.0))
 
 
 def p_of(statistic: float, df: float) -> float:
