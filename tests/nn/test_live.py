@@ -283,6 +283,27 @@ def test_errors(call, message):
         call()
 
 
+@pytest.mark.parametrize("target", [torch.tensor([1, 0, 1]), torch.tensor([True, False, True])])
+@pytest.mark.parametrize("bins", [None, 256])
+def test_one_logit_per_row_is_not_read_beside_labels(bins, target):
+    """Labels would be read as losses; as two classes, or with losses of floating point, the batch is taken."""
+    z = torch.tensor([2.0, -3.0, 1.0])
+    metric = nn.SelectiveMetrics(["accuracy"], bins=bins, confidence="energy")
+    with pytest.raises(TypeError, match=r"may be labels or losses; .*\(torch.stack\("):
+        metric.update(z, target)
+    metric.update(torch.stack([torch.zeros_like(z), z], dim=1), target)
+    assert metric.compute()["accuracy"].item() == 1.0
+    metric.update(z, target.float())
+    assert metric.compute()["accuracy"].item() == pytest.approx(4 / 6)
+
+
+@pytest.mark.parametrize("call", [nn.SelectiveMetrics().update, nn.AUGRCLoss(), nn.AURCLoss(), nn.DeepGamblersLoss(2)])
+def test_names_of_classes_are_no_tensor(call):
+    """A list of words is refused with what to give."""
+    with pytest.raises(TypeError, match="target must be a tensor, got list; labels are class indices from 0 on"):
+        call(torch.zeros(2, 3), ["cat", "dog"])
+
+
 @pytest.mark.filterwarnings("ignore:The ``compute`` method")
 def test_computing_without_a_sample_is_an_error():
     """Nothing seen, nothing to say."""

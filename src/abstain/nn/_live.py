@@ -17,7 +17,7 @@ from abstain.blocks import TieBlocks
 from abstain.metrics import Metric
 from abstain.nn import _histogram as histogram
 from abstain.nn._confidence import NAMED, Confidence, check_confidence, in_float64
-from abstain.nn._rank_losses import SampleLoss, check_batch, nll
+from abstain.nn._rank_losses import SampleLoss, check_batch, check_tensors, nll
 from abstain.summaries import Key, Scale, Summary, bounds_of, lacking
 
 _COMPACT = 1 << 16
@@ -68,18 +68,19 @@ class SelectiveMetrics(TorchMetric):
 
     Notes
     -----
-    ``update(confidence, loss)`` takes two vectors, ``update(logits, labels)`` a matrix and labels. Ties across
-    batches and processes are ties. States add up, so two processes give what one gives: to rounding in general, to
-    the last bit for 0/1 losses. Everything is summed in float64, which Apple's GPUs lack: leave the metric on the CPU
-    then, it takes batches from there. In exact mode ``forward`` keeps every row; only ``update`` joins equal scores.
+    ``update(confidence, loss)`` takes two vectors of floating point, ``update(logits, labels)`` a matrix and labels.
+    Ties across batches and processes are ties. States add up, so two processes give what one gives: to rounding in
+    general, to the last bit for 0/1 losses. Everything is summed in float64, which Apple's GPUs lack: leave the metric
+    on the CPU then, it takes batches from there. In exact mode ``forward`` keeps every row; only ``update`` joins
+    equal scores.
 
     Examples
     --------
     >>> import torch
     >>> from abstain import nn
     >>> metric = nn.SelectiveMetrics(["augrc", "aurc"])
-    >>> metric.update(torch.tensor([0.9, 0.8]), torch.tensor([0, 0]))
-    >>> metric.update(torch.tensor([0.7, 0.6]), torch.tensor([1, 0]))
+    >>> metric.update(torch.tensor([0.9, 0.8]), torch.tensor([0.0, 0.0]))
+    >>> metric.update(torch.tensor([0.7, 0.6]), torch.tensor([1.0, 0.0]))
     >>> {name: round(value.item(), 4) for name, value in metric.compute().items()}
     {'augrc': 0.0938, 'aurc': 0.1458}
     >>> small = nn.SelectiveMetrics(["augrc"], bins=256)
@@ -147,8 +148,16 @@ class SelectiveMetrics(TorchMetric):
         Parameters
         ----------
         preds, target : Tensor
+            Of one logit z per row make two classes: ``torch.stack([torch.zeros_like(z), z], dim=1)``.
         sample_weight : Tensor of shape (n,), optional
             Weights >= 0; exact mode only.
+
+        Raises
+        ------
+        TypeError
+            Whole numbers or booleans beside one number per row: losses are floating point.
+        ValueError
+            Shapes that do not fit.
         """
         score, loss, graded = self._columns(preds, target)
         one = None if sample_weight is None else in_float64(sample_weight.detach())
@@ -186,9 +195,11 @@ class SelectiveMetrics(TorchMetric):
 
         A label that is no class has a loss of NaN.
         """
+        check_tensors(preds=preds, target=target)
         logits = in_float64(preds.detach())
         target = target.detach().to(logits.device)
         if logits.ndim == 1:
+            _refuse_labels(target)
             loss = target.double()
             return logits + 0.0, loss, _graded(loss)  # + 0.0: no -0.0
         check_batch(logits, target, least=0)
@@ -302,6 +313,15 @@ class SelectiveMetrics(TorchMetric):
         kept = torch.nonzero(self.n.cpu()).ravel()
         columns = {name: getattr(self, name).cpu()[kept].numpy() for name in histogram.COLUMNS}
         return Summary.of_columns(self.key, {"bin": kept.numpy(), **columns})
+
+
+def _refuse_labels(target: Tensor) -> None:
+    """Refuse whole numbers beside one number per row, which would be read as losses."""
+    if not target.is_floating_point():
+        raise TypeError(
+            f"target of type {target.dtype} beside one number per row may be labels or losses; losses are floating "
+            "point (wrong.float()), one logit z per row is two classes (torch.stack([torch.zeros_like(z), z], dim=1))"
+        )
 
 
 def _scored(score: Tensor, unit: bool) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
@@ -145,11 +145,19 @@ def hits(logits: Tensor, target: Tensor) -> Tensor:
 
 def check_batch(logits: Tensor, target: Tensor, least: int = 1) -> None:
     """Refuse logits and labels that do not belong together, or are too few for a mean."""
+    check_tensors(logits=logits, target=target)
     if logits.ndim != 2 or target.ndim != 1 or len(logits) != len(target):
         shapes = f"logits: {tuple(logits.shape)}, target: {tuple(target.shape)}"
         raise ValueError(f"shapes do not fit ({shapes}); give logits (n, n_classes) and class indices (n,)")
     if len(logits) < least:
         raise ValueError("logits is empty; at least one sample is needed, so leave this batch out")
+
+
+def check_tensors(**given: Any) -> None:
+    """Refuse what is no tensor, such as a list of class names."""
+    for name, each in given.items():
+        if not isinstance(each, Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(each).__name__}; labels are class indices from 0 on")
 
 
 class AURCLoss(_RankLoss):
