@@ -106,8 +106,8 @@ USUAL: dict[str, dict[str, Any]] = {
                 "set": "mnist", "share": 0.1, "best": "knn", "least": 0.1, "count": ""},
     "cell": {"set": "test", "label": "AUGRC", "name": "ce msp", "value": 0.01, "count": 4, "next": "ce energy",
              "by": "1 % lower", "p": 0.2, "adjusted": ", adjusted for all 6 pairs"},
-    "other model": {"other": "vit msp", "label": "AUGRC", "by": "10 % lower", "p": 0.01, "adjusted": ""},
-    "other metrics": {"name": "ce msp", "other": "vit msp"},
+    "other model": {"set": "test", "other": "vit msp", "label": "AUGRC", "by": "10 % lower", "p": 0.01, "adjusted": ""},
+    "other metrics": {"set": "test", "name": "ce msp", "other": "vit msp"},
     "cell coverage": {"set": "test", "name": "ce msp", "risk": 0.05, "coverage": 0.9},
     "sets": {"count": 3, "name": "ce msp", "set": "fog", "label": "AUGRC", "value": 0.05},
 }  # fmt: skip

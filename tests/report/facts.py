@@ -154,7 +154,26 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     ),
     "promised for all": (
         {"attained": True, "coverage": 1.0},
-        [{"attained": False}, {"coverage": 0.999}, {"useless": True}],
+        [
+            {"attained": False},
+            {"coverage": 0.999},
+            {"useless": True},
+            {"risk": 0.1},
+            {"above": ["a"]},
+            {"unread": ["b"]},
+        ],
+    ),
+    "promised for all unread": (
+        {"attained": True, "coverage": 1.0, "unread": ["site"]},
+        [{"attained": False}, {"coverage": 0.999}, {"useless": True}, {"risk": 0.1}, {"above": ["a"]}, {"unread": []}],
+    ),
+    "promised for all of the mix": (
+        {"attained": True, "coverage": 1.0, "above": ["a"]},
+        [{"attained": False}, {"coverage": 0.999}, {"useless": True}, {"risk": 0.1}, {"above": []}],
+    ),
+    "promised more for all": (
+        {"attained": True, "coverage": 1.0, "risk": 0.1},
+        [{"attained": False}, {"coverage": 0.999}, {"useless": True}, {"risk": 0.05}],
     ),
     "promised together": ({"attained": True, "tried": 5}, [{"attained": False}, {"tried": 1}]),
     "not yet": ({"attained": False}, [{"attained": True}, {"some": False}, {"risk": 0.02}, {"useless": True}]),

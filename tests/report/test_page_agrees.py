@@ -106,7 +106,12 @@ def test_one_rule_for_the_box() -> None:
     """The same limit on the same rows has one colour in evaluate and threshold; most groups lost is red."""
     rng = np.random.default_rng(0)
     score = rng.random(3000)
-    for rate, sign in ((0.25 * (1.0 - score), "yes"), (0.05 + 0.3 * (1.0 - score), "care"), (0.3 + 0.0 * score, "no")):
+    for rate, sign in (
+        (0.05 * (1.0 - score), "yes"),
+        (0.25 * (1.0 - score), "yes"),
+        (0.05 + 0.3 * (1.0 - score), "care"),
+        (0.3 + 0.0 * score, "no"),
+    ):
         loss = (rng.random(3000) < rate).astype(float)
         of_all = sign_of(abstain.evaluate(loss=loss, confidence=score, metrics=["augrc", "auroc_f"]))
         of_one = sign_of(abstain.choose_threshold(loss, score, risk=0.05, delta=0.05))

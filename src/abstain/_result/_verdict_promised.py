@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from abstain._result._sentence import NOTHING, USABLE, Sentence
+from abstain._result._sentence import NOTHING, USABLE, Facts, Sentence
+
+
+def _of_all(fact: Facts) -> bool:
+    """Whether a certificate passed for all rows, by a ranking that is not useless."""
+    return bool(fact["attained"] and fact["coverage"] == 1.0 and not fact["useless"])
+
 
 PROMISED: tuple[Sentence, ...] = (
     # an evaluation
@@ -56,8 +62,26 @@ PROMISED: tuple[Sentence, ...] = (
     ),
     Sentence(
         "promised for all", "live", "promise",
-        "the certificate for a risk passed for all rows, and the ranking is not useless",
-        lambda fact: fact["attained"] and fact["coverage"] == 1.0 and not fact["useless"],
+        "the certificate for the risk that the verdict speaks of or a smaller one passed for all rows, the ranking is "
+        "not useless, in no group more is surely wrong, and no column that may be groups was left unread",
+        lambda fact: _of_all(fact) and fact["risk"] <= fact["asked"] and not fact["above"] and not fact["unread"],
+        "Yes: at {risk:%} risk everything may be answered, which takes no threshold; promised ({sure:%} sure).", "yes",
+    ),
+    Sentence(
+        "promised for all unread", "live", "promise", "the same, and such columns were not read",
+        lambda fact: _of_all(fact) and fact["risk"] <= fact["asked"] and not fact["above"] and bool(fact["unread"]),
+        "Yes, for the mix of all cases only: at {risk:%} risk everything may be answered, which takes no threshold; "
+        "promised ({sure:%} sure).", "care", "With care: groups not looked at",
+    ),
+    Sentence(
+        "promised for all of the mix", "live", "promise", "the same, and in some group surely more is wrong",
+        lambda fact: _of_all(fact) and fact["risk"] <= fact["asked"] and bool(fact["above"]),
+        "Not yet for all alike: {risk:%} risk is promised ({sure:%} sure) where everything is answered, for the mix of "
+        "all cases only.", "care",
+    ),
+    Sentence(
+        "promised more for all", "live", "promise", "the certificate for a larger risk passed for all rows",
+        lambda fact: _of_all(fact) and fact["risk"] > fact["asked"],
         "At {risk:%} risk everything may be answered, which takes no threshold; promised ({sure:%} sure).",
     ),
     Sentence(
