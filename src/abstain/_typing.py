@@ -16,5 +16,5 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ArrayLike: TypeAlias = Any
 
 #: What happens to a sample without a confidence score: ``"raise"`` an error; ``"reject"`` it (it is
-#: accepted last, only at full coverage, and stays in N); ``"drop"`` it and count it.
+#: ranked last, never accepted, and stays in N); ``"drop"`` it and count it.
 NanPolicy: TypeAlias = Literal["raise", "reject", "drop"]

@@ -306,7 +306,7 @@ def risk_coverage_curve(
     sample_weight : array-like of shape (n_samples,), optional
         Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}
-        What a NaN score means: an error, accepted last, or left out; see :class:`abstain.TieBlocks`.
+        What a NaN score means: an error, ranked last and never accepted, or left out; see :class:`abstain.TieBlocks`.
 
     Returns
     -------

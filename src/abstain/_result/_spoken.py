@@ -54,6 +54,8 @@ class _Words(string.Formatter):
         if format_spec in ("points", "of100"):
             number = _digits(100.0 * value, 2)
             return number if format_spec == "of100" else f"{number} percentage point{'s' * (number not in ('1', '-1'))}"
+        if format_spec == "rows":
+            return f"{value:,} row{'s' * (value != 1)}"
         if format_spec == "t":
             return value if isinstance(value, str) else readable(value)
         if format_spec == "about":

@@ -55,16 +55,16 @@ MEASURED: tuple[Sentence, ...] = (
     Sentence(
         "no error", "promise", "rows", "a 0/1 loss of independent rows without any error",
         lambda fact: fact["binary"] and fact["independent"] and fact["errors"] == 0,
-        "Not one error among {n:,} rows: the risk of answering everything is at most {high:%} (95 % sure).",
+        "Not one error among {n:rows}: the risk of answering everything is at most {high:%} (95 % sure).",
     ),
     Sentence(
         "few errors", "reading", "rows", f"at least one error and fewer than {FEW_ERRORS}",
         lambda fact: fact["binary"] and 0 < fact["errors"] < FEW_ERRORS,
-        "Too few errors to tell much: {errors} among {n:,} rows.",
+        "Too few errors to tell much: {errors} among {n:rows}.",
     ),
     Sentence(
         "few rows", "reading", "rows", f"fewer than {FEW_ROWS} rows",
-        lambda fact: fact["n"] < FEW_ROWS, "Only {n} rows: take no number here for exact.",
+        lambda fact: fact["n"] < FEW_ROWS, "Only {n:rows}: take no number here for exact.",
     ),
     # the ranking
     Sentence(

@@ -66,7 +66,8 @@ def _metrics(text: str) -> Any:
     default="raise",
     show_default=True,
     type=click.Choice(["raise", "reject", "drop"]),
-    help="What a missing score means: an error; accepted last; left out, as are rows that lack a probability.",
+    help="What a missing score means: an error; ranked last, never accepted; left out, as are rows that lack a "
+    "probability.",
 )
 @click.option("--level", default=0.95, show_default=True, help="Of the confidence intervals; 0: none.")
 @click.option(

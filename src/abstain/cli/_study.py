@@ -103,7 +103,7 @@ def _scored(function: Any) -> Any:
         ),
         click.option(
             "--nan-policy", type=click.Choice(["raise", "reject", "drop"]), default="raise", show_default=True,
-            help="What a missing score means: an error; accepted last; left out.",
+            help="What a missing score means: an error; ranked last, never accepted; left out.",
         ),
         click.option("--workers", type=click.IntRange(1), help="Processes.  [default: one per processor]"),
     ):  # fmt: skip

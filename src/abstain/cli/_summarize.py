@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--detector-key", help="With --detector: bins of that score; both 8 to 12 bits.  [default: real/10]")
 @click.option(
     "--nan-policy", default="raise", show_default=True, type=click.Choice(["raise", "reject"]),
-    help="What a missing score means: an error; accepted last.",
+    help="What a missing score means: an error; ranked last, never accepted.",
 )  # fmt: skip
 @click.option("--metrics", help="Names: 'augrc,coverage_at_risk(risk=0.01)'.  [default: all that can be bounded]")
 @click.option("-o", "--output", type=Path, help="Write the summary, .parquet.")

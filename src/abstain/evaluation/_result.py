@@ -228,7 +228,8 @@ class Evaluation(Result):
             )
         loss = "0/1 loss" if facts["binary_loss"] else "mean loss"
         weighted = " · weighted" if facts["weighted"] else ""
-        return f"{facts['n']} samples · {loss} {number(facts['mean_loss'])}{weighted}"
+        samples = f"{facts['n']} sample{'s' * (facts['n'] != 1)}"
+        return f"{samples} · {loss} {number(facts['mean_loss'])}{weighted}"
 
     def tables(self) -> list[Table]:
         """Return the table of all samples, then one per score for the groups."""

@@ -65,7 +65,7 @@ def _column(name: str, needs: frozenset[str]) -> str:
         "loss": next((text for need, text in LOSS.items() if need in needs), "Loss per sample, >= 0."),
         "confidence": "Probability of being right, in [0, 1]." if unit else "Confidence score, higher = surer.",
         "nan_policy": 'an error, or left out ("reject" gives a score of -inf, which is no probability).' if unit
-        else "an error, accepted last, or left out; see :class:`abstain.TieBlocks`.",
+        else "an error, ranked last and never accepted, or left out; see :class:`abstain.TieBlocks`.",
     }  # fmt: skip
     kind, text = COLUMNS.get(name, ("option", ""))
     return f"{name} : {kind}\n    {text.format(**words)}".rstrip()

@@ -240,9 +240,9 @@ class Answers:
         if not n:
             return None
         if unscored is None and lacking.any():
-            row = int(np.argmax(lacking))
+            row, n_lost = int(np.argmax(lacking)), int(lacking.sum())
             raise ValueError(
-                f"{given[0]} {self.quoted(given[0])} is missing in {int(lacking.sum())} rows (first: data row "
+                f"{given[0]} {self.quoted(given[0])} is missing in {n_lost} row{'s' * (n_lost != 1)} (first: data row "
                 f"{row + 1}); give unscored='wrong' to count them as wrong, or unscored='drop' to leave them out"
             )
         chosen: Unscored = unscored or "wrong"

@@ -7,6 +7,14 @@ from typing import Any
 
 import numpy as np
 
+#: What programs write for a missing number, in lower case: of a column of numbers in a text file, nothing else.
+NO_NUMBER = frozenset({"", "nan", "na", "n/a", "<na>", "none", "null"})
+
+
+def lacks_number(value: Any) -> bool:
+    """Whether a text stands for a missing number."""
+    return isinstance(value, str) and value.strip().lower() in NO_NUMBER
+
 
 def text(values: Iterable[Any]) -> Any:
     """Return values as a column of text, None where one is missing."""

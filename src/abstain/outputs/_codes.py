@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._classes import is_text
+from abstain.outputs._cells import lacks_number
 from abstain.outputs._names import Plan
 from abstain.outputs._rows import listed
 
@@ -64,8 +65,35 @@ def read_classes(fields: dict[str, Any], plan: Plan, written_as: Mapping[str, An
     written = {field: written_as[name] for field, name in columns.items() if name in written_as}
     if are_codes(written.values(), names, indices=bool(plan.matrix.keys() & {"logits", "probabilities"})):
         fields |= written
+    _no_numbers(fields, columns)
     if names is None:
         _read_numerals(fields, plan)
+
+
+def _no_numbers(fields: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+    """Refuse "NA" and the like among classes that are numbers: a missing label, or a class of that name."""
+    for field, name in columns.items():
+        if not is_text(fields[field]):
+            continue
+        values = [str(value).strip() for value in listed(fields[field])]
+        odd = [row for row, value in enumerate(values) if lacks_number(value)]
+        if (
+            odd
+            and len(odd) < len(values)
+            and all(_is_number(value) for value in set(values) if not lacks_number(value))
+        ):
+            raise ValueError(
+                f"column {name!r} holds numbers, and {values[odd[0]]!r} in data row {odd[0] + 1} ({len(odd)} such); if "
+                "these are missing leave their cells empty, if it is a class write the names of all"
+            )
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
 
 
 def by_place(fields: Mapping[str, Any], plan: Plan) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._extras import need
+from abstain.outputs._cells import NO_NUMBER
 from abstain.outputs._page_sizes import check_sizes
 from abstain.outputs._text_files import (
     SEPARATORS,
@@ -145,8 +146,9 @@ class FrameColumns:
         return column if dtype == pl.Enum else column.cast(pl.String)
 
     def _parsed(self, column: Any) -> Any:
-        values = column.str.strip_chars().cast(self._polars.Float64, strict=False)
-        bad = (values.is_null() & column.is_not_null()).to_numpy()
+        texts = column.str.strip_chars()
+        values = texts.cast(self._polars.Float64, strict=False)
+        bad = (values.is_null() & ~texts.str.to_lowercase().is_in(list(NO_NUMBER)).fill_null(True)).to_numpy()
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(

@@ -74,7 +74,7 @@ class MemoryColumns:
         found = np.full(len(array), np.nan)
         for row, value in enumerate(array.tolist()):
             try:
-                found[row] = np.nan if value is None or value == "" else float(value)
+                found[row] = np.nan if value is None or _cells.lacks_number(value) else float(value)
             except ValueError:
                 raise ValueError(
                     f"column {name!r} must hold numbers, but data row {row + 1} holds {value!r}; repair these rows or "

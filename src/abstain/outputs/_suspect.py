@@ -117,8 +117,8 @@ def _outside(outputs: Outputs) -> None:
         rows = int(np.sum(np.asarray(outputs.labels) == place))
         if name.lower() in UNKNOWN and rows and not (outputs.predicted() == place).any():
             warnings.warn(
-                f"class {name!r} is the label of {rows} rows and never predicted, so these count as wrong; if they are "
-                f"out of distribution give ood_label={name!r}",
+                f"class {name!r} is the label of {rows} row{'s' * (rows != 1)} and never predicted, so these count as "
+                f"wrong; if they are out of distribution give ood_label={name!r}",
                 UserWarning,
                 stacklevel=3,
             )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._typing import FloatArray
+from abstain.outputs._cells import NO_NUMBER
 
 #: Words from the least to the most sure; words of one entry mean the same. The third is the scale of estimative words
 #: that Tian et al. ("Just ask for calibration", EMNLP 2023) let models choose from.
@@ -49,7 +50,7 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
     -------
     ndarray of float64
         Per cent and shares as fractions; words as their place in the scale, 1, 2, …, which is an order and no
-        probability. Missing or empty: NaN.
+        probability. Missing or empty, and beside numbers ``"NA"``, ``"nan"``, ``"none"`` and ``"null"``: NaN.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
     >>> spoken(["90 %", "55%", None]), spoken(["high", "Low", "medium"])
     (array([0.9 , 0.55,  nan]), array([4., 2., 3.]))
     """
-    said = [None if value is None or value != value else " ".join(str(value).lower().split()) for value in values]
+    said = _said(values)
     rows = [row for row, word in enumerate(said) if word]
     found = np.full(len(said), np.nan)
     fractions = levels is not None and list(levels) == FRACTIONS
@@ -92,12 +93,21 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
 
 def levels_of(values: Sequence[Any]) -> list[str] | None:
     """Return the ``levels`` by which these values, that :func:`spoken` reads, are read alike; None: plain numbers."""
-    words = {" ".join(str(value).lower().split()) for value in values if value is not None and value == value} - {""}
+    words = {word for word in _said(values) if word}
     kinds = {_measured(word)[0] for word in words}
     if "words" in kinds:
         scale = next(each for each in SCALES if words <= {word for place in each for word in place})
         return ["|".join(place) for place in scale]
     return list(FRACTIONS) if kinds & {"per cent", "shares"} else None
+
+
+def _said(values: Sequence[Any]) -> list[str | None]:
+    """Return what was said, in lower case with single blanks; beside numbers "NA" and the like are missing."""
+    said = [None if value is None or value != value else " ".join(str(value).lower().split()) for value in values]
+    words = {word for word in said if word and _measured(word)[0] == "words"}
+    if words <= NO_NUMBER and len(words) < len(set(said) - {None, ""}):
+        said = [None if word in words else word for word in said]
+    return said
 
 
 def _measured(word: str) -> tuple[str, float]:
