@@ -101,4 +101,19 @@ def cumulative(values: FloatArray) -> FloatArray:
 
 def cumulative_count(values: FloatArray) -> FloatArray:
     """Return the cumulative sums of whole numbers, as integers: four times as fast as those of floats."""
-    return np.cumsum(values, dtype=np.int64).astype(np.float64)
+    whole = np.cumsum(values, dtype=np.int64)
+    result = whole.view(np.float64)  # in the same memory, part by part
+    for part in parts(result.size):
+        result[part] = whole[part]
+    return result
+
+
+def turned(values: FloatArray) -> FloatArray:
+    """Turn a column round where it lies, part by part from both ends, and return it."""
+    for part in parts(values.size // 2):
+        other = slice(values.size - min(part.stop, values.size // 2), values.size - part.start)
+        first = values[part.start : min(part.stop, values.size // 2)]
+        kept = first[::-1].copy()
+        first[:] = values[other][::-1]
+        values[other] = kept
+    return values

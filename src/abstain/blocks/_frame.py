@@ -114,8 +114,10 @@ def _read(
         raise ValueError(f'column {names[0]!r} is null or NaN in every row; nan_policy="drop" leaves nothing')
     if nan_policy == "drop" and weight is not None:
         _refuse_no_weight(weight[~unscored], names)
-    loss = column[LOSS]
+    loss = column.pop(LOSS)
     known = failures(loss, np)
+    if known is not None and weight is None:
+        loss = known  # says the same in an eighth of the memory
     return of_columns(make, np, loss, column.pop(KEY), weight, nan_policy, False, oracle, moments, known)
 
 

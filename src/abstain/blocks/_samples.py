@@ -25,7 +25,7 @@ from abstain._checks import (
     to_numpy,
     vector,
 )
-from abstain._sums import cumulative_count, ones
+from abstain._sums import cumulative_count, ones, turned
 from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
 from abstain.blocks._order import by_score
 from abstain.blocks._parts import Moments, Samples, Unsorted
@@ -201,7 +201,7 @@ def _whole(table: TieBlocks, n: int) -> TieBlocks:
 def _sorted_failures(key: FloatArray, failed: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Group 0/1 losses by two plain sorts (all keys, in place; keys of the failures): cheaper than one argsort.
 
-    Highest first as copies, not as views that run backwards: those are summed in another order, to other last digits.
+    Highest first in memory, not as views that run backwards: those are summed in another order, to other last digits.
     """
     failures = np.sort(key[failed])
     key.sort()
@@ -209,12 +209,12 @@ def _sorted_failures(key: FloatArray, failed: BoolArray) -> tuple[FloatArray, Fl
     if new.all():
         loss_sum = np.zeros(key.size)
         loss_sum[key.size - 1 - np.searchsorted(key, failures)] = 1.0
-        return key[::-1].copy(), ones(key.size), loss_sum
+        return turned(key), ones(key.size), loss_sum
     edges = np.flatnonzero(np.concatenate(([True], new, [True])))
     count = (edges[1:] - edges[:-1]).astype(np.float64)
     key = key[edges[:-1]]
     loss_sum = np.bincount(np.searchsorted(key, failures), minlength=key.size).astype(np.float64)
-    return key[::-1].copy(), count[::-1].copy(), loss_sum[::-1].copy()
+    return turned(key), turned(count), turned(loss_sum)
 
 
 def _sorted_blocks(
