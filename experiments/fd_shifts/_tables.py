@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Sequence
@@ -19,6 +17,7 @@ from abstain.study import Grid, StudyResults, evaluate, select_settings
 from abstain.study._grid import column_of
 from experiments.training._differences import markdown
 from experiments.training._jobs import Job
+from experiments.training._numbers import as_csv
 
 #: Name in the paper -> (family, score).
 SCORES = {
@@ -54,23 +53,8 @@ def tables(output: Path, jobs: Sequence[Job]) -> str:
         if (sub / "study.json").exists():
             results = _with(results, _measured(sub))
         numbers += results.numbers
-    write_text(output / "numbers.csv", _as_csv(numbers))
+    write_text(output / "numbers.csv", as_csv(numbers, KEPT))
     return shown(numbers)
-
-
-def _as_csv(numbers: Sequence[dict[str, Any]]) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, KEPT, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(numbers)
-    return stream.getvalue()
-
-
-def read(file: Path) -> list[dict[str, Any]]:
-    """Read the numbers that :func:`tables` wrote."""
-    with file.open(encoding="utf-8", newline="") as stream:
-        found = list(csv.DictReader(stream))
-    return [{**row, "seed": int(row["seed"]), "n": int(row["n"]), "value": float(row["value"])} for row in found]
 
 
 def shown(numbers: Sequence[dict[str, Any]]) -> str:

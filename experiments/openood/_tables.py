@@ -12,7 +12,7 @@ from scipy.stats import t
 
 from abstain._files import write_text
 from experiments.openood._numbers import numbers
-from experiments.training._differences import Measure, markdown, table
+from experiments.training._differences import Measure, markdown, measured, table
 from experiments.training._jobs import Job
 
 #: Per cent, and areas x 1000, as the papers print them.
@@ -55,7 +55,7 @@ def tables(output: Path, jobs: Sequence[Job]) -> str:
             continue
         models = list(dict.fromkeys(job.model for job in jobs if job.setting.name == name))
         parts.append(f"**{name}: test set** (intervals: test set, and training where there are several seeds)\n")
-        parts.append(table(output / name, "ce", models, "test", MEASURES))
+        parts.append(table(measured(output / name, "ce", models, "test", MEASURES), "ce", MEASURES))
         parts.append(f"\n**{name}: corruptions**, a metric per level, then the mean of the five\n")
         parts.append(by_seeds(here, models, labelled("corruption")))
         for score in ("msp", "knn", "vim"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -113,20 +113,30 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
-def table(
+#: Columns of the numbers of a table.
+FIELDS = ("setting", "model", "measure", "n", "value", "difference", "low", "high")
+
+
+def measured(
     folder: Path, base: str, models: Sequence[str], name: str, measures: Sequence[Measure], *,
-    score_of: Mapping[str, str] | None = None, paired: bool = False, digits: int = 1,
-    label: Callable[[str], str] = str,
-) -> str:  # fmt: skip
-    """Return a table: a row per model that is finished, a column per measure."""
-    found = {
-        measure.name: compared(folder, base, models, name, measure, score_of=score_of or {}, paired=paired)
+    score_of: Mapping[str, str] | None = None, paired: bool = False,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return the numbers of a table: one per model that is finished and measure."""
+    return [
+        {"setting": folder.name, "model": model, "measure": measure.name, **row}
         for measure in measures
-    }
-    here = [model for model in models if any(model in each for each in found.values())]
+        for model, row in compared(folder, base, models, name, measure, score_of=score_of or {}, paired=paired).items()
+    ]
+
+
+def table(numbers: Sequence[Mapping[str, Any]], base: str, measures: Sequence[Measure], digits: int = 1) -> str:
+    """Return numbers as a table: a row per model, a column per measure."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in numbers:
+        found.setdefault(row["model"], {})[row["measure"]] = row
     rows = [
-        [label(model), str(max(each[model]["n"] for each in found.values() if model in each)),
-         *(cell(found[m.name].get(model), m.scale, digits, model == base) for m in measures)]
-        for model in here
+        [model, str(max(row["n"] for row in own.values())),
+         *(cell(own.get(m.name), m.scale, digits, model == base) for m in measures)]
+        for model, own in found.items()
     ]  # fmt: skip
     return markdown(["row", "seeds", *(measure.name for measure in measures)], rows) if rows else "nothing is finished"

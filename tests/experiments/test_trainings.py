@@ -22,10 +22,11 @@ from abstain import Outputs  # noqa: E402
 from abstain.nn import train  # noqa: E402
 from abstain.study import add_outputs, read_study  # noqa: E402
 from experiments.cwsa_cnn._rows import STUDY as CWSA  # noqa: E402
+from experiments.cwsa_cnn._tables import shown as shown_thresholds  # noqa: E402
 from experiments.estimators_table1._rows import STUDY as TABLE_1  # noqa: E402
+from experiments.estimators_table1._tables import shown as shown_objectives  # noqa: E402
 from experiments.fd_shifts._rows import STUDY as FD_SHIFTS  # noqa: E402
 from experiments.fd_shifts._tables import SCORES  # noqa: E402
-from experiments.fd_shifts._tables import read as read_scores  # noqa: E402
 from experiments.fd_shifts._tables import shown as shown_scores  # noqa: E402
 from experiments.openood._claims import CLAIMS, claims  # noqa: E402
 from experiments.openood._numbers import alone  # noqa: E402
@@ -34,6 +35,7 @@ from experiments.openood._tables import beside, by_seeds, labelled, read, welch 
 from experiments.training._differences import Measure, compared  # noqa: E402
 from experiments.training._jobs import SIZES, Setting  # noqa: E402
 from experiments.training._main import main  # noqa: E402
+from experiments.training._numbers import read as read_numbers  # noqa: E402
 from experiments.training._run import dry_run, finished  # noqa: E402
 from tests.imports import ROOT  # noqa: E402
 
@@ -125,8 +127,9 @@ def test_the_smallest_size_runs_to_its_tables_and_no_further(study, options, tmp
     assert all(record["cpu_seconds"] > 0 and record["peak_mb"] > 0 for record in records)
     assert (tmp_path / f"{study.name}-smoke.md").read_text(encoding="utf-8") == text
     assert "nan" not in text.replace("(+nan)", "") or study is OPENOOD  # no coverage reaches 5 % risk there
-    if study is FD_SHIFTS:
-        assert shown_scores(read_scores(tmp_path / "numbers.csv")) + "\n" == text
+    again = {FD_SHIFTS: shown_scores, TABLE_1: shown_objectives, CWSA: shown_thresholds}
+    if study in again:
+        assert again[study](read_numbers(tmp_path / "numbers.csv")) + "\n" == text
     assert main(study, command) == 0
     assert "0 of" in capsys.readouterr().err
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) == len(records)
