@@ -278,6 +278,13 @@ COMPARED: tuple[Sentence, ...] = (
     ),
     # two scores together, and studies
     Sentence(
+        "detector reversed", "reading", "reversed",
+        "AUROC of a detector lies more than three standard errors of a useless one below one half",
+        lambda fact: True,
+        "{score} is the wrong way round: higher for the foreign rows of {set} than for known ones (AUROC {auroc:.3g}), "
+        "though high must mean known. Of a distance give the negative.",
+    ),
+    Sentence(
         "second score helps", "better", "gain",
         "the largest gain of a second score beats that of the same score permuted, p times their number below 5 %",
         lambda fact: fact["p"] < 0.05,
@@ -326,7 +333,7 @@ COMPARED: tuple[Sentence, ...] = (
         "no detector", "next", "foreign", "none does",
         lambda fact: not fact["share"] - fact["least"] >= SLIGHT,
         "To let fewer foreign rows of {set} pass takes another score: none of those here lets even one percentage "
-        "point fewer pass.",
+        "point fewer pass{besides}.",
     ),
     Sentence(
         "best mean", "better", "cell", "a set of a study has at least two models or scores, which were not tested",

@@ -23,7 +23,7 @@ COLUMNS = {
     "abstained": "Column that says which questions the model itself did not answer.",
     "should_abstain": "Column that says which questions have no answer.",
     "unscored": "What answers without a verdict are: wrong, or dropped.",
-    "is_ood": "Column that marks rows out of distribution; they are left out here.",
+    "is_ood": "Column that marks rows out of distribution; left out, but by 'joint'.",
     "ood_label": "Label that marks rows out of distribution, such as -1.",
     "abstain_class": "Class column that means 'I abstain' (Deep Gamblers): its place or name.",
     "cost_matrix": "What wrong answers cost: 'ill=50,well=1', 'ill:well=50', or a CSV table, label x prediction.",

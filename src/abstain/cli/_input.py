@@ -150,6 +150,28 @@ def _expanded(names: Iterable[str], found: Any) -> list[str]:
     return list(result)
 
 
+def unread_scores(files: Sequence[Path], outputs: Outputs) -> list[str]:
+    """Return the columns that were not read and may be scores: numbers in all files, some of them fractions."""
+    if outputs.origin is None:
+        return []
+    return [name for name in outputs.origin.rest[:_LOOKED] if all(_fractions(_values_of(file, name)) for file in files)]
+
+
+def _values_of(file: Path, name: str) -> set[str]:
+    """Return the values of a column as text; none if it cannot be read, or holds more than one per row."""
+    import numpy as np
+
+    from abstain.outputs._open import open_source
+
+    try:
+        source = open_source(str(file)).columns
+        values = np.asarray(source.load([name], set())[name])
+        source.close()
+    except Exception:  # the rows are judged all the same
+        return set()
+    return set(values.astype(str).tolist()) if values.ndim == 1 else set()
+
+
 def few_valued(file: Path, names: Iterable[str]) -> dict[str, int]:
     """Return the columns of few values, each of ten rows on average or more, with how many.
 

@@ -15,8 +15,8 @@ from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
 from abstain.cli._foreign import beside
 from abstain.cli._group import command, example_lines, words
-from abstain.cli._input import about, column_names, read, read_fit, score_names
-from abstain.cli._next import PROMISE, Told, after_comparison
+from abstain.cli._input import about, column_names, read, read_fit, score_names, unread_scores
+from abstain.cli._next import PROMISE, Told, after_comparison, together
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import check_destinations, print_table, print_verdict, scale_option, table_option, write_table
@@ -35,6 +35,10 @@ class _Set(NamedTuple):
     rows: dict[str, str] | None = None
 
 
+#: What says how right and how sure the rows of ID_FILE are, if its columns have other names.
+_OWN = ("predictions", "positive_probability", "loss", "correct", "uncertainty")
+#: Rows, times permutations, times gains, that take seconds; and permutations where all would take more.
+_SECONDS, _FEW = 2_000_000, 10
 LAYOUTS = ["single-double", "strategies", "tasks", "detection", "sets"]
 #: Options of the table, and the layouts that have them.
 _SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
@@ -57,7 +61,7 @@ _SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
 @click.option("--far", help="OOD sets far from the ID data.")
 @click.option("--also", multiple=True, help="Folder of another run, same file names; NAME=FOLDER: trained otherwise.")
 @click.option("--confidence", help="The ID score of the pair.  [the given confidence, else msp]")
-@click.option("--scores", help="Detector scores to pair it with.  [all that the files allow]")
+@click.option("--scores", help="Detector scores to pair it with, high = known.  [all that can be computed]")
 @click.option("--fit", "fit_file", type=Path, help="Training outputs, for scores that are fitted, such as knn.")
 @click.option("--prevalence", type=float, help="Share of OOD samples to weigh to, in [0, 1).  [as in the data]")
 @click.option("--layout", default="single-double", show_default=True, type=click.Choice(LAYOUTS), help="Of the table.")
@@ -66,12 +70,10 @@ _SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
 @click.option(
     "--permutations",
     "n_permutations",
-    default=10,
-    show_default=True,
     type=click.IntRange(min=0),
-    help="Useless scores to compare gains with; 0: none.",
+    help="Useless scores to compare gains with; 0: none.  [as many as can tell, if that takes seconds; else 10]",
 )
-@reads(*MODEL)
+@reads(*MODEL, *_OWN)
 @click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
 @plot_option("joint", "frontier")
 @table_option
@@ -80,7 +82,7 @@ _SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
 def joint_command(
     id_file: Path, ood_files: tuple[Path, ...], ood: tuple[str, ...], near: str | None, far: str | None,
     also: tuple[str, ...], confidence: str | None, scores: str | None, fit_file: Path | None,
-    prevalence: float | None, layout: str, metric: str | None, group: str | None, n_permutations: int,
+    prevalence: float | None, layout: str, metric: str | None, group: str | None, n_permutations: int | None,
     columns: dict[str, Any], json_path: Path | None, table_path: Path | None, plots: Wanted, scale: float,
     report_path: Path | None, opened: bool,
 ) -> None:  # fmt: skip
@@ -108,23 +110,27 @@ def joint_command(
     check_destinations({**pages, **plot_targets(plots)}, sources)
     sets = [_Set(file.stem, file) for file in ood_files] + [_Set(name, id_file, rows) for name, rows in parts.items()]
     groups = _groups([each.name for each in sets], words(near), words(far))
-    first_run = _scored(id_file, sets, fit_file, confidence, score_names(scores), columns)
+    first_run, inside = _scored(id_file, sets, fit_file, confidence, score_names(scores), columns)
     first, *rest = first_run.id_scores
     own = id_file.resolve().parent.name
     runs = {own: [first_run]}
     for strategy, folder in others:
         there = [each._replace(file=Path(folder) / each.file.name) for each in sets]
         fit = None if fit_file is None else Path(folder) / fit_file.name
-        run = _scored(Path(folder) / id_file.name, there, fit, first, rest or [first], columns)
+        run, _ = _scored(Path(folder) / id_file.name, there, fit, first, rest or [first], columns)
         runs.setdefault(strategy or own, []).append(run)
     with about(id_file):
         result = protocol(runs, groups, confidence=first, prevalence=prevalence)
     table = result.table(layout, **shape).scaled(scale)
-    gains = _gains(first_run, result, n_permutations) if n_permutations else []
+    gains = _gains(first_run, result, _enough(first_run) if n_permutations is None else n_permutations)
     if json_path is not None:
         _write_json(result, gains, json_path)
     write_table(table, table_path)
-    told = _told(id_file, first, columns) | beside(first_run, first, *map(float, PROMISE[1::2]))
+    told = together(
+        _told(id_file, first, columns),
+        beside(first_run, first, *map(float, PROMISE[1::2])),
+        {} if scores else _not_evaluated(unread_scores([id_file, *ood_files], inside)),
+    )
     title = f"Failures and foreign inputs: {', '.join(dict.fromkeys(Path(file).name for file in files))}"
     write_report(result, report_path, opened, title=title, files=files, gains=gains, told=told)
     if plots:
@@ -202,8 +208,8 @@ def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[
 def _scored(
     file: Path, sets: list[_Set], fit_file: Path | None, confidence: str | None, wanted: list[str],
     columns: dict[str, Any],
-) -> ScoredRun:  # fmt: skip
-    """Return the scores of one network on the ID file and on the OOD sets, the confidence first."""
+) -> tuple[ScoredRun, Outputs]:  # fmt: skip
+    """Return the scores of one network on the ID file and on the OOD sets, the confidence first; and the ID outputs."""
     from abstain.joint import ScoredRun
 
     inside, listed, _ = read(file, _asked(file, confidence, wanted), [], **columns)
@@ -231,7 +237,7 @@ def _scored(
         names = list(found[-1])
     id_scores, *ood_scores = [{name: column[name] for name in names} for column in found]
     named = dict(zip((each.name for each in sets), ood_scores, strict=True))
-    return ScoredRun(_loss_of(inside, first, first), id_scores, named)
+    return ScoredRun(_loss_of(inside, first, first), id_scores, named), inside
 
 
 def _loss_of(outputs: Outputs, name: str, first: str) -> Any:
@@ -265,7 +271,8 @@ def _outside(
         click.echo(f"scoring {file}", err=True)
     own = columns
     if not both or which.rows is not None:
-        own = columns | {"labels": None, "is_ood": None, "ood_label": None, "where": which.rows}
+        of_id = dict.fromkeys(("labels", "is_ood", "ood_label", "loss", "correct"))
+        own = columns | of_id | {"where": which.rows}
     outputs, _, _ = read(file, _asked(file, confidence, wanted), [], say=False, unlabelled=True, part="ood", **own)
     predicting = [each.logits is not None or each.probabilities is not None for each in (outputs, inside)]
     if all(predicting) and outputs.n_classes != inside.n_classes:
@@ -282,10 +289,28 @@ def _fitted(name: str, inside: Outputs, fit: Outputs | None) -> FittedScore | No
     return score.fit(fit)
 
 
+def _enough(run: ScoredRun) -> int:
+    """Return how many permutations may find a p-value below 5 %, adjusted for all gains; few if these take long."""
+    gains = 2 * len(run.ood_scores) * (len(run.id_scores) - 1)
+    rows = max(len(run.id_loss) + len(next(iter(each.values()))) for each in run.ood_scores.values())
+    return 20 * gains if 20 * gains * gains * rows <= _SECONDS else _FEW
+
+
+def _not_evaluated(names: list[str]) -> Told:
+    """Return what the verdict says of columns that may be detector scores and were not evaluated; name them at once."""
+    if not names:
+        return {}
+    listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    click.echo(f"not evaluated, though all files hold it: {listed} (--scores NAME, high = known)", err=True)
+    return {"foreign": {"besides": f"; {listed} of these files was not evaluated (--scores)"}}
+
+
 def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[dict[str, Any]]:
     """Gain of each second score on each set of the first run, beside that of the same score permuted."""
     from abstain.joint import null_gain
 
+    if not n_permutations:
+        return []
     first, found = result.confidence, []
     scores = [score for score in run.id_scores if score != first]
     for name, score, metric in paced(list(product(run.ood_scores, scores, ("ds_f1", "ds_aurc"))), "gains beside noise"):

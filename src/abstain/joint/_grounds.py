@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from abstain.joint._tables import reversed_scores
+
 if TYPE_CHECKING:
     from abstain.joint._protocol import ProtocolResult
 
@@ -21,10 +23,12 @@ def of_protocol(result: ProtocolResult, sets: Sequence[str]) -> list[dict[str, A
         {"about": "single", "score": first, **alone},
         {"about": "foreign", "chosen": False, "familiar": 0.0, "answered": 0.0, "bad": 0.0,
          "score": first, "set": worst, "share": every[worst], "best": best,
-         "least": scores[best], "count": f", the most of {len(every)} sets" if len(every) > 1 else ""},
+         "least": scores[best], "besides": "", "count": f", the most of {len(every)} sets" if len(every) > 1 else ""},
         {"about": "no threshold", "what": "This evaluation", "others": False, "how": "",
          "apart": True, "few": False,
          "of": "in-distribution rows alone, foreign ones left out"},
+        *({"about": "reversed", "score": score, "set": name, "auroc": value}
+          for score, name, value in reversed_scores(result) if score != first),
     ]  # fmt: skip
 
 

@@ -159,17 +159,23 @@ def _notes(result: ProtocolResult, columns: list[Wanted]) -> list[str]:
     share = "as in the data" if result.prevalence is None else f"{result.prevalence:g} for every set"
     notes.append(f"share of OOD samples: {share}; confidence: {result.confidence}")
     runs = len({record.run for record in result.records})
-    notes += _backward(result)
+    notes += [
+        f"on {name} {score} is {BACKWARD.format(value)}; of a distance give the negative"
+        for score, name, value in reversed_scores(result)
+    ]
     return [*notes, f"runs: {runs}" + (", mean ± standard deviation (divisor runs - 1)" if runs > 1 else "")]
 
 
-def _backward(result: ProtocolResult) -> list[str]:
-    """Return which scores are higher for OOD than for ID samples, on the first set where chance does not explain it."""
-    sizes, notes = result.sizes, []
+def reversed_scores(result: ProtocolResult) -> list[tuple[str, str, float]]:
+    """Return scores that are higher for OOD samples, each with the first set where chance does not explain it.
+
+    And the AUROC on that set.
+    """
+    sizes, found = result.sizes, []
     for score in result.scores:
         for name in [name for name in sizes if name != "ID"]:
             mean, _ = result.mean("auroc", score=score, group=name)
             if backward(mean, sizes["ID"], sizes[name]):
-                notes.append(f"on {name} {score} is {BACKWARD.format(mean)}; of a distance give the negative")
+                found.append((score, name, mean))
                 break
-    return notes
+    return found

@@ -1,0 +1,120 @@
+"""Commands that a verdict names run on the file they name; ``joint`` takes columns of any name and passes over none."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("polars")
+pytest.importorskip("click")
+
+from click.testing import CliRunner, Result
+
+import abstain.cli
+from abstain.cli import command
+
+OWN = ("--labels", "truth", "--predictions", "guess")
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Known rows and foreign ones with finished scores: under names of their own, and under usual ones."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    n, far = 900, 400
+    wrong = rng.random(n) < 0.08
+    truth = rng.integers(0, 5, n)
+    guess = np.where(wrong, (truth + 1) % 5, truth)
+    sure = np.clip(0.9 - 0.3 * wrong + 0.1 * rng.normal(size=n), 0.01, 0.99)
+    near, site = rng.normal(2.0, 1.0, n), rng.choice(["north", "south"], n)
+    known = [f"{t},{g},{s:.4f},{k:.4f},{p}" for t, g, s, k, p in zip(truth, guess, sure, near, site, strict=True)]
+    foreign = zip(rng.integers(0, 5, far), rng.uniform(0.3, 0.95, far), rng.normal(0.0, 1.0, far), strict=True)
+    unknown = [f"{g},{s:.4f},{k:.4f}" for g, s, k in foreign]
+    for suffix, names in (("", "truth,guess,sureness,nearness"), ("2", "labels,predictions,confidence,nearness")):
+        Path(f"known{suffix}.csv").write_text("\n".join([f"{names},site", *known]) + "\n")
+        Path(f"unknown{suffix}.csv").write_text("\n".join([names.partition(",")[2], *unknown]) + "\n")
+
+
+def run(*arguments: str, codes: tuple[int, ...] = (0,)) -> Result:
+    """Run a command that must end so."""
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code in codes, result.output
+    return result
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("joint", "known2.csv", "unknown2.csv", "--permutations", "0"),
+        ("joint", "known2.csv", "unknown2.csv", "--confidence", "nearness", "--permutations", "0"),
+        ("joint", "known.csv", "unknown.csv", *OWN, "--confidence", "sureness", "--scores", "nearness"),
+        ("evaluate", "known.csv", *OWN, "--confidence", "sureness"),
+        ("evaluate", "known2.csv", "--scores", "confidence,nearness"),
+        ("compare", "known.csv", *OWN, "--scores", "sureness,nearness"),
+        ("compare", "known2.csv", "--scores", "confidence,nearness"),
+        ("threshold", "known.csv", *OWN, "--confidence", "sureness", "--risk", "0.02", "--delta", "0.05"),
+        ("threshold", "known2.csv", "--risk", "0.01", "--delta", "0.05"),
+    ],
+)
+def test_every_command_that_a_verdict_names_runs(call: tuple[str, ...]) -> None:
+    """As it is printed, but for what stands for new rows and for a column of groups."""
+    text = " ".join(run(*call, codes=(0, 1)).stdout.split())
+    named = re.findall(r"`abstain ([^`]+)`", text)
+    assert named
+    for each in named:
+        stands_for = {"NEW_ROWS.csv": call[1], "COLUMN": "site"}
+        run(*(stands_for.get(word, word) for word in shlex.split(each)), codes=(0, 1))
+
+
+def test_own_names_give_the_same_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """The options of ``joint`` that its errors name are there, and say what usual names say."""
+    assert abstain.cli.run(["joint", "known.csv", "unknown.csv"]) == 2
+    refused = capsys.readouterr().err
+    assert "nothing predicts a class; give --logits" in refused
+    options = {param.opts[0] for param in command.get_command(None, "joint").params}  # type: ignore[arg-type,union-attr]
+    assert set(re.findall(r"--[a-z][a-z-]+", refused)) <= options
+    own: Any = run("joint", "known.csv", "unknown.csv", *OWN, "--confidence", "sureness", "--scores", "nearness")
+    usual = run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness")
+    numbers = [re.findall(r"\d\.\d{4,}", each.stdout) for each in (own, usual)]
+    assert len(numbers[0]) > 8
+    assert numbers[0] == numbers[1]
+
+
+def test_the_default_of_permutations_can_tell() -> None:
+    """So many that a p-value below 5 % can come, adjusted; and no gain is a negative nothing."""
+    text = " ".join(run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness").stdout.split())
+    assert re.search(r"A second threshold, on nearness, improves DS-AURC on unknown2 by .* for all 2 gains\)", text)
+    assert "too few" not in text
+    assert " -0 " not in text
+    few = run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness", "--permutations", "10").stdout
+    assert "10 permutations are too few" in " ".join(few.split())
+
+
+def test_a_score_that_all_files_hold_is_named_where_it_is_not_evaluated() -> None:
+    """Beside the table and in the sentence that asks for another score; not where scores were chosen."""
+    shown = run("joint", "known2.csv", "unknown2.csv")
+    assert "not evaluated, though all files hold it: nearness (--scores NAME, high = known)" in shown.stderr
+    assert "nearness of these files was not evaluated (--scores)" in " ".join(shown.stdout.split())
+    chosen = run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness", "--permutations", "0")
+    assert "not evaluated" not in chosen.output
+
+
+def test_a_detector_the_wrong_way_round_comes_first() -> None:
+    """A distance is named before anything is said of it; as nearness it is not."""
+    for name in ("known2.csv", "unknown2.csv"):
+        lines = Path(name).read_text().replace("nearness", "distance").splitlines()
+        place = lines[0].split(",").index("distance")
+        rows = [line.split(",") for line in lines[1:]]
+        flipped = [[*row[:place], f"{-float(row[place]):.4f}", *row[place + 1 :]] for row in rows]
+        Path(f"far_{name}").write_text("\n".join([lines[0], *map(",".join, flipped)]) + "\n")
+    said = "distance is the wrong way round: higher for the foreign rows of far_unknown2 than for known ones (AUROC 0.0"
+    text = run("joint", "far_known2.csv", "far_unknown2.csv", "--scores", "distance").stdout
+    assert " ".join(text.split()).startswith(said)
+    turned = " ".join(run("joint", "far_known2.csv", "far_unknown2.csv", "--uncertainty", "distance").stdout.split())
+    assert "`abstain threshold far_known2.csv --uncertainty distance --risk" in turned
+    assert "wrong way round" not in turned + run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness").stdout
