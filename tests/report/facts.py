@@ -35,13 +35,21 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "empirical group": ({"certified": False, "group": "a"}, [{"attainable": False}, {"certified": True}]),
     "not attainable": (
         {"attainable": False, "reason": "too few"},
-        [{"attainable": True}, {"group": "a"}, {"instead": 0.08}],
+        [{"attainable": True}, {"group": "a"}, {"instead": 0.08}, {"whole": 0.05}],
+    ),
+    "attainable without": (
+        {"attainable": False, "whole": 0.05},
+        [{"attainable": True}, {"group": "a"}, {"instead": 0.08}, {"whole": None}],
     ),
     "certificate": ({"certified": True}, [{"attainable": False}, {"certified": False}, {"group": "a"}]),
     "promise of all": ({"certified": True}, [{"attainable": False}, {"certified": False}, {"group": "a"}]),
     "attainable at more": (
         {"attainable": False, "instead": 0.08, "reason": "too few"},
-        [{"attainable": True}, {"instead": None}, {"group": "a"}],
+        [{"attainable": True}, {"instead": None}, {"group": "a"}, {"threshold": None}],
+    ),
+    "attainable at more for all": (
+        {"attainable": False, "instead": 0.08, "reason": "too few", "threshold": None},
+        [{"attainable": True, "threshold": "0.7"}, {"instead": None}, {"group": "a"}, {"threshold": "0.7"}],
     ),
     "certified instead": ({"risk": 0.08}, [{"risk": 0.05}]),
     "promise of all instead": ({"risk": 0.08}, [{"risk": 0.05}]),
@@ -206,7 +214,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "rows": {"n": 1000, "errors": 50, "binary": True, "same": True, "independent": True, "high": 0.1},
     "threshold": {"attainable": True, "certified": False, "group": None, "scored": "", "threshold": 0.9,
                   "coverage": 0.5, "risk": 0.04, "reason": "", "statement": "", "limit": 0.05, "instead": None,
-                  "sure": 0.95, "unread": (), "look": ""},
+                  "whole": None, "sure": 0.95, "unread": (), "look": ""},
     "ladder": {"attained": 1, "n": 50, "lowest": 0.01, "highest": 0.2, "sure": 0.95, "kept": ["at most 5 %"],
                "grouped": False},
     "groups answered": {"left": 4, "count": 4, "certified": True, "n": 90, "accepted": 50, "coverage": 0.5,

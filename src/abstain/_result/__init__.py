@@ -9,15 +9,15 @@ from abstain._result._glossary import WORDS, summary
 from abstain._result._markup import prose
 from abstain._result._plain import as_polars, json_text, plain
 from abstain._result._sentence import ALL_READ, NO_FOREIGN, NO_GROUPS, NOTHING, QUESTIONS, SIGNS, USABLE
-from abstain._result._spoken import Counted, about, among, limits, percent, readable
+from abstain._result._spoken import Amount, Counted, about, among, limits, percent, readable
 from abstain._result._table import Cell, Column, Estimate, Row, Table, arrow
 from abstain._result._text import of_result, rich_lines
 from abstain._result._verdict import SENTENCES, said
 from abstain._result._words import clean, decimals, fixed, number, short, width, wrapped
 
 __all__ = [
-    "ALL_READ", "NOTHING", "NO_FOREIGN", "NO_GROUPS", "QUESTIONS", "SENTENCES", "SIGNS", "USABLE", "WORDS", "Cell",
-    "Column", "Counted", "Estimate", "Result", "Row",
+    "ALL_READ", "NOTHING", "NO_FOREIGN", "NO_GROUPS", "QUESTIONS", "SENTENCES", "SIGNS", "USABLE", "WORDS", "Amount",
+    "Cell", "Column", "Counted", "Estimate", "Result", "Row",
     "Table", "about", "among", "arrow", "as_polars", "clean", "decimals", "fixed", "json_text", "limits", "number",
     "of_result", "percent", "plain", "prose", "readable", "rich_lines", "said", "short", "summary", "width",
     "wrapped",

@@ -38,6 +38,14 @@ class Counted(float):
         return f"{percent(self)} ({count} of {self.n:,})" if whole and 0 < count < FEW else percent(self)
 
 
+class Amount(float):
+    """A mean loss that is no share of wrong answers, such as a squared error: said as it is, never in per cent."""
+
+    def spoken(self) -> str:
+        """Return the number."""
+        return f"{self:.4g}"
+
+
 class _Words(string.Formatter):
     """Fields in words.
 
@@ -47,7 +55,7 @@ class _Words(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "%":
-            return value.spoken() if isinstance(value, Counted) else percent(value)
+            return value.spoken() if isinstance(value, Counted | Amount) else percent(value)
         if format_spec == "p":
             known = f"p = {value:.3f}".replace("0.", ".") if value == value else "no test: too few errors"
             return "p < .001" if value < 0.001 else known
@@ -85,8 +93,8 @@ def about(count: int) -> str:
 def limits(kept: Iterable[tuple[float, float, str]]) -> list[str]:
     """Return risks that are promised, each with coverage and threshold, in words."""
     return [
-        f"at most {percent(risk)} for {percent(coverage)} of the cases"
-        + (f" (from {text} on)" if coverage < 1.0 else "")
+        SPOKEN.format("at most {0:%} for {1:%} of the cases", risk, coverage)
+        + (f" (from {text} on)" if coverage < 1.0 and text else "")
         for risk, coverage, text in kept
     ]
 

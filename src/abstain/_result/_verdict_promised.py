@@ -163,14 +163,30 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "not attainable", "live", "threshold",
         f"no threshold reaches the objective, nor is a limit of up to {USABLE:g} times that asked for certified",
-        lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is None,
+        lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is None
+        and fact["whole"] is None,
         "Not attainable: {reason}.", "no",
     ),
     Sentence(
+        "attainable without", "live", "threshold", "the same, but answering everything is certified to keep the limit",
+        lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is None
+        and fact["whole"] is not None,
+        "No threshold passed its test at {limit:%} risk, but answering everything keeps it: at most {whole:%}. That "
+        "takes no policy; 'abstain threshold' with --coverage 1 writes one that promises nothing.", "care",
+    ),
+    Sentence(
         "attainable at more", "live", "threshold", "no threshold reaches the objective; such a limit is certified",
-        lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is not None,
+        lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is not None
+        and fact["threshold"] is not None,
         "Not at {limit:%} risk: {reason}. At {instead:%} it may: answer from {scored}{threshold:t} on, {coverage:%} of "
         "the cases.", "care",
+    ),
+    Sentence(
+        "attainable at more for all", "live", "threshold", "the same, for all that has a score",
+        lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is not None
+        and fact["threshold"] is None,
+        "Not at {limit:%} risk: {reason}. At {instead:%} it may: answer all that has a score, {coverage:%} of the "
+        "cases, which takes no threshold.", "care",
     ),
     Sentence(
         "groups before going live", "live", "threshold",

@@ -124,7 +124,7 @@ def monitor_command(
     if state is not None and file is not None:
         check_destinations({"state": state}, [file, policy])
     outputs: Outputs | None = None
-    told: Told = by_score(whole.score)
+    told: Told = by_score(whole.score, whole.reading)
     if file is None:
         seen = watch.result()
     elif is_several(file):

@@ -97,10 +97,14 @@ def after_few_labels(
     return {"no threshold": found["no threshold"], **({"few labels": {"groups": groups}} if groups else {})}
 
 
-def by_score(name: str) -> Told:
-    """Return the name of the score for sentences about a threshold, which is chosen without knowing it."""
-    return {"threshold": {"scored": f"{name} "}, "usefulness": {"score": name}, "ranking": {"score": name},
-            "policy watched": {"score": name}}  # fmt: skip
+def by_score(name: str, reading: Mapping[str, Any]) -> Told:
+    """Return the name of the score for sentences about a threshold, which is chosen without knowing it.
+
+    ``reading``: how the policy reads files; of an uncertainty the threshold is one of its negative.
+    """
+    compared = f"minus {name}" if reading.get("uncertainty") == name else name
+    return {"threshold": {"scored": f"{compared} "}, "usefulness": {"score": name}, "ranking": {"score": name},
+            "policy watched": {"score": compared}}  # fmt: skip
 
 
 def by_group(

@@ -266,7 +266,7 @@ def threshold_command(
         found, outputs, how = threshold_of_files(file, columns, by, wanted, apart,
                                                  lambda first: _scored(first, score, None, columns)[1])  # fmt: skip
         _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by,
-                by_score(how["score"]))  # fmt: skip
+                by_score(how["score"], _reading(outputs, columns, how)))  # fmt: skip
         return
     outputs, _, names = read(file, [second] if second else [], by, beside=beside, score=score, **columns)
     if "delta" in wanted and _graded(outputs):
@@ -295,7 +295,7 @@ def threshold_command(
         )  # fmt: skip
     scored = ["--scores", how["score"]] if how.keys() & {"logits", "probabilities"} else []
     told = together(
-        by_score(how["score"]),
+        by_score(how["score"], _reading(outputs, columns, how)),
         {} if by else unread_groups("evaluate", file, outputs, columns, scored),
         left_out(file, found, outputs.loss_per_sample(), columns, by,
                  lambda part: _scored(part, score, temperature, columns)[0]),

@@ -16,7 +16,7 @@ from abstain.outputs import doubts
 if TYPE_CHECKING:
     from abstain.blocks import TieBlocks
     from abstain.evaluation._comparison import Comparison
-    from abstain.evaluation._result import Evaluation
+    from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 
 Facts = dict[str, Any]
 #: Of more rows a difference in coverage is not tested here, which would take longer than all else; 'compare' does.
@@ -49,11 +49,14 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
         yield from _of_score(evaluation, judged.best, above)
         yield from groups
     for each in evaluation.measurements:
-        if each.metric == "auroc_f" and each.group is None and each.score in named and each.low == each.low:
-            yield {"about": "ranking", "score": each.score, "value": each.value, "low": each.low, "high": each.high}
+        if each.metric != "auroc_f" or each.group is not None or each.score not in named:
+            continue
+        low, high = _auroc_f(each, judged.whole[each.score])
+        if low == low:
+            yield {"about": "ranking", "score": each.score, "value": each.value, "low": low, "high": high}
             if each.score == judged.best and judged.independent:
                 whole = next((one.risk for one in judged.promises(each.score) if one.coverage == 1.0), None)
-                yield {"about": "usefulness", "score": each.score, "low": each.low, "all": whole, "sure": 1.0 - DELTA}
+                yield {"about": "usefulness", "score": each.score, "low": low, "all": whole, "sure": 1.0 - DELTA}
     if judged.comparison is not None:
         yield from _compared(judged.comparison)
     for column, found in judged.groups.items():
@@ -65,6 +68,12 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
         }  # fmt: skip
         yield {"about": "groups", "column": column, "count": len(found.sizes), "pairs": len(differ),
                "all": len(found.differences), **ends}  # fmt: skip
+
+
+def _auroc_f(found: Measurement, summary: ScoreSummary) -> tuple[float, float]:
+    """Return the interval of an AUROC of failures; that of equal scores, which rank by chance, is one half."""
+    constant = len(summary.curve.blocks.score) == 1 and found.value == found.value
+    return (0.5, 0.5) if constant else (found.low, found.high)
 
 
 def _compared(comparison: Comparison) -> Iterator[Facts]:
@@ -130,8 +139,8 @@ def _of_score(evaluation: Evaluation, score: str, above: list[str]) -> Iterator[
     shown = [each for each in promises if each is best]
     shown += [each for each in missed if each.risk >= RISK][:1] or missed[-1:]
     shown += [] if kept else missed[-1:]
-    hopeless = any(each.metric == "auroc_f" and each.group is None and each.score == score and each.low <= 0.5
-                   for each in evaluation.measurements)  # fmt: skip
+    hopeless = any(each.metric == "auroc_f" and each.group is None and each.score == score
+                   and _auroc_f(each, judged.whole[score])[0] <= 0.5 for each in evaluation.measurements)  # fmt: skip
     if promises:
         full = next((k for k, each in enumerate(kept) if each.coverage == 1.0), len(kept))
         told = kept[: full + 1]  # a larger risk of everything says less

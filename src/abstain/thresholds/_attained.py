@@ -24,6 +24,8 @@ FURTHEST = 1024
 NEAR = 64
 #: Nor at more rows.
 MOST = 2e6
+#: A threshold down here accepts all that has a score.
+LOWEST = -1e300
 #: Gamma quantiles of more shapes than this are SciPy's.
 DISTINCT = 500
 
@@ -57,6 +59,11 @@ class Attained:
     coverage: float
     printed: str = ""
 
+    @property
+    def everything(self) -> bool:
+        """Whether all that has a score is accepted."""
+        return self.threshold <= LOWEST
+
 
 def attained(sample: Sample, delta: float, largest: float, exact: bool) -> tuple[Attained, ...]:
     r"""Return the smallest risk that is certified, and the largest coverage at a few larger ones; jointly valid.
@@ -72,7 +79,7 @@ def attained(sample: Sample, delta: float, largest: float, exact: bool) -> tuple
     for multiple in (1.0, *MULTIPLES):
         last = int(np.flatnonzero(upper <= multiple * upper.min())[-1])
         at = float(threshold[last])
-        said = among(at, sample.score) if at > -1e300 else "all that have a score"
+        said = among(at, sample.score) if at > LOWEST else "all that have a score"
         found.append(Attained(float(upper[last]), at, float(count[last]) / n, said))
     return tuple(dict.fromkeys(found))
 

@@ -30,9 +30,10 @@ from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._copies import warn_of_copies
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._points import at_cost, at_trust, curve_of, nearest
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._reuse import warn_if_selected
 from abstain.thresholds._sample import Sample, largest_loss
+from abstain.thresholds._statements import statement
 
 if TYPE_CHECKING:
     from abstain.thresholds._groups import GroupThresholds
@@ -326,6 +327,8 @@ def _ranking(sample: Sample) -> tuple[float, float, float] | None:
     """Return AUROC of failures with its interval; None where there is none, as without an error."""
     if not (sample.loss.any() and np.isfinite(sample.score).all()) or sample.loss.all():
         return None
+    if len(sample.blocks.score) == 1:  # whatever the losses, equal scores rank by chance
+        return 0.5, 0.5, 0.5
     found = of_samples(as_metric("auroc_f"), sample.blocks, 0.95)
     return (found.estimate, found.low, found.high) if found.low == found.low else None
 

@@ -14,8 +14,9 @@ from abstain._result import NO_FOREIGN, Column, Result, Row, Table, about
 from abstain._typing import ArrayLike, BoolArray
 from abstain.inference import clopper_pearson
 from abstain.policy import Policy, accept_by_group
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold, plainly, statement
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._sent import merged
+from abstain.thresholds._statements import plainly, statement
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,9 +14,10 @@ from abstain.curve import RiskCoverageCurve
 from abstain.thresholds._attained import Attained, least_risk, rows_needed
 from abstain.thresholds._certify import search
 from abstain.thresholds._choose import certificate
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, statement
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._reuse import warn_if_selected
 from abstain.thresholds._sample import of_table
+from abstain.thresholds._statements import statement
 
 
 @dataclass(frozen=True, eq=False)

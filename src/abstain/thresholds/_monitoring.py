@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from abstain._result import NO_GROUPS, Column, Result, Row, Table, number, percent, readable
+from abstain._result import NO_GROUPS, Amount, Column, Result, Row, Table, number, percent, readable
 from abstain.inference import stands_out
 from abstain.policy import Policy
 from abstain.thresholds._drift import Drift
 from abstain.thresholds._period import Break, Period
 from abstain.thresholds._results import TOLD
+from abstain.thresholds._statements import loss_of
 
 #: Periods that are printed.
 SHOWN = 26
@@ -142,7 +143,8 @@ class Monitoring(Result):
         }, {
             "about": "policy watched", "broken": self.promise_broken,
             "where": f" in {', '.join(broken)}" if broken else "",
-            "score": "the score", "limit": self.limit, "risk": self.risk,
+            "score": "the score", "limit": self.limit,
+            "risk": Amount(self.risk) if isinstance(self.limit, Amount) else self.risk,
             "now": self.coverage, "calibrated": at,
             "threshold": readable(self.thresholds[""]) if list(self.thresholds) == [""] else None,
         }]  # fmt: skip
@@ -297,8 +299,9 @@ def of_policy(policy: Policy) -> dict[str, Any]:
     """Return what is watched: the risk that is promised, the thresholds, and the coverage of the calibration rows."""
     promise, seen = policy.guarantee, policy.calibration
     coverage = seen["n_accepted"] / seen["n"] if seen.get("n") and "n_accepted" in seen else None
+    limit = None if promise is None else loss_of(float(promise["risk"]), promise.get("max_loss", 1.0))
     return {
-        "promised": promise is not None, "limit": None if promise is None else float(promise["risk"]),
+        "promised": promise is not None, "limit": limit,
         "thresholds": dict(policy.thresholds), "calibrated": seen.get("coverage", coverage),
     }  # fmt: skip
 

@@ -25,10 +25,10 @@ from abstain._result import (
     Table,
     about,
     limits,
-    percent,
 )
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
+from abstain.thresholds._statements import loss_of, plainly
 
 if TYPE_CHECKING:
     from abstain.policy import Policy
@@ -120,15 +120,16 @@ class Threshold(Result):
 
     def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""
-        promise = self.guarantee()
+        promise, limit = self.guarantee(), self.objective.get("risk")
+        if promise is not None:
+            limit = loss_of(promise["risk"], promise.get("max_loss", 1.0))
         unknown = [] if group is not None else [dict(NO_GROUPS), dict(NO_FOREIGN)]
         return [*unknown, {
             "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
             "scored": "", "threshold": self.printed, "coverage": Counted(self.coverage, self.n), "risk": self.risk,
             "reason": self.reason,
-            "statement": "" if promise is None else plainly(promise), "instead": None,
-            "limit": self.objective.get("risk") if promise is None else promise["risk"],
-            "sure": math.nan if promise is None else 1.0 - promise["delta"], **ALL_READ,
+            "statement": "" if promise is None else plainly(promise), "instead": None, "whole": None,
+            "limit": limit, "sure": math.nan if promise is None else 1.0 - promise["delta"], **ALL_READ,
         }]  # fmt: skip
 
     def headline(self) -> str:
@@ -315,17 +316,29 @@ class CertifiedThreshold(Threshold):
 
     def _certified_instead(self, said: dict[str, Any]) -> list[dict[str, Any]]:
         """Return what these rows do certify; the first of it that answers something is spoken of beside the limit."""
+        limit = said["limit"] = self._loss(self.risk_limit)
         if not self.attained:
-            return [{"about": "not promised", "limit": self.risk_limit}]
+            return [{"about": "not promised", "limit": limit}]
         first = self.attained[0]
         useless = self.ranking is not None and self.ranking[1] <= 0.5
         some = [one for one in self.attained if one.coverage >= NOTHING and one.risk <= USABLE * self.risk_limit]
         if some and first.risk > self.risk_limit and not useless:
             one = some[0]
-            said |= {"instead": one.risk, "threshold": one.printed, "coverage": Counted(one.coverage, self.n)}
-        return [{"about": "instead", "risk": first.risk, "coverage": first.coverage, "limit": self.risk_limit,
+            said |= {"instead": self._loss(one.risk), "threshold": None if one.everything else one.printed,
+                     "coverage": Counted(one.coverage, self.n)}  # fmt: skip
+        said["whole"] = self._whole()
+        return [{"about": "instead", "risk": self._loss(first.risk), "coverage": first.coverage, "limit": limit,
                  "delta": self.delta, "sure": 1.0 - self.delta,
-                 "kept": limits((one.risk, one.coverage, one.printed) for one in self.attained)}]  # fmt: skip
+                 "kept": limits((self._loss(one.risk), one.coverage, "" if one.everything else one.printed)
+                                for one in self.attained)}]  # fmt: skip
+
+    def _loss(self, value: float) -> float:
+        return loss_of(value, self.max_loss)
+
+    def _whole(self) -> float | None:
+        """Return the certified risk of answering everything where it keeps the limit, though no threshold does."""
+        return next((self._loss(one.risk) for one in self.attained
+                     if one.everything and one.coverage == 1.0 and one.risk <= self.risk_limit), None)  # fmt: skip
 
     def plan(self) -> dict[str, Any]:
         """Return what the verdict says of more rows; no number of them helps a ranking by chance."""
@@ -341,6 +354,8 @@ class CertifiedThreshold(Threshold):
         """Return the promise; or why there is none, and how many rows might do."""
         if self.attainable:
             return [f"promise: {self.statement}"]
+        if self._whole() is not None:
+            return ["not attainable by a threshold that passed its test; answering everything keeps the limit"]
         low, high = (self.rows_needed if self.plan()["needed"] is not None else None) or (None, None)
         if low is None or low <= self.n or (self.least is not None and self.least[1] >= self.risk_limit):
             return super().notes()  # the verdict says what it can
@@ -366,35 +381,3 @@ def plan_of(needed: tuple[int, int | None] | None, least: tuple[int, float] | No
     """Return what the verdict says of more rows: how many at least, and the least risk of so many accepted rows."""
     enough, lowest = least or (0, 0.0)
     return {"needed": None if needed is None else needed[0], "enough": enough, "lowest": lowest}
-
-
-def plainly(promise: Mapping[str, Any]) -> str:
-    """Return what is promised without its probability: of right and wrong answers as the share of wrong ones."""
-    said = str(promise["statement"]).partition(", the mean loss of ")[2]
-    what, _, limit = said.rpartition(" is at most ")
-    if not what:  # of something else than a mean loss
-        return str(promise["statement"])
-    if promise["bound"] == "binomial" and what.startswith("what is accepted"):
-        rest = what.removeprefix("what is accepted")
-        return (
-            f"of new cases like these, at most {percent(promise['risk'])} of what is answered{rest} is wrong on average"
-        )
-    return f"of new cases like these, the mean loss of {what} is at most {limit}"
-
-
-def statement(
-    risk: float, delta: float, *, weighted: bool, clustered: bool, together: str = "", group: bool = False,
-    answered: bool = False,
-) -> str:  # fmt: skip
-    """Return a promise in words, with the population it speaks of."""
-    drawn = "clusters" if clustered else "rows"
-    what = "what is accepted"
-    if clustered:
-        what = "an accepted row of a new cluster, each cluster that has one counting once,"
-    what += " in a group" if group else ""
-    population = " in the weighted population" if weighted else ""
-    population += ", of the rows that the model itself answers," if answered else ""
-    return (
-        f"with probability at least {1.0 - delta:g}{together} over the draw of the calibration {drawn}, the mean loss "
-        f"of {what}{population} is at most {risk:g}"
-    )

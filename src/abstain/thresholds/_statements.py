@@ -1,0 +1,45 @@
+"""What a threshold promises, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from abstain._result import Amount, percent
+
+
+def loss_of(value: float, max_loss: float) -> float:
+    """Return a mean loss, which sentences give in per cent only where no loss is larger than that of an error."""
+    return value if max_loss <= 1.0 else Amount(value)
+
+
+def plainly(promise: Mapping[str, Any]) -> str:
+    """Return what is promised without its probability: of right and wrong answers as the share of wrong ones."""
+    said = str(promise["statement"]).partition(", the mean loss of ")[2]
+    what, _, limit = said.rpartition(" is at most ")
+    if not what:  # of something else than a mean loss
+        return str(promise["statement"])
+    if promise["bound"] == "binomial" and what.startswith("what is accepted"):
+        rest = what.removeprefix("what is accepted")
+        return (
+            f"of new cases like these, at most {percent(promise['risk'])} of what is answered{rest} is wrong on average"
+        )
+    return f"of new cases like these, the mean loss of {what} is at most {limit}"
+
+
+def statement(
+    risk: float, delta: float, *, weighted: bool, clustered: bool, together: str = "", group: bool = False,
+    answered: bool = False,
+) -> str:  # fmt: skip
+    """Return a promise in words, with the population it speaks of."""
+    drawn = "clusters" if clustered else "rows"
+    what = "what is accepted"
+    if clustered:
+        what = "an accepted row of a new cluster, each cluster that has one counting once,"
+    what += " in a group" if group else ""
+    population = " in the weighted population" if weighted else ""
+    population += ", of the rows that the model itself answers," if answered else ""
+    return (
+        f"with probability at least {1.0 - delta:g}{together} over the draw of the calibration {drawn}, the mean loss "
+        f"of {what}{population} is at most {risk:g}"
+    )
