@@ -94,7 +94,7 @@ METRICS = ("augrc", "aurc", "selective_risk(coverage=0.8)", "auroc_f")
 
 def coverage(form: Form, data: dict[str, Any]) -> None:
     """Coverage and labels needed of the default."""
-    runs, sizes = form.draws(1000, 60), SIZES if form.full else (100, 400)
+    runs, sizes = form.draws(250, 60), SIZES if form.full else (100, 400)
     chosen = [abstain.metrics.parse(name) for name in METRICS]
     held: dict[Any, list[Any]] = {}
     ratios: dict[str, dict[str, list[float]]] = {name: {} for name in METRICS}
