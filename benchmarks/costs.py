@@ -228,25 +228,57 @@ def updated() -> tuple[Job, Job]:
     return repeated(own, lambda: logits), repeated(peer, lambda: logits.softmax(-1))
 
 
-def neighbours(name: str = "knn") -> tuple[Job, Job]:
+def model_outputs(d: int) -> tuple[Any, Any]:
+    """10,000 rows to fit on and 2,000 to score, of a linear head with 100 classes on features in single precision."""
+    rng = np.random.default_rng(0)
+    head = rng.standard_normal((100, d), dtype=np.float32) / np.float32(np.sqrt(d)), np.zeros(100, np.float32)
+    features = (rng.standard_normal((n, d), dtype=np.float32) for n in (10_000, 2_000))
+    logits = ((each, each @ head[0].T) for each in features)
+    fit, rows = (abstain.Outputs(labels=np.argmax(z, 1), logits=z, features=x, head=head) for x, z in logits)
+    return fit, rows
+
+
+def neighbours(d: int = 1024) -> tuple[Job, Job]:
     """The kNN score, beside a single-precision product and a partial sort by PyTorch."""
     import torch
 
-    from abstain import Outputs, scores
+    from abstain import scores
 
-    rng = np.random.default_rng(0)
-    bank, new = (rng.normal(size=(n, 1024)).astype(np.float32) for n in (10_000, 2_000))
-    logits = [rng.normal(size=(len(each), 10)).astype(np.float32) for each in (bank, new)]
-    fit, rows = (
-        Outputs(labels=np.argmax(each, 1), logits=each, features=x) for each, x in zip(logits, (bank, new), strict=True)
-    )
-    fitted = scores.get(name).fit(fit)
-    unit = torch.nn.functional.normalize(torch.tensor(bank))
+    fit, rows = model_outputs(d)
+    fitted = scores.get("knn").fit(fit)
+    unit, new = torch.nn.functional.normalize(torch.tensor(fit.features)), torch.tensor(rows.features)
 
     def peer() -> Any:
-        return torch.topk(torch.nn.functional.normalize(torch.tensor(new)) @ unit.T, 50).values[:, -1]
+        return torch.topk(torch.nn.functional.normalize(new) @ unit.T, 50).values[:, -1]
 
-    return lambda: scores.compute(name, rows, fitted), peer
+    return lambda: scores.compute("knn", rows, fitted), peer
+
+
+def matched(fitting: bool, d: int = 1024) -> tuple[Job, Job]:
+    """ViM, beside its steps in single precision by PyTorch as ``pytorch_ood`` (0.4) takes them."""
+    import torch
+
+    from abstain import scores
+
+    fit, rows = model_outputs(d)
+    entry = scores.get("vim")
+    tensors = [torch.tensor(each) for each in (fit.features, rows.features, *fit.head)]
+    old, new, weight, bias = (each.float() for each in tensors)
+
+    def learn() -> Any:
+        origin = -torch.linalg.pinv(weight) @ bias
+        centred, logits = old - origin, old @ weight.T + bias
+        outside = torch.linalg.eigh(centred.T @ centred / len(old))[1][:, : d - 512].contiguous()
+        return origin, outside, logits.amax(1).mean() / (centred @ outside).norm(dim=1).mean()
+
+    fitted, (origin, outside, alpha) = entry.fit(fit), learn()
+
+    def peer() -> Any:
+        return (new @ weight.T + bias).logsumexp(1) - alpha * ((new - origin) @ outside).norm(dim=1)
+
+    if not fitting:
+        return lambda: scores.compute("vim", rows, fitted), peer
+    return lambda: entry.fit(fit.select(slice(None))), learn  # of outputs that are new: axes are remembered
 
 
 COSTS: dict[str, Cost] = {
@@ -282,6 +314,8 @@ COSTS: dict[str, Cost] = {
     "cwsa_loss": Cost("CWSALoss", "cross-entropy", 1.6, 6, 15, lambda: objective("CWSALoss")),
     "update": Cost("SelectiveMetrics.update, 128 x 10", "softmax and two lists", 2, 6, 9, updated),
     "knn": Cost("kNN score", "single-precision product", 1.1, 3, 5, neighbours),
+    "vim": Cost("ViM score", "the same in single precision", 1, 3, 15, lambda: matched(False)),
+    "vim_fit": Cost("ViM, fit", "the same in single precision", 1, 4, 3, lambda: matched(True)),
 }  # fmt: skip
 
 

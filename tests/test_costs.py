@@ -22,7 +22,7 @@ def test_times_stay_below_their_limits(name: str) -> None:
     """A limit is a multiple of what was measured when the row was last improved; the bar is in the benchmark."""
     if name in COMPILED:
         pytest.importorskip("numba")
-    if name in ("aurc_loss", "cwsa_loss", "knn", "update"):
+    if name in ("aurc_loss", "cwsa_loss", "knn", "update", "vim", "vim_fit"):
         pytest.importorskip("torchmetrics" if name == "update" else "torch")
     row = COSTS.COSTS[name]
     found, _ = COSTS.ratio(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import importlib
 import json
 import pickle
@@ -47,6 +48,20 @@ def test_one_finite_float_per_sample_and_the_outputs_unchanged(name):
     assert np.isfinite(score).all()
     assert not np.signbit(score[score == 0.0]).any()
     assert (TEST.select(range(TEST.n)).fingerprint, TRAIN.select(range(TRAIN.n)).fingerprint) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_of_the_rows_is_left_behind(name):
+    """Chunks go when the next comes, not when Python next looks for cycles: else memory is that of all rows."""
+    score, living = fitted(name), lambda: sum(type(each) is _batch.Batch for each in gc.get_objects())
+    gc.collect()
+    gc.disable()
+    try:
+        before = living()
+        score.score(TEST)
+        assert living() == before
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("name", NAMES)

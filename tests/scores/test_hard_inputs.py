@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from abstain import Outputs, scores
+from tests.scores.toy import TEST, TRAIN
 
 OPTIONS = {"knn": {"neighbours": 2}, "nnguide": {"neighbours": 2, "dtype": "float64"}, "column": {"column": "external"}}
 EXTERNAL = {"confidence", "column"}  # nothing is computed
-STEPS = {"openmax": 2e-2, "combine_ranks": 0.2}  # jump at fit samples: rounding decides on which side
+#: Jumps at fit samples, where rounding decides on which side; products in single precision.
+STEPS = {"openmax": 2e-2, "combine_ranks": 0.2, "vim": 1e-5, "residual": 1e-5}
 
 
 def problem(n=40, d=8, k=3, seed=0, dtype=np.float64, scale=1.0, signed=False, **changes):
@@ -257,3 +259,17 @@ def test_a_recovered_head_is_the_head():
         scores.recover_head(outputs, tolerance=np.nan)  # nothing is above NaN, so nothing would be refused
     with pytest.raises(ValueError, match="recover_head needs logits and features"):
         scores.recover_head(Outputs(labels=[0], logits=[[1.0, 0.0]]))
+
+
+@pytest.mark.parametrize("name", ["vim", "residual"])
+def test_vim_of_single_precision_features(name):
+    """Their projection is a product in single precision, and what is kept half as large; the axes are the same."""
+    singles = [
+        dataclasses.replace(each, features=np.asarray(each.features, dtype=np.float32)) for each in (TRAIN, TEST)
+    ]
+    doubles = [dataclasses.replace(each, features=np.asarray(each.features, dtype=np.float64)) for each in singles]
+    (single, double), rows = (scores.get(name, dim=4).fit(each[0]) for each in (singles, doubles)), singles[1]
+    assert single.arrays["outside"].dtype == np.float32
+    assert double.arrays["outside"].dtype == np.float64
+    np.testing.assert_array_equal(single.arrays["outside"], double.arrays["outside"].astype(np.float32))
+    np.testing.assert_allclose(single.score(rows), double.score(rows), rtol=1e-6, atol=1e-6)

@@ -13,8 +13,8 @@ import numpy as np
 _SALT = b"recuse.Outputs/1"
 #: What the fingerprint calls a column whose word has changed since, for the same reason.
 _NAMES = {"sample_weight": "weights"}
-#: Rows whose bytes are made at once.
-_ROWS = 1 << 16
+#: Numbers whose bytes are made at once: features can be large, and a small piece stays in the processor's cache.
+_NUMBERS = 1 << 16
 
 
 def fingerprint(arrays: Iterable[tuple[str, Any]], head: Any, class_names: Any) -> str:
@@ -25,17 +25,17 @@ def fingerprint(arrays: Iterable[tuple[str, Any]], head: Any, class_names: Any) 
     for name, value in sorted(columns, key=lambda item: item[0]):
         kind = "i" if value.dtype.kind in "bu" else value.dtype.kind
         digest.update(json.dumps([name, kind, list(value.shape)]).encode())
-        rows = len(value) if kind == "U" else _ROWS  # numbers in pieces: features can be large
+        rows = len(value) if kind == "U" else max(1, _NUMBERS * len(value) // max(value.size, 1))
         for start in range(0, len(value), rows):
             digest.update(_canonical_bytes(value[start : start + rows]))
     digest.update(json.dumps(["class_names", class_names]).encode())
     return digest.hexdigest()
 
 
-def _canonical_bytes(array: Any) -> bytes:
+def _canonical_bytes(array: Any) -> Any:
     """Little-endian, eight bytes a number, one zero; text as JSON."""
     if array.dtype.kind == "U":
         return json.dumps(array.tolist()).encode()
     if array.dtype.kind == "f":
-        return np.ascontiguousarray(array + 0.0, dtype="<f8").tobytes()
-    return np.ascontiguousarray(array, dtype="<u8" if array.dtype.kind == "u" else "<i8").tobytes()
+        return np.add(array, 0.0, dtype="<f8", order="C").reshape(-1)
+    return np.ascontiguousarray(array, dtype="<u8" if array.dtype.kind == "u" else "<i8").reshape(-1)

@@ -120,15 +120,19 @@ class Batch:
         with np.errstate(divide="ignore"):
             return self.xp.log(self.probabilities)
 
-    @cached_property
+    @property
     def by_size(self) -> Batch:
         """The same rows with the classes of each in ascending order: sums over them do not depend on theirs.
 
         Only for scores to which a class is as good as another: these columns belong to no class any more.
         """
+        return self if "_ascending" in self.__dict__ else self._by_size
+
+    @cached_property
+    def _by_size(self) -> Batch:
         name = "probabilities" if self.logits is None else "logits"
         found = replace(self, **{name: ascending(getattr(self, name), self.xp)})
-        found.__dict__["by_size"] = found
+        found.__dict__["_ascending"] = True  # kept with itself, it would live on until the next search for cycles
         return found
 
     @cached_property

@@ -13,13 +13,17 @@ from abstain.outputs import Outputs
 #: Directions with less than this share of the largest eigenvalue carry rounding only (dead units, copies).
 RELATIVE_FLOOR = 1e-10
 
-_ROWS = 8192
+
+def _slices(features: Any) -> Iterator[slice]:
+    """Yield pieces of about 16 MB in float64: fewer rows than 1,024 would add up more products than they are."""
+    rows = int(np.clip((1 << 21) // max(features.shape[1], 1), 1 << 10, 1 << 13))
+    for start in range(0, len(features), rows):
+        yield slice(start, start + rows)
 
 
 def pieces(features: Any) -> Iterator[tuple[slice, FloatArray]]:
     """Yield the rows in float64 pieces."""
-    for start in range(0, len(features), _ROWS):
-        rows = slice(start, start + _ROWS)
+    for rows in _slices(features):
         yield rows, np.asarray(features[rows], dtype=np.float64)
 
 
@@ -34,8 +38,8 @@ def mean(features: Any) -> FloatArray:
 def scatter(features: Any, centres: Any) -> FloatArray:
     """Return the mean of (h - c)(h - c)^T; ``centres(rows)`` gives the centres of these rows."""
     total = np.zeros((features.shape[1],) * 2)
-    for rows, piece in pieces(features):
-        piece = piece - centres(rows)
+    for rows in _slices(features):
+        piece = np.subtract(features[rows], centres(rows), dtype=np.float64)
         total += piece.T @ piece
     return total / len(features)
 

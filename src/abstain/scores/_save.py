@@ -60,5 +60,5 @@ def digest(header: dict[str, Any], arrays: dict[str, Any]) -> str:
     for name in sorted(arrays):
         array = np.asarray(arrays[name])
         found.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
-        found.update(np.ascontiguousarray(array).tobytes())
+        found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return found.hexdigest()

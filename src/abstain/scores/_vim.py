@@ -11,7 +11,7 @@ from abstain._checks import whole
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores import _moments
-from abstain.scores._arrays import logsumexp, row_norms
+from abstain.scores._arrays import astype, logsumexp, row_norms
 from abstain.scores._batch import Batch
 from abstain.scores._score import Score
 
@@ -39,6 +39,8 @@ def residual(batch: Batch, state: dict[str, Any]) -> Any:
     R are the eigenvectors of (1/n) sum_i (h_i - u)(h_i - u)^T after the ``dim`` first. The default of ``dim`` is that
     of the authors: 1000 for 2048 or more features, 512 for 768 or more, else half of them. For a small ``dim`` v
     comes from v^2 = ||h - u||^2 - ||P^T (h - u)||^2 with the ``dim`` principal directions P.
+    Fitted on features in float32, R^T (h - u) is a product in float32, which moves v by about 1e-7 of ||h - u||;
+    axes, differences and sums are in float64.
 
     Raises ValueError if nothing is left outside the subspace: ``dim`` not below the number of features, or not below
     the rank of the fit data.
@@ -51,15 +53,18 @@ def residual_norm(batch: Batch, state: dict[str, Any]) -> Any:
     xp = batch.xp
     centred = batch.features - state["origin"][None, :]
     if "outside" in state:
-        return row_norms(centred @ state["outside"], xp)
-    inside = centred @ state["principal"]
+        outside = state["outside"]
+        width = "float64" if outside.dtype == xp.float64 else "float32"
+        return row_norms(batch.double(astype(centred, width, xp) @ outside), xp)
+    inside = centred @ state["principal"]  # in float64: the difference of squares loses digits
     squared = xp.sum(centred * centred, axis=1) - xp.sum(inside * inside, axis=1)
     return xp.sqrt(xp.where(squared > 0.0, squared, xp.zeros_like(squared)))
 
 
 def fit_residual(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
     """Return origin and subspace."""
-    width = np.asarray(outputs.features).shape[1]
+    features = np.asarray(outputs.features)
+    width = features.shape[1]
     if dim is None:
         dim = 1000 if width >= 2048 else 512 if width >= 768 else width // 2
     dim = whole(dim, "dim", 0)
@@ -73,7 +78,8 @@ def fit_residual(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
         )
     state = {"origin": origin, "n_features": np.int64(width)}
     if dim >= width / 4:
-        return state | {"outside": np.ascontiguousarray(vectors[:, : width - dim])}
+        single = features.dtype in (np.float16, np.float32)
+        return state | {"outside": vectors[:, : width - dim].astype(np.float32 if single else np.float64, order="C")}
     return state | {"principal": np.ascontiguousarray(vectors[:, width - dim :])}
 
 
@@ -88,8 +94,8 @@ def fit_vim(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
 def _axes(outputs: Outputs) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the origin, and eigenvalues and eigenvectors of the scatter around it, ascending."""
     if outputs not in _AXES:
-        weight, bias = outputs.head
-        origin = -np.linalg.pinv(weight, rcond=_HEAD_FLOOR) @ bias
+        w, b = (np.asarray(part, dtype=np.float64) for part in outputs.head)
+        origin: FloatArray = np.asarray(np.linalg.lstsq(w, -b, rcond=_HEAD_FLOOR)[0], dtype=np.float64)
         _AXES[outputs] = (origin, *np.linalg.eigh(_moments.scatter(outputs.features, lambda _: origin)))
     return _AXES[outputs]
 
