@@ -87,6 +87,8 @@ def cumulative(values: FloatArray) -> FloatArray:
     Twice as fast as ``np.cumsum`` for a million numbers, where each addition waits for the one before; as exact, and
     as monotone.
     """
+    if values.size and not values.strides[0]:  # a column of ones, or of another number
+        return float(values[0]) * np.arange(1.0, values.size + 1.0)
     whole = values.size - values.size % 8
     if whole < 4096:  # too few for the nine calls to pay
         return np.asarray(values.cumsum())
@@ -96,15 +98,6 @@ def cumulative(values: FloatArray) -> FloatArray:
         rows[:, j] += rows[:, j - 1]
     rows[1:] += np.cumsum(rows[:-1, -1])[:, np.newaxis]
     result[whole:] = result[whole - 1] + np.cumsum(result[whole:])
-    return result
-
-
-def cumulative_count(values: FloatArray) -> FloatArray:
-    """Return the cumulative sums of whole numbers, as integers: four times as fast as those of floats."""
-    whole = np.cumsum(values, dtype=np.int64)
-    result = whole.view(np.float64)  # in the same memory, part by part
-    for part in parts(result.size):
-        result[part] = whole[part]
     return result
 
 

@@ -25,7 +25,7 @@ from abstain._checks import (
     to_numpy,
     vector,
 )
-from abstain._sums import cumulative_count, ones, turned
+from abstain._sums import ones, turned
 from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
 from abstain.blocks._order import by_score
 from abstain.blocks._parts import Moments, Samples, Unsorted
@@ -186,15 +186,8 @@ def _failures_that_count(loss: Any, weight: Any, xp: Any) -> Any | None:
 
 
 def _whole(table: TieBlocks, n: int) -> TieBlocks:
-    """Fill in the number of rows of an unweighted table, and cumulative sums that are whole numbers."""
-    known: dict[str, Any] = {"n": n, "total_weight": float(n)}
-    known["cumulative_weight"] = np.arange(1.0, n + 1.0) if len(table) == n else cumulative_count(table.weight)
-    if table.binary:
-        known["cumulative_loss"] = cumulative_count(table.loss)
-    for column in known.values():
-        if isinstance(column, np.ndarray):
-            column.flags.writeable = False
-    table.__dict__.update(known)
+    """Fill in the number of rows of an unweighted table."""
+    table.__dict__.update(n=n, total_weight=float(n))
     return table
 
 
