@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstain._result._sentence import FEW_ERRORS, SLIGHT, Sentence
+from abstain._result._sentence import FEW_ERRORS, FEW_ROWS, SLIGHT, Sentence
 from abstain._result._spoken import percent
 
 COMPARED: tuple[Sentence, ...] = (
@@ -334,6 +334,10 @@ COMPARED: tuple[Sentence, ...] = (
         lambda fact: not fact["share"] - fact["least"] >= SLIGHT,
         "To let fewer foreign rows of {set} pass takes another score: none of those here lets even one percentage "
         "point fewer pass{besides}.",
+    ),
+    Sentence(
+        "few rows of a set", "reading", "cell", f"a set of a study has fewer than {FEW_ROWS} rows",
+        lambda fact: fact["n"] < FEW_ROWS, "{set} has only {n:rows}: take no number of it for exact.",
     ),
     Sentence(
         "best mean", "better", "cell", "a set of a study has at least two models or scores, which were not tested",

@@ -11,6 +11,7 @@ from abstain._checks import closest
 from abstain._typing import FloatArray
 from abstain.inference import Adjust, RankingStudy, as_metrics, check_level, ranking_study
 from abstain.metrics import Metric
+from abstain.study._alike import Sample, notes
 from abstain.study._folder import read_study
 from abstain.study._manifest import Study
 from abstain.study._planned import ranked
@@ -75,6 +76,7 @@ def rank(
     loss: dict[str, list[FloatArray]] = {}
     score: dict[str, list[FloatArray]] = {}
     found: dict[str, int] = {}
+    samples: dict[tuple[str, str, str, str], Sample] = {}
     clusters = weight = None
     chosen = [run for run in study.runs if models is None or run.model in models]
     there = [(run, each) for run in chosen for each in run.sets if each.name == set_name]
@@ -91,6 +93,7 @@ def rank(
             continue
         table = columns(study, run, saved, names)
         found[run.folder] = table.n
+        samples["", set_name, run.model, run.name] = table.sample
         for part in table.parts:
             clusters, weight = part.outputs.clusters, part.outputs.sample_weight
             for name in part.names:
@@ -103,6 +106,8 @@ def rank(
     if len(set(found.values())) > 1:
         sizes = ", ".join(f"{name}: {n}" for name, n in found.items())
         raise ValueError(f"the set {set_name!r} differs in size ({sizes}); rank models on the same samples")
+    for apart in notes(samples, {set_name}):
+        raise ValueError(f"{apart.partition(', so they')[0]}; rank models on the same samples, in one order")
     runs = {len(each) for each in score.values()}
     return ranking_study(
         {name: np.stack(each) for name, each in loss.items()}, {name: np.stack(each) for name, each in score.items()},

@@ -17,6 +17,7 @@ from abstain._result import Column, Estimate, Result, Row, Table, arrow, as_pola
 from abstain._typing import FloatArray
 from abstain._version import __version__
 from abstain.metrics import parse
+from abstain.study._alike import Sample, differ, notes
 from abstain.study._grid import Grid, Head, column_of, place_of
 from abstain.study._manifest import Run, SavedSet, Study
 
@@ -132,6 +133,7 @@ class StudyResults(Result):
     level: float | None = 0.95
     said: tuple[str, ...] = ()
     sums: Any = field(default=(), repr=False)  #: influences of each number, summed over groups of rows
+    samples: Any = field(default_factory=dict, repr=False)  #: what names the rows of each set of each run
 
     @classmethod
     def of_units(
@@ -141,6 +143,8 @@ class StudyResults(Result):
         numbers: list[dict[str, Any]] = []
         sums: list[FloatArray] = []
         said: dict[str, None] = {}
+        samples: dict[tuple[str, str, str, str], Sample] = {}
+        foreign: set[str] = set()
         for run, saved, mode, unit in units:
             if unit is None:
                 continue
@@ -151,6 +155,9 @@ class StudyResults(Result):
                 "id_failures": mode,
             }  # fmt: skip
             numbers += [{**where, **row} for row in found["rows"]]
+            if found.get("sample"):
+                samples[run.data, saved.name, run.model, run.name] = found["sample"]
+            foreign |= {saved.name} if saved.role == "foreign" else set()
             sums.append(matrix)
             for score, why in found["lacking"].items():
                 said[f"{run.model} has no {score}: {why}"] = None
@@ -158,7 +165,8 @@ class StudyResults(Result):
                 said[f"{run.folder}/{saved.name}: {text}"] = None
         widths = {matrix.shape[1] for matrix in sums if matrix.size}
         stacked = np.concatenate([each for each in sums if each.size]) if len(widths) == 1 else np.zeros((0, 0))
-        return cls(tuple(numbers), tuple(failures), level, tuple(said), stacked)
+        said |= dict.fromkeys(notes(samples, foreign))
+        return cls(tuple(numbers), tuple(failures), level, tuple(said), stacked, samples)
 
     # ------------------------------------------------------------------ look-ups
 
@@ -215,6 +223,12 @@ class StudyResults(Result):
             low=first["low"] if len(rows) == 1 else math.nan, high=first["high"] if len(rows) == 1 else math.nan,
             labelled=few if (few := first.get("labelled", first["n"])) < first["n"] else 0,
         )  # fmt: skip
+
+    def same_rows(self, a: Mean, b: Mean) -> bool:
+        """Return whether nothing tells that two means of one set rest on different rows, or on another order."""
+        one, other = ([sample for place, sample in self.samples.items() if place[:3] == (each.data, each.set, each.model)]
+                      for each in (a, b))  # fmt: skip
+        return a.model == b.model or not any(differ(first, second) for first in one for second in other)
 
     def _terms(self, rows: list[int]) -> FloatArray | None:
         """Return the influences of numbers, summed over groups of rows and as long as their standard errors."""

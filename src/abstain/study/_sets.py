@@ -15,6 +15,7 @@ from abstain import scores as scores_
 from abstain._checks import UnmetNeed
 from abstain._typing import FloatArray, IntArray
 from abstain.outputs import Outputs
+from abstain.study._alike import Sample, sample_of
 from abstain.study._manifest import Run, SavedSet, Study
 
 MODES = ("keep", "drop")
@@ -31,11 +32,12 @@ class Part(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """A set of a run: its parts, its size before rows were dropped, and why some scores have no values."""
+    """A set of a run: parts, size before rows were dropped, why some scores have no values, and what names its rows."""
 
     parts: list[Part]
     n: int
     lacking: dict[str, str]
+    sample: Sample
 
     def of(self, name: str) -> tuple[FloatArray, FloatArray]:
         """Return loss and values of a score."""
@@ -107,7 +109,7 @@ def columns(study: Study, run: Run, saved: SavedSet, names: Sequence[str], mode:
         values[name] = np.concatenate(found)
         keys.setdefault(_judged_on(name, inside), []).append(name)
     parts = [_part(inside, foreign, each, {name: values[name] for name in each}, mode) for each in keys.values()]
-    return Columns(parts, inside.n + (0 if foreign is None else foreign.n), lacking)
+    return Columns(parts, inside.n + (0 if foreign is None else foreign.n), lacking, sample_of(inside, foreign))
 
 
 def _judged_on(name: str, outputs: Outputs) -> tuple[str, str]:

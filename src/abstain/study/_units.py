@@ -22,12 +22,13 @@ from abstain._version import __version__
 from abstain.evaluation import DEFAULT_METRICS, Evaluation, Measurement, evaluate
 from abstain.inference import terms_of
 from abstain.metrics import Metric
+from abstain.study._alike import Sample
 from abstain.study._manifest import Run, SavedSet, Study
 from abstain.study._planned import few_labels, row_of
 from abstain.study._sets import Columns, Part, columns, fit_sets, test_set
 
 #: Raised when saved units would be misunderstood.
-UNITS = "abstain.study.unit/2"
+UNITS = "abstain.study.unit/3"
 #: Influences are kept as sums over so many groups of rows, from which runs on one test set are put together.
 GROUPS = 200
 
@@ -114,7 +115,7 @@ def work(job: Job) -> None:
     saved = next(each for each in run.sets if each.name == job.set)
     if saved.planned:
         few = few_labels(study, run, saved, job.scores, job.metrics, job.level, job.nan_policy)
-        _keep(job, start, *few, np.full((len(few[0]), GROUPS), np.nan))
+        _keep(job, start, *few, np.full((len(few[0]), GROUPS), np.nan), None)
         return
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
@@ -129,15 +130,16 @@ def work(job: Job) -> None:
             rows.append(row_of(entry, n[entry.score]))
             sums.append(_sums(entry, tables[entry.score], part, found.n))
     words = [str(each.message) for each in said if issubclass(each.category, UserWarning)]
-    _keep(job, start, rows, found.lacking, words, np.stack(sums) if sums else np.zeros((0, 0)))
+    _keep(job, start, rows, found.lacking, words, np.stack(sums) if sums else np.zeros((0, 0)), found.sample)
 
 
 def _keep(
-    job: Job, start: float, rows: list[dict[str, Any]], lacking: dict[str, str], words: list[str], matrix: FloatArray
-) -> None:
+    job: Job, start: float, rows: list[dict[str, Any]], lacking: dict[str, str], words: list[str], matrix: FloatArray,
+    sample: Sample | None,
+) -> None:  # fmt: skip
     """Write what a unit found; ``words``: what is to be said of its set."""
     about = {"rows": rows, "lacking": lacking, "cost": job.cost, "seconds": time.perf_counter() - start,
-             "warnings": words}  # fmt: skip
+             "warnings": words, "sample": sample}  # fmt: skip
     text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     write_file(job.file, lambda file: np.savez(file, about=text, sums=matrix))
 

@@ -76,7 +76,7 @@ def _of_set(results: StudyResults, order: list[Mean]) -> Iterator[dict[str, Any]
     best, pairs = order[0], len(order) * (len(order) - 1) // 2
     adjusted = f", adjusted for all {pairs} pairs of these {len(order)}" if pairs > 1 else ""
     fact = {"about": "cell", "set": best.set, "count": len(order), "label": best.label, "name": _name(best),
-            "value": best.value, "p": math.nan, "next": "", "by": "", "adjusted": ""}  # fmt: skip
+            "value": best.value, "n": best.n, "p": math.nan, "next": "", "by": "", "adjusted": ""}  # fmt: skip
     if len(order) > 1:
         fact |= {
             "adjusted": adjusted,
@@ -143,7 +143,7 @@ def _by(best: Mean, other: Mean) -> str:
 def _tested(results: StudyResults, a: Mean, b: Mean, times: int) -> float:
     """Return the p-value of a paired difference of two means, times so many tests; NaN where it is not known."""
     found = [results.terms(each) for each in (a, b)]
-    if any(each is None for each in found):
+    if any(each is None for each in found) or not results.same_rows(a, b):
         return math.nan
     (one, first), (other, second) = (each for each in found if each is not None)
     together = a.model == b.model and len(one) == len(other)
