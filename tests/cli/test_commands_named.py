@@ -118,3 +118,20 @@ def test_a_detector_the_wrong_way_round_comes_first() -> None:
     turned = " ".join(run("joint", "far_known2.csv", "far_unknown2.csv", "--uncertainty", "distance").stdout.split())
     assert "`abstain threshold far_known2.csv --uncertainty distance --risk" in turned
     assert "wrong way round" not in turned + run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness").stdout
+
+
+def test_files_of_own_names_are_told_how_to_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """``study init`` names ``study add``, having no options of columns; ``plan`` asks for no label; both list them."""
+    Path("runs/a/seed0").mkdir(parents=True)
+    Path("runs/a/seed0/test.csv").write_text(Path("known.csv").read_text())
+    assert abstain.cli.run(["study", "init", "study", "--from", "runs"]) == 2
+    said = capsys.readouterr().err
+    assert "columns: truth, guess, sureness, nearness, site; or add this file with 'abstain study add'" in said
+    added = ["study", "add", "study", "known.csv", "--model", "a", "--set", "test", *OWN, "--confidence", "sureness"]
+    assert abstain.cli.run(added) == 0
+    Path("pool.csv").write_text(Path("unknown.csv").read_text())
+    assert abstain.cli.run(["plan", "pool.csv", "--labels", "50", "-o", "plan.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "no column is recognised as a confidence or a prediction; give --confidence, --uncertainty," in said
+    assert "columns: guess, sureness, nearness" in said
+    assert abstain.cli.run(["plan", "pool.csv", "--confidence", "sureness", "--labels", "50", "-o", "plan.csv"]) == 0

@@ -56,7 +56,7 @@ def test_models_on_other_rows_are_not(tmp_path: Path, rows: np.ndarray, why: str
     assert "this is a measurement, no test" in said
     assert "p <" not in said
     assert "p =" not in said
-    with pytest.raises(ValueError, match="differs in size|a and b have different rows .*; rank models on the same"):
+    with pytest.raises(ValueError, match=r"differs in size|a and b have different rows .*; rank models on the same"):
         study.rank(tmp_path, "test", ["msp"], n_resamples=100)
 
 
@@ -73,7 +73,7 @@ def test_labels_tell_where_ids_are_missing(tmp_path: Path) -> None:
 def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
     """Losses and scores alone name no row."""
     results = _said(tmp_path, np.arange(N), named=False)
-    note = "test: neither labels nor ids tell whether a and b have the same rows; tests take it so"
+    note = "test: no labels and no ids tell whether a and b have the same rows; tests take it so"
     assert note in results.notes()
     assert "than the next, b msp (p <" in " ".join(results.verdict())
 

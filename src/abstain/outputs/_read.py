@@ -301,6 +301,11 @@ def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool, cost_m
         origin["labels"] += ", numbers from 0 on in the order of the columns"
     notes = [*answers.notes]
     notes += read.unused_notes
+    if all(value is None or (isinstance(value, dict) and not value) for value in answers.fields.values()):
+        raise ValueError(
+            "no column is recognised as a confidence or a prediction; give confidence=, uncertainty=, predictions=, "
+            f"logits= or probabilities=; columns: {listed(read.source.columns)}"
+        )
     outputs = Outputs(
         **answers.fields, unlabelled=unlabelled, states=states,
         origin=Origin(

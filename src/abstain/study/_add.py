@@ -242,14 +242,22 @@ def _plan_beside(file: Path) -> Path | None:
     return next((each for kind in _PLANS if (each := file.with_name(file.stem + kind)).is_file()), None)
 
 
+#: What to do with columns of other names.
+OWN = "; or add this file with 'abstain study add', which takes these as options"
+
+
 def _read(file: Path, role: str) -> Outputs:
     """Return the outputs; those without labels only where nothing says that there should be some."""
     try:
         return read_set(file)
-    except ValueError:
+    except ValueError as error:
+        first = f"{error}{OWN}" if "; columns: " in str(error) else str(error)
         if role not in ("foreign", "test") or _not_whole(file, {}) is not None:
-            raise
+            raise ValueError(first) from None
+    try:
         return read_set(file, unlabelled=True)
+    except ValueError:
+        raise ValueError(first) from None
 
 
 def read_set(file: Path, unlabelled: bool = False, **columns: Any) -> Outputs:

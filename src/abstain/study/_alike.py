@@ -58,4 +58,4 @@ def notes(samples: Mapping[tuple[str, str, str, str], Sample], foreign: set[str]
         if why:
             yield f"{name}: {where} and {model} have different rows ({why}), so they are not tested against each other"
         elif why == "" and name not in foreign:
-            yield f"{name}: neither labels nor ids tell whether {where} and {model} have the same rows; tests take it so"
+            yield f"{name}: no labels and no ids tell whether {where} and {model} have the same rows; tests take it so"

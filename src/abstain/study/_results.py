@@ -226,8 +226,10 @@ class StudyResults(Result):
 
     def same_rows(self, a: Mean, b: Mean) -> bool:
         """Return whether nothing tells that two means of one set rest on different rows, or on another order."""
-        one, other = ([sample for place, sample in self.samples.items() if place[:3] == (each.data, each.set, each.model)]
-                      for each in (a, b))  # fmt: skip
+        one, other = (
+            [sample for place, sample in self.samples.items() if place[:3] == (each.data, each.set, each.model)]
+            for each in (a, b)
+        )
         return a.model == b.model or not any(differ(first, second) for first in one for second in other)
 
     def _terms(self, rows: list[int]) -> FloatArray | None:
