@@ -135,3 +135,16 @@ def test_files_of_own_names_are_told_how_to_be_read(capsys: pytest.CaptureFixtur
     assert "no column is recognised as a confidence or a prediction; give --confidence, --uncertainty," in said
     assert "columns: guess, sureness, nearness" in said
     assert abstain.cli.run(["plan", "pool.csv", "--confidence", "sureness", "--labels", "50", "-o", "plan.csv"]) == 0
+
+
+def test_a_column_that_nobody_named_stands_in_no_way(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where scores were named and right answers are known, ``p`` may be what it likes; named itself it is asked for."""
+    rng = np.random.default_rng(0)
+    gold, right, scores = rng.choice(["x", "y"], 300), rng.random(300) < 0.7, rng.random((300, 3)).round(4)
+    rows = [f"{g},{int(r)},{a},{b},{p}" for g, r, (a, b, p) in zip(gold, right, scores, strict=True)]
+    Path("llm.csv").write_text("\n".join(["gold,verdict,first,least,p", *rows]) + "\n")
+    for call in ("compare", "evaluate"):
+        assert abstain.cli.run([call, "llm.csv", "--correct", "verdict", "--scores", "first,least"]) == 0
+        shown = capsys.readouterr()
+        assert "not used: `p`" in " ".join((shown.out + shown.err).split())
+    assert abstain.cli.run(["evaluate", "llm.csv", "--correct", "verdict"]) == 2

@@ -68,6 +68,11 @@ class Answers:
             return
         classes = self._classes()
         name = self.plan.single["either"]
+        judged = self.plan.single.keys() & {"loss", "correct", "quality", "predictions"}
+        if len(classes) == 2 and judged and "scores" in self.plan.told and "either" not in self.plan.told:
+            del self.plan.single["either"]  # others were named, and what is right does not rest on it
+            self.notes.append(f"not used: `{name}`")
+            return
         if unlabelled and len(classes) < 2:  # the classes are not known: there may be two
             raise ValueError(
                 f"column {name!r} may be the probability of the second of two classes or the confidence in the "

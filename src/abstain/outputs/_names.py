@@ -105,7 +105,7 @@ class Plan:
     #: Score -> column of the predictions that it is about.
     score_predictions: dict[str, str] = field(default_factory=dict)
     class_names: list[str] | None = None
-    #: Parts whose column the caller has named.
+    #: Parts whose column the caller has named; "scores" if some were.
     told: frozenset[str] = frozenset()
 
     def columns(self) -> list[str]:
@@ -147,7 +147,7 @@ def plan(
     one = result.matrix.get("probabilities", [])
     if len(one) == 1 and columns[one[0]] == 1 and "positive_probability" not in result.single:
         result.single["positive_probability"] = result.matrix.pop("probabilities")[0]
-    result.told = frozenset({*result.single, *result.matrix})
+    result.told = frozenset({*result.single, *result.matrix, *(["scores"] if scores else [])})
     result.groups = _family(groups, columns, "group", "groups")
     result.scores = _family(scores, columns, "score", "scores")
 
