@@ -43,3 +43,19 @@ def test_a_term_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     """The nearest term is named, with the exit code of wrong usage."""
     assert run(["explain", "augr"]) == 2
     assert re.search(r"'augr' is no term of a table; did you mean 'augrc'", capsys.readouterr().err)
+
+
+def test_an_unknown_word_hides_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is known is explained; what is not is named word by word, with the nearest terms as they are written."""
+    assert run(["explain", "letters", "augr", "Change", "dsf1"]) == 2
+    shown = capsys.readouterr()
+    assert "Scores that share a letter" in shown.out
+    assert "no longer those of the calibration rows" in shown.out
+    assert "'augr' is no term of a table; did you mean 'augrc'" in shown.err
+    assert "'dsf1' is no term of a table; did you mean 'DS-F1'" in shown.err or "joint.ds_f1" in shown.err
+    assert "Change" not in shown.err
+    assert len(shown.err) < 300
+    for words in ("promised", "Standard error", "Better than", "influence", "holm", "maturity", "FPR", "F1", "DS-AURC"):
+        assert run(["explain", words]) == 0, words
+    assert "joint.f1" in capsys.readouterr().out
+    assert run(["explain", "F2"]) == 2

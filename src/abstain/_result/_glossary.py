@@ -34,7 +34,8 @@ WORDS = {
     "oracle": "The best ranking of the same losses: every right answer above every wrong one.",
     "excess": "What lies above the oracle.",
     "cluster": "Rows that belong together, such as pictures of one patient; they count as dependent.",
-    "promise": "What holds of new rows from the same source, with probability 1 - delta over the calibration rows.",
+    "promise|promised": "What holds of new rows from the same source, with probability 1 - delta over the calibration "
+    "rows.",
     "certificate|certified": "A test that a risk is kept, with a stated error probability; a threshold that passes it "
     "is promised.",
     "sure": "Of a promise: in how many of a hundred draws of such rows it holds at least. Of an interval: in how many "
@@ -45,13 +46,22 @@ WORDS = {
     "fallback": "A certificate that tests thresholds from many fixed starting points, each with a share of delta.",
     "evidence": "How much the rows so far speak against the promise: chance alone reaches the alarm with probability "
     "delta at most, however often one looks.",
-    "drifted": "Coverage or scores are no longer those of the calibration rows.",
+    "drifted|drift|change": "Coverage or scores are no longer those of the calibration rows.",
     "ID": "In distribution: rows of the kind that the model was made for.",
     "OOD": "Out of distribution: rows of another kind, on which no answer is right.",
     "detector": "A score that tells ID from OOD rows.",
     "DS": "Double score: two thresholds at once, on the confidence and on a detector.",
     "noise|null gain": "The gain of a useless second score, the same one permuted: a gain no larger says nothing.",
     "gain": "How much two scores are better than the confidence alone.",
+    "standard error": "How much an estimate varies from one sample of such rows to another: its standard deviation.",
+    "influence": "How a standard error was made: from what each row adds to the number, without drawing.",
+    "permutation": "How a p-value was made: the two scores of a row are swapped at random, many times.",
+    "difference|better - worse|differ": "What a number of the first is above that of the second, on the same rows; "
+    "whether the test rejects that there is none.",
+    "better than": "How many of the others this one is significantly better than.",
+    "holm|max-t": "How p-values of several pairs are adjusted, so that a false alarm among all is rare.",
+    "maturity": "How old a row must be before all labels have come; younger ones wait, whether labelled or not.",
+    "FPR": "False positive rate: share of the rows that should be rejected and are accepted.",
     "letters": "Scores that share a letter do not differ significantly.",
     "adjusted p": "The p-value of a pair, corrected for the number of pairs.",
     "rank": "1 is the best; scores whose numbers print alike share one.",
