@@ -76,6 +76,26 @@ def test_a_reader_that_stops(path: Path, arguments: list[str]) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+@pytest.mark.parametrize("redirected", ["", "2>&1"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("evaluate preds.npz --gate augrc<=0.0001", 1),
+        ("threshold preds.npz --risk 0.001 --delta 0.05", 1),
+        ("evaluate nowhere.npz", 2),
+        ("evaluate preds.npz", 0),
+    ],
+)
+def test_a_reader_that_stops_hides_no_exit_code(path: Path, words: str, code: int, redirected: str) -> None:
+    """``abstain … | true`` with pipefail ends as without a pipe, whether the reader leaves early or late."""
+    words = words.replace("<", "\\<")
+    for reader in ("true", "head -c1"):
+        line = f"set -o pipefail; {sys.executable} -m abstain {words} {redirected} | {reader}"
+        done = subprocess.run(["bash", "-c", line], cwd=path.parent, capture_output=True, timeout=120, check=False)
+        assert done.returncode == code, (line, done.stderr)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_files_are_complete_when_the_reader_stops(path: Path, tmp_path: Path) -> None:
     """``abstain evaluate … --report page.html | head -1`` leaves the page."""
     page = tmp_path / "page.html"

@@ -17,6 +17,7 @@ from abstain._result import clean, wrapped
 from abstain.cli import _input, _report
 from abstain.cli._group import command
 from abstain.cli._options import as_options as as_options
+from abstain.cli._pipes import unbroken
 from abstain.cli._progress import Progress
 from abstain.cli._show import WIDTH
 
@@ -38,8 +39,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code, with one line on stderr unless it is 0.
 
     0: done; 1: a promise is broken or an objective not attainable; 2: wrong usage or bad input; 3: an error of ours;
-    130, 143, 129: interrupted, terminated, hung up.
+    130, 143, 129: interrupted, terminated, hung up. A reader that has enough changes none of them.
     """
+    with unbroken():
+        return _heard(arguments)
+
+
+def _heard(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks

@@ -1,0 +1,51 @@
+"""Output whose reader may leave early, as head does: the command goes on, since its exit code is an answer, too."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+
+class _Unheard(io.FileIO):
+    """A file that leads nowhere once nobody reads it any more."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return super().write(data)
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Let no reader that leaves end what runs in here."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = map(_unbroken, before)
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and not stream.closed:
+                stream.flush()
+        sys.stdout, sys.stderr = before
+
+
+def _unbroken(stream: TextIO) -> TextIO:
+    """Return a stream to the same file that no reader breaks; a terminal and what is no file as they are."""
+    if not isinstance(stream, io.TextIOWrapper) or stream.isatty():
+        return stream
+    if not isinstance(getattr(stream.buffer, "raw", stream.buffer), io.FileIO):
+        return stream
+    stream.flush()
+    raw = _Unheard(stream.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding=stream.encoding, errors=stream.errors, line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )  # fmt: skip
