@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+import abstain
 from tests.cli.conftest import Done
 
 Run = Callable[..., Done]
@@ -72,3 +76,49 @@ def test_a_squared_error_is_no_share(abstain_: Run, tmp_path: Path) -> None:
     said = _plain(abstain_("monitor", tmp_path / "p.json", path).out)
     assert "Watched: a risk of at most 1 where minus std is -" in said
     assert "Measured since: a risk of 0." in said
+
+
+def test_what_was_written_is_said(abstain_: Run, tmp_path: Path) -> None:
+    """As of every other file: on standard error."""
+    path = _rows(tmp_path / "rows.csv", [0, 1] * 30, [k / 60 for k in range(60)])
+    done = abstain_("threshold", path, "--coverage", "0.5", "-o", tmp_path / "p.json")
+    assert f"wrote {tmp_path / 'p.json'}" in done.err
+
+
+def test_a_time_is_no_group(abstain_: Run, tmp_path: Path) -> None:
+    """What a file was read as does not call the column of --time groups, but uses it."""
+    path = _rows(tmp_path / "rows.csv", [0, 1] * 30, [k / 60 for k in range(60)])
+    assert abstain_("threshold", path, "--risk", "0.9", "--delta", "0.1", "-o", tmp_path / "p.json").code == 0
+    lines = path.read_text().splitlines()[:40]
+    days = ["day", *[f"2026-06-{1 + k // 2:02d}" for k in range(39)]]
+    path.write_text("\n".join(f"{line},{day}" for line, day in zip(lines, days, strict=True)))
+    done = abstain_("monitor", tmp_path / "p.json", path, "--time", "day")
+    assert done.code == 0
+    assert "2026-06-15" in done.out
+    assert "loss `loss`" in done.err
+    assert "groups" not in done.err
+
+
+def test_a_row_that_is_refused_is_that_of_the_file(abstain_: Run, tmp_path: Path) -> None:
+    """With rows left out before it, and the value as the file has it, not one minus it."""
+    columns = ["--labels", "y", "--positive-probability", "p"]
+    good = tmp_path / "good.csv"
+    good.write_text("\n".join(["y,p", *[f"{k % 2},{k / 60}" for k in range(60)]]))
+    assert abstain_("threshold", good, *columns, "--coverage", "0.5", "-o", tmp_path / "p.json").code == 0
+    bad = tmp_path / "bad.csv"
+    bad.write_text("y,p,site\n1,.1,a\n0,,a\n1,.9,b\n0,.2,a\n0,1.4,a\n")
+    done = abstain_("apply", tmp_path / "p.json", bad, "-o", tmp_path / "d.csv")
+    assert "probabilities[4] = 1.4 (1 such)" in done.err
+    assert "[data row 5]" in done.err
+    assert "holds 1.4 in data row 5" in abstain_("evaluate", bad, *columns, "--nan-policy", "drop").err
+    assert "holds nan in data row 2" in abstain_("evaluate", bad, *columns, "--where", "site=a").err
+    done = abstain_("evaluate", bad, *columns, "--where", "site=a", "--nan-policy", "drop")
+    assert "holds 1.4 in data row 5" in done.err
+
+
+def test_a_row_of_classes_that_is_refused_is_that_of_the_rows() -> None:
+    """Where incomplete rows have no score, the others keep their places; what is infinite has no score either."""
+    p = [[np.nan, 0.5], [0.5, 0.5], [0.7, 0.7]]
+    with pytest.raises(ValueError, match=r"probabilities\[2\] is 1.4"):
+        abstain.policy.compute("neg_entropy", "probabilities", p)
+    assert np.isnan(abstain.policy.compute("msp", "probabilities", [[np.inf], [np.nan]])).all()

@@ -184,24 +184,24 @@ def _monitored(
     from abstain.outputs import read_pool
 
     columns, extra = as_calibrated(columns, policy), second_column(policy)
-    by = [name for name in (policy.group, time) if name is not None]
+    by = [] if policy.group is None else [policy.group]
+    when: dict[str, Any] = {} if time is None else {time: None}
     known = column_names(file)
     if time is not None and known and not {time, f"group_{time}"} & set(known):
         raise ValueError(f"{file}: time={time!r}: no column has this name; {closest(time, known)}")
     if unlabelled:
-        outputs, loss = read_pool(file, groups=by, scores=extra, **columns)
-        names = by
+        outputs, loss = read_pool(file, groups=list(dict.fromkeys([*by, *when])), scores=extra, **columns)
+        names, when = by, {name: (outputs.groups or {})[name] for name in when}
     else:
         score = policy.score if policy.inputs else None
-        outputs, _, names = read(file, extra, by, score=score, late="give --time and --maturity", **columns)
+        late = "give --time and --maturity"
+        outputs, _, names = read(file, extra, by, score=score, beside=when, late=late, **columns)
         loss = outputs.loss_per_sample()
-    found = dict(zip(by, names, strict=True))
     with about(file):
         score = one_score(outputs, policy)
     return {
         "loss": loss, "confidence": score, "clusters": outputs.clusters,
-        "groups": (outputs.groups or {})[found[policy.group]] if policy.group else None,
-        "time": (outputs.groups or {})[found[time]] if time else None,
+        "groups": (outputs.groups or {})[names[0]] if by else None, "time": when.get(time or ""),
     }, outputs  # fmt: skip
 
 

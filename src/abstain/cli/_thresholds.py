@@ -343,6 +343,7 @@ def _finish(
         outcome += f", so {output} was not written"
     elif output is not None:
         found.save(output, **how | ({"group": by[0]} if by else {}))
+        say_written([output])
         from abstain._checks import listed
 
         outcome += f" for {listed(failed)}: their rows are rejected"

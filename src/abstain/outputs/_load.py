@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from abstain._typing import IntArray
 from abstain.outputs import _codes, _grades, _names, _rows, _shapes
 from abstain.outputs._answers import Answers
 from abstain.outputs._open import Source
@@ -33,6 +35,7 @@ class Reading:
         texts = words | set(extra) | (set(getattr(self.source, "words", ())) & {plan.single.get("confidence")})
         self.loaded = self.source.load(names, set(names) - texts)
         self.written = dict(self.source.written)
+        self.kept: IntArray | None = None  # places in the file of the rows that count
         self.rows = _rows.chosen(self.loaded, where, self.source.columns)
         _rows.one_value(self.loaded, opened.one_of, self.rows, opened.hint)
         self.rest = tuple(name for name, ndim in self.source.columns.items() if ndim == 1 and name not in names)
@@ -88,7 +91,16 @@ class Reading:
         values = _rows.listed(column if self.rows is None else _rows.taken(column, self.rows))
         return len(set(values)), str(values[0]), len(values)
 
+    def in_file(self, message: str) -> str:
+        """Return a message about rows that count with their places in the file."""
+        kept = self.kept
+        if kept is None:
+            return message
+        return re.sub(r"(?<=data row )\d+", lambda row: str(kept[min(int(row[0]), kept.size) - 1] + 1), message)
+
     def _keep(self, rows: Any) -> None:
+        places = np.arange(len(rows)) if self.kept is None else self.kept
+        self.kept = places[np.asarray(rows)]
         self.loaded = {name: _rows.taken(column, rows) for name, column in self.loaded.items()}
         self.written = {name: _rows.taken(column, rows) for name, column in self.written.items()}
 
@@ -137,10 +149,10 @@ class Reading:
             lacks = np.isnan(values).reshape(len(values), -1).any(axis=1)
             if lacks.any():
                 n, which = int(lacks.sum()), f"`{one}`" if field == "positive_probability" else quoted(names)
-                self.notes.append(
+                self.notes.append(self.in_file(
                     f"{n} {'row lacks a number' if n == 1 else 'rows lack numbers'} in {which} (first: data row "
                     f"{int(np.argmax(lacks)) + 1}) and {'is' if n == 1 else 'are'} left out"
-                )
+                ))  # fmt: skip
             missing = missing | lacks
         if np.all(missing):
             raise ValueError(f"every row lacks a number ({self.notes[-1]}); repair the column")

@@ -195,7 +195,7 @@ def read_outputs(
     }  # fmt: skip
     matrix = {"logits": logits, "probabilities": probabilities, "features": features}
     one_of(nan_policy, ("raise", "drop"), "nan_policy")
-    name = name_of(source)
+    name, read = name_of(source), None
     try:
         opened = open_source(source)
         try:
@@ -237,7 +237,8 @@ def read_outputs(
         raise ValueError(f"{name}: cannot be read ({reason}); {remedy}") from error
     except (ValueError, TypeError, ImportError) as error:
         kind_of = next(kind for kind in (TypeError, ImportError, ValueError) if isinstance(error, kind))
-        raise kind_of(_about(name, with_row(_line(error)) if name else _line(error))) from error
+        said = with_row(_line(error)) if name else _line(error)
+        raise kind_of(_about(name, said if read is None else read.in_file(said))) from error
     for each in caught:
         warnings.warn(_about(name, str(each.message)), UserWarning, stacklevel=2)
     return outputs

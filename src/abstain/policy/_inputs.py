@@ -5,13 +5,14 @@ A temperature T divides the logits; probabilities become :math:`p_k^{1/T}/\sum_j
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from abstain._checks import one_of, positive
-from abstain._classes import both
+from abstain._checks import one_of, positive, refuse
+from abstain._classes import ROUNDING, both
 from abstain._classes import probabilities as checked_probabilities
 from abstain._typing import ArrayLike, FloatArray
 from abstain.policy._arrays import formula
@@ -90,13 +91,21 @@ def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None
     if values.ndim != 2 or not values.shape[1]:
         raise ValueError(f"matrix: {kind} must have shape (n_samples, n_classes), got {values.shape}")
     if kind == "probabilities" and values.shape[1] == 1:  # that of the second of two classes
-        values = both(values[:, 0])
+        p = values[:, 0]
+        remedy = "pass logits as logits, and fractions instead of per cent"
+        outside = np.isfinite(p) & ((p < -ROUNDING) | (p > 1.0 + ROUNDING))
+        refuse(outside, p, kind, "is outside [0, 1]", remedy, np)
+        values = both(p)
     whole = np.isfinite(values).all(axis=1)
     if whole.all() and len(values):
         return _of_whole(score, kind, values, temperature)
     result = np.full(len(values), np.nan)
     if whole.any():
-        result[whole] = _of_whole(score, kind, values[whole], temperature)
+        rows = np.flatnonzero(whole)
+        try:
+            result[whole] = _of_whole(score, kind, values[whole], temperature)
+        except ValueError as error:  # names a row among the whole ones
+            raise ValueError(re.sub(r"(?<=\[)\d+", lambda row: str(rows[int(row[0])]), str(error), count=1)) from error
     return result
 
 
