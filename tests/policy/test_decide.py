@@ -139,7 +139,9 @@ def test_one_row_of_classes_or_many() -> None:
     with pytest.raises(ValueError, match="may be one row of classes or many probabilities"):
         positive.decide([0.2, 0.8])
     named = fitted(np.linspace(0.5, 1, 50)).policy(score="msp", probabilities="p", class_names=["no", "yes"])
-    assert len(named.decide([0.2, 0.8, 0.9])) == 3
+    with pytest.raises(ValueError, match="may be one row of classes or many probabilities"):
+        named.decide([0.2, 0.8, 0.9])
+    assert len(named.decide([[0.2], [0.8], [0.9]])) == 3
 
 
 def test_scores_of_the_library_decide_too() -> None:

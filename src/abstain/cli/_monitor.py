@@ -48,7 +48,7 @@ def as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
     elif told & {"labels", "predictions"}:
         reading = {name: value for name, value in reading.items() if name not in _VERDICTS}
     if columns["positive_probability"] in inputs.get("probabilities", ()):
-        columns["positive_probability"] = None  # the policy has it
+        columns = columns | {"positive_probability": None}  # the policy has it
     column = None if inputs else "uncertainty" if "uncertainty" in reading else "confidence"
     scored = {"logits": inputs.get("logits"), "probabilities": inputs.get("probabilities")}
     return (

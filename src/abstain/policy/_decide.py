@@ -186,7 +186,7 @@ def _matrix(policy: Policy, array: Any, names: list[str]) -> tuple[Any, bool]:
     if array.ndim == 2:
         matrix, many = array, True
     elif array.ndim == 1 and len(names) == 1 and "probabilities" in (policy.inputs or {}) and width in (None, 2):
-        if array.size > 1 if width is None else array.size == width:
+        if array.size > 1:  # whatever the number: else batches of two alone would fail
             raise ValueError(
                 f"an array of shape {array.shape} may be one row of classes or many probabilities of the second class; "
                 "give shape (1, K) or (n, 1)"
