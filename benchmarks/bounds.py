@@ -69,11 +69,20 @@ def losses() -> dict[str, Callable[[], Any]]:
             one = torch.nn.functional.nll_loss(logits.log_softmax(-1), labels, reduction="none")
             (torch.dot(one.detach(), one) if weighed else one.mean()).backward()
 
+    places = torch.stack([logits.detach().argmax(-1), labels], dim=1)
+
+    def picked() -> None:
+        for _ in range(20):
+            logits.grad = None
+            logits.softmax(-1).gather(1, places).sum().backward()
+
     return {
         "cross-entropy": plain,
         "cross-entropy of each row, and its mean": lambda: each(False),
         "cross-entropy of each row, times a weight that is there": lambda: each(True),
         "AURCLoss as it is": step,
+        "probabilities of the largest, whose place is there, and of the label": picked,
+        "CWSALoss as it is": objective("CWSALoss")[0],
     }
 
 

@@ -205,10 +205,10 @@ class SelectiveMetrics(TorchMetric):
         check_batch(logits, target, least=0)
         log_p = logits.log_softmax(dim=-1)
         if callable(self.confidence):
-            score = self.confidence(logits)
+            score = self.confidence(logits).to(torch.float64)
         else:
             score = NAMED[self.confidence](log_p, logits)
-            score = score.exp() if self.confidence == "msp" else score
+        score = score.exp() if self.confidence == "msp" else score + 0.0  # no -0.0
         graded = True
         if callable(self.loss):
             loss = self.loss(logits, target)
@@ -219,7 +219,7 @@ class SelectiveMetrics(TorchMetric):
                 loss = loss.masked_fill((target < 0) | (target >= logits.shape[1]), torch.nan)
         else:
             loss = nll(log_p, target)
-        return score.to(torch.float64) + 0.0, loss.to(torch.float64), graded
+        return score, loss.to(torch.float64), graded
 
     # ------------------------------------------------------------------ exact state
 
