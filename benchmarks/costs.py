@@ -91,6 +91,13 @@ def banded(loss: Any, score: Any) -> Any:
     return abstain.inference.risk_band(loss, score)
 
 
+def monitored(n: int = 1_000_000) -> tuple[Job, Job]:
+    """Newly labelled rows tested against a promise, beside argsort."""
+    policy = abstain.choose_threshold(*population(n), risk=0.05, delta=0.05).policy(score="s")
+    loss, score = population(n, seed=1)
+    return lambda: abstain.thresholds.monitor(policy, loss, score), lambda: np.argsort(score)
+
+
 def weighted() -> tuple[Job, Job]:
     """AURC and AUGRC with weights, beside argsort."""
     loss, score = population(1_000_000)
@@ -299,6 +306,7 @@ COSTS: dict[str, Cost] = {
         lambda: over_argsort(choice(delta=0.05, max_loss=1.0), real=True),
     ),
     "band": Cost("risk_band", "argsort", 20, 9, 3, lambda: over_argsort(banded)),
+    "monitor": Cost("monitor", "argsort", 20, 40, 3, monitored),
     "joint_area": Cost("exact DS-AURC, 160k + 160k", "argsort", 450, 900, 1, joint_area),
     "joint_text": Cost("str(joint.evaluate), 20k + 20k", "argsort", 2000, 6000, 1, joint_text),
     "bootstrap_1": Cost(

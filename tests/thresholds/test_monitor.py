@@ -11,7 +11,7 @@ from scipy import stats
 import abstain
 from abstain.policy import Policy
 from abstain.thresholds import SortedRowsWarning, monitor
-from abstain.thresholds._evidence import ALTERNATIVES, Bets, Detector, Evidence, evidence_above
+from abstain.thresholds._evidence import ALTERNATIVES, PIECE, Bets, Detector, Evidence, evidence_above
 from tests.tiers import repeated
 
 
@@ -285,3 +285,23 @@ def test_a_group_bets_what_its_rows_bet() -> None:
             total += (cash[k] - cash[k + 1]) * factors.prod(axis=1).mean()
         path.append(total)
     np.testing.assert_allclose(fast, np.log(path), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("share", [None, 0.2])
+def test_a_detector_of_a_long_stream_signals_as_one_of_its_days(share: float | None) -> None:
+    """More values than are played at once, many signals among them: whole, and in pieces of any size."""
+    rng = np.random.default_rng(4)
+    n = 3 * PIECE + 5
+    values = (rng.random(n) < 0.08) * 1.0
+    begins = np.ones(n, dtype=bool) if share is None else rng.random(n) < share
+    whole, apart = Detector(0.05, 2000.0), Detector(0.05, 2000.0)
+    path, signals = whole.update(values, begins)
+    assert len(signals) > 5
+    assert max(signals) > PIECE
+    first, later = [], 0
+    for rows in np.split(np.arange(n), np.sort(rng.choice(np.flatnonzero(begins), 30))):
+        each, found = apart.update(values[rows], begins[rows])
+        first.append(each)
+        later += len(found)
+    assert later == len(signals)
+    np.testing.assert_array_equal(np.concatenate(first), path)

@@ -55,6 +55,10 @@ def _cash(after: FloatArray, first: float) -> FloatArray:
     return np.where(after > 0.0, later, 1.0)
 
 
+#: Values that a detector plays at once.
+PIECE = 8192
+
+
 class Bets:
     """Products of all starts so far, one sum for each stake; two numbers each are the whole state."""
 
@@ -125,13 +129,14 @@ class Detector:
         looks = ends(begins)
         path, signals, begin = np.full(len(values), -np.inf), [], 0
         while self.limit < 1.0 and begin < len(values):
-            path[begin:] = self.bets.play(values[begin:], self._starts(begins[begin:]))
-            over = np.flatnonzero((path[begin:] >= self.alarm) & looks[begin:])
-            if not over.size:
-                break
-            signals.append(begin + int(over[0]))
-            begin = signals[-1] + 1
-            self.bets = Bets(self.limit)
+            part = slice(begin, begin + PIECE)  # what follows a signal is played again
+            path[part] = self.bets.play(values[part], self._starts(begins[part]))
+            over = np.flatnonzero((path[part] >= self.alarm) & looks[part])
+            begin += PIECE
+            if over.size:
+                signals.append(part.start + int(over[0]))
+                begin = signals[-1] + 1
+                self.bets = Bets(self.limit)
         return path, signals
 
     def _starts(self, begins: BoolArray) -> FloatArray:
@@ -139,7 +144,7 @@ class Detector:
         weights = np.full(len(begins), -np.inf)
         fresh = bool(self.bets.opened[0] == -np.inf)
         at = np.flatnonzero(begins)
-        at = np.union1d([0], at) if fresh else at
+        at = np.append(0, at) if fresh and not (at.size and at[0] == 0) else at
         weights[at] = np.log(np.diff(at, prepend=-1 if fresh else -self.since))
         self.since = len(begins) - int(at[-1]) if at.size else self.since + len(begins)
         return weights
