@@ -59,7 +59,7 @@ def test_all_that_has_a_score_is_no_threshold(abstain_: Run, tmp_path: Path) -> 
     path = _rows(tmp_path / "some.csv", [0] * 30 + [1] + [0] * 9 + ([1] + [0] * 9) * 96, [0.9] * 30 + [0.5] * 970)
     said = _plain(abstain_("threshold", path, "--risk", "0.08", "--delta", "0.05").out)
     assert "score on" not in said
-    assert "answer all that has a score, 100 % of the cases, which takes no threshold." in said
+    assert "answer all that has a score, 100 % of the cases, which takes no threshold, by a second certificate" in said
 
 
 def test_a_squared_error_is_no_share(abstain_: Run, tmp_path: Path) -> None:

@@ -105,6 +105,7 @@ USUAL: dict[str, dict[str, Any]] = {
              "count": 2, "floor": 0.0, "enough": 40},
     "single": {"score": "msp", "f1": 0.9, "aurc": 0.05, "accuracy": 0.98},
     "foreign": {"chosen": False, "familiar": 1.0, "answered": 0.4, "bad": 0.3, "score": "msp",
+                "at": "", "from95": "",
                 "set": "mnist", "share": 0.1, "best": "knn", "least": 0.1, "count": "", "besides": ""},
     "reversed": {"score": "distance", "set": "mnist", "auroc": 0.03},
     "cell": {"n": 500,

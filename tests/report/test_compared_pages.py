@@ -246,7 +246,19 @@ def test_a_joint_page_answers_and_names_a_file_once(tmp_path: Path) -> None:
     run("joint", file, "--confidence", "confidence", "--scores", "knn", "--permutations", "3", "--report", out)
     found = page(out)
     assert list(found) == list(QUESTIONS)
-    assert "of the foreign rows of both" in " ".join(found["Where is it worst?"])
+    worst = " ".join(found["Where is it worst?"])
+    top, passed = (re.search(pattern, worst) for pattern in (r"from (\S+) on", r"so are (\S+) % of the foreign rows"))
+    assert top is not None
+    assert passed is not None
+    score = np.round(sure, 5)
+    assert (score[~foreign] >= float(top[1])).mean() >= 0.95 > (score[~foreign] > float(top[1])).mean()
+    assert float(passed[1]) == pytest.approx(100 * (score[foreign] >= float(top[1])).mean(), rel=0.01)
+    assert "A higher threshold lets fewer foreign rows of both pass" in " ".join(found["What would make it better?"])
+    run("joint", file, "--confidence", "confidence", "--scores", "knn", "--report", tmp_path / "joint.html")
+    text = (tmp_path / "joint.html").read_text("utf-8")
+    shaded = re.findall(r"td\.(s\d+)\{background:[^}]*color:#000\}", text)
+    assert shaded
+    assert all(f"td.{name} span,.stack td.{name}::before{{color:inherit}}" in text for name in shaded)
     assert "for familiar cases only: foreign ones are left out" in " ".join(found["What is promised?"])
     assert "are right (the accuracy)" in " ".join(found["Which is better?"])
     assert out.read_text("utf-8").count("SHA-256 of") == 1

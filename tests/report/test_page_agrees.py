@@ -100,6 +100,12 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path: P
     assert policy.accept(score).sum() == one["stops"][int(stop)][1] == round(first.coverage * len(score))
     assert policy.guarantee is not None
     assert (policy.guarantee["risk"], policy.guarantee["delta"]) == (first.risk, 0.05)
+    both = "each errs with 5 %; together 10 %"
+    assert all(both in line for line in (text[0], one["promised"][stop]["said"], policy.about["note"]))
+    assert any(line.startswith("Promised") and both in line for line in text)
+    kept = abstain.choose_threshold(loss, score, risk=0.2, delta=0.05)
+    assert kept.attainable
+    assert both not in " ".join([*kept.verdict(), str(slider_of(kept, loss=loss, confidence=score))])
 
 
 def test_one_rule_for_the_box() -> None:

@@ -142,6 +142,14 @@ def test_a_page_by_a_plan_names_options_and_says_how_labels_were_read() -> None:
     assert "numbers from 0 on in the order of the columns (2 classes: no, yes)" in text
 
 
+def test_no_groups_are_asked_for_by_argument_and_by_option() -> None:
+    """A page that a command writes says arguments as options, but names the argument of Python as it is."""
+    loss, _, score = models(300)
+    written("rows.csv", {"loss": loss, "confidence": score})
+    run("evaluate", "rows.csv", "--loss", "loss", "--confidence", "confidence", "--report", "page.md")
+    assert "Name their column: 'groups' in Python, --groups in the command." in Path("page.md").read_text()
+
+
 def test_a_useless_score_has_one_answer() -> None:
     """No, and in the same line the risk at which everything may be answered; of groups those that may be are named."""
     rng = np.random.default_rng(5)

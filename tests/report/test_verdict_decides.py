@@ -145,7 +145,7 @@ def test_a_margin_and_groups_have_their_sentences(tmp_path: Any) -> None:
 
 
 def test_a_second_certificate_is_said_to_be_one() -> None:
-    """Where what is certified instead keeps the limit that did not pass, taking the better is said to double delta."""
+    """Where what is certified instead keeps the limit that did not pass, both errors are said together."""
     rng = np.random.default_rng(256)
     score = rng.random(400)
     found = abstain.choose_threshold(rng.random(400) > 0.6 + 0.4 * score**0.3, score, risk=0.08, delta=0.05)
@@ -153,8 +153,8 @@ def test_a_second_certificate_is_said_to_be_one() -> None:
     assert found.attained[0].risk < 0.08
     (line,) = [line for line in found.verdict() if line.startswith("A second certificate")]
     assert f"risk at most {percent(found.attained[0].risk)} for" in line
-    assert line.endswith("errs with probability 5 %; whoever takes the better of two doubles that.")
-    assert any("second certificate" in note for note in found.tables()[0].notes)
+    assert line.endswith("Each errs with 5 %; together 10 %.")
+    assert any("each errs with 5 %; together 10 %" in note for note in found.tables()[0].notes)
 
 
 def test_the_story_of_a_change_is_told_before_in_and_behind_its_period() -> None:

@@ -163,7 +163,7 @@ COMPARED: tuple[Sentence, ...] = (
         "threshold beside foreign rows", "live", "foreign",
         "a threshold for the rows in distribution alone was certified, and counted on the foreign rows as well",
         lambda fact: fact["chosen"],
-        "That threshold would answer {familiar:%} of the familiar cases here and {answered:%} of the foreign ones: "
+        "That threshold{at} would answer {familiar:%} of the familiar cases here and {answered:%} of the foreign ones: "
         "of all that it answers {bad:%} is then wrong or foreign. It promises nothing where foreign cases come.",
     ),
     Sentence(
@@ -321,8 +321,8 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "foreign rows accepted", "worst", "foreign", "of the foreign sets one has the most accepted rows",
         lambda fact: True,
-        "Where 95 % of the in-distribution rows are accepted by {score}, so are {share:%} of the foreign rows of "
-        "{set}{count}.",
+        "Where 95 % of the in-distribution rows are accepted by {score}{from95}, so are {share:%} of the foreign rows "
+        "of {set}{count}.",
     ),
     Sentence(
         "detector", "next", "foreign", "another score accepts a hundredth fewer of the foreign rows of that set",
@@ -332,8 +332,8 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "no detector", "next", "foreign", "none does",
         lambda fact: not fact["share"] - fact["least"] >= SLIGHT,
-        "To let fewer foreign rows of {set} pass takes another score: none of those here lets even one percentage "
-        "point fewer pass{besides}.",
+        "A higher threshold lets fewer foreign rows of {set} pass, and fewer of the others. At the same 95 % that "
+        "takes another score: none of those here lets even one percentage point fewer pass{besides}.",
     ),
     Sentence(
         "few rows of a set", "reading", "cell", f"a set of a study has fewer than {FEW_ROWS} rows",

@@ -179,14 +179,15 @@ PROMISED: tuple[Sentence, ...] = (
         lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is not None
         and fact["threshold"] is not None,
         "Not at {limit:%} risk: {reason}. At {instead:%} it may: answer from {scored}{threshold:t} on, {coverage:%} of "
-        "the cases.", "care",
+        "the cases, by a second certificate (each errs with {delta:%}; together {both:%}).", "care",
     ),
     Sentence(
         "attainable at more for all", "live", "threshold", "the same, for all that has a score",
         lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is not None
         and fact["threshold"] is None,
         "Not at {limit:%} risk: {reason}. At {instead:%} it may: answer all that has a score, {coverage:%} of the "
-        "cases, which takes no threshold.", "care",
+        "cases, which takes no threshold, by a second certificate (each errs with {delta:%}; together {both:%}).",
+        "care",
     ),
     Sentence(
         "groups before going live", "live", "threshold",
@@ -198,7 +199,8 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "certified instead", "promise", "instead", "the limit is not certified, but a larger one is",
         lambda fact: fact["risk"] > fact["limit"],
-        "Promised for new cases like these, all at once ({sure:%} sure): a risk of {kept:list}.",
+        "Promised for new cases like these, all at once ({sure:%} sure): a risk of {kept:list}. This is a second "
+        "certificate, looked at since the first did not pass: each errs with {delta:%}; together {both:%}.",
     ),
     Sentence(
         "promise of all instead", "promise", "instead", "the same",
@@ -213,7 +215,7 @@ PROMISED: tuple[Sentence, ...] = (
         "certified otherwise", "promise", "instead", "a second certificate holds where the first did not pass",
         lambda fact: fact["risk"] <= fact["limit"],
         "A second certificate, at fixed ranks, does pass: risk at most {risk:%} for {coverage:%} of the cases. Each "
-        "errs with probability {delta:%}; whoever takes the better of two doubles that.",
+        "errs with {delta:%}; together {both:%}.",
     ),
     Sentence(
         "foreign answered", "live", "foreign left out",

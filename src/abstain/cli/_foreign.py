@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abstain._result import percent
+from abstain._result import among, percent
 from abstain.cli._input import read
 from abstain.cli._next import Told
 from abstain.cli._pair import OF_ID, marked
@@ -62,7 +63,11 @@ def beside(run: ScoredRun, score: str, risk: float, delta: float) -> Told:
     assert isinstance(found, CertifiedThreshold)
     far = np.concatenate([np.asarray(scores[score], dtype=np.float64) for scores in run.ood_scores.values()])
     answered = int((far >= found.threshold).sum())
+    inside = np.sort(np.nan_to_num(np.asarray(run.id_scores[score], dtype=np.float64), nan=-np.inf))[::-1]
+    most = float(inside[math.ceil(0.95 * len(inside)) - 1])  # the highest that accepts 95 % of the familiar
+    from95 = f" (from {among(most, np.concatenate([inside, far]))} on)" if np.isfinite(most) else ""
     if not found.attainable or not found.n_accepted or not far.size:
-        return {}
+        return {"foreign": {"from95": from95}}
     bad = (found.risk * found.n_accepted + answered) / (found.n_accepted + answered)
-    return {"foreign": {"chosen": True, "familiar": found.coverage, "answered": answered / far.size, "bad": bad}}
+    return {"foreign": {"chosen": True, "familiar": found.coverage, "answered": answered / far.size, "bad": bad,
+                        "at": f" ({found.printed})", "from95": from95}}  # fmt: skip

@@ -22,7 +22,7 @@ def of_protocol(result: ProtocolResult, sets: Sequence[str]) -> list[dict[str, A
     return [
         {"about": "single", "score": first, **alone},
         {"about": "foreign", "chosen": False, "familiar": 0.0, "answered": 0.0, "bad": 0.0,
-         "score": first, "set": worst, "share": every[worst], "best": best,
+         "at": "", "from95": "", "score": first, "set": worst, "share": every[worst], "best": best,
          "least": scores[best], "besides": "", "count": f", the most of {len(every)} sets" if len(every) > 1 else ""},
         {"about": "no threshold", "what": "This evaluation", "others": False, "how": "",
          "apart": True, "few": False,

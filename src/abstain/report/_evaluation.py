@@ -204,7 +204,7 @@ def _groups(evaluation: Evaluation) -> list[Section]:
         return []
     if not columns:
         return [Section("groups", "Groups", (Prose(("No groups were given, so where it is worst among them is unknown. "
-                                                    "Name their column: groups= in Python, --groups in the command.",
+                                                    "Name their column: 'groups' in Python, --groups in the command.",
                                                     )),))]  # fmt: skip
     curve = judged.whole[name].curve
     spoken = judged.place(name)

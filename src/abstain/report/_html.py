@@ -95,7 +95,9 @@ def _classes(body: str) -> tuple[str, str]:
         return f' class="{rules.setdefault(found[1], f"s{len(rules)}")}"'
 
     body = _STYLE.sub(named, body)
-    return body, "".join(f"td.{name}{{{rule}}}" for rule, name in rules.items())
+    dark = {name for rule, name in rules.items() if "background" in rule}  # what stands in a shaded cell is dark in it
+    inner = "".join(f"td.{name} span,.stack td.{name}::before{{color:inherit}}" for name in sorted(dark))
+    return body, "".join(f"td.{name}{{{rule}}}" for rule, name in rules.items()) + inner
 
 
 def _anchor(name: str) -> str:

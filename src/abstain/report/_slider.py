@@ -68,7 +68,7 @@ def rail(
         objective, guarantee = each.chosen()
         promised[where[each.threshold]] = {
             "risk": each.risk, "objective": _canonical(objective), "guarantee": _canonical(guarantee),
-            "note": json.dumps(" ".join([POINT, *([but[each.risk]] if each.risk in but else [])])),
+            "note": json.dumps(f"{POINT}. {but[each.risk]}" if each.risk in but else POINT),
             "said": " ".join([_said(each, guarantee), *([but[each.risk]] if each.risk in but else [])]),
         }  # fmt: skip
     begin = where.get(extra[0]) if extra else None

@@ -14,7 +14,14 @@ from abstain.report._curves import measured
 from abstain.report._page import Folded, Grid, Part, Prose, Section
 from abstain.report._rows import failures
 from abstain.report._source import Source
-from abstain.thresholds import CertifiedThreshold, EmpiricalThreshold, GroupThresholds, Promise, certified_instead
+from abstain.thresholds import (
+    CertifiedThreshold,
+    EmpiricalThreshold,
+    GroupThresholds,
+    Promise,
+    certified_instead,
+    each_errs,
+)
 
 #: Groups with a line, and groups to slide over.
 DRAWN, MOST = 7, 40
@@ -54,8 +61,11 @@ def sections(found: Any, source: Source) -> list[Section]:
     stops = (found.threshold,) if found.attainable else tuple(each.threshold for each in promises[:1])
     risks = ", ".join(percent(each.risk) for each in promises)
     said = [f"{'Rings' if len(promises) > 1 else 'Ring'}: certified, for a risk of at most {risks}."] * bool(promises)
+    but = {} if found.attainable else {
+        (name, each.risk): f"By a second certificate, at fixed ranks: {each_errs(each.delta)}." for each in promises
+    }  # fmt: skip
     shown = measured({name: curve}, {name: promises}, found.level, {name: exact}, not source.dependent, source,
-                     {name: stops}, said)  # fmt: skip
+                     {name: stops}, said, but=but)  # fmt: skip
     wrong = failures(name, loss, np.where(np.isnan(score), -np.inf, score), curve, source) if blocks.binary else []
     last = [Section("failures", "The most confident failures", tuple(wrong))] if wrong else []
     return [chosen, *shown, *last, Section("checks", "Data checks", _checks(name, blocks, source))]

@@ -37,5 +37,6 @@ from abstain.thresholds._results import plan_of as plan_of
 from abstain.thresholds._reuse import ReusedCalibrationWarning as ReusedCalibrationWarning
 from abstain.thresholds._reuse import ReusedSelectionWarning as ReusedSelectionWarning
 from abstain.thresholds._reuse import remember_selection as remember_selection
+from abstain.thresholds._statements import each_errs as each_errs
 from abstain.thresholds._watch import Watch as Watch
 from abstain.thresholds._watch import load_watch as load_watch

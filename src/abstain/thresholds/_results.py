@@ -28,7 +28,7 @@ from abstain._result import (
 )
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
-from abstain.thresholds._statements import loss_of, plainly
+from abstain.thresholds._statements import each_errs, errs, loss_of, plainly
 
 if TYPE_CHECKING:
     from abstain.policy import Policy
@@ -324,11 +324,11 @@ class CertifiedThreshold(Threshold):
         some = [one for one in self.attained if one.coverage >= NOTHING and one.risk <= USABLE * self.risk_limit]
         if some and first.risk > self.risk_limit and not useless:
             one = some[0]
-            said |= {"instead": self._loss(one.risk), "threshold": None if one.everything else one.printed,
-                     "coverage": Counted(one.coverage, self.n)}  # fmt: skip
+            said |= {**errs(self.delta), "instead": self._loss(one.risk), "coverage": Counted(one.coverage, self.n),
+                     "threshold": None if one.everything else one.printed}  # fmt: skip
         said["whole"] = self._whole()
         return [{"about": "instead", "risk": self._loss(first.risk), "coverage": first.coverage, "limit": limit,
-                 "delta": self.delta, "sure": 1.0 - self.delta,
+                 **errs(self.delta), "sure": 1.0 - self.delta,
                  "kept": limits((self._loss(one.risk), one.coverage, "" if one.everything else one.printed)
                                 for one in self.attained)}]  # fmt: skip
 
@@ -369,11 +369,7 @@ class CertifiedThreshold(Threshold):
         columns = [Column("risk at most"), Column("coverage"), Column("accept if score >=", left=True)]
         rows: list[Row] = [(one.risk, one.coverage, one.printed) for one in self.attained]
         notes = [f"With probability at least {1.0 - self.delta:.6g} all rows of such a table hold together."]
-        if any(one.risk <= self.risk_limit for one in self.attained):
-            notes.append(
-                "This is a second certificate, at fixed ranks; it may pass where the first one does not. Each errs "
-                f"with probability {self.delta:g}: whoever takes the better of both doubles that."
-            )
+        notes.append(f"This is a second certificate, at fixed ranks; {each_errs(self.delta)}.")
         return [Table(columns, rows, "What these rows do certify", notes)]
 
 

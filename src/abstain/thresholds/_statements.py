@@ -13,6 +13,19 @@ def loss_of(value: float, max_loss: float) -> float:
     return value if max_loss <= 1.0 else Amount(value)
 
 
+def errs(delta: float) -> dict[str, float]:
+    """Return with what probability a certificate errs, and with what one of two at least.
+
+    The second is looked at because the first did not pass, so whoever takes it relies on both.
+    """
+    return {"delta": delta, "both": min(1.0, 2.0 * delta)}
+
+
+def each_errs(delta: float) -> str:
+    """Return the same in words."""
+    return f"each errs with {percent(delta)}; together {percent(errs(delta)['both'])}"
+
+
 def plainly(promise: Mapping[str, Any]) -> str:
     """Return what is promised without its probability: of right and wrong answers as the share of wrong ones."""
     said = str(promise["statement"]).partition(", the mean loss of ")[2]
