@@ -108,6 +108,30 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path: P
     assert both not in " ".join([*kept.verdict(), str(slider_of(kept, loss=loss, confidence=score))])
 
 
+def test_a_group_that_may_break_the_promise_is_care() -> None:
+    """One of few rows is measured above the risk, not surely: the Yes is for the mix; without groups as before."""
+    loss, score = np.zeros(2000), np.linspace(0.0, 1.0, 2000)
+    loss[:200:2], loss[-60::15] = 1.0, 1.0
+    site = np.where(np.arange(2000) >= 1940, "small", "large")
+    of_mix = abstain.evaluate(
+        abstain.Outputs(loss=loss, scores={"s": score}, groups={"site": site}), "s", groups="site"
+    )
+    assert of_mix.verdict()[0].startswith("Yes, at 5 % risk, for the mix of all cases only: answer where s is ")
+    assert "Whether 5 % is kept is not known for site small" in of_mix.verdict()[1]
+    assert sign_of(of_mix) == ("care", "With care: a group may break it")
+    of_all = abstain.evaluate(loss=loss, confidence=score)
+    assert of_all.verdict()[0].startswith("Yes, at 5 % risk: answer")
+    assert sign_of(of_all)[0] == "yes"
+
+
+def test_what_is_not_attainable_is_named() -> None:
+    """The risk that was asked for stands in the sentence, beside a larger one at which everything may be answered."""
+    rng = np.random.default_rng(5)
+    loss, score = (rng.random(3000) < 0.14).astype(float), rng.random(3000)
+    text = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05).verdict()
+    assert any(line.startswith("5 % risk is not attainable: ") for line in text)
+
+
 def test_one_rule_for_the_box() -> None:
     """The same limit on the same rows has one colour in evaluate and threshold; most groups lost is red."""
     rng = np.random.default_rng(0)

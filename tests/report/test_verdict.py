@@ -149,8 +149,20 @@ def test_the_promise_comes_first_and_next_to_nothing_is_called_so(tmp_path: Any)
     loss, score = rows()
     assert abstain.evaluate(loss=loss, confidence=score).verdict()[0].startswith("Yes, at 5 % risk: answer where ")
     few = abstain.evaluate(loss=[0, 1] * 10, confidence=np.arange(20.0))
-    assert "Not yet: of risks up to 20 % the tests that ran promise none with these 20 rows." in few.verdict()
+    assert "Not yet: none of 5 risks from 1 % to 20 %, tried at once, is promised with these 20 rows." in few.verdict()
     assert "Nothing: each risk tried, from 1 % to 20 %, failed its certificate." in few.verdict()
+    assert not any("chosen beforehand" in line for line in few.verdict())
+    of_44 = np.repeat([1.0, 0.0], [20, 24])  # enough for 20 % alone, not for one of five at once
+    of_five = abstain.evaluate(loss=of_44, confidence=np.arange(44.0)).verdict()
+    assert (
+        of_five[
+            of_five.index("Not yet: none of 5 risks from 1 % to 20 %, tried at once, is promised with these 44 rows.")
+            + 1
+        ]
+        == "One risk chosen beforehand may pass: 'abstain threshold' with --risk and --delta."
+    )
+    assert not any("may take more rows" in line for line in of_five)
+    assert abstain.choose_threshold(of_44, np.arange(44.0), risk=0.2, delta=0.05).attainable
     assert not any("is not promised" in line for line in few.verdict())
     lot = np.random.default_rng(7).random(len(loss))
     lot[np.flatnonzero(loss == 0)[:2]] = 2.0

@@ -116,9 +116,10 @@ MEASURED: tuple[Sentence, ...] = (
         "{risk:%} risk takes at least about {needed:about} rows, if errors lie as in these; not sure even then.",
     ),
     Sentence(
-        "some more rows", "next", "promise", "the same, and the plan does not exceed these rows, which have failed",
+        "some more rows", "next", "promise",
+        "the same, tried alone, and the plan does not exceed these rows, which have failed",
         lambda fact: not fact["attained"] and fact["needed"] is not None and fact["needed"] <= fact["n"]
-        and fact["lowest"] < fact["risk"],
+        and fact["lowest"] < fact["risk"] and fact["tried"] == 1,
         "{risk:%} risk may take more rows than these {n:,}; how many cannot be told.",
     ),
     Sentence(
@@ -127,6 +128,12 @@ MEASURED: tuple[Sentence, ...] = (
         lambda fact: not fact["attained"] and fact["lowest"] >= fact["risk"],
         "It is not shown that more rows would do for {risk:%} risk: the least risk of any threshold here that accepts "
         "{enough:,} rows or more, as its certificate takes even without an error, is {lowest:%}.",
+    ),
+    Sentence(
+        "threshold where it may break", "next", "groups at it",
+        "of groups only the measured risk exceeds the promise, and which command chooses a threshold for each is known",
+        lambda fact: bool(fact["perhaps"]) and not fact["above"] and fact["promised"] and bool(fact["how"]),
+        "A threshold for each {column} promises the risk there, or answers nothing there: {how}.",
     ),
     Sentence(
         "better ranking", "next", "perfect", "a perfect ranking of the same answers keeps the risk for more cases",

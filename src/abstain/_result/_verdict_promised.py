@@ -30,8 +30,8 @@ PROMISED: tuple[Sentence, ...] = (
         "verdict speaks of or a smaller one, delta shared by all that are tried; in no group more is surely wrong",
         lambda fact: fact["attained"] and NOTHING <= fact["coverage"] < 1.0 and fact["risk"] <= fact["asked"]
         and not fact["above"] and not fact["unread"],
-        "Yes, at {risk:%} risk: answer where {score} is {threshold:t} or more, {coverage:%} of the cases; promised "
-        "({sure:%} sure).", "yes",
+        "Yes, at {risk:%} risk{mix}: answer where {score} is {threshold:t} or more, {coverage:%} of the cases; "
+        "promised ({sure:%} sure).", "yes",
     ),
     Sentence(
         "promised unread", "live", "promise", "the same, and columns of the file that may be groups were not read",
@@ -65,7 +65,8 @@ PROMISED: tuple[Sentence, ...] = (
         "the certificate for the risk that the verdict speaks of or a smaller one passed for all rows, the ranking is "
         "not useless, in no group more is surely wrong, and no column that may be groups was left unread",
         lambda fact: _of_all(fact) and fact["risk"] <= fact["asked"] and not fact["above"] and not fact["unread"],
-        "Yes: at {risk:%} risk everything may be answered, which takes no threshold; promised ({sure:%} sure).", "yes",
+        "Yes{mix}: at {risk:%} risk everything may be answered, which takes no threshold; promised ({sure:%} sure).",
+        "yes",
     ),
     Sentence(
         "promised for all unread", "live", "promise", "the same, and such columns were not read",
@@ -97,7 +98,15 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "none promised", "live", "ladder", "no threshold passed the certificate for any of the risks that are tried",
         lambda fact: fact["attained"] == 0,
-        "Not yet: of risks up to {highest:%} the tests that ran promise none with these {n:,} rows.", "no",
+        "Not yet: none of {count} risks from {lowest:%} to {highest:%}, tried at once, is promised with these {n:,} "
+        "rows.", "no",
+    ),
+    Sentence(
+        "one beforehand", "live", "ladder",
+        "the same, the ranking is not useless, and a threshold that accepts as many rows as the largest risk by itself "
+        "takes has a lower one",
+        lambda fact: fact["attained"] == 0 and fact["may"],
+        "One risk chosen beforehand{by} may pass: {how}.",
     ),
     Sentence(
         "promises", "promise", "ladder", "certificates passed, delta shared by all that were tried",
@@ -165,7 +174,7 @@ PROMISED: tuple[Sentence, ...] = (
         f"no threshold reaches the objective, nor is a limit of up to {USABLE:g} times that asked for certified",
         lambda fact: not fact["attainable"] and fact["group"] is None and fact["instead"] is None
         and fact["whole"] is None,
-        "Not attainable: {reason}.", "no",
+        "{what}: {reason}.", "no",
     ),
     Sentence(
         "attainable without", "live", "threshold", "the same, but answering everything is certified to keep the limit",
@@ -328,6 +337,7 @@ PROMISED: tuple[Sentence, ...] = (
         "of other groups the measured risk exceeds the promise, and the exact lower limit does not",
         lambda fact: bool(fact["perhaps"]) and fact["promised"],
         "Whether {limit:%} is kept is not known for {column} {perhaps:list}: measured above it, which may be chance.",
+        "care", "With care: a group may break it",
     ),
     Sentence(
         "promise of the mix", "promise", "groups at it", "rows have groups, and one threshold for all is promised",

@@ -14,7 +14,7 @@ from abstain.cli._gate import NAMES as GATE
 from abstain.cli._gate import decide, gate_options, wanted_metrics
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
-from abstain.cli._next import after_few_labels, by_group, unread_groups
+from abstain.cli._next import after_few_labels, by_group, together, unread_groups
 from abstain.cli._plots import Wanted, plot_option, plot_targets
 from abstain.cli._report import check_opened, report_options
 from abstain.cli._several import is_several, of_files
@@ -169,9 +169,10 @@ def evaluate_command(
     source |= source_of(file, outputs, beside, texts, images)
     if not names:
         source["told"] = unread_groups("evaluate", file, outputs, columns, ["--scores", scores] if scores else [])
-    elif (best := result.judged.best) is not None:
+    if (best := result.judged.best) is not None:
         place = result.judged.place(best)
-        source["told"] = by_group(file, columns, best, words(groups), None if place is None else place[1])
+        chosen_by = by_group(file, columns, best, words(groups), None if place is None else place[1])
+        source["told"] = together(source.get("told", {}), chosen_by)
     if destinations["report_path"] is not None:
         from abstain.cli._thresholds import policies_of
 

@@ -110,17 +110,21 @@ def by_score(name: str, reading: Mapping[str, Any]) -> Told:
 def by_group(
     file: Path, columns: Mapping[str, Any], score: str | None, groups: list[str], risk: float | None
 ) -> Told:  # fmt: skip
-    """Return which command chooses a threshold for each group, where one for all breaks the risk in some."""
+    """Return which command chooses a threshold, for each group where there are some, if one of all does not do."""
     from abstain import scores
 
     context = click.get_current_context()
     finished = context.get_parameter_source("confidence") is click.core.ParameterSource.COMMANDLINE
     computed = score is not None and score.partition("(")[0] in scores.names()
-    if score is None or risk is None or len(groups) != 1 or (computed and finished):
+    if score is None or len(groups) > 1 or (computed and finished):
         return {}
+    asked, by = 0.2 if risk is None else risk, ["--groups", *groups] if groups else []  # of none the largest tried
     more = [] if score in ("confidence", "msp") else ["--score" if computed else "--confidence", score]
-    how = command_line("threshold", file, columns, [*more, "--groups", groups[0], "--risk", f"{risk:g}", *PROMISE[2:]])
-    return {"groups at it": {"how": how}} if how else {}
+    how = command_line("threshold", file, columns, [*more, *by, "--risk", f"{asked:g}", *PROMISE[2:]])
+    if not how:
+        return {}
+    also = ", or a threshold for each group," if groups else ""
+    return {"ladder": {"how": how, "by": also}} if risk is None or not groups else {"groups at it": {"how": how}}
 
 
 def after_broken(policy: Policy, file: Path, known: Mapping[str, Any]) -> Told:

@@ -15,12 +15,15 @@ from abstain.outputs import doubts
 
 if TYPE_CHECKING:
     from abstain.blocks import TieBlocks
+    from abstain.curve import RiskCoverageCurve
     from abstain.evaluation._comparison import Comparison
     from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 
 Facts = dict[str, Any]
 #: Of more rows a difference in coverage is not tested here, which would take longer than all else; 'compare' does.
 MOST_ROWS = 50_000
+#: Chooses one threshold, unless the command of a file is known.
+HOW = "'abstain threshold' with --risk and --delta"
 
 
 def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
@@ -46,7 +49,9 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
     if judged.best is not None:
         groups = list(_groups_at(evaluation, judged.best))
         above = [name for fact in groups for name in fact.get("above", ())]
-        yield from _of_score(evaluation, judged.best, above)
+        mix = ", for the mix of all cases only" if any(fact.get("perhaps") for fact in groups) else ""
+        yield from (fact | {"mix": mix} if fact["about"] == "promise" else fact
+                    for fact in _of_score(evaluation, judged.best, above))  # fmt: skip
         yield from groups
     for each in evaluation.measurements:
         if each.metric != "auroc_f" or each.group is not None or each.score not in named:
@@ -147,7 +152,8 @@ def _of_score(evaluation: Evaluation, score: str, above: list[str]) -> Iterator[
         texts = limits((each.risk, each.coverage, among(each.threshold, curve.threshold)) for each in told)
         yield {"about": "ladder", "attained": len(kept), "n": curve.blocks.n, "lowest": promises[0].risk,
                "highest": promises[-1].risk, "sure": 1.0 - DELTA, "kept": texts,
-               "grouped": bool(by_column(evaluation, score))}  # fmt: skip
+               "grouped": bool(by_column(evaluation, score)), "count": len(promises), "by": "", "how": HOW,
+               "may": not hopeless and _may(curve, promises[-1].risk)}  # fmt: skip
     else:
         yield {"about": "no ladder", "why": _uncertified(evaluation, score)}
     for each in shown:
@@ -160,6 +166,12 @@ def _of_score(evaluation: Evaluation, score: str, above: list[str]) -> Iterator[
     gap = judged.calibration(score)
     if gap is not None:
         yield {"about": "calibration", "score": score, "gap": gap[0], "size": -gap[0], "low": gap[1], "high": gap[2]}
+
+
+def _may(curve: RiskCoverageCurve, risk: float) -> bool:
+    """Whether a threshold has a lower risk with as many rows as a certificate of it alone takes without an error."""
+    many = curve.n_accepted >= np.log(DELTA) / np.log1p(-risk)
+    return bool((curve.selective_risk[many] < risk).any())
 
 
 def _groups_at(evaluation: Evaluation, score: str) -> Iterator[Facts]:

@@ -25,6 +25,7 @@ from abstain._result import (
     Table,
     about,
     limits,
+    percent,
 )
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
@@ -128,6 +129,7 @@ class Threshold(Result):
             "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
             "scored": "", "threshold": self.printed, "coverage": Counted(self.coverage, self.n), "risk": self.risk,
             "reason": self.reason,
+            "what": "Not attainable" if limit is None else f"{percent(limit)} risk is not attainable",
             "statement": "" if promise is None else plainly(promise), "instead": None, "whole": None,
             "limit": limit, "sure": math.nan if promise is None else 1.0 - promise["delta"], **ALL_READ,
         }]  # fmt: skip
@@ -310,7 +312,7 @@ class CertifiedThreshold(Threshold):
                       {"about": "ranking", **named, "value": value, "high": high}]  # fmt: skip
         if self.bound == "binomial":
             found.append({"about": "promise", "attained": False, "some": False, "risk": self.risk_limit, "n": self.n,
-                          "asked": self.risk_limit, "useless": False, "above": [], **ALL_READ,
+                          "asked": self.risk_limit, "useless": False, "above": [], "tried": 1, **ALL_READ,
                           **self.plan()})  # fmt: skip
         return found
 
