@@ -140,6 +140,7 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "answers at a risk": ({"coverage": 0.5}, [{"coverage": 0.009}, {"full": 0.01}]),
     "all within": ({"full": 0.04}, [{"full": 0.06}]),
     "risk not reached": ({"coverage": 0.0, "lowest": 0.1}, [{"coverage": 0.2}, {"full": 0.01}]),
+    "all beside it": ({"low": 0.5, "full": 0.04, "limit": 0.05}, [{"low": 0.51}, {"full": 0.06}]),
     "mean loss": ({"full": 2.0, "coverage": 0.8, "part": 1.0, "score": "s"}, []),
     "promised": (
         {"attained": True, "coverage": 0.4},

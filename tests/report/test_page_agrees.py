@@ -132,6 +132,21 @@ def test_what_is_not_attainable_is_named() -> None:
     assert any(line.startswith("5 % risk is not attainable: ") for line in text)
 
 
+def test_a_certified_threshold_of_a_useless_ranking_is_told_beside_answering_everything() -> None:
+    """By chance some of the rows pass at a larger risk: so does everything; of a ranking that knows nothing is said."""
+    rng = np.random.default_rng(5)
+    loss, lot, knows = (rng.random(3000) < 0.14).astype(float), rng.random(3000), rng.random(3000)
+    words, told = "But the ranking is not shown to be better than chance", []
+    for risk in (0.145, 0.15, 0.155, 0.16):
+        found = abstain.choose_threshold(loss, lot, risk=risk, delta=0.05)
+        if found.attainable and found.coverage < 1.0:
+            told.append(any(line.startswith(words) for line in found.verdict()))
+        better = abstain.choose_threshold(loss, knows - loss, risk=risk, delta=0.05)
+        assert not any(line.startswith(words) for line in better.verdict())
+    assert told
+    assert all(told)
+
+
 def test_one_rule_for_the_box() -> None:
     """The same limit on the same rows has one colour in evaluate and threshold; most groups lost is red."""
     rng = np.random.default_rng(0)

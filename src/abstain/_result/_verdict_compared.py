@@ -309,7 +309,7 @@ COMPARED: tuple[Sentence, ...] = (
     Sentence(
         "more permutations", "next", "gain", "the same",
         lambda fact: fact["p"] >= 0.05 and fact["floor"] >= 0.05 and fact["gain"] > fact["noise"],
-        "Whether the second threshold helps takes at least {enough:,} permutations ('abstain joint' with "
+        "To tell whether the second threshold helps takes at least {enough:,} permutations ('abstain joint' with "
         "--permutations).",
     ),
     Sentence(

@@ -48,6 +48,14 @@ MEASURED: tuple[Sentence, ...] = (
         "No threshold of {score} keeps the measured risk within {risk:%}; the lowest is {lowest:%}.",
     ),
     Sentence(
+        "all beside it", "live", "all beside",
+        "a threshold is certified, the interval of AUROC of failures does not lie above one half, and the measured "
+        "risk of answering everything keeps the limit",
+        lambda fact: fact["low"] <= 0.5 and fact["full"] <= fact["limit"],
+        "But the ranking is not shown to be better than chance, and answering everything keeps {limit:%} here as well "
+        "({full:%}, measured): a threshold may only lose answers.",
+    ),
+    Sentence(
         "mean loss", "live", "graded", "the loss is not 0/1",
         lambda fact: True,
         "The mean loss is {full:.4g}; of the surest {coverage:%} by {score} it is {part:.4g} (measured on these rows).",

@@ -296,8 +296,8 @@ PROMISED: tuple[Sentence, ...] = (
     Sentence(
         "least answered group", "worst", "least answered", "of at least two groups one answers the smallest share",
         lambda fact: fact["count"] > 1,
-        "Least is answered in {group}, {coverage:%} of its cases; what is answered has the highest risk in {worst}, "
-        "{risk:%} (measured on these rows).",
+        "Of the {count} groups answered, least is in {group}, {coverage:%} of its cases; what is "
+        "answered has the highest risk in {worst}, {risk:%} (measured on these rows).",
     ),
     Sentence(
         "worst group passed on", "worst", "worst passed on", "of groups without a threshold one has the highest lower "
@@ -317,8 +317,8 @@ PROMISED: tuple[Sentence, ...] = (
         "hopeless groups", "next", "rows of groups",
         "of groups without a certificate no threshold with the rows that it takes has a lower risk than the limit",
         lambda fact: bool(fact["hopeless"]),
-        "It is not shown that more rows would do in {hopeless:list20}: of these rows no threshold there that accepts "
-        "as many as a certificate takes has a risk below {limit:%}.",
+        "In {hopeless:list20} the answers or the score must get better; it is not shown that more rows would do: no "
+        "threshold there with the rows that a certificate takes has a risk below {limit:%}.",
     ),
     # groups at one threshold for all
     Sentence(

@@ -129,7 +129,7 @@ WATCHED: tuple[Sentence, ...] = (
     Sentence(
         "look at drift", "next", "promise watched", "coverage or scores left what calibration had shown",
         lambda fact: fact["drifted"],
-        "Find out what has changed: the promise is about cases like those of the calibration.",
+        "Look whether anything has changed: the promise is about cases like those of the calibration.",
     ),
     Sentence(
         "order of drift", "next", "promise watched", "the same, and the command was given no times",

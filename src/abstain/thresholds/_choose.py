@@ -316,6 +316,8 @@ def certificate(
         if found.bound == "binomial":
             answer |= {"rows_needed": rows_needed(sample, risk, delta), "least": least_risk(sample, risk, delta),
                        "ranking": _ranking(sample)}  # fmt: skip
+    elif found.reason is None and found.bound == "binomial" and sample.weight is None and parts["full_risk"] <= risk:
+        answer = {"ranking": _ranking(sample)} if parts["coverage"] < 1.0 else {}  # whether it does more than all would
     return CertifiedThreshold(
         **parts, procedure=found.procedure, objective={"risk": risk, "delta": delta}, reason=found.reason, best=None,
         risk_limit=risk, delta=delta, max_loss=largest, bound=found.bound, **answer,

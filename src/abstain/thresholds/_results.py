@@ -302,7 +302,8 @@ class CertifiedThreshold(Threshold):
             found.append({"about": "perfect", "risk": self.risk_limit, "full": self.full_risk,
                           "perfect": self._perfect(), "coverage": self.coverage})  # fmt: skip
         if self.attainable:
-            return found
+            low = 1.0 if self.ranking is None else self.ranking[1]
+            return [*found, {"about": "all beside", "low": low, "full": self.full_risk, "limit": self.risk_limit}]
         found += self._certified_instead(next(fact for fact in found if fact["about"] == "threshold"))
         if self.ranking is not None:
             value, low, high = self.ranking
