@@ -227,5 +227,5 @@ def test_text_columns_of_every_kind():
     names = np.array(["a", "b"], dtype=np.dtypes.StringDType())
     assert losses.zero_one(names, ["a", "a"]).tolist() == [0.0, 1.0]
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(ValueError, match=r"labels is missing: labels\[1\] = <NA>; fill it in"):
+    with pytest.raises(ValueError, match=r"labels is missing: labels\[1\] = <NA>; label it"):
         losses.zero_one(pandas.Series(["a", None], dtype="string"), ["a", "a"])

@@ -182,7 +182,7 @@ def test_the_result_has_all_forms(tmp_path: Any) -> None:
 def test_an_early_missing_loss_is_refused_with_a_remedy_that_a_scan_has() -> None:
     """It is among the first rows, from which the columns are understood; a scan has no unscored=."""
     frame = rows(1).with_columns(loss=pl.when(pl.arange(400) == 7).then(None).otherwise("loss"))
-    with pytest.raises(ValueError, match=r"`loss` is missing in 1 rows .* among the first 400; filter or repair these"):
+    with pytest.raises(ValueError, match=r"`loss` is missing in 1 row .* among the first 400; filter or repair these"):
         abstain.evaluate(frame.lazy())
 
 

@@ -85,14 +85,29 @@ def test_a_threshold_and_a_study_are_drawn(file: Path, tmp_path: Path, capsys: p
     assert out.stat().st_size > 1000
     assert run([*arguments, "--groups", "half"]) == 2
     assert "--plot shows one threshold; leave --groups" in capsys.readouterr().err
-    study = tmp_path / "study"
+    study, rows = tmp_path / "study", abstain.datasets.synthetic("random", 300, 0)
     for model in (0, 1, 2):
-        abstain.study.add_outputs(
-            study, abstain.datasets.synthetic("random", 300, model), model=f"m{model}", set="test"
+        one = abstain.Outputs(
+            labels=rows.labels, predictions=rows.predictions, confidence=np.roll(rows.confidence, model)
         )
+        abstain.study.add_outputs(study, one, model=f"m{model}", set="test")
     assert run(["study", "figures", str(study), "-o", str(tmp_path / "figures"), "--scores", "confidence"]) == 0
     assert {"metric_plane.png", "rank_flow.png"} <= {path.name for path in (tmp_path / "figures").iterdir()}
     assert run(["study", "figures", str(study), "-o", str(tmp_path / "figures"), "--plots", "reliability"]) == 2
+
+
+def test_figures_of_ranks_need_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of models measured on other rows the other figures are drawn, and it is said; asked for, it is an error."""
+    study, out = tmp_path / "study", tmp_path / "figures"
+    for model in (0, 1):
+        rows = abstain.datasets.synthetic("random", 300, model)
+        abstain.study.add_outputs(study, rows, model=f"m{model}", set="test")
+    figures = ["study", "figures", str(study), "-o", str(out), "--scores", "confidence"]
+    assert run(figures) == 0
+    assert "not drawn: rank_flow: test: m0 and m1 have different rows" in " ".join(capsys.readouterr().err.split())
+    assert [path.name for path in out.iterdir() if path.name.startswith("rank")] == []
+    assert (out / "metric_bars.png").stat().st_size > 1000
+    assert run([*figures, "--plots", "rank_flow"]) == 2
 
 
 def test_monitoring_is_drawn(file: Path, tmp_path: Path) -> None:

@@ -261,10 +261,16 @@ def figures_command(
         if "study" in plot.takes:
             display = plot.draw("study", results, set=set_name)
         else:
-            rankings = rankings or study.rank(
-                folder, set_name, score_names(options["scores"]) or results.values("score"),
-                parse_list(options["metrics"]), models=words(options["models"]) or None,
-            )  # fmt: skip
+            try:
+                rankings = rankings or study.rank(
+                    folder, set_name, score_names(options["scores"]) or results.values("score"),
+                    parse_list(options["metrics"]), models=words(options["models"]) or None,
+                )  # fmt: skip
+            except ValueError as error:
+                if plots:
+                    raise
+                click.echo(f"not drawn: {name}: {error}", err=True)
+                continue
             display = plot.draw("ranking", rankings)
         display.save(output / f"{name}.{kind}")
         click.echo(f"wrote {output / name}.{kind}", err=True)
