@@ -22,7 +22,7 @@ def jobs(size: str) -> list[Job]:
     if size == "gpu":
         return _rows(MNIST, 5) + _rows(CIFAR10, 5, "flip=true")
     digits = ("network.name=small", "crop=0", "epochs=10")
-    pictures = ("network.name=vgg11bn", "network.width=16", "epochs=8", "flip=true")
+    pictures = ("network.name=vgg11bn", "network.width=16", "epochs=10", "flip=true")
     return _rows(MNIST, 3, *digits) + _rows(CIFAR10, 3, *pictures)
 
 

@@ -48,8 +48,9 @@ SMOKE = Setting("smoke", "synthetic:n=160,classes=4,size=12", 160, "classes=4,si
 _FASHION = ("network.name=svhn_net", "network.width=16", "crop=2", "stage.main.rate=0.05", "pixmix.pictures=5000")
 #: Two cores: two convolutions without batch norm, 91 % right; what batch norm does is not in it.
 _SMALL = ("network.name=small", "crop=0", "flip=false", "stage.main.rate=0.05", "pixmix.pictures=5000")
-#: Two cores: a quarter of VGG-11's width, eight epochs; a third of the time of ResNet-18 of width 16.
-_CIFAR = ("network.name=vgg11bn", "network.width=16", "pixmix.pictures=5000")
+#: Two cores: a quarter of VGG-11's width, a third of the time of ResNet-18 of width 16. Right on CIFAR-10, one seed:
+#: 8 epochs at rate .1 79.1 %, 10 epochs 81.0 %, 10 epochs at rate .05 81.4 %.
+_CIFAR = ("network.name=vgg11bn", "network.width=16", "stage.main.rate=0.05", "pixmix.pictures=5000")
 _SMOKE = ("network.name=small", "network.width=4", "data.batch=32", "pixmix.pictures=8")
 
 
@@ -89,7 +90,7 @@ def jobs(size: str) -> list[Job]:
         return rows(CIFAR100_GPU, hundred, [0, 1, 2]) + rows(CIFAR10_GPU, models(200, list(LADDER), ()), [0, 1, 2])
     small = replace(FASHION, name="fashion_small")
     first = rows(small, models(10, list(LADDER), _SMALL), [0, 1, 2]) + rows(small, equal_passes(10, _SMALL), [0, 1, 2])
-    colour = rows(CIFAR10, models(8, FOUR, _CIFAR), [0, 1, 2]) + rows(CIFAR10, equal_passes(8, _CIFAR), [0])
+    colour = rows(CIFAR10, models(10, FOUR, _CIFAR), [0, 1, 2]) + rows(CIFAR10, equal_passes(10, _CIFAR), [0])
     return first + colour + rows(FASHION, models(10, list(LADDER), _FASHION), [0, 1, 2])
 
 

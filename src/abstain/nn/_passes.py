@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from abstain._checks import one_of
 from abstain.nn._confidence import in_float64
 
-_DROPOUT = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
+DROPOUT = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def dropout_active(model: nn.Module) -> Iterator[None]:
     ...     [module.training for module in model]
     [False, True]
     """
-    layers = [module for module in model.modules() if isinstance(module, _DROPOUT) and module.p > 0.0]
+    layers = [module for module in model.modules() if isinstance(module, DROPOUT) and module.p > 0.0]
     if not layers:
         raise ValueError(f"{type(model).__name__} has no dropout layer with p > 0; all passes would be the same")
     with evaluation_mode(model):

@@ -18,9 +18,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     lightning = pytest.importorskip("lightning.pytorch")
 
-from abstain.nn import data, train
+from abstain.nn import data, mc_dropout, train
 from abstain.nn.ingredients import frozen_statistics
 from abstain.nn.train import _module as module
+from abstain.nn.train._extract import Extractor
+from abstain.nn.train._run import learner_of
 from abstain.study import read_study
 from tests.disk import room
 
@@ -76,7 +78,7 @@ def test_a_process_that_is_killed_goes_on(task, tiny, tmp_path):
 import os, signal, sys, warnings
 warnings.simplefilter("ignore")
 import lightning.pytorch as pl
-from abstain.nn import data, train
+from abstain.nn import data, mc_dropout, train
 class Kill(pl.Callback):
     def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):
         if module.stage.objective.name == "aurc" and trainer.current_epoch == 2:
@@ -226,6 +228,24 @@ def test_odin_and_gram_columns(task, tiny, tmp_path):
     assert passes.scores["scores of passes"]["judged_on"].startswith("passes")
 
 
+@pytest.mark.parametrize("name", ["small", "svhn_net", "vgg13bn", "resnet18"])
+def test_passes_begin_before_the_first_dropout(name):
+    """What comes before it is computed once; the passes are those of the whole network, bit by bit."""
+    pictures = data.task("synthetic:n=80,classes=4,size=12,channels=3", validation="test:0.2")
+    recipe = train.recipe("mc_dropout", [f"network.name={name}", "network.width=4", "extract.passes=3"])
+    learner = learner_of(recipe, pictures, 0)
+    extractor = Extractor(learner, recipe.extract, pictures.train, pictures.validation, seed=5)
+    found = extractor.outputs(pictures.validation).passes
+    x = pictures.validation.take(torch.arange(len(pictures.validation))).float() / 255.0
+    whole = mc_dropout(learner.network, x, 3, seed=5).softmax(dim=-1)
+    np.testing.assert_array_equal(found, whole.numpy())
+    seen = []
+    extractor.early.register_forward_hook(lambda *_: seen.append(1))
+    extractor.outputs(pictures.validation)
+    assert len(list(extractor.early.children())) > 1
+    assert len(seen) == 1
+
+
 def test_confidnet_leaves_the_classifier_and_trains_a_copy(task, tiny, tmp_path):
     """After stage one the network does not move; the copy of its body does, in the last stage only."""
     recipe = tiny("confidnet", "network.name=vgg13bn", "copy.rate=0.01")
@@ -343,7 +363,7 @@ import sys, warnings
 warnings.simplefilter("ignore")
 import torch
 torch.set_num_threads(1)
-from abstain.nn import data, train
+from abstain.nn import data, mc_dropout, train
 train.fit(train.recipe("ce", {changes!r}), data.task("synthetic:n=64,size=12"), sys.argv[1], accelerator="cpu",
           devices=2, strategy="ddp", enable_progress_bar=False)
 """

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from abstain.nn._gram import GramStatistics, fit_gram, gram_score
 from abstain.nn._odin import odin
-from abstain.nn._passes import evaluation_mode, mc_dropout
+from abstain.nn._passes import DROPOUT, evaluation_mode, mc_dropout
 from abstain.nn.data import Images
 from abstain.nn.networks import Network
 from abstain.nn.train._learner import Learner
@@ -36,16 +36,17 @@ class Extractor:
         self.device = next(learner.parameters()).device
         self.plain: Network = learner.network.plain().eval()
         self.linear = self._head()
+        self.early, self.late = _split(learner.network)
         self.gram: GramStatistics | None = None
         if settings.gram:
             fitted, scaled = batches(train, self.device), batches(validation, self.device)
             self.gram = fit_gram(learner.network, fitted, scaled, n_classes=train.n_classes)
 
-    def _head(self) -> torch.nn.Linear | None:
+    def _head(self) -> nn.Linear | None:
         """The linear layer at the end of the plain network."""
         head = self.plain.head
-        last = head[-1] if isinstance(head, torch.nn.Sequential) else head
-        return last if isinstance(last, torch.nn.Linear) else None
+        last = head[-1] if isinstance(head, nn.Sequential) else head
+        return last if isinstance(last, nn.Linear) else None
 
     def outputs(
         self, images: Images, groups: Mapping[str, Any] | None = None, tick: Callable[[int], None] | None = None
@@ -76,12 +77,13 @@ class Extractor:
             features = network.features(x)
             logits = network.head(features)
             head = self.plain.head
-            shown = head[0](features) if isinstance(head, torch.nn.Sequential) else features
+            shown = head[0](features) if isinstance(head, nn.Sequential) else features
             row = {"logits": _host(logits), "features": _host(shown)}
             for name, column in self.learner.columns(x, features, logits):
                 row[f"score {name}"] = _host(column)
-        if settings.passes:
-            many = mc_dropout(network, x, settings.passes, seed=self.seed + number)
+            early = self.early(x) if settings.passes else None
+        if early is not None:
+            many = mc_dropout(self.late, early, settings.passes, seed=self.seed + number)
             row["passes"] = _host(many.softmax(dim=-1))
         if settings.odin:
             scores = odin(network, x, temperature=settings.odin_temperature, epsilon=settings.odin_epsilon)
@@ -99,6 +101,16 @@ class Extractor:
         if self.settings.passes:
             table["scores of passes"] = {"judged_on": "passes: the largest mean probability"}
         return table
+
+
+def _split(network: Network) -> tuple[nn.Module, nn.Module]:
+    """Return a network in two parts: what comes before the first dropout is the same in every pass."""
+    layers = list(network.body) if isinstance(network.body, nn.Sequential) else [network.body]
+    drops = [any(isinstance(part, DROPOUT) for part in layer.modules()) for layer in layers]
+    if type(network) is not Network or not any(drops):
+        return nn.Identity(), network
+    first = drops.index(True)
+    return nn.Sequential(network.before, *layers[:first]), nn.Sequential(*layers[first:], network.head)
 
 
 def _host(tensor: Tensor) -> Any:
