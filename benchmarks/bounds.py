@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/bounds.py
 
-Processor time, medians of interleaved rounds as in ``benchmarks/costs.py``; a million rows. Needs numba
+Processor time, medians of interleaved rounds in a warm heap as in ``benchmarks/costs.py``; a million rows. Needs numba
 and PyTorch.
 """
 
@@ -18,7 +18,8 @@ import numpy as np
 
 from abstain.blocks._order import by_score
 from abstain.inference._lanes import compiled
-from costs import influenced, objective, over_argsort, population, values
+from costs import influenced, objective, over_argsort, population, values, weighted
+from speed import dispatch, warm_heap
 
 
 def pack(score: Any, loss: Any, key: Any) -> None:
@@ -91,6 +92,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=11)
     rounds = parser.parse_args().rounds
+    print(f"numpy {np.__version__}, sort dispatch {dispatch()}")
+    guard = warm_heap()
     loss, score = population(1_000_000)
     bits, key, place = score.view(np.uint64), np.empty(score.size, np.uint64), np.empty_like(score)
     fused_pack, fused_scan = compiled(pack), compiled(scan)
@@ -103,6 +106,10 @@ def main() -> None:
     np.testing.assert_allclose(fused(), values(loss, score), rtol=1e-12)
     order = by_score(np, score)[0]
 
+    def gathered() -> None:
+        rows = by_score(np, score)[0]
+        (score * loss).take(rows), score.take(rows)
+
     def scatter() -> None:
         place[order] = score
 
@@ -111,6 +118,8 @@ def main() -> None:
         "np.sort of the scores alone": lambda: np.sort(score),
         "AURC + AUGRC: packed keys, one sort, one compiled scan, no check": fused,
         "AURC + AUGRC as they are": lambda: values(loss, score),
+        "weighted: the order, a product, and two columns gathered by it": gathered,
+        "AURC + AUGRC, weighted, as they are": weighted()[0],
         "influences: the order, and two columns put in the order of the rows": lambda: (
             by_score(np, score), scatter(), scatter(),
         ),
@@ -122,6 +131,7 @@ def main() -> None:
 
     for name, seconds in medians(losses(), 4 * rounds).items():
         print(f"{name:<70} {1e6 * seconds / 20:6.0f} us")
+    del guard
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from typing import NamedTuple
 class Peak(NamedTuple):
     """One row: what the process makes of its input before it is measured, and what it does then.
 
-    A ``job`` without a setup is a command, whose whole process counts, in GB.
+    A ``job`` without a setup is a command, whose whole process counts, in GB. ``peer``: what a process of its own does
+    whose peak is the yardstick; without one it is the input, of so many ``rows``.
     """
 
     title: str
@@ -20,11 +21,13 @@ class Peak(NamedTuple):
     limit: float
     setup: str
     job: str
+    rows: int = 10_000_000
+    peer: str = ""
 
     @property
     def unit(self) -> str:
         """What the number counts."""
-        return "x input" if self.setup else "GB"
+        return "x its peak" if self.peer else "x input" if self.setup else "GB"
 
 
 #: The input in a process of its own, with its bytes; ``n`` is set before.
@@ -42,18 +45,26 @@ path = os.path.join(place, "rows.parquet")
 polars.DataFrame({"loss": loss, "confidence": score}).write_parquet(path)
 """
 )
+#: A job of ``benchmarks/costs.py`` and its yardstick, both run before, since libraries keep what they have once taken.
+PAIR = "job, peer = costs.{}; job(); peer()"
 EVALUATE = "import abstain; str(abstain.evaluate(loss=loss, confidence=score))"
 SCAN = "import abstain; abstain.TieBlocks.from_frame(polars.scan_parquet(path), confidence='confidence', loss='loss')"
+DUCKDB = SCAN.replace("polars.scan_parquet(path)", "__import__('duckdb').sql(f\"from '{path}'\")")
 PEAKS: dict[str, Peak] = {
-    "peak_evaluate": Peak("evaluate, float64", 5, 7, ROWS, EVALUATE),
-    "peak_narrow": Peak("evaluate, bool and float32", 12, 18, NARROW, EVALUATE),
-    "peak_polars": Peak("from_frame, polars, over the columns", 4, 9, FILE, SCAN),
-    "peak_duckdb": Peak(
-        "from_frame, DuckDB, over the columns", 4, 9, FILE,
-        SCAN.replace("polars.scan_parquet(path)", "__import__('duckdb').sql(f\"from '{path}'\")"),
-    ),
+    "peak_evaluate": Peak("evaluate, float64, 1e7", 5, 7, ROWS, EVALUATE),
+    "peak_narrow": Peak("evaluate, bool and float32, 1e7", 12, 18, NARROW, EVALUATE),
+    "peak_1e6": Peak("evaluate, float64, 1e6", 5, 9, ROWS, EVALUATE, 1_000_000),
+    "peak_narrow_1e6": Peak("evaluate, bool and float32, 1e6", 12, 27, NARROW, EVALUATE, 1_000_000),
+    "peak_5e7": Peak("evaluate, float64, 5e7", 5, 9, ROWS, EVALUATE, 50_000_000),
+    "peak_polars": Peak("from_frame, polars, 1e7, over the columns", 4, 9, FILE, SCAN),
+    "peak_duckdb": Peak("from_frame, DuckDB, 1e7, over the columns", 4, 9, FILE, DUCKDB),
+    "peak_polars_5e7": Peak("from_frame, polars, 5e7, over the columns", 4, 9, FILE, SCAN, 50_000_000),
+    "peak_duckdb_5e7": Peak("from_frame, DuckDB, 5e7, over the columns", 4, 9, FILE, DUCKDB, 50_000_000),
     "peak_command": Peak("abstain evaluate FILE.parquet, 1e7", 1, 1.5, "", "evaluate"),
-}  # fmt: skip
+    "peak_knn": Peak("kNN score, over the peer's", 1, 1.5, PAIR.format("neighbours()"), "job()", 1, "peer()"),
+    "peak_vim": Peak("ViM score, over the peer's", 1, 1.5, PAIR.format("matched(False)"), "job()", 1, "peer()"),
+    "peak_vim_fit": Peak("ViM, fit, over the peer's", 1, 1.5, PAIR.format("matched(True)"), "job()", 1, "peer()"),
+}
 
 #: A process as small as can be, since what a child inherits counts as its own.
 COMMAND = """
@@ -69,7 +80,7 @@ sys.path.insert(0, {folder!r})
 import costs
 n, place = {n}, {place!r}
 exec({setup!r})
-size = loss.nbytes + score.nbytes
+size = loss.nbytes + score.nbytes if "loss" in globals() else 1
 if "path" in globals():
     del loss, score
 small = costs.population(1000)
@@ -91,14 +102,18 @@ print((mark("VmHWM") - before) / size)
 """
 
 
-def peak(row: Peak, n: int = 10_000_000) -> float:
+def peak(row: Peak) -> float:
     """Return how far the high-water mark rises; the C library keeps the holes that columns below 32 MB leave."""
     folder = os.path.dirname(os.path.abspath(__file__))
     with tempfile.TemporaryDirectory() as place:
+
+        def risen(job: str, setup: str = row.setup) -> float:
+            warm = "" if row.peer or not job else "import abstain, polars" if "path" in job else job
+            return _printed(MEASURE.format(folder=folder, n=row.rows, place=place, setup=setup, warm=warm, job=job))
+
         if row.setup:
-            warm = row.job if "path" not in row.job else "import abstain, polars"
-            return _printed(MEASURE.format(folder=folder, n=n, place=place, setup=row.setup, warm=warm, job=row.job))
-        _printed(MEASURE.format(folder=folder, n=n, place=place, setup=FILE, warm="", job=""))
+            return risen(row.job) / (risen(row.peer) if row.peer else 1.0)
+        risen("", FILE)
         return _printed(COMMAND.format(command=row.job, path=os.path.join(place, "rows.parquet")))
 
 

@@ -31,9 +31,11 @@ def test_times_stay_below_their_limits(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the kernel keeps no high-water mark here")
-@pytest.mark.parametrize("name", COSTS.PEAKS)
+@pytest.mark.parametrize("name", [name for name, row in COSTS.PEAKS.items() if row.rows <= 10_000_000])
 def test_peaks_of_memory_stay_below_their_limits(name: str) -> None:
-    """Peaks are the kernel's, of a process of its own, over the bytes of the input."""
+    """Peaks are the kernel's, of a process of its own, over the bytes of the input or over the peak of a peer."""
+    if COSTS.PEAKS[name].peer:
+        pytest.importorskip("torch")
     row = COSTS.PEAKS[name]
     assert COSTS.peak(row) <= row.limit
 

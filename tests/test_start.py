@@ -92,12 +92,12 @@ print([middle - start, time.process_time() - start])
 
 
 @pytest.mark.slow
-def test_an_evaluation_starts_soon() -> None:
-    """Of a thousand rows as a process: 2.3 to 2.5 times one that imports NumPy; 4 would be a regression."""
+def test_commands_and_policies_start_soon() -> None:
+    """As processes beside one that imports NumPy: what loads all of SciPy or the inference would be a regression."""
     pytest.importorskip("resource")
     spec = importlib.util.spec_from_file_location("benchmarks_start", ROOT / "benchmarks/start.py")
     assert spec is not None
     assert spec.loader is not None
     start = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(start)
-    assert start.ratio(7) <= 4.0
+    assert {name: found for name, found in start.ratios(7).items() if found > 1.6 * start.BARS[name]} == {}
