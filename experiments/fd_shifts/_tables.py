@@ -57,48 +57,77 @@ def tables(output: Path, jobs: Sequence[Job]) -> str:
     return shown(numbers)
 
 
+class Chosen:
+    """Numbers of one data set, with the settings of each score that each metric chose on validation."""
+
+    def __init__(self, numbers: Sequence[dict[str, Any]], data: str) -> None:
+        self.rows = [{**row, "standard_error": math.nan, "low": math.nan, "high": math.nan} for row in numbers
+                     if row["data"] == data]  # fmt: skip
+        self.chosen = select_settings(
+            StudyResults(tuple(row for row in self.rows if row["metric"] in METRICS)), METRICS
+        )
+        self.titles = [head.title for head in self.grid("augrc").heads]
+        self.names = list(self.grid("augrc").values)
+        self._values: dict[tuple[str, str], dict[int, list[float]]] = {}
+        for row in self.chosen.results("augrc").only(metric="augrc").numbers:
+            if row["role"] != "validation":
+                title = column_of(row["role"], json.loads(row["shift"] or "{}"), row["set"])
+                cell = self._values.setdefault((f"{row['model']} {row['score']}", title), {})
+                cell.setdefault(row["seed"], []).append(1e3 * row["value"])
+
+    def grid(self, metric: str, tuned_by: str | None = None) -> Grid:
+        """Return a metric of every score and shift, of settings chosen by the same metric or by another."""
+        return _grid(self.chosen.results(tuned_by or metric), metric)
+
+    def values(self, name: str, title: str) -> dict[int, float]:
+        """Return AUGRC x 1000 of each seed; a column of several sets is their mean."""
+        found = self._values.get((" ".join(SCORES[name]), title), {})
+        return {seed: float(np.mean(each)) for seed, each in found.items()}
+
+    def gaps(self, one: str, two: str, title: str) -> list[float]:
+        """Return how much larger one score's AUGRC is than another's, seed by seed."""
+        own, base = self.values(one, title), self.values(two, title)
+        return [own[seed] - base[seed] for seed in own if seed in base]
+
+    def errors(self) -> float:
+        """Return the share of errors of plain cross-entropy without dropout, the mean over seeds."""
+        plain = [row["value"] for row in self.rows if row["metric"] == ERRORS and row["role"] == "test"
+                 and row["model"] == "confidnet-dropout=false"]  # fmt: skip
+        return float(np.mean(plain)) if plain else math.nan
+
+
 def shown(numbers: Sequence[dict[str, Any]]) -> str:
     """Return, per data set, AUGRC of what AUGRC chose, and ranks by AURC beside ranks by AUGRC."""
     parts = []
     for name in dict.fromkeys(row["data"] for row in numbers):
-        rows = [{**row, "standard_error": math.nan, "low": math.nan, "high": math.nan} for row in numbers
-                if row["data"] == name]  # fmt: skip
-        chosen = select_settings(StudyResults(tuple(row for row in rows if row["metric"] in METRICS)), METRICS)
-        grids = {metric: _grid(chosen.results(metric), metric) for metric in METRICS}
-        ranks, choices = grids["aurc"].changes(grids["augrc"]), chosen.table("augrc")
+        found = Chosen(numbers, name)
+        ranks, choices = found.grid("aurc").changes(found.grid("augrc")), found.chosen.table("augrc")
         parts += [
             f"**{name}: AUGRC x 1000**, settings chosen by AUGRC on validation; in brackets the difference from MSR "
-            f"of the same seeds with its t interval\n\n{_beside_msr(chosen.results('augrc'), grids['augrc'])}",
+            f"of the same seeds with its t interval\n\n{_beside_msr(found)}",
             f"```\n{ranks}\n```",
             f"```\n{choices}\n```",
-            f"**{name}: errors on the test set, %**\n\n{_errors(rows)}",
+            f"**{name}: errors on the test set, %**\n\n{_errors(found.rows)}",
         ]
     return "\n\n".join(parts)
 
 
-def _beside_msr(results: StudyResults, grid: Grid) -> str:
+def _beside_msr(found: Chosen) -> str:
     """Return the grid with differences from MSR, seed by seed."""
-    values: dict[tuple[str, str], dict[int, list[float]]] = {}
-    for row in results.only(metric="augrc").numbers:
-        if row["role"] != "validation":
-            title = column_of(row["role"], json.loads(row["shift"] or "{}"), row["set"])
-            cell = values.setdefault((f"{row['model']} {row['score']}", title), {})
-            cell.setdefault(row["seed"], []).append(1e3 * row["value"])
-    titles = [head.title for head in grid.heads]
     body = []
-    for name in grid.values:
-        own, base = (f"{family} {score}" for family, score in (SCORES[name], SCORES["MSR"]))
-        cells = [_paired(values.get((own, each), {}), values.get((base, each), {}), name == "MSR") for each in titles]
+    for name in found.names:
+        cells = [_paired(found, name, title) for title in found.titles]
         body.append([name, *cells])
-    return markdown(["score", *titles], body)
+    return markdown(["score", *found.titles], body)
 
 
-def _paired(own: dict[int, list[float]], base: dict[int, list[float]], alone: bool) -> str:
+def _paired(found: Chosen, name: str, title: str) -> str:
+    own = found.values(name, title)
     if not own:
         return ""
-    mean = float(np.mean([np.mean(each) for each in own.values()]))
-    gaps = [float(np.mean(own[seed]) - np.mean(base[seed])) for seed in own if seed in base]
-    if alone or not gaps:
+    mean = float(np.mean(list(own.values())))
+    gaps = found.gaps(name, "MSR", title)
+    if name == "MSR" or not gaps:
         return f"{mean:.1f}"
     middle = float(np.mean(gaps))
     if len(gaps) == 1:

@@ -25,6 +25,7 @@ from experiments.cwsa_cnn._rows import STUDY as CWSA  # noqa: E402
 from experiments.cwsa_cnn._tables import shown as shown_thresholds  # noqa: E402
 from experiments.estimators_table1._rows import STUDY as TABLE_1  # noqa: E402
 from experiments.estimators_table1._tables import shown as shown_objectives  # noqa: E402
+from experiments.fd_shifts._claims import claims as claims_of_scores  # noqa: E402
 from experiments.fd_shifts._rows import STUDY as FD_SHIFTS  # noqa: E402
 from experiments.fd_shifts._tables import SCORES  # noqa: E402
 from experiments.fd_shifts._tables import shown as shown_scores  # noqa: E402
@@ -266,3 +267,35 @@ def test_claims_are_those_of_the_ledger():
     ledger = json.loads((ROOT / "experiments/claims/claims.json").read_text(encoding="utf-8"))
     names = {claim["id"] for claim in ledger if claim["paper"] == "joint"}
     assert {claim.name for claim in CLAIMS} <= names
+
+
+def test_claims_on_scores_are_counted_by_hand():
+    """Three seeds, two sets; dropout's scores lie below or above the others by much more than seeds scatter."""
+    same = {"data": "fashion_mnist", "id_failures": "", "label": "", "direction": "lower", "n": 9}
+
+    def judged(dropout, noise=1e-4, errors=0.08):
+        rows = []
+        for number, (family, score) in enumerate(SCORES.values()):
+            passes = score.startswith("pass_")
+            model = {"devries": "devries-dropout=false", "deep_gamblers": "deep_gamblers-reward=6-dropout=true"}.get(
+                family, f"confidnet-dropout={'true' if passes else 'false'}"
+            )
+            for seed in range(3):
+                for name, role in (("validation", "validation"), ("test", "test"), ("textures", "foreign")):
+                    value = 0.02 + 1e-4 * number + dropout * passes + noise * np.sin(7.0 * seed + number)
+                    shift = '{"kind": "new_class", "semantic": false}' if role == "foreign" else ""
+                    row = {**same, "model": model, "seed": seed, "set": name, "role": role, "shift": shift,
+                           "score": score}  # fmt: skip
+                    rows += [{**row, "metric": metric, "value": value} for metric in ("augrc", "aurc")]
+                    rows.append({**row, "metric": "selective_risk(coverage=1.0)", "value": errors})
+        return [line.split(" | ")[2:] for line in claims_of_scores(rows, "fashion_mnist").splitlines()[2:]]
+
+    top, ranks, throughout, passes = judged(-0.01)
+    assert top == ["other three in 0 of 2 columns", "does not hold |"]
+    assert ranks == ["0 of 26 ranks, 0 by three or more", "does not hold |"]
+    assert throughout == ["MCD-MSR: lower in 2 and higher in 0 of 2, told apart 2 and 0", "does not hold |"]
+    assert passes[1] == "holds |"
+    assert passes[0].startswith("MCD-MSR on MSR: lower in 2 and higher in 0 of 2, told apart 2 and 0; MCD-PE on PE")
+    assert [line[1] for line in judged(0.01)[2:]] == ["holds |", "does not hold |"]
+    assert judged(-0.001, noise=0.01)[3][1] == "not decided |"
+    assert [line[1] for line in judged(-0.01, errors=0.11)] == ["not judged |"] * 4
