@@ -239,6 +239,7 @@ def test_the_page_shows_the_numbers_that_are_kept():
     for columns in (labelled("test"), labelled("corruption"), beside("knn")):
         assert by_seeds(rows, at_equal_time, columns, dict.fromkeys(at_equal_time, "ce_equal_passes")) in page
     assert claims(rows, "fashion_small") in page
+    assert shown_thresholds(read_numbers(ROOT / "experiments/cwsa_cnn/results/cpu.csv")) in page
 
 
 def test_claims_are_counted_by_hand():
