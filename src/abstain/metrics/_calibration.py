@@ -58,24 +58,38 @@ class ReliabilityCurve:
         return self.accuracy - self.confidence
 
 
-def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
-    """The bin of each block. Equal width: right-closed to float32, 0 in the first. Equal mass: by its mid-rank."""
-    one_of(binning, ("equal_width", "equal_mass"), "binning")
+def _edges(bins: int) -> FloatArray:
+    """The upper ends of all bins of equal width but the last."""
     bins = whole(bins, "bins")
     if bins > MOST_BINS:
         raise ValueError(f"bins must be at most {MOST_BINS}, got {bins}; 15 is usual")
+    return np.arange(1, bins) / bins * (1.0 + FLOAT32)  # linspace rounds twice: its 5/6 is below 5/6
+
+
+def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
+    """The bin of each block. Equal width: right-closed to float32, 0 in the first. Equal mass: by its mid-rank."""
+    one_of(binning, ("equal_width", "equal_mass"), "binning")
+    edges = _edges(bins)
     if binning == "equal_width":
-        edges = np.arange(1, bins) / bins * (1.0 + FLOAT32)  # linspace rounds twice: its 5/6 is below 5/6
         return np.searchsorted(edges, blocks.score, side="left")
     below = blocks.total_weight - blocks.cumulative_weight
     return np.minimum(np.floor((below + 0.5 * blocks.weight) * bins / blocks.total_weight), bins - 1).astype(np.intp)
 
 
+def _starts(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
+    """The first block of each bin that holds any, the surest first: bins lie one behind the other in the table."""
+    if binning == "equal_width":
+        above = len(blocks) - np.searchsorted(blocks.score[::-1], _edges(bins), side="right")
+        starts = np.unique(np.append(0, above))
+        return starts[starts < len(blocks)]
+    return np.append(0, np.flatnonzero(np.diff(_bin_of(blocks, bins, binning))) + 1)
+
+
 def _curve(blocks: TieBlocks, bins: int, binning: Binning) -> ReliabilityCurve:
-    bin_of = _bin_of(blocks, bins, binning)
+    starts = _starts(blocks, bins, binning)
 
     def per_bin(column: FloatArray) -> FloatArray:
-        return np.bincount(bin_of, weights=column, minlength=int(bins)).astype(np.float64, copy=False)
+        return np.add.reduceat(column, starts)[::-1]
 
     weight, filled = per_bin(blocks.weight), per_bin(blocks.count) > 0
     weight_in = weight[filled]
