@@ -240,6 +240,12 @@ def test_the_page_shows_the_numbers_that_are_kept():
         assert by_seeds(rows, at_equal_time, columns, dict.fromkeys(at_equal_time, "ce_equal_passes")) in page
     assert claims(rows, "fashion_small") in page
     assert shown_thresholds(read_numbers(ROOT / "experiments/cwsa_cnn/results/cpu.csv")) in page
+    page = (ROOT / "docs/nn/fine-tuning.md").read_text(encoding="utf-8")
+    assert shown_objectives(read_numbers(ROOT / "experiments/estimators_table1/results/cpu.csv")) in page
+    numbers = read_numbers(ROOT / "experiments/fd_shifts/results/fashion_mnist.csv")
+    page = (ROOT / "docs/nn/thirteen-scores.md").read_text(encoding="utf-8")
+    assert shown_scores(numbers) in page
+    assert claims_of_scores(numbers, "fashion_mnist") in page
 
 
 def test_claims_are_counted_by_hand():
@@ -292,7 +298,7 @@ def test_claims_on_scores_are_counted_by_hand():
         return [line.split(" | ")[2:] for line in claims_of_scores(rows, "fashion_mnist").splitlines()[2:]]
 
     top, ranks, throughout, passes = judged(-0.01)
-    assert top == ["other three in 0 of 2 columns", "does not hold |"]
+    assert top == ["the same without shift; others in 0 of 2 columns", "does not hold |"]
     assert ranks == ["0 of 26 ranks, 0 by three or more", "does not hold |"]
     assert throughout == ["MCD-MSR: lower in 2 and higher in 0 of 2, told apart 2 and 0", "does not hold |"]
     assert passes[1] == "holds |"
