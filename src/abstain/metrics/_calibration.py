@@ -58,8 +58,9 @@ class ReliabilityCurve:
         return self.accuracy - self.confidence
 
 
-def _edges(bins: int) -> FloatArray:
-    """The upper ends of all bins of equal width but the last."""
+def _edges(bins: int, binning: Binning) -> FloatArray:
+    """The upper ends of all bins of equal width but the last, of arguments that are checked."""
+    one_of(binning, ("equal_width", "equal_mass"), "binning")
     bins = whole(bins, "bins")
     if bins > MOST_BINS:
         raise ValueError(f"bins must be at most {MOST_BINS}, got {bins}; 15 is usual")
@@ -68,8 +69,7 @@ def _edges(bins: int) -> FloatArray:
 
 def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
     """The bin of each block. Equal width: right-closed to float32, 0 in the first. Equal mass: by its mid-rank."""
-    one_of(binning, ("equal_width", "equal_mass"), "binning")
-    edges = _edges(bins)
+    edges = _edges(bins, binning)
     if binning == "equal_width":
         return np.searchsorted(edges, blocks.score, side="left")
     below = blocks.total_weight - blocks.cumulative_weight
@@ -78,8 +78,9 @@ def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
 
 def _starts(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
     """The first block of each bin that holds any, the surest first: bins lie one behind the other in the table."""
+    edges = _edges(bins, binning)
     if binning == "equal_width":
-        above = len(blocks) - np.searchsorted(blocks.score[::-1], _edges(bins), side="right")
+        above = len(blocks) - np.searchsorted(blocks.score[::-1], edges, side="right")
         starts = np.unique(np.append(0, above))
         return starts[starts < len(blocks)]
     return np.append(0, np.flatnonzero(np.diff(_bin_of(blocks, bins, binning))) + 1)
