@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import t
 
 from abstain._files import write_text
 from experiments.openood._numbers import numbers
-from experiments.training._differences import Measure, markdown, measured, table
+from experiments.training._differences import Measure, half_width, markdown, measured, sign, squared_error, table
 from experiments.training._jobs import Job
 
 #: Per cent, and areas x 1000, as the papers print them.
@@ -93,8 +92,8 @@ def by_seeds(
         base = (bases or {}).get(model, "ce")
         beside_it = "" if base == model else base
         cells = [_cell(values.get((model, q), []), values.get((beside_it, q), []), scale) for _, q, scale in columns]
-        count = max(len(values.get((model, quantity), [])) for quantity in quantities)
-        body.append([model, str(count), *cells])
+        counts = {len(values[model, quantity]) for quantity in quantities if (model, quantity) in values}
+        body.append([model, " to ".join(str(each) for each in sorted({min(counts), max(counts)})), *cells])
     return markdown(["row", "seeds", *(label for label, _, _ in columns)], body)
 
 
@@ -108,17 +107,18 @@ def _cell(own: Sequence[float], base: Sequence[float], scale: float) -> str:
     half = welch(own, base) * scale
     if math.isnan(half):
         return f"{mean:.1f} ({difference:+.1f})"
-    mark = "**" if abs(difference) > half else ""
+    mark = "**" if sign(difference, half) else ""
     return f"{mean:.1f} ({mark}{difference:+.1f}{mark} ± {half:.1f})"
 
 
-def welch(one: Sequence[float], two: Sequence[float], level: float = 0.95) -> float:
-    """Return half the width of Welch's interval of a difference of means; NaN where one has a single value."""
-    if min(len(one), len(two)) < 2:
-        return math.nan
-    parts = [float(np.var(each, ddof=1)) / len(each) for each in (one, two)]
+def welch(one: Sequence[float], two: Sequence[float], level: float = 0.95, df: float | None = None) -> float:
+    """Return half the width of Welch's interval of a difference of means; NaN of a single value or no scatter.
+
+    ``df`` takes the place of Welch's degrees of freedom.
+    """
+    parts = [squared_error(one), squared_error(two)]
     total = sum(parts)
-    if total == 0.0:
-        return 0.0
-    df = total**2 / sum(part**2 / (len(each) - 1) for part, each in zip(parts, (one, two), strict=True))
-    return float(t.ppf(0.5 + level / 2.0, df)) * math.sqrt(total)
+    if not total > 0.0:
+        return math.nan
+    own = total**2 / sum(part**2 / (len(each) - 1) for part, each in zip(parts, (one, two), strict=True))
+    return half_width(total, own if df is None else df, level)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import t
 
 import abstain
 from abstain import scores as scores_
@@ -18,6 +19,9 @@ from abstain.losses import cross_entropy
 from abstain.metrics import parse
 from abstain.outputs import Outputs
 from abstain.study import Study, read_study
+
+#: Differences below are rounding: numbers are shares and areas, at most x 1000.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,28 @@ class Measure:
     metric: str
     loss: str = "error"  # or cross_entropy
     scale: float = 1.0
+
+
+def squared_error(values: Sequence[float]) -> float:
+    """Return the squared standard error of a mean over seeds; NaN of one value, 0 of equal ones."""
+    if len(values) < 2:
+        return math.nan
+    return float(np.var(values, ddof=1)) / len(values) if np.ptp(values) > ROUNDING else 0.0
+
+
+def half_width(squared: float, df: float, level: float = 0.95) -> float:
+    """Return half the width of a t interval; NaN where no scatter was seen: that is no sign that there is none."""
+    return float(t.ppf(0.5 + level / 2.0, df)) * math.sqrt(squared) if squared > 0.0 else math.nan
+
+
+def sign(middle: float, half: float) -> int:
+    """Return 1 or -1 where an interval lies above or below zero, 0 where it does not tell (or is NaN)."""
+    return int(np.sign(middle)) if abs(middle) > half else 0
+
+
+def right_enough(errors: float, bar: float) -> bool:
+    """Return whether a share of errors reaches a bar of right ones; NaN does not."""
+    return errors <= 1.0 - bar + ROUNDING
 
 
 def opened(folder: Path) -> Study | None:
@@ -102,7 +128,7 @@ def cell(row: Mapping[str, Any] | None, scale: float, digits: int, base: bool) -
     if base or math.isnan(row["difference"]):
         return text
     low, high, middle = (row[name] * scale for name in ("low", "high", "difference"))
-    mark = "" if low <= 0.0 <= high or row["n"] == 1 else "**"  # of one seed, training is not known
+    mark = "**" if (low > 0.0 or high < 0.0) and row["n"] > 1 else ""  # of one seed, training is not known
     interval = f"{low:+.{digits}f} to {high:+.{digits}f}" if row["n"] > 1 else "one seed"
     return f"{text} ({mark}{middle:+.{digits}f}{mark}; {interval})"
 

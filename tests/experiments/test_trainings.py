@@ -33,7 +33,7 @@ from experiments.openood._claims import CLAIMS, claims  # noqa: E402
 from experiments.openood._numbers import alone  # noqa: E402
 from experiments.openood._rows import STUDY as OPENOOD  # noqa: E402
 from experiments.openood._tables import beside, by_seeds, labelled, read, welch  # noqa: E402
-from experiments.training._differences import Measure, compared  # noqa: E402
+from experiments.training._differences import Measure, cell, compared  # noqa: E402
 from experiments.training._jobs import SIZES, Setting  # noqa: E402
 from experiments.training._main import main  # noqa: E402
 from experiments.training._numbers import read as read_numbers  # noqa: E402
@@ -248,25 +248,68 @@ def test_the_page_shows_the_numbers_that_are_kept():
     assert claims_of_scores(numbers, "fashion_mnist") in page
 
 
+def judged(setting="fashion_small", claim="J29", quantity="test errors", **models):
+    """Return counts and verdict of a claim on rows made by hand: values of each seed, by model."""
+    rows = [
+        {"setting": setting, "model": model, "seed": str(seed), "quantity": name, "value": value}
+        for model, values in models.items()
+        for name in {"test errors", quantity}
+        for seed, value in enumerate(values)
+    ]
+    line = next(line for line in claims(rows, setting).splitlines() if line.startswith(f"| {claim}"))
+    return line.removesuffix(" |").split(" | ")[2:]
+
+
+GOOD, BAD = (0.050, 0.051, 0.052), (0.080, 0.081, 0.082)
+
+
 def test_claims_are_counted_by_hand():
     """What beats every row on every seed holds; the reverse does not; noise decides nothing; bars leave rows out."""
+    assert judged(sure_plus=GOOD, ce=BAD) == ["1", "0", "0", "0", "holds"]
+    assert judged(sure_plus=BAD, ce=GOOD) == ["0", "1", "0", "0", "does not hold"]
+    assert judged(sure_plus=(0.05, 0.08, 0.06), ce=BAD) == ["0", "0", "1", "0", "not decided"]
+    assert judged(sure_plus=GOOD, ce=(0.11, 0.12, 0.13)) == ["0", "0", "0", "1", "not judged"]
+    assert judged("cifar10", sure_plus=(0.15, 0.151, 0.152), ce=(0.18, 0.181, 0.182))[-1] == "holds"
+    assert judged(sure_plus=GOOD, ce=BAD[:1]) == ["0", "0", "0", "1", "not judged"]
 
-    def judged(plus, other, setting="fashion_small"):
-        rows = [
-            {"setting": setting, "model": model, "seed": str(seed), "quantity": "test errors", "value": value}
-            for model, values in (("sure_plus", plus), ("ce", other))
-            for seed, value in enumerate(values)
-        ]
-        line = next(line for line in claims(rows, setting).splitlines() if line.startswith("| J29"))
-        return line.split(" | ")[2:]
 
-    good, bad, noise = (0.050, 0.051, 0.052), (0.080, 0.081, 0.082), (0.05, 0.08, 0.06)
-    assert judged(good, bad) == ["1", "0", "0", "holds |"]
-    assert judged(bad, good) == ["0", "1", "0", "does not hold |"]
-    assert judged(noise, bad) == ["0", "0", "1", "not decided |"]
-    assert judged(good, [0.11, 0.12, 0.13]) == ["0", "0", "0", "not judged |"]
-    assert judged([0.15, 0.151, 0.152], [0.18, 0.181, 0.182], "cifar10") == ["1", "0", "0", "holds |"]
-    assert judged(good, bad[:1]) == ["0", "0", "0", "not judged |"]
+def test_what_is_left_out_keeps_a_claim_from_holding():
+    """A row with one seed, one below the bar, a step that was not trained; exactly at the bar is not below."""
+    assert judged(sure_plus=GOOD, ce=BAD, mixup=BAD[:1]) == ["1", "0", "0", "1", "not decided"]
+    assert judged(sure_plus=GOOD, ce=BAD, mixup=(0.11, 0.12, 0.13)) == ["1", "0", "0", "1", "not decided"]
+    assert judged(sure_plus=BAD, ce=GOOD, mixup=BAD[:1])[-1] == "does not hold"
+    assert judged(sure_plus=GOOD, ce=(0.099, 0.1, 0.101)) == ["1", "0", "0", "0", "holds"]
+    assert judged(claim="J27", sure=BAD, sure_linear=(0.11, 0.12, 0.13))[-2:] == ["100", "not judged"]
+    assert judged(claim="J21", quantity="near f1 msp", ce=GOOD)[-2:] == ["6", "not judged"]
+
+
+def test_all_count_each_alone_and_one_against_for_all():
+    """Told apart at 95 %, not at 99 %: enough for each of five to come out as said, too little for one against."""
+    near = (0.0600, 0.0625, 0.0650)
+    others = dict.fromkeys(("ce", "mixup", "cutmix", "augmix", "pixmix"), near)
+    assert judged(sure_plus=GOOD, **others) == ["5", "0", "0", "0", "holds"]
+    assert judged(sure_plus=near, ce=GOOD) == ["0", "1", "0", "0", "does not hold"]
+    assert judged(sure_plus=near, **dict.fromkeys(others, GOOD)) == ["0", "0", "5", "0", "not decided"]
+    assert welch(GOOD, near, df=2) > welch(GOOD, near)
+
+
+def test_no_scatter_is_no_interval():
+    """Equal values of every seed, by rounding too, tell nothing apart; nor does an interval that is NaN."""
+    same = (0.05, 0.05, 0.05)
+    assert math.isnan(welch(same, [0.1 + 0.2 - 0.25, 0.05, 0.05]))
+    assert judged(sure_plus=same, ce=(0.08, 0.08, 0.08)) == ["0", "0", "1", "0", "not decided"]
+    assert judged(sure_plus=same, ce=BAD)[-1] == "holds"
+    rows = [
+        {"model": model, "quantity": quantity, "value": value}
+        for model, value in (("ce", 0.05), ("mixup", 0.05 + 1e-16))
+        for quantity in ("test errors", "test errors", "test errors", "test aurc", "test aurc")
+    ]
+    shown = by_seeds(rows, ["ce", "mixup"], labelled("test")[:2])
+    assert "**" not in shown
+    assert "| mixup | 2 to 3 | 5.0 (+0.0) |" in shown
+    row = {"n": 3, "value": 1.0, "difference": 0.5, "low": math.nan, "high": math.nan}
+    assert "**" not in cell(row, 1.0, 1, base=False)
+    assert "**" in cell({**row, "low": 0.1, "high": 0.9}, 1.0, 1, base=False)
 
 
 def test_claims_are_those_of_the_ledger():
@@ -276,33 +319,81 @@ def test_claims_are_those_of_the_ledger():
     assert {claim.name for claim in CLAIMS} <= names
 
 
+def judged_scores(value, errors=0.08):
+    """Return what was counted and the verdict, by claim; ``value(name, seed, set, metric)`` fills two sets of three."""
+    rows = []
+    for name, (family, score) in SCORES.items():
+        model = {"devries": "devries-dropout=false", "deep_gamblers": "deep_gamblers-reward=6-dropout=true"}.get(
+            family, f"confidnet-dropout={'true' if score.startswith('pass_') else 'false'}"
+        )
+        for seed in range(3):
+            for data, role in (("validation", "validation"), ("test", "test"), ("textures", "foreign")):
+                shift = '{"kind": "new_class", "semantic": false}' if role == "foreign" else ""
+                row = {"data": "fashion_mnist", "id_failures": "", "label": "", "direction": "lower", "n": 9,
+                       "model": model, "seed": seed, "set": data, "role": role, "shift": shift, "score": score}  # fmt: skip # noqa: E501
+                rows += [{**row, "metric": m, "value": value(name, seed, data, m)} for m in ("augrc", "aurc")]
+                rows.append({**row, "metric": "selective_risk(coverage=1.0)", "value": errors})
+    lines = claims_of_scores(rows, "fashion_mnist").splitlines()[2:]
+    return {line[2:5]: line.removesuffix(" |").split(" | ")[2:] for line in lines}
+
+
 def test_claims_on_scores_are_counted_by_hand():
-    """Three seeds, two sets; dropout's scores lie below or above the others by much more than seeds scatter."""
-    same = {"data": "fashion_mnist", "id_failures": "", "label": "", "direction": "lower", "n": 9}
+    """Dropout's scores lie below or above the others by much more than seeds scatter."""
 
-    def judged(dropout, noise=1e-4, errors=0.08):
-        rows = []
-        for number, (family, score) in enumerate(SCORES.values()):
-            passes = score.startswith("pass_")
-            model = {"devries": "devries-dropout=false", "deep_gamblers": "deep_gamblers-reward=6-dropout=true"}.get(
-                family, f"confidnet-dropout={'true' if passes else 'false'}"
-            )
-            for seed in range(3):
-                for name, role in (("validation", "validation"), ("test", "test"), ("textures", "foreign")):
-                    value = 0.02 + 1e-4 * number + dropout * passes + noise * np.sin(7.0 * seed + number)
-                    shift = '{"kind": "new_class", "semantic": false}' if role == "foreign" else ""
-                    row = {**same, "model": model, "seed": seed, "set": name, "role": role, "shift": shift,
-                           "score": score}  # fmt: skip
-                    rows += [{**row, "metric": metric, "value": value} for metric in ("augrc", "aurc")]
-                    rows.append({**row, "metric": "selective_risk(coverage=1.0)", "value": errors})
-        return [line.split(" | ")[2:] for line in claims_of_scores(rows, "fashion_mnist").splitlines()[2:]]
+    def by_passes(gain, size=1e-4, errors=0.08):
+        def value(name, seed, *_):
+            number = list(SCORES).index(name)
+            return 0.02 + 1e-4 * number + gain * name.startswith("MCD") + size * np.sin(7.0 * seed + number)
 
-    top, ranks, throughout, passes = judged(-0.01)
-    assert top == ["the same without shift; others in 0 of 2 columns", "does not hold |"]
-    assert ranks == ["0 of 26 ranks, 0 by three or more", "does not hold |"]
-    assert throughout == ["MCD-MSR: lower in 2 and higher in 0 of 2, told apart 2 and 0", "does not hold |"]
-    assert passes[1] == "holds |"
-    assert passes[0].startswith("MCD-MSR on MSR: lower in 2 and higher in 0 of 2, told apart 2 and 0; MCD-PE on PE")
-    assert [line[1] for line in judged(0.01)[2:]] == ["holds |", "does not hold |"]
-    assert judged(-0.001, noise=0.01)[3][1] == "not decided |"
-    assert [line[1] for line in judged(-0.01, errors=0.11)] == ["not judged |"] * 4
+        return judged_scores(value, errors)
+
+    found = by_passes(-0.01)
+    assert found["A29"][0].startswith(
+        "by means the same without shift, others in 0 of 2 columns; told apart, 0 changes"
+    )
+    assert found["A29"][1] == "not decided"
+    assert found["A30"] == ["by means 0 of 26 ranks, 0 by three or more; told apart, 0 of 156 pairs", "not decided"]
+    assert found["A37"] == ["told apart, MCD-MSR lower in 2 of 2; 7 of 12 scores higher somewhere", "does not hold"]
+    assert found["A38"][1] == "holds"
+    assert found["A38"][0].startswith("told apart, MCD-MSR on MSR lower in 2 and higher in 0 of 2; MCD-PE on PE")
+    assert by_passes(0.01)["A38"][1] == "does not hold"
+    assert by_passes(-0.001, size=0.01)["A38"][1] == "not decided"
+    assert {verdict for _, verdict in by_passes(-0.01, errors=0.11).values()} == {"not judged"}
+    assert by_passes(-0.01, errors=1.0 - 0.9)["A38"][1] == "holds"
+
+
+def test_ranks_change_where_scores_are_told_apart_in_both_orders():
+    """Two metrics that scatter apart rank otherwise and decide nothing; a clear reversal of third and fourth holds."""
+    rng = np.random.default_rng(0)
+    noise = judged_scores(lambda *_: 0.02 + 1e-4 * rng.normal())
+    assert noise["A30"][0].endswith("told apart, 0 of 156 pairs")
+    assert not noise["A30"][0].startswith("by means 0 ")
+    assert (noise["A29"][1], noise["A30"][1]) == ("not decided", "not decided")
+    order = list(SCORES)
+    other = [*order[:2], order[3], order[2], *order[4:]]
+
+    def clear(name, seed, data, metric, size=1e-7):
+        number = (order if metric == "aurc" else other).index(name)
+        return 0.02 + 1e-3 * number + size * np.sin(7.0 * seed + number)
+
+    found = judged_scores(clear)
+    assert " 1 changes without shift: holds" in ": ".join(found["A29"])
+    assert found["A30"] == ["by means 4 of 26 ranks, 0 by three or more; told apart, 2 of 156 pairs", "holds"]
+    still = judged_scores(lambda *of: clear(*of, size=0.0))
+    assert {verdict for _, verdict in still.values()} == {"not decided"}
+
+
+def test_the_best_rival_is_the_one_that_is_told_apart():
+    """MLS and PE have the lower mean everywhere; of PE alone seeds show it, and that is enough."""
+    gains = {"MLS": (-0.001, 0.04), "PE": (-0.001, 1e-7)}
+
+    def value(name, seed, *_):
+        gain, size = gains.get(name, (0.001, 1e-7))
+        return 0.02 + (name != "MSR") * (gain + size * np.sin(7.0 * seed + len(name)) * 0.02)
+
+    found = judged_scores(value)
+    assert found["A37"] == ["told apart, PE lower in 2 of 2; 10 of 12 scores higher somewhere", "does not hold"]
+    gains["PE"] = (0.001, 1e-7)
+    assert judged_scores(value)["A37"][1] == "not decided"
+    gains["MLS"] = (0.001, 1e-7)
+    assert judged_scores(value)["A37"][1] == "holds"
