@@ -41,14 +41,12 @@ def augrc_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
 
 
 def _gradient(blocks: TieBlocks, coverage_range: Range) -> Gradient:
-    gradient = area.linear_gradient(blocks, area.uniform, coverage_range)
     T = blocks.total_weight
-    shrink = 2.0 * inner(gradient.loss, blocks.loss) / T  # the area itself is linear in the losses
-    weight, loss = gradient.weight, gradient.loss  # nobody else's
-    weight -= shrink
-    weight /= T**2
-    loss /= T**2
-    return Gradient(weight, loss)
+    if coverage_range is FULL:  # the area itself is linear in the losses
+        return area.uniform_gradient(blocks, 1.0 / T**2, 2.0 * _full_area(blocks) / T)
+    gradient = area.linear_gradient(blocks, area.uniform, coverage_range)
+    shrink = 2.0 * inner(gradient.loss, blocks.loss) / T
+    return Gradient((gradient.weight - shrink) / T**2, gradient.loss / T**2)
 
 
 def _worst(p: float, coverage_range: Range) -> float:

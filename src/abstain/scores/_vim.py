@@ -51,11 +51,12 @@ def residual(batch: Batch, state: dict[str, Any]) -> Any:
 def residual_norm(batch: Batch, state: dict[str, Any]) -> Any:
     """Return v."""
     xp = batch.xp
-    centred = batch.features - state["origin"][None, :]
     if "outside" in state:
         outside = state["outside"]
         width = "float64" if outside.dtype == xp.float64 else "float32"
-        return row_norms(batch.double(astype(centred, width, xp) @ outside), xp)
+        centred = astype(batch.features - state["origin"][None, :], width, xp)  # the difference itself is not kept
+        return row_norms(batch.double(centred @ outside), xp)
+    centred = batch.features - state["origin"][None, :]
     inside = centred @ state["principal"]  # in float64: the difference of squares loses digits
     squared = xp.sum(centred * centred, axis=1) - xp.sum(inside * inside, axis=1)
     return xp.sqrt(xp.where(squared > 0.0, squared, xp.zeros_like(squared)))
