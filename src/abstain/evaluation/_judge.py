@@ -5,6 +5,7 @@ All of it is about independent rows of one sample; where rows depend, or scores 
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain import metrics
+from abstain._sums import parts
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 
@@ -161,9 +163,11 @@ class Judged:
             return None
         from abstain._quantiles import t_quantile
 
-        gap = rows[1] + rows[0] - 1.0
-        width = t_quantile(self.level, len(gap) - 1.0) * float(gap.std(ddof=1)) / np.sqrt(len(gap))
-        mean = float(gap.mean())
+        loss, sure, _ = rows
+        n = len(loss)
+        mean = math.fsum(float(np.sum(sure[each] + loss[each] - 1.0)) for each in parts(n)) / n
+        square = math.fsum(float(np.sum((sure[each] + loss[each] - (1.0 + mean)) ** 2)) for each in parts(n))
+        width = t_quantile(self.level, n - 1.0) * math.sqrt(square / (n - 1) / n)
         return mean, mean - width, mean + width
 
 
