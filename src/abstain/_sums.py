@@ -30,7 +30,7 @@ def inner(left: FloatArray, right: FloatArray) -> float:
 
 #: So many products at most are written where the last ones were: the kernel takes longer to find new pages for a
 #: million than the processor to multiply them. More are summed in parts.
-ROOM = 1 << 20
+ROOM = 1 << 17
 #: Rows whose squares and products are made at once.
 PART = 1 << 16
 
