@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from experiments.openood._rows import LADDER
 from experiments.openood._tables import welch
 from experiments.training._differences import half_width, markdown, right_enough, sign, squared_error
 
@@ -37,7 +38,7 @@ class Values:
                 cell = self.found.setdefault((str(row["model"]), str(row["quantity"])), {})
                 cell[str(row["seed"])] = float(row["value"])  # type: ignore[arg-type]
         names = list(dict.fromkeys(model for model, _ in self.found))
-        self.models = [name for name in names if not name.endswith("_equal_passes")]
+        self.models = [name for name in names if name in LADDER]
         errors = {name: self.of(name, "test errors") or [np.nan] for name in names}
         here = {name for name in names if right_enough(float(np.mean(errors[name])), BARS[setting])}
         self.found = {key: cell for key, cell in self.found.items() if key[0] in here}
