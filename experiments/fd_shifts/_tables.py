@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import t
 
 from abstain._files import write_text
 from abstain.study import Grid, StudyResults, evaluate, select_settings
 from abstain.study._grid import column_of
-from experiments.training._differences import markdown
+from experiments.training._differences import half_width, markdown, sign, squared_error
 from experiments.training._jobs import Job
 from experiments.training._numbers import as_csv
 
@@ -130,10 +129,10 @@ def _paired(found: Chosen, name: str, title: str) -> str:
     if name == "MSR" or not gaps:
         return f"{mean:.1f}"
     middle = float(np.mean(gaps))
-    if len(gaps) == 1:
+    half = half_width(squared_error(gaps), len(gaps) - 1)
+    if math.isnan(half):
         return f"{mean:.1f} ({middle:+.1f})"
-    half = float(t.ppf(0.975, len(gaps) - 1) * np.std(gaps, ddof=1) / math.sqrt(len(gaps)))
-    mark = "**" if abs(middle) > half else ""
+    mark = "**" if sign(middle, half) else ""
     return f"{mean:.1f} ({mark}{middle:+.1f}{mark} ± {half:.1f})"
 
 

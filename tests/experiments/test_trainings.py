@@ -32,7 +32,7 @@ from experiments.fd_shifts._tables import shown as shown_scores  # noqa: E402
 from experiments.openood._claims import CLAIMS, claims  # noqa: E402
 from experiments.openood._numbers import alone  # noqa: E402
 from experiments.openood._rows import STUDY as OPENOOD  # noqa: E402
-from experiments.openood._tables import beside, by_seeds, labelled, read, welch  # noqa: E402
+from experiments.openood._tables import by_seeds, labelled, welch  # noqa: E402
 from experiments.training._differences import Measure, cell, compared  # noqa: E402
 from experiments.training._jobs import SIZES, Setting  # noqa: E402
 from experiments.training._main import main  # noqa: E402
@@ -223,29 +223,6 @@ def test_the_ladder_goes_down_one_step_at_a_time():
         one, two = (settings(asdict(train.recipe(name))) for name in (before, after))
         assert {key for key in one if one[key] != two[key]} - words <= steps[after]
         assert one != two
-
-
-def test_the_page_shows_the_numbers_that_are_kept():
-    """Every table of the page is made from the committed numbers."""
-    rows = read(ROOT / "experiments/openood/results/fashion_small.csv")
-    page = (ROOT / "docs/nn/does-training-help.md").read_text(encoding="utf-8")
-    models = list(dict.fromkeys(job.model for job in OPENOOD.jobs("cpu") if job.setting.name == "fashion_small"))
-    for columns in (labelled("test"), labelled("corruption"), beside("msp"), beside("knn"), beside("vim")):
-        assert by_seeds(rows, models, columns) in page
-    longer = [model for model in models if model.endswith("_equal_passes")]
-    for columns in (labelled("test"), labelled("corruption"), beside("knn")):
-        assert by_seeds(rows, longer, columns, {model: model.removesuffix("_equal_passes") for model in longer}) in page
-    at_equal_time = [*longer[1:], "sure_plus"]
-    for columns in (labelled("test"), labelled("corruption"), beside("knn")):
-        assert by_seeds(rows, at_equal_time, columns, dict.fromkeys(at_equal_time, "ce_equal_passes")) in page
-    assert claims(rows, "fashion_small") in page
-    assert shown_thresholds(read_numbers(ROOT / "experiments/cwsa_cnn/results/cpu.csv")) in page
-    page = (ROOT / "docs/nn/fine-tuning.md").read_text(encoding="utf-8")
-    assert shown_objectives(read_numbers(ROOT / "experiments/estimators_table1/results/cpu.csv")) in page
-    numbers = read_numbers(ROOT / "experiments/fd_shifts/results/fashion_mnist.csv")
-    page = (ROOT / "docs/nn/thirteen-scores.md").read_text(encoding="utf-8")
-    assert shown_scores(numbers) in page
-    assert claims_of_scores(numbers, "fashion_mnist") in page
 
 
 def judged(setting="fashion_small", claim="J29", quantity="test errors", **models):
