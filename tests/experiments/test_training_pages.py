@@ -47,7 +47,7 @@ def test_the_ladder():
 
 def test_four_rows_on_cifar10():
     """Three seeds of four rows; at equal passes the first seed."""
-    rows, text = read(RESULTS / "cifar10.csv"), page("does-training-help.md")
+    rows, text = read(RESULTS / "cifar10.csv"), page("cifar-10.md")
     models = [model for model in models_of("cifar10") if not model.endswith("_equal_passes")]
     for columns in (*LABELLED, beside("msp"), beside("knn"), beside("vim")):
         assert by_seeds(rows, models, columns) in text
