@@ -29,7 +29,7 @@ LACKS: Gap = ((), ())
 
 
 class Values:
-    """Numbers of one setting by row and quantity; rows that are not right often enough keep their names alone."""
+    """Numbers of one setting by row and quantity, of the rows that are right often enough."""
 
     def __init__(self, rows: Iterable[Mapping[str, object]], setting: str) -> None:
         self.found: dict[tuple[str, str], dict[str, float]] = {}
@@ -37,10 +37,8 @@ class Values:
             if row["setting"] == setting:
                 cell = self.found.setdefault((str(row["model"]), str(row["quantity"])), {})
                 cell[str(row["seed"])] = float(row["value"])  # type: ignore[arg-type]
-        names = list(dict.fromkeys(model for model, _ in self.found))
-        self.models = [name for name in names if name in LADDER]
-        errors = {name: self.of(name, "test errors") or [np.nan] for name in names}
-        here = {name for name in names if right_enough(float(np.mean(errors[name])), BARS[setting])}
+        errors = {name: self.of(name, "test errors") or [np.nan] for name in LADDER}
+        here = {name for name in LADDER if right_enough(float(np.mean(errors[name])), BARS[setting])}
         self.found = {key: cell for key, cell in self.found.items() if key[0] in here}
 
     def of(self, model: str, quantity: str) -> list[float]:
@@ -57,9 +55,9 @@ class Values:
         ]
 
     def within(self, gain: Callable[[Callable[[str], float]], float]) -> list[Gap]:
-        """Return a number that each training of a row gives, row by row."""
+        """Return a number that each training of a row gives, row by row; rows that are not here lack it."""
         gaps: list[Gap] = []
-        for model in self.models:
+        for model in LADDER:
             seeds = self.found.get((model, "test errors"), {})
             try:
                 each = [gain(lambda q, s=seed, m=model: self.found[m, q][s]) for seed in seeds]  # type: ignore[misc]
@@ -109,7 +107,7 @@ def _strong(values: Values) -> list[Gap]:
 
 def _best(quantities: Mapping[str, int]) -> Callable[[Values], list[Gap]]:
     return lambda values: [
-        gap for other in values.models if other != "sure_plus" for gap in values.between("sure_plus", other, quantities)
+        gap for other in LADDER if other != "sure_plus" for gap in values.between("sure_plus", other, quantities)
     ]
 
 
@@ -136,7 +134,8 @@ def claims(rows: Sequence[Mapping[str, object]], setting: str) -> str:
 
     A claim holds if all come out as said, each at its own 95 %: one that does not would be enough to miss it
     (intersection-union test). It does not hold if one comes out against, at 95 % for all of them together (Bonferroni).
-    What is left out (a row below the bar, a single seed, a score that a row lacks) keeps it from holding.
+    What is left out (a row of the ladder that is not there or below the bar, a single seed, a score that a row lacks)
+    keeps it from holding. All of it takes normal scatter over seeds for granted.
     """
     values = Values(rows, setting)
     body = []

@@ -69,9 +69,16 @@ def tables(output: Path, jobs: Sequence[Job]) -> str:
 
 
 def read(file: Path) -> list[dict[str, object]]:
-    """Read the numbers that :func:`tables` wrote."""
+    """Read the numbers that :func:`tables` wrote; ValueError where one is there twice, as two seeds would be."""
     with file.open(encoding="utf-8", newline="") as stream:
-        return [{**row, "value": float(row["value"])} for row in csv.DictReader(stream)]
+        rows = [{**row, "value": float(row["value"])} for row in csv.DictReader(stream)]
+    seen: set[tuple[object, ...]] = set()
+    for row in rows:
+        key = tuple(row[name] for name in ("setting", "model", "seed", "quantity"))
+        if key in seen:
+            raise ValueError(f"{file} holds {', '.join(map(str, key))} twice; keep one of the lines")
+        seen.add(key)
+    return rows
 
 
 def by_seeds(

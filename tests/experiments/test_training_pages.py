@@ -11,14 +11,9 @@ from experiments.cwsa_cnn._tables import shown as shown_thresholds
 from experiments.estimators_table1._tables import shown as shown_objectives
 from experiments.fd_shifts._claims import claims as claims_of_scores
 from experiments.fd_shifts._tables import shown as shown_scores
-from experiments.openood._claims import claims
-from experiments.openood._rows import STUDY as OPENOOD
-from experiments.openood._tables import beside, by_seeds, labelled, read
+from experiments.openood.pages import shown
 from experiments.training._numbers import read as read_numbers
 from tests.imports import ROOT
-
-LABELLED = (labelled("test"), labelled("corruption"))
-RESULTS = ROOT / "experiments/openood/results"
 
 
 def page(name):
@@ -26,36 +21,12 @@ def page(name):
     return (ROOT / "docs/nn" / name).read_text(encoding="utf-8")
 
 
-def models_of(setting):
-    """Return the rows of a setting, in order."""
-    return list(dict.fromkeys(job.model for job in OPENOOD.jobs("cpu") if job.setting.name == setting))
-
-
-def test_the_ladder():
-    """Fashion-MNIST: all rows, those at equal passes beside their own, and beside cross-entropy as long."""
-    rows, text, models = read(RESULTS / "fashion_small.csv"), page("does-training-help.md"), models_of("fashion_small")
-    for columns in (*LABELLED, beside("msp"), beside("knn"), beside("vim")):
-        assert by_seeds(rows, models, columns) in text
-    longer = [model for model in models if model.endswith("_equal_passes")]
-    own = {model: model.removesuffix("_equal_passes") for model in longer}
-    at_equal_time = [*longer[1:], "sure_plus"]
-    for columns in (*LABELLED, beside("knn")):
-        assert by_seeds(rows, longer, columns, own) in text
-        assert by_seeds(rows, at_equal_time, columns, dict.fromkeys(at_equal_time, "ce_equal_passes")) in text
-    assert claims(rows, "fashion_small") in text
-
-
-def test_four_rows_on_cifar10():
-    """Three seeds of four rows; at equal passes the first seed."""
-    rows, text = read(RESULTS / "cifar10.csv"), page("cifar-10.md")
-    models = [model for model in models_of("cifar10") if not model.endswith("_equal_passes")]
-    for columns in (*LABELLED, beside("msp"), beside("knn"), beside("vim")):
-        assert by_seeds(rows, models, columns) in text
-    first = [row for row in rows if row["seed"] == "0"]
-    longer = ["ce", "ce_equal_passes", "regmixup_equal_passes", "sure_equal_passes", "sure_plus"]
-    for columns in (*LABELLED, beside("knn")):
-        assert by_seeds(first, longer, columns) in text
-    assert claims(rows, "cifar10") in text
+@pytest.mark.parametrize(("setting", "name"), [("fashion_small", "does-training-help.md"), ("cifar10", "cifar-10.md")])
+def test_the_ladder(setting, name):
+    """Rows beside cross-entropy, those at equal passes, claims: each table below its heading, in order, and whole."""
+    text, after = page(name), 0
+    for part in shown(setting):
+        after = text.index(f"\n\n{part}\n\n", after)
 
 
 def test_the_networks_of_the_cwsa_paper():

@@ -31,8 +31,9 @@ from experiments.fd_shifts._tables import SCORES  # noqa: E402
 from experiments.fd_shifts._tables import shown as shown_scores  # noqa: E402
 from experiments.openood._claims import CLAIMS, claims  # noqa: E402
 from experiments.openood._numbers import alone  # noqa: E402
+from experiments.openood._rows import LADDER  # noqa: E402
 from experiments.openood._rows import STUDY as OPENOOD  # noqa: E402
-from experiments.openood._tables import by_seeds, labelled, welch  # noqa: E402
+from experiments.openood._tables import by_seeds, labelled, read, welch  # noqa: E402
 from experiments.training._differences import Measure, cell, compared  # noqa: E402
 from experiments.training._jobs import SIZES, Setting  # noqa: E402
 from experiments.training._main import main  # noqa: E402
@@ -240,33 +241,38 @@ def judged(setting="fashion_small", claim="J29", quantity="test errors", **model
 GOOD, BAD = (0.050, 0.051, 0.052), (0.080, 0.081, 0.082)
 
 
+def ladder(values, **others):
+    """Return all rows with the same values, but for some."""
+    return dict.fromkeys(LADDER, values) | others
+
+
 def test_claims_are_counted_by_hand():
     """What beats every row on every seed holds; the reverse does not; noise decides nothing; bars leave rows out."""
-    assert judged(sure_plus=GOOD, ce=BAD) == ["1", "0", "0", "0", "holds"]
-    assert judged(sure_plus=BAD, ce=GOOD) == ["0", "1", "0", "0", "does not hold"]
-    assert judged(sure_plus=(0.05, 0.08, 0.06), ce=BAD) == ["0", "0", "1", "0", "not decided"]
-    assert judged(sure_plus=GOOD, ce=(0.11, 0.12, 0.13)) == ["0", "0", "0", "1", "not judged"]
-    assert judged("cifar10", sure_plus=(0.15, 0.151, 0.152), ce=(0.18, 0.181, 0.182))[-1] == "holds"
-    assert judged(sure_plus=GOOD, ce=BAD[:1]) == ["0", "0", "0", "1", "not judged"]
+    assert judged(**ladder(BAD, sure_plus=GOOD)) == ["11", "0", "0", "0", "holds"]
+    assert judged(sure_plus=BAD, ce=GOOD) == ["0", "1", "0", "10", "does not hold"]
+    assert judged(**ladder(BAD, sure_plus=(0.05, 0.08, 0.06))) == ["0", "0", "11", "0", "not decided"]
+    assert judged(sure_plus=GOOD, ce=(0.11, 0.12, 0.13)) == ["0", "0", "0", "11", "not judged"]
+    assert judged("cifar10", **ladder((0.18, 0.181, 0.182), sure_plus=(0.15, 0.151, 0.152)))[-1] == "holds"
+    assert judged(sure_plus=GOOD, ce=BAD[:1]) == ["0", "0", "0", "11", "not judged"]
 
 
 def test_what_is_left_out_keeps_a_claim_from_holding():
-    """A row with one seed, one below the bar, a step that was not trained; exactly at the bar is not below."""
-    assert judged(sure_plus=GOOD, ce=BAD, mixup=BAD[:1]) == ["1", "0", "0", "1", "not decided"]
-    assert judged(sure_plus=GOOD, ce=BAD, mixup=(0.11, 0.12, 0.13)) == ["1", "0", "0", "1", "not decided"]
-    assert judged(sure_plus=BAD, ce=GOOD, mixup=BAD[:1])[-1] == "does not hold"
-    assert judged(sure_plus=GOOD, ce=(0.099, 0.1, 0.101)) == ["1", "0", "0", "0", "holds"]
+    """Rows that are not there, with one seed, or below the bar; exactly at the bar is not below."""
+    assert judged(sure_plus=GOOD, ce=BAD) == ["1", "0", "0", "10", "not decided"]
+    for mixup in (BAD[:1], (0.11, 0.12, 0.13)):
+        assert judged(**ladder(BAD, sure_plus=GOOD, mixup=mixup)) == ["10", "0", "0", "1", "not decided"]
+    assert judged(**ladder(GOOD, sure_plus=BAD, mixup=BAD[:1]))[-1] == "does not hold"
+    assert judged(**ladder((0.099, 0.1, 0.101), sure_plus=GOOD)) == ["11", "0", "0", "0", "holds"]
     assert judged(claim="J27", sure=BAD, sure_linear=(0.11, 0.12, 0.13))[-2:] == ["100", "not judged"]
-    assert judged(claim="J21", quantity="near f1 msp", ce=GOOD)[-2:] == ["6", "not judged"]
+    assert judged(claim="J21", quantity="near f1 msp", ce=GOOD)[-2:] == ["72", "not judged"]
 
 
 def test_all_count_each_alone_and_one_against_for_all():
-    """Told apart at 95 %, not at 99 %: enough for each of five to come out as said, too little for one against."""
+    """Told apart at 95 %, not at 99.5 %: enough for each to come out as said, too little for one against."""
     near = (0.0600, 0.0625, 0.0650)
-    others = dict.fromkeys(("ce", "mixup", "cutmix", "augmix", "pixmix"), near)
-    assert judged(sure_plus=GOOD, **others) == ["5", "0", "0", "0", "holds"]
-    assert judged(sure_plus=near, ce=GOOD) == ["0", "1", "0", "0", "does not hold"]
-    assert judged(sure_plus=near, **dict.fromkeys(others, GOOD)) == ["0", "0", "5", "0", "not decided"]
+    assert judged(**ladder(near, sure_plus=GOOD)) == ["11", "0", "0", "0", "holds"]
+    assert judged(sure_plus=near, ce=GOOD)[1:] == ["1", "0", "10", "does not hold"]
+    assert judged(**ladder(GOOD, sure_plus=near)) == ["0", "0", "11", "0", "not decided"]
     assert welch(GOOD, near, df=2) > welch(GOOD, near)
 
 
@@ -274,8 +280,8 @@ def test_no_scatter_is_no_interval():
     """Equal values of every seed, by rounding too, tell nothing apart; nor does an interval that is NaN."""
     same = (0.05, 0.05, 0.05)
     assert math.isnan(welch(same, [0.1 + 0.2 - 0.25, 0.05, 0.05]))
-    assert judged(sure_plus=same, ce=(0.08, 0.08, 0.08)) == ["0", "0", "1", "0", "not decided"]
-    assert judged(sure_plus=same, ce=BAD)[-1] == "holds"
+    assert judged(**ladder((0.08, 0.08, 0.08), sure_plus=same)) == ["0", "0", "11", "0", "not decided"]
+    assert judged(**ladder(BAD, sure_plus=same))[-1] == "holds"
     rows = [
         {"model": model, "quantity": quantity, "value": value}
         for model, value in (("ce", 0.05), ("mixup", 0.05 + 1e-16))
@@ -287,6 +293,14 @@ def test_no_scatter_is_no_interval():
     row = {"n": 3, "value": 1.0, "difference": 0.5, "low": math.nan, "high": math.nan}
     assert "**" not in cell(row, 1.0, 1, base=False)
     assert "**" in cell({**row, "low": 0.1, "high": 0.9}, 1.0, 1, base=False)
+
+
+def test_a_number_that_is_there_twice_is_refused(tmp_path):
+    """It would count as another seed and make intervals narrower."""
+    lines = ["setting,model,seed,quantity,value", "cifar10,ce,0,test errors,0.2", "cifar10,ce,0,test errors,0.2"]
+    (tmp_path / "numbers.csv").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(ValueError, match="cifar10, ce, 0, test errors twice"):
+        read(tmp_path / "numbers.csv")
 
 
 def test_claims_are_those_of_the_ledger():

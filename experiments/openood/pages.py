@@ -1,0 +1,60 @@
+"""The tables of the pages on training, from the committed numbers: ``python -m experiments.openood.pages``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from experiments.openood._claims import claims
+from experiments.openood._rows import STUDY
+from experiments.openood._tables import beside, by_seeds, labelled, read
+
+#: Setting -> seeds of its rows at equal passes (None: all).
+SETTINGS: Mapping[str, str | None] = {"fashion_small": None, "cifar10": "0"}
+RESULTS = Path(__file__).parent / "results"
+
+_PAIRED = "DS-F1 and DS-AURC by {} and the maximum probability"
+LABELLED = (
+    ("Test set:", labelled("test")),
+    ("Fifteen corruptions, a metric per level, then the mean of the five:", labelled("corruption")),
+)
+KNN = (f"Beside foreign data, by `knn`; {_PAIRED.format('`knn`')}:", beside("knn"))
+FOREIGN = (
+    ("Beside foreign data, by the maximum probability alone:", beside("msp")),
+    KNN,
+    (f"Beside foreign data, by ViM; {_PAIRED.format('ViM')}:", beside("vim")),
+)
+#: A heading, and the columns of its table.
+Titled = tuple[str, tuple[tuple[str, str, float], ...]]
+
+
+def shown(setting: str) -> list[str]:
+    """Return what a page shows of a setting, in order: tables with their headings, and the claims.
+
+    All rows beside cross-entropy; those at equal passes beside their own shorter ones; and beside cross-entropy of as
+    many passes.
+    """
+    rows, seed = read(RESULTS / f"{setting}.csv"), SETTINGS[setting]
+    models = list(dict.fromkeys(job.model for job in STUDY.jobs("cpu") if job.setting.name == setting))
+    longer = [model for model in models if model.endswith("_equal_passes")]
+    first = [row for row in rows if seed in (None, row["seed"])]
+    own = {model: model.removesuffix("_equal_passes") for model in longer}
+    others = [*longer[1:], "sure_plus"]
+    return [
+        _titled(rows, [m for m in models if seed is None or m not in longer], (*LABELLED, *FOREIGN)),
+        _titled(first, longer, (*LABELLED, KNN), own),
+        _titled(first, others, (*LABELLED, KNN), dict.fromkeys(others, longer[0])),
+        claims(rows, setting),
+    ]
+
+
+def _titled(
+    rows: Sequence[dict[str, object]], models: Sequence[str], tables: Sequence[Titled],
+    bases: Mapping[str, str] | None = None,
+) -> str:  # fmt: skip
+    return "\n\n".join(f"{title}\n\n{by_seeds(rows, models, columns, bases)}" for title, columns in tables)
+
+
+if __name__ == "__main__":
+    for name in SETTINGS:
+        print("\n\n".join([f"# {name}", *shown(name)]), end="\n\n")
