@@ -16,6 +16,7 @@ Sources: Mogstad, Romano, Shaikh & Wilhelm (2024); steps: Romano & Wolf (2005).
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.inference._paired import Paired
@@ -56,30 +57,31 @@ def _stepdown(
     statistic: FloatArray, covariance: FloatArray, pairs: IntArray, level: float, rng: np.random.Generator
 ) -> BoolArray:
     """Return which differences are rejected, by the largest of those that are left."""
+    from scipy.special import ndtri
+
     i, j = pairs.T
     spread = np.sqrt(np.maximum(covariance[i, i] + covariance[j, j] - 2.0 * covariance[i, j], 0.0))
     varies = spread > 1e-12 * np.sqrt(max(float(np.max(np.diag(covariance))), np.finfo(float).tiny))
-    values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    n = int(np.clip(MOST // max(1, len(pairs)), 2000, DRAWS))
-    drawn = np.ascontiguousarray((rng.standard_normal((n, len(root))) @ root.T).T)
-    rejected = np.zeros(len(pairs), dtype=np.bool_)
-    while not rejected.all():
-        left = np.flatnonzero(~rejected & varies)
-        critical = float(np.quantile(_largest(drawn, pairs[left].tolist(), spread[left].tolist()), level))
-        new = ~rejected & varies & (np.abs(statistic) > critical)
+    alone = ndtri(0.5 + 0.5 * level)  # no critical value of several is below that of one
+    rejected, drawn = np.zeros(len(pairs), dtype=np.bool_), None
+    while (large := ~rejected & varies & (np.abs(statistic) > alone)).any():
+        if drawn is None:
+            values, vectors = np.linalg.eigh(covariance)
+            root = vectors * np.sqrt(np.maximum(values, 0.0))
+            unit = ((root[i] - root[j]) / np.where(varies, spread, np.inf)[:, None]).astype(np.float32)
+            n = int(np.clip(MOST // len(pairs), 2000, DRAWS))
+            drawn = rng.standard_normal((len(root), n), dtype=np.float32)
+        new = large & (np.abs(statistic) > np.quantile(_largest(unit[~rejected], drawn), level))
         if not new.any():
             break
         rejected |= new
     return rejected
 
 
-def _largest(drawn: FloatArray, pairs: list[list[int]], spread: list[float]) -> FloatArray:
-    """Return the largest standardised difference of each draw, one pair after the other, so that the cache holds it."""
-    largest, apart = np.zeros(drawn.shape[1]), np.empty(drawn.shape[1])
-    for (i, j), scale in zip(pairs, spread, strict=True):
-        np.subtract(drawn[i], drawn[j], out=apart)
-        np.abs(apart, out=apart)
-        apart /= scale
-        np.maximum(largest, apart, out=largest)
+def _largest(unit: NDArray[np.float32], drawn: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the largest standardised difference of each draw, of few pairs at a time, so that the cache holds them."""
+    largest = np.zeros(drawn.shape[1], dtype=np.float32)
+    for start in range(0, len(unit), 16):
+        apart = unit[start : start + 16] @ drawn
+        np.maximum(largest, np.abs(apart, out=apart).max(axis=0), out=largest)
     return largest
