@@ -41,6 +41,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from abstain._sums import parts
 from abstain._typing import BoolArray, FloatArray
 
 #: Multiples of the limit against which the stakes are best: from slow drifts to collapses.
@@ -55,7 +56,7 @@ def _cash(after: FloatArray, first: float) -> FloatArray:
     return np.where(after > 0.0, later, 1.0)
 
 
-#: Values that a detector plays at once.
+#: Values that are played at once, so that the cache holds them.
 PIECE = 8192
 
 
@@ -69,9 +70,20 @@ class Bets:
 
     def play(self, values: FloatArray, log_weight: FloatArray) -> FloatArray:
         """Bet on the next values, a new start of the given weight at each; return the log of the sum after each."""
+        path = np.empty(len(values))
+        for part in parts(len(values), PIECE):
+            path[part] = self._piece(values[part], log_weight[part])
+        return path
+
+    def _piece(self, values: FloatArray, log_weight: FloatArray) -> FloatArray:
         sums = np.empty((len(self.stakes), len(values)))
+        wrong = values == 1.0
+        binary = bool((wrong | (values == 0.0)).all())  # then there are two logarithms for each stake
         for j, stake in enumerate(self.stakes):
-            factors = np.log1p(stake * (values - self.limit))
+            if binary:
+                factors = np.where(wrong, np.log1p(stake * (1.0 - self.limit)), np.log1p(stake * (0.0 - self.limit)))
+            else:
+                factors = np.log1p(stake * (values - self.limit))
             gained = np.cumsum(np.concatenate([self.gained[j : j + 1], factors]))
             opened = np.concatenate([self.opened[j : j + 1], log_weight - gained[:-1]])
             opened = np.logaddexp.accumulate(opened)
