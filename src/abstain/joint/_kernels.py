@@ -86,13 +86,29 @@ def steps(
     one: Any, group: Any, column: Any, start: Any, corner: Any, size: int, shifts: Any, masks: Any,
     id_weight: float, ood_weight: float, generalized: Any, small: int, risk: Any, least: Any, found: Any,
 ) -> None:  # fmt: skip
-    """Cut and read blocks of pairs, as ``_stairs`` does without a compiler, strip by strip of ``size`` groups.
+    """Take the ends of all blocks of pairs, then cut and read them, as ``_stairs`` does without a compiler, by strips.
 
     ``one``: packed kinds of the rows, by strip and then by block of columns; ``group``, ``column``: theirs; ``start``:
     the first row of each strip. ``risk``, ``least``, ``found``: as in ``_stairs.Best``, a row for each kind of risk.
     """
     s1, s2, m0, m1, m2 = shifts[1], shifts[2], masks[0], masks[1], masks[2]
     n_best, n_blocks, n_levels = generalized.size, corner.shape[1] - 1, risk.shape[1]
+    for strip in range(1, corner.shape[0]):  # the pairs at the ends of all blocks
+        for block in range(1, corner.shape[1]):
+            packed = corner[strip, block]
+            right, wrong, outside = packed & m0, (packed >> s1) & m1, (packed >> s2) & m2
+            level, bad = right + wrong, id_weight * wrong + ood_weight * outside
+            for k in range(n_best if level > 0 else 0):
+                value = bad if generalized[k] else bad / (bad + id_weight * right)
+                if value <= risk[k, level]:
+                    risk[k, level] = value
+                    found[k, 0, level], found[k, 1, level] = right, outside
+                    found[k, 2, level], found[k, 3, level] = strip * size - 1, block * size - 1
+    for k in range(n_best):
+        least_above = np.inf
+        for level in range(n_levels - 1, -1, -1):
+            least_above = min(least_above, risk[k, level])
+            least[k, level] = least_above
     lowest, highest = np.full(n_best, n_levels), np.full(n_best, -1)  # levels that changed since they were settled
     table = np.zeros((size + 1, size + 1), np.int64)
     above, left = np.zeros((n_blocks, size), np.int64), np.zeros(size, np.int64)
@@ -117,12 +133,13 @@ def steps(
                 table[0, 0] = low
                 for j in range(size):
                     table[0, j + 1], table[j + 1, 0] = above[block, j], left[j]
-                for i in range(size + 1):
-                    for j in range(1, size + 1):
-                        table[i, j] += table[i, j - 1]
+                for j in range(size):
+                    table[0, j + 1] += table[0, j]
                 for i in range(1, size + 1):
+                    packed = 0
                     for j in range(size + 1):
-                        table[i, j] += table[i - 1, j]
+                        packed += table[i, j]
+                        table[i, j] = table[i - 1, j] + packed
             for part in range((size // small) ** 2 if live else 0):
                 i, j = part // (size // small) * small, part % (size // small) * small
                 low, high = table[i, j], table[i + small, j + small]

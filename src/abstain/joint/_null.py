@@ -174,11 +174,11 @@ def _permuted(data: Problem, rng: np.random.Generator) -> FloatArray:
 
 
 def _conditional(data: Problem, rng: np.random.Generator, groups: int = 100) -> FloatArray:
-    """Permute within groups of neighbours in confidence; ties are in random order."""
+    """Permute within groups of neighbours in confidence, which is a rank; ties are in random order."""
     n = data.confidence.size
-    order = np.lexsort((rng.random(n), data.confidence))
+    order = np.argsort(data.confidence + rng.random(n))
     group = np.arange(n) * min(groups, max(1, n // 10)) // n
-    shuffled = np.lexsort((rng.random(n), group))
-    result = np.empty(n)
+    shuffled = np.argsort(group + rng.random(n))
+    result = np.empty_like(data.detector)
     result[order] = data.detector[order[shuffled]]
     return result

@@ -117,17 +117,8 @@ def search(data: Problem, *generalized: bool) -> tuple[Sweep, list[tuple[IntArra
     one = packing.one[data.kind[sweep.rows]]
     group = np.repeat(np.arange(n_groups), np.diff(sweep.ends, prepend=0))
     corner = _corners(sweep, group, one, size)
-    ends = [np.minimum(np.arange(1, n) * size, most) - 1
-            for n, most in zip(corner.shape, (n_groups, n_columns), strict=True)]  # fmt: skip
-    several = max(1, CORNERS // ends[1].size)
-    for strip in range(0, ends[0].size, several):
-        counts = packing.split(corner[strip + 1 : strip + several + 1, 1:])
-        down, across = np.nonzero(counts.right + counts.wrong)
-        for best in bests:
-            best.take(Counts(*(each[down, across] for each in counts)), ends[0][strip + down], ends[1][across])
-    for best in bests:
-        best.settle()
-    start = np.append(0, sweep.ends[ends[0]])
+    strips = np.minimum(np.arange(corner.shape[0]) * size, n_groups)
+    start = np.append(0, sweep.ends)[strips]
     compiled = kernel("steps", sweep.rows.size)
     if compiled is not None:
         order = np.lexsort((sweep.column // size, group // size))
@@ -140,6 +131,15 @@ def search(data: Problem, *generalized: bool) -> tuple[Sweep, list[tuple[IntArra
         for best, *each in zip(bests, risk, least, found, strict=True):
             best.risk, best.least, best.found = each
         return sweep, _found(bests, n_groups, n_columns)
+    ends = strips[1:] - 1, np.minimum(np.arange(1, corner.shape[1]) * size, n_columns) - 1
+    several = max(1, CORNERS // ends[1].size)
+    for strip in range(0, ends[0].size, several):
+        counts = packing.split(corner[strip + 1 : strip + several + 1, 1:])
+        down, across = np.nonzero(counts.right + counts.wrong)
+        for best in bests:
+            best.take(Counts(*(each[down, across] for each in counts)), ends[0][strip + down], ends[1][across])
+    for best in bests:
+        best.settle()
     above = np.zeros((corner.shape[1] - 1, size), dtype=np.int64)
     for strip in range(ends[0].size):
         rows = slice(start[strip], start[strip + 1])
