@@ -117,6 +117,7 @@ def search(data: Problem, *generalized: bool) -> tuple[Sweep, list[tuple[IntArra
     one = packing.one[data.kind[sweep.rows]]
     group = np.repeat(np.arange(n_groups), np.diff(sweep.ends, prepend=0))
     corner = _corners(sweep, group, one, size)
+    _alone(sweep, group, one, bests, packing)
     strips = np.minimum(np.arange(corner.shape[0]) * size, n_groups)
     start = np.append(0, sweep.ends)[strips]
     compiled = kernel("steps", sweep.rows.size)
@@ -166,6 +167,20 @@ def _promising(bests: list[Best], packing: Packing, first: IntArray, last: IntAr
     for other in bests[1:]:
         live |= other.promising(low, high)
     return live
+
+
+def _alone(sweep: Sweep, group: IntArray, one: IntArray, bests: list[Best], packing: Packing) -> None:
+    """Take the pairs that use one threshold only: where the other score is useless, hardly any is better."""
+    n = sweep.ends.size, sweep.column_threshold.size
+    for axis, place in enumerate((group, sweep.column)):
+        rows = np.zeros(n[axis], dtype=np.int64)
+        np.add.at(rows, place, one)
+        counts = packing.split(rows.cumsum())
+        some = np.flatnonzero(counts.right + counts.wrong)
+        pair = [np.full(some.size, most - 1) for most in n]
+        pair[axis] = some
+        for best in bests:
+            best.take(Counts(*(each[some] for each in counts)), *pair)
 
 
 def _corners(sweep: Sweep, group: IntArray, one: IntArray, size: int) -> IntArray:
