@@ -85,6 +85,24 @@ def test_parts_of_any_size_give_the_same_evidence(cuts: list[int], limit: float,
     np.testing.assert_array_equal(np.concatenate(parts), evidence_above(values, limit))
 
 
+@pytest.mark.parametrize("limit", [0.002, 0.2, 0.9])
+def test_long_good_and_bad_times_keep_their_digits(limit: float) -> None:
+    """Products that rise and fall by thousands of powers of e, beside a logarithm for each; parts to the last bit."""
+    rng = np.random.default_rng(5)
+    values = np.repeat([0.0, 1.0, 0.0, 1.0, 0.0], [9000, 700, 4000, 3, 5000]) + 0.0
+    values[rng.random(values.size) < 0.01] = 0.25
+    bets, weight = Bets(limit), np.where(rng.random(values.size) < 0.9, -rng.random(values.size), -np.inf)
+    gained = np.cumsum(np.log1p(bets.stakes * (values[:, None] - limit)), axis=0)
+    opened = np.logaddexp.accumulate(weight[:, None] - np.vstack([np.zeros(6), gained[:-1]]), axis=0)
+    slow = np.logaddexp.reduce(gained + opened, axis=1) - np.log(6)
+    found = bets.play(values, weight)
+    np.testing.assert_allclose(found, slow, rtol=1e-9, atol=1e-9)
+    again = Bets(limit)
+    cuts = np.sort(rng.integers(0, values.size, 40))
+    parts = [again.play(*each) for each in zip(np.split(values, cuts), np.split(weight, cuts), strict=True)]
+    np.testing.assert_array_equal(np.concatenate(parts), found)
+
+
 def test_a_change_after_good_years_is_noticed() -> None:
     """After 10,000 rows of 2 % a risk of 10 % is noticed within 4 times the rows that it takes from the first on."""
     policy, rng = certified(), np.random.default_rng(12)

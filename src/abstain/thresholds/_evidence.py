@@ -13,7 +13,7 @@ Each part is a supermartingale that starts at its weight, so K is one that start
 :math:`1/\delta` with probability at most :math:`\delta` (Ville), and a good past costs a logarithm of its length. Half
 of the weight is on the first value, the other half has the tail :math:`(1 + s/50)^{-1/4}`.
 
-One step needs two numbers for each stake, not the past: the log product G since the first value, and
+One step needs little for each stake, not the past: the log product G since the first value, and
 :math:`\log \sum_{s \le t} w_s e^{-G_{s-1}}`. Both are sums in the order of the values, so values may be given in
 parts of any size.
 
@@ -41,7 +41,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstain._sums import parts
 from abstain._typing import BoolArray, FloatArray
 
 #: Multiples of the limit against which the stakes are best: from slow drifts to collapses.
@@ -56,41 +55,58 @@ def _cash(after: FloatArray, first: float) -> FloatArray:
     return np.where(after > 0.0, later, 1.0)
 
 
-#: Values that are played at once, so that the cache holds them.
-PIECE = 8192
+#: Values that are played at once, so that the cache holds them; logarithms by which a start may exceed the base.
+PIECE, FAR = 2048, 600.0
 
 
 class Bets:
-    """Products of all starts so far, one sum for each stake; two numbers each are the whole state."""
+    """Products of all starts so far, one sum for each stake; three numbers each are the whole state.
+
+    ``gained``: the log product G since the first value; ``sums``: those of :math:`w_s e^{-G_{s-1}}` in units of
+    :math:`e^{base}`. When the base changes is told by each value alone, so that parts of any size give the same bits.
+    """
 
     def __init__(self, limit: float) -> None:
         against = np.minimum(limit * np.array(ALTERNATIVES), 0.5 * (1.0 + limit))
         self.limit, self.stakes = limit, (against - limit) / (limit * (1.0 - limit))
-        self.gained, self.opened = np.zeros(len(against)), np.full(len(against), -np.inf)
+        self.gained, self.sums = np.zeros(len(against)), np.zeros(len(against))
+        self.base = np.full(len(against), -np.inf)
 
     def play(self, values: FloatArray, log_weight: FloatArray) -> FloatArray:
         """Bet on the next values, a new start of the given weight at each; return the log of the sum after each."""
-        path = np.empty(len(values))
-        for part in parts(len(values), PIECE):
-            path[part] = self._piece(values[part], log_weight[part])
+        path, begin = np.empty(len(values)), 0
+        while begin < len(values):
+            found = self._piece(values[begin : begin + PIECE], log_weight[begin : begin + PIECE])
+            path[begin : begin + len(found)] = found
+            begin += len(found)
         return path
 
     def _piece(self, values: FloatArray, log_weight: FloatArray) -> FloatArray:
-        sums = np.empty((len(self.stakes), len(values)))
-        wrong = values == 1.0
-        binary = bool((wrong | (values == 0.0)).all())  # then there are two logarithms for each stake
-        for j, stake in enumerate(self.stakes):
-            if binary:
-                factors = np.where(wrong, np.log1p(stake * (1.0 - self.limit)), np.log1p(stake * (0.0 - self.limit)))
-            else:
-                factors = np.log1p(stake * (values - self.limit))
-            gained = np.cumsum(np.concatenate([self.gained[j : j + 1], factors]))
-            opened = np.concatenate([self.opened[j : j + 1], log_weight - gained[:-1]])
-            opened = np.logaddexp.accumulate(opened)
-            np.add(gained[1:], opened[1:], out=sums[j])
-            self.gained[j], self.opened[j] = gained[-1], opened[-1]
-        largest = sums.max(axis=0)
-        return np.asarray(largest + np.log(np.exp(sums - largest).mean(axis=0)))
+        """The same of the first of these values, up to where a base has to change."""
+        gained = np.concatenate([self.gained[:, np.newaxis], self._logs(values)], axis=1)
+        np.cumsum(gained, axis=1, out=gained)
+        opens = log_weight - gained[:, :-1]
+        low = opens[:, 0] > self.base + FAR
+        self.sums[low] *= np.exp(self.base[low] - opens[low, 0])
+        self.base[low] = opens[low, 0]
+        over = np.flatnonzero((opens > (self.base + FAR)[:, np.newaxis]).any(axis=0))
+        n = int(over[0]) if over.size else len(values)
+        base = np.where(self.base > -np.inf, self.base, 0.0)[:, np.newaxis]  # nothing was opened yet
+        sums = np.concatenate([self.sums[:, np.newaxis], np.exp(opens[:, :n] - base)], axis=1)
+        np.cumsum(sums, axis=1, out=sums)
+        self.gained, self.sums = gained[:, n].copy(), sums[:, -1].copy()
+        logs = gained[:, 1 : n + 1] + base
+        largest = logs.max(axis=0)
+        logs -= largest
+        with np.errstate(divide="ignore"):
+            return np.asarray(largest + np.log((np.exp(logs, out=logs) * sums[:, 1:]).mean(axis=0)))
+
+    def _logs(self, values: FloatArray) -> FloatArray:
+        """Return the logarithm of each factor, a row for each stake; of 0/1 losses there are two."""
+        wrong, stakes = values == 1.0, self.stakes[:, np.newaxis]
+        if (wrong | (values == 0.0)).all():
+            return np.where(wrong, np.log1p(stakes * (1.0 - self.limit)), np.log1p(stakes * (0.0 - self.limit)))
+        return np.asarray(np.log1p(stakes * (values - self.limit)))
 
 
 class Evidence:
@@ -154,7 +170,7 @@ class Detector:
     def _starts(self, begins: BoolArray) -> FloatArray:
         """Return the log of the starts at each value: where a time begins, as many as the time before had values."""
         weights = np.full(len(begins), -np.inf)
-        fresh = bool(self.bets.opened[0] == -np.inf)
+        fresh = bool(self.bets.base[0] == -np.inf)
         at = np.flatnonzero(begins)
         at = np.append(0, at) if fresh and not (at.size and at[0] == 0) else at
         weights[at] = np.log(np.diff(at, prepend=-1 if fresh else -self.since))

@@ -114,7 +114,7 @@ class Watched:
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what was kept; in older files each row was a time of its own, and only the first alarm was kept."""
+        """Take up what was kept; older files kept the logarithm of the sums, the first alarm, and no equal times."""
         row, period = state.get("broke") or (None, "")
         self.broke = None if row is None else (row, period)
         self.n, self.highest, self.at = state["n"], _number(state["highest"]), state.get("at")
@@ -123,7 +123,8 @@ class Watched:
         self.detector.since = state["detector"].get("since", 1)
         for one, kept in ((self.evidence, state["evidence"]), (self.detector, state["detector"])):
             one.bets.gained = np.array(kept["gained"], dtype=np.float64)
-            one.bets.opened = np.array([_number(each) for each in kept["opened"]], dtype=np.float64)
+            one.bets.base = np.array([_number(each) for each in kept.get("base", kept.get("opened"))], dtype=np.float64)
+            one.bets.sums = np.array(kept.get("sums", one.bets.base > -np.inf), dtype=np.float64)
         for name, shares in (("coverage", self.coverage), ("score", self.score)):
             shares.seen = np.array(state[name]["seen"], dtype=np.float64)
             shares.n, shares.highest = state[name]["n"], state[name]["highest"]
@@ -132,7 +133,8 @@ class Watched:
 
 
 def _bets(one: Evidence | Detector) -> dict[str, Any]:
-    return {"gained": one.bets.gained.tolist(), "opened": [_plain(each) for each in one.bets.opened.tolist()]}
+    base = [_plain(each) for each in one.bets.base.tolist()]
+    return {"gained": one.bets.gained.tolist(), "base": base, "sums": one.bets.sums.tolist()}
 
 
 def _begins(times: FloatArray, before: float | None) -> BoolArray:
