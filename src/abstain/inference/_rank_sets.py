@@ -22,8 +22,8 @@ from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.inference._paired import Paired
 from abstain.inference._runs import covariance_of_runs
 
-#: Normal draws, and numbers that are held at once.
-DRAWS, MOST = 20_000, 20_000_000
+#: Normal draws, at most and at least, and numbers that are held at once.
+DRAWS, FEWEST, MOST = 20_000, 2000, 20_000_000
 
 
 def rank_sets(tests: Paired, level: float, together: bool, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
@@ -63,19 +63,39 @@ def _stepdown(
     spread = np.sqrt(np.maximum(covariance[i, i] + covariance[j, j] - 2.0 * covariance[i, j], 0.0))
     varies = spread > 1e-12 * np.sqrt(max(float(np.max(np.diag(covariance))), np.finfo(float).tiny))
     alone = ndtri(0.5 + 0.5 * level)  # no critical value of several is below that of one
-    rejected, drawn = np.zeros(len(pairs), dtype=np.bool_), None
-    while (large := ~rejected & varies & (np.abs(statistic) > alone)).any():
-        if drawn is None:
+    size, rejected, draws = np.abs(statistic), np.zeros(len(pairs), dtype=np.bool_), None
+    while (large := ~rejected & varies & (size > alone)).any():
+        if draws is None:
             values, vectors = np.linalg.eigh(covariance)
             root = vectors * np.sqrt(np.maximum(values, 0.0))
             unit = ((root[i] - root[j]) / np.where(varies, spread, np.inf)[:, None]).astype(np.float32)
-            n = int(np.clip(MOST // len(pairs), 2000, DRAWS))
-            drawn = rng.standard_normal((len(root), n), dtype=np.float32)
-        new = large & (np.abs(statistic) > np.quantile(_largest(unit[~rejected], drawn), level))
-        if not new.any():
+            draws = _Draws(rng, len(root), int(np.clip(MOST // len(pairs), FEWEST, DRAWS)))
+        large[large] = draws.exceeded(size[large], unit[~rejected], level)
+        if not large.any():
             break
-        rejected |= new
+        rejected |= large
     return rejected
+
+
+class _Draws:
+    """Normal draws: a tenth of them first, which mostly tell."""
+
+    def __init__(self, rng: np.random.Generator, dimension: int, n: int) -> None:
+        self.rng, self.shapes = rng, [(dimension, FEWEST), (dimension, n)]
+        self.drawn: list[NDArray[np.float32]] = []
+
+    def exceeded(self, size: FloatArray, unit: NDArray[np.float32], level: float) -> BoolArray:
+        """Return which sizes exceed the quantile of the largest standardised difference of a draw."""
+        for k, shape in enumerate(self.shapes):
+            if len(self.drawn) == k:
+                self.drawn.append(self.rng.standard_normal(shape, dtype=np.float32))
+            largest = _largest(unit, self.drawn[k])
+            away = 5.0 * np.sqrt(level * (1.0 - level) / shape[1])  # standard errors of the level
+            if k == 0 and level + away < 1.0:
+                low, high = np.quantile(largest, (level - away, level + away))
+                if not ((low <= size) & (size <= high)).any():
+                    break
+        return np.asarray(size > np.quantile(largest, level))
 
 
 def _largest(unit: NDArray[np.float32], drawn: NDArray[np.float32]) -> NDArray[np.float32]:
