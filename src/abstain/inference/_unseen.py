@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._quantiles import beta_quantile, gamma_quantile
-from abstain._sums import mapped, over_rows, parts, same
+from abstain._sums import over_rows, parts, same
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import counted_terms, gradient
@@ -98,60 +98,66 @@ def _with(
     large = len(blocks) > MOST_KEPT
     if large:
         blocks._let_go(sums=False)
-    more, squares = augmented(blocks, size)
+    more, cubes = augmented(blocks, size)
     if large:
         blocks._let_go()
     for metric, offset in metrics:
         value, derivative = metric.smooth(more), gradient(metric, more)
-        unseen = size.number**2 * _moved(derivative, size, squares)
+        unseen = size.number**2 * _moved(derivative, size, cubes, blocks.total_weight)
         variance = (seen(derivative, blocks, strata, clusters) + unseen) * _few(metric, blocks)
         del derivative
         mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
         yield OneMore(value + offset, variance, mirrored)
 
 
-def _moved(derivative: Gradient, size: Sizes, squares: FloatArray) -> float:
+def _moved(derivative: Gradient, size: Sizes, cubes: FloatArray, weight: float) -> float:
     """Return the mean square of what one unseen loss at a random place does."""
     total = 0.0
-    for part in parts(squares.size):
+    for part in parts(cubes.size):
         a, b = derivative.weight[part], derivative.loss[part]
         if size.mean == size.square:  # 0 or 1, as 0/1 losses are
             moved = a * a if size.mean == 0.0 else (a + b) ** 2
         else:
             moved = a * a + 2.0 * size.mean * a * b + size.square * b * b
-        moved *= squares[part]
+        moved *= cubes[part] / weight
         total += float(np.add.reduce(moved))
     return total
 
 
 def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
-    """Return the table with the unseen loss spread over its rows, and per block the sum of w^3 over the total weight.
+    """Return the table with the unseen loss spread over its rows, and per block the sum of w^3.
 
     The optimum of a loss that is not 0/1 keeps its table: its small change would make excess areas smaller.
     """
     samples = blocks.samples
     assert samples is not None
-    total = blocks.total_weight
-    if samples.sample_weight is None:
-        squares = mapped(blocks.weight, lambda weight: weight / total)
-        added = mapped(squares, lambda share: size.number * share)
-    else:
+    total, number = blocks.total_weight, size.number
+    second: Any = blocks.weight
+    third = second
+    if samples.sample_weight is not None:
         weight, block = to_numpy(samples.sample_weight), to_numpy(samples.block)
         times = 1.0 if samples.times is None else samples.times
-        added, squares = (np.bincount(block, times * weight**k, len(blocks)) / total for k in (2, 3))
-        added = size.number * added
-    constant = not (blocks.weight.strides[0] or added.strides[0])
-    weight = same(blocks.weight[:1] + added[:1], added.size) if constant else blocks.weight + added
+        second, third = (np.bincount(block, times * weight**k, len(blocks)) for k in (2, 3))
+    if blocks.weight.strides[0] or second.strides[0]:  # written where it was, for large tables
+        loss = second / total
+        loss *= number
+        weight = blocks.weight + loss
+        loss *= size.mean
+        loss += blocks.loss
+    else:
+        added = number * (second[:1] / total)
+        weight = same(blocks.weight[:1] + added, second.size)
+        loss = blocks.loss + size.mean * added
     more = replace(
-        blocks, weight=weight, loss=blocks.loss + mapped(added, lambda share: size.mean * share), frequencies=False,
-        moments=None, _oracle=None if blocks.binary else blocks._oracle,
+        blocks, weight=weight, loss=loss, frequencies=False, moments=None,
+        _oracle=None if blocks.binary else blocks._oracle,
     )  # fmt: skip
     if samples.sample_weight is None:  # sums of what is in proportion to the weights follow from theirs
-        each, accepted = size.number / total, blocks.cumulative_weight
+        each, accepted = number / total, blocks.cumulative_weight
         loss = (size.mean * each) * accepted
         loss += blocks.cumulative_loss
         more.__dict__["cumulative_loss"], more.__dict__["cumulative_weight"] = loss, accepted * (1.0 + each)
-    return more, squares
+    return more, third
 
 
 def sizes_of(blocks: TieBlocks, clusters: ArrayLike | None = None) -> Sizes:
