@@ -9,6 +9,7 @@ and PyTorch.
 from __future__ import annotations
 
 import argparse
+import functools
 import statistics
 import time
 from collections.abc import Callable
@@ -16,9 +17,25 @@ from typing import Any
 
 import numpy as np
 
+import abstain
 from abstain.blocks._order import by_score
+from abstain.inference._influence import gradient, per_sample
 from abstain.inference._lanes import compiled
-from costs import influenced, objective, over_argsort, population, values, weighted
+from abstain.inference._unseen import Sizes, augmented, seen
+from abstain.metrics import parse
+from costs import (
+    METRICS,
+    Cost,
+    compared,
+    evaluated,
+    influenced,
+    objective,
+    over_argsort,
+    population,
+    ratio,
+    values,
+    weighted,
+)
 from speed import dispatch, warm_heap
 
 
@@ -87,6 +104,60 @@ def losses() -> dict[str, Callable[[], Any]]:
     }
 
 
+def _with_one_more(blocks: Any, metrics: list[Any]) -> None:
+    """Value and gradient of each metric with one more error, and with one more success."""
+    for size in (Sizes(1.0, 1.0, 1.0), Sizes(0.0, 0.0, 1.0)):
+        more = augmented(blocks, size)[0]
+        for metric in metrics:
+            metric.smooth(more)
+            seen(gradient(metric, more), blocks)
+
+
+def evaluation(n: int) -> dict[str, Callable[[], Any]]:
+    """Return the values, gradients and unseen errors behind an evaluation, without an interval, a check or a result."""
+    loss, score = population(n)
+    metrics = [parse(each.metric) for each in abstain.evaluate(loss=loss, confidence=score).measurements]
+    smooth = [each for each in metrics if each.base.inference_kind == "smooth" and each.base.scale != "identity"]
+
+    def steps() -> None:
+        blocks = abstain.TieBlocks.from_samples(loss, score, keep_samples=True)
+        for metric in metrics:
+            metric(blocks)
+        for metric in smooth:
+            gradient(metric, blocks)
+        _with_one_more(blocks, smooth)
+
+    return {"evaluate: its values and gradients": steps, "evaluate as it is": evaluated(n)[0]}
+
+
+def comparison(n: int = 1_000_000) -> dict[str, Callable[[], Any]]:
+    """Return what thirteen scores cannot do without: influences, unseen errors, two powers of 78 differences."""
+    loss, score = population(n)
+    one, other = np.random.default_rng(0).random((2, n))
+
+    def influences() -> None:
+        for _ in range(13):
+            blocks = abstain.TieBlocks.from_samples(loss, score, keep_samples=True)
+            METRICS[1](blocks)
+            per_sample(gradient(METRICS[1], blocks), blocks)
+
+    blocks = abstain.TieBlocks.from_samples(loss, score, keep_samples=True)
+
+    def pairs() -> None:
+        for _ in range(78):
+            apart = one - other
+            np.dot(apart, apart)
+            apart *= apart
+            np.dot(apart, apart)
+
+    return {
+        "compare: influences of thirteen scores": influences,
+        "compare: their unseen errors": lambda: [_with_one_more(blocks, METRICS[1:]) for _ in range(13)],
+        "compare: squares and fourth powers of 78 differences": pairs,
+        "compare as it is": compared(n)[0],
+    }
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -113,11 +184,15 @@ def main() -> None:
     def scatter() -> None:
         place[order] = score
 
+    real = population(1_000_000, real=True)[0]
+
     jobs = {
         "argsort": lambda: np.argsort(score),
         "np.sort of the scores alone": lambda: np.sort(score),
         "AURC + AUGRC: packed keys, one sort, one compiled scan, no check": fused,
         "AURC + AUGRC as they are": lambda: values(loss, score),
+        "real losses: the order, and one column gathered by it": lambda: real.take(by_score(np, score)[0]),
+        "AURC + AUGRC of real losses as they are": over_argsort(values, real=True)[0],
         "weighted: the order, a product, and two columns gathered by it": gathered,
         "AURC + AUGRC, weighted, as they are": weighted()[0],
         "influences: the order, and two columns put in the order of the rows": lambda: (
@@ -128,6 +203,12 @@ def main() -> None:
     found = medians(jobs, rounds)
     for name, seconds in found.items():
         print(f"{name:<70} {seconds / found['argsort']:6.2f} x argsort")
+
+    for n, steps, often in ((1000, evaluation(1000), 3 * rounds), (1_000_000, comparison(), max(rounds // 3, 1))):
+        yard = functools.partial(values, *population(n))
+        for name, job in steps.items():
+            found_here = ratio(Cost(name, "", 0.0, 0.0, often, lambda pair=(job, yard): pair))[0]  # type: ignore[misc]
+            print(f"{n:<8,} {name:<61} {found_here:6.2f} x AURC + AUGRC")
 
     for name, seconds in medians(losses(), 4 * rounds).items():
         print(f"{name:<70} {1e6 * seconds / 20:6.0f} us")
