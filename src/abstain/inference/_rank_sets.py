@@ -16,7 +16,6 @@ Sources: Mogstad, Romano, Shaikh & Wilhelm (2024); steps: Romano & Wolf (2005).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.inference._paired import Paired
@@ -65,12 +64,9 @@ def _stepdown(
     alone = ndtri(0.5 + 0.5 * level)  # no critical value of several is below that of one
     size, rejected, draws = np.abs(statistic), np.zeros(len(pairs), dtype=np.bool_), None
     while (large := ~rejected & varies & (size > alone)).any():
-        if draws is None:
-            values, vectors = np.linalg.eigh(covariance)
-            root = vectors * np.sqrt(np.maximum(values, 0.0))
-            unit = ((root[i] - root[j]) / np.where(varies, spread, np.inf)[:, None]).astype(np.float32)
-            draws = _Draws(rng, len(root), int(np.clip(MOST // len(pairs), FEWEST, DRAWS)))
-        large[large] = draws.exceeded(size[large], unit[~rejected], level)
+        draws = draws or _Draws(covariance, int(np.clip(MOST // len(pairs), FEWEST, DRAWS)), rng)
+        left = np.flatnonzero(~rejected & varies)
+        large[large] = draws.exceeded(size[large], pairs[left].tolist(), spread[left].tolist(), level)
         if not large.any():
             break
         rejected |= large
@@ -78,30 +74,33 @@ def _stepdown(
 
 
 class _Draws:
-    """Normal draws: a tenth of them first, which mostly tell."""
+    """Normal draws of this covariance: a tenth of them first, which mostly tell."""
 
-    def __init__(self, rng: np.random.Generator, dimension: int, n: int) -> None:
-        self.rng, self.shapes = rng, [(dimension, FEWEST), (dimension, n)]
-        self.drawn: list[NDArray[np.float32]] = []
+    def __init__(self, covariance: FloatArray, n: int, rng: np.random.Generator) -> None:
+        values, vectors = np.linalg.eigh(covariance)
+        self.root, self.numbers, self.rng = vectors * np.sqrt(np.maximum(values, 0.0)), (FEWEST, n), rng
+        self.drawn: list[FloatArray] = []
 
-    def exceeded(self, size: FloatArray, unit: NDArray[np.float32], level: float) -> BoolArray:
+    def exceeded(self, size: FloatArray, pairs: list[list[int]], spread: list[float], level: float) -> BoolArray:
         """Return which sizes exceed the quantile of the largest standardised difference of a draw."""
-        for k, shape in enumerate(self.shapes):
+        for k, n in enumerate(self.numbers):
             if len(self.drawn) == k:
-                self.drawn.append(self.rng.standard_normal(shape, dtype=np.float32))
-            largest = _largest(unit, self.drawn[k])
-            away = 5.0 * np.sqrt(level * (1.0 - level) / shape[1])  # standard errors of the level
+                self.drawn.append(self.root @ self.rng.standard_normal((len(self.root), n)))
+            largest = _largest(self.drawn[k], pairs, spread)
+            away = 5.0 * np.sqrt(level * (1.0 - level) / n)  # standard errors of the level
             if k == 0 and level + away < 1.0:
-                low, high = np.quantile(largest, (level - away, level + away))
+                low, high = np.quantile(largest, (max(level - away, 0.0), level + away))
                 if not ((low <= size) & (size <= high)).any():
                     break
         return np.asarray(size > np.quantile(largest, level))
 
 
-def _largest(unit: NDArray[np.float32], drawn: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the largest standardised difference of each draw, of few pairs at a time, so that the cache holds them."""
-    largest = np.zeros(drawn.shape[1], dtype=np.float32)
-    for start in range(0, len(unit), 16):
-        apart = unit[start : start + 16] @ drawn
-        np.maximum(largest, np.abs(apart, out=apart).max(axis=0), out=largest)
+def _largest(drawn: FloatArray, pairs: list[list[int]], spread: list[float]) -> FloatArray:
+    """Return the largest standardised difference of each draw, one pair after the other, so that the cache holds it."""
+    largest, apart = np.zeros(drawn.shape[1]), np.empty(drawn.shape[1])
+    for (i, j), scale in zip(pairs, spread, strict=True):
+        np.subtract(drawn[i], drawn[j], out=apart)
+        np.abs(apart, out=apart)
+        apart /= scale
+        np.maximum(largest, apart, out=largest)
     return largest
