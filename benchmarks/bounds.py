@@ -87,6 +87,15 @@ def losses() -> dict[str, Callable[[], Any]]:
             one = torch.nn.functional.nll_loss(logits.log_softmax(-1), labels, reduction="none")
             (torch.dot(one.detach(), one) if weighed else one.mean()).backward()
 
+    weight = torch.rand(128, generator=torch.Generator().manual_seed(2))
+
+    def ranked() -> None:
+        for _ in range(20):
+            logits.grad = None
+            log_p = logits.log_softmax(-1)
+            log_p.detach().amax(-1).numpy().argsort()
+            torch.dot(weight, torch.nn.functional.nll_loss(log_p, labels, reduction="none")).backward()
+
     places = torch.stack([logits.detach().argmax(-1), labels], dim=1)
 
     def picked() -> None:
@@ -98,6 +107,7 @@ def losses() -> dict[str, Callable[[], Any]]:
         "cross-entropy": plain,
         "cross-entropy of each row, and its mean": lambda: each(False),
         "cross-entropy of each row, times a weight that is there": lambda: each(True),
+        "the same, beside the order of the largest probabilities": ranked,
         "AURCLoss as it is": step,
         "probabilities of the largest, whose place is there, and of the label": picked,
         "CWSALoss as it is": objective("CWSALoss")[0],

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from abstain._checks import plain, same_length
-from abstain._typing import ArrayLike, IntArray
+from abstain._typing import ArrayLike, FloatArray, IntArray
 
 #: Replicates per chunk; the compiled kernel keeps as many in its lanes.
 LANES = 32
@@ -23,6 +24,9 @@ LANES = 32
 BLOCK = 256
 #: From so many units on blocks are cheaper than an integer per draw.
 MANY = 16 * BLOCK
+
+#: Generators whose raw words have 64 bits.
+RAW = (np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
 
 #: One row per replicate. A count above 255 has a probability below 1e-500.
 Counts = npt.NDArray[np.uint8]
@@ -104,13 +108,26 @@ def _draw(count: Counts, rng: np.random.Generator, tally: Tally) -> None:
     if size < MANY:
         count[:] = np.bincount(rng.integers(0, size, size), minlength=size)
         return
-    rest = size % BLOCK  # rows before the blocks, one by one
-    share = np.full(rest + size // BLOCK, BLOCK / size)
-    share[:rest] = 1.0 / size
+    rest, share = _shares(size)
     inside = rng.multinomial(size, share)
     count[:rest], inside = inside[:rest], inside[rest:]
-    words = rng.integers(0, 1 << 64, -(-size // 8), np.uint64)
-    tally(inside, words.astype("<u8", copy=False).view(np.uint8), count[rest:])
+    tally(inside, _words(rng, -(-size // 8)).astype("<u8", copy=False).view(np.uint8), count[rest:])
+
+
+@lru_cache(maxsize=8)
+def _shares(size: int) -> tuple[int, FloatArray]:
+    """Return how many rows come before the blocks, one by one, and the share of each of them and of each block."""
+    rest = size % BLOCK
+    share = np.full(rest + size // BLOCK, BLOCK / size)
+    share[:rest] = 1.0 / size
+    return rest, share
+
+
+def _words(rng: np.random.Generator, n: int) -> npt.NDArray[np.uint64]:
+    """Return random words of 64 bits: raw ones, where they have as many, are the same numbers in half the time."""
+    if isinstance(rng.bit_generator, RAW):
+        return np.asarray(rng.bit_generator.random_raw(n), dtype=np.uint64)
+    return rng.integers(0, 1 << 64, n, np.uint64)
 
 
 def _bincount(inside: IntArray, place: Counts, count: Counts) -> None:
