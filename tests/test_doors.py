@@ -24,6 +24,7 @@ PRIVATE_TESTS = {
     "inference/test_bootstrap_replicates.py": "both ways to draw",
     "inference/test_influence.py": "gradients of tables",
     "inference/test_lanes.py": "both ways to draw, and their parts",
+    "inference/test_margins_and_groups.py": "few draws of sets of ranks beside many",
     "inference/test_resample.py": "counts in blocks of any size, enumerated",
     "inference/test_runs.py": "components of variance",
     "inference/test_thresholds_that_jump.py": "what a threshold may become",
