@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import abstain
-from abstain.inference import _rank_sets, as_metric, compare_groups, non_inferiority, paired, panel, rank_sets
+from abstain.inference import as_metric, compare_groups, non_inferiority, paired, panel, rank_sets
 from tests.tiers import repeated
 
 
@@ -38,21 +38,6 @@ def test_sets_hold_all_true_ranks_and_say_little_of_near_ties() -> None:
     assert inside >= 36
     assert widths[0] / 40 < 0.5
     assert widths[2:].min() / 40 > 1.5
-
-
-def test_a_tenth_of_the_draws_decides_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At every level, also where few draws have no such quantile: the same as from 200,000, but at the very edge."""
-    rng = np.random.default_rng(3)
-    root = rng.normal(size=(8, 8))
-    covariance, pairs = root @ root.T, np.array([(i, j) for i in range(8) for j in range(i)])
-    for level in (0.001, 0.01, 0.5, 0.95, 0.999, 0.9999):
-        statistic = rng.normal(size=len(pairs)) * 2.5
-        few = _rank_sets._stepdown(statistic, covariance, pairs, level, np.random.default_rng(0))
-        with monkeypatch.context() as patch:
-            patch.setattr(_rank_sets, "DRAWS", 200_000)
-            patch.setattr(_rank_sets, "FEWEST", 200_000)
-            many = _rank_sets._stepdown(statistic, covariance, pairs, level, np.random.default_rng(1))
-        assert few.sum() == pytest.approx(many.sum(), abs=1)
 
 
 def test_sets_are_at_least_as_narrow_as_bonferroni_and_follow_the_direction() -> None:

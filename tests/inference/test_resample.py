@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from abstain.inference import _resample, replicates
+from abstain.inference import _rank_sets, _resample, replicates
 from abstain.inference._lanes import _tally as kernel
 from abstain.inference._lanes import tally
 from abstain.inference._resample import LANES, plan
@@ -131,3 +131,18 @@ def test_compiled_replicates_are_those_of_numpy() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-12)
     _, here = next(plan(n).chunks(3, np.random.default_rng(1), tally))
     np.testing.assert_array_equal(here, counts(n, 3, seed=1))
+
+
+def test_a_tenth_of_the_draws_decides_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At every level, also where few draws have no such quantile: the same as from 200,000, but at the very edge."""
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(8, 8))
+    covariance, pairs = root @ root.T, np.array([(i, j) for i in range(8) for j in range(i)])
+    for level in (0.001, 0.01, 0.5, 0.95, 0.999, 0.9999):
+        statistic = rng.normal(size=len(pairs)) * 2.5
+        few = _rank_sets._stepdown(statistic, covariance, pairs, level, np.random.default_rng(0))
+        with monkeypatch.context() as patch:
+            patch.setattr(_rank_sets, "DRAWS", 200_000)
+            patch.setattr(_rank_sets, "FEWEST", 200_000)
+            many = _rank_sets._stepdown(statistic, covariance, pairs, level, np.random.default_rng(1))
+        assert few.sum() == pytest.approx(many.sum(), abs=1)
