@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -107,7 +108,8 @@ def test_who_is_killed_loses_the_units_that_it_was_at(folder: Path, monkeypatch:
         before, end = len(_computed(log)), time.monotonic() + 60.0
         while len(_computed(log)) < before + 2 + kill and process.poll() is None and time.monotonic() < end:
             time.sleep(0.002)
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # on a busy machine it may be done before it is looked at
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     monkeypatch.delenv("OWN_LOG")
     kept = len(list((folder / "study" / "units").glob("*.npz")))
