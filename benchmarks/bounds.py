@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 import abstain
+from abstain._fast import compiled
 from abstain.blocks._order import by_score
 from abstain.inference._influence import gradient, per_sample
-from abstain.inference._lanes import compiled
 from abstain.inference._unseen import Sizes, augmented, seen
 from abstain.metrics import parse
 from costs import (

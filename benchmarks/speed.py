@@ -21,12 +21,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import abstain
+from abstain import _fast
 from abstain.inference._influence import influence_of
 from abstain.metrics import get
 
@@ -82,6 +85,22 @@ def contenders(loss: Any, score: Any) -> dict[str, Callable[[], Any]]:
 
     jobs["torch-uncertainty AURC"] = peer
     return jobs
+
+
+@contextmanager
+def kernels(compiled: bool) -> Iterator[None]:
+    """Load numba, or do without any kernel."""
+    if compiled:
+        import numba  # noqa: F401
+
+        yield
+    else:
+        with mock.patch.object(_fast, "kernel", new=no_kernel):
+            yield
+
+
+def no_kernel(*_: Any) -> None:
+    """Return no kernel."""
 
 
 def warm_heap() -> Any:

@@ -15,7 +15,20 @@ from abstain import TieBlocks
 from abstain._checks import to_numpy
 from abstain._typing import NanPolicy
 from tests.blocks.reference import assert_same, assert_same_flags
+from tests.paths import PATHS, taken
 from tests.strategies import WEIGHTS, Problem, problems, weights
+
+
+@given(problems(losses=["binary"], weights=["none"]))
+def test_compiled_tables_have_the_same_bits(problem: Problem) -> None:
+    """Ties, both zeros, infinities, and scores of both signs, whose distance takes more bits than a key has."""
+    found = []
+    for path in PATHS:
+        with taken(path):
+            table = problem.table()
+        columns = (table.score, table.weight, table.loss, table.count)
+        found.append([np.ascontiguousarray(column).tobytes() for column in columns])
+    assert all(each == found[0] for each in found)
 
 
 @given(problems(weights=["none", "positive"]))

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
-from abstain.joint import _fast, _kernels
-
-#: NumPy alone, the kernels as plain Python, and compiled where numba is installed.
-PATHS = ["numpy", "python", *(["numba"] if importlib.util.find_spec("numba") else [])]
-
-
-@contextmanager
-def taken(path: str) -> Iterator[None]:
-    """Take one of the paths, however small the problem."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_fast, "MINIMUM", 10**12 if path == "numpy" else 0)
-        if path == "python":
-            patch.setattr(_fast, "_compiled", lambda name: getattr(_kernels, name))
-        yield
+from tests.paths import PATHS, taken
 
 
 @pytest.fixture(params=PATHS)

@@ -17,8 +17,8 @@ from abstain.joint._levels import frontier, stairs
 from abstain.joint._problem import problem
 from abstain.joint._quadrants import stable_order
 from tests.joint import references as slow
-from tests.joint.conftest import PATHS, taken
 from tests.joint.references import Columns, joint_problems, random_problem, value
+from tests.paths import PATHS, taken
 from tests.strategies import many
 
 THOUSAND = many(1000, suppress_health_check=[HealthCheck.too_slow])
@@ -82,38 +82,33 @@ def test_the_grid_is_the_loop(columns: Columns, T: int) -> None:
     assert value("ds_f1", columns, method="grid", T=T) == slow.grid_f1(columns, T)
 
 
-def test_all_paths_agree_on_a_large_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_paths_agree_on_a_large_problem() -> None:
     """NumPy and the kernels return the same thresholds and curves, with integer and with real weights."""
-    from abstain.joint import _fast, _kernels
-
     columns = random_problem(700, 900, decimals=2)
     results = []
-    for compiled in (False, True):
-        monkeypatch.setattr(_fast, "MINIMUM", 0 if compiled else 10**12)
-        monkeypatch.setattr(_fast, "_compiled", lambda name: getattr(_kernels, name))
+    for path in ("numpy", "python"):
         found = []
-        for prevalence in (None, 0.5, 1 / np.pi):
-            best = abstain.joint.ds_f1(**columns.named, prevalence=prevalence)
-            curves = [
-                function(**columns.named, prevalence=prevalence, operator="exact").frontier
-                for function in (abstain.joint.ds_aurc, abstain.joint.ds_augrc)
-            ]
-            found += [best.thresholds, *[c.n_correct.tolist() for c in curves if c is not None]]
-            found += [c.confidence_threshold.tolist() for c in curves if c is not None]
+        with taken(path):
+            for prevalence in (None, 0.5, 1 / np.pi):
+                best = abstain.joint.ds_f1(**columns.named, prevalence=prevalence)
+                curves = [
+                    function(**columns.named, prevalence=prevalence, operator="exact").frontier
+                    for function in (abstain.joint.ds_aurc, abstain.joint.ds_augrc)
+                ]
+                found += [best.thresholds, *[c.n_correct.tolist() for c in curves if c is not None]]
+                found += [c.confidence_threshold.tolist() for c in curves if c is not None]
         results.append(found)
     assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("decimals", [None, 1])
-def test_the_compiled_search_takes_the_same_pairs(
-    decimals: int | None, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_compiled_search_takes_the_same_pairs(decimals: int | None, path: str) -> None:
     """Branch and bound finds the same thresholds at every step with and without a compiler, not only the same area."""
-    columns = random_problem(400, 300, decimals=decimals)
-    data = problem(*columns, 1 / np.pi)
+    data = problem(*random_problem(400, 300, decimals=decimals), 1 / np.pi)
     found = stairs(data, False, True)
-    monkeypatch.setattr("abstain.joint._fast.MINIMUM", 10**12)
-    for one, other in zip(found, stairs(data, False, True), strict=True):
+    with taken("numpy"):
+        plain = stairs(data, False, True)
+    for one, other in zip(found, plain, strict=True):
         np.testing.assert_array_equal(one.n_id_accepted, other.n_id_accepted)
         np.testing.assert_array_equal(one.n_correct, other.n_correct)
         np.testing.assert_array_equal(one.confidence_threshold, other.confidence_threshold)

@@ -13,7 +13,7 @@ side, so that one row of counts is one cache line and every operation works on w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from abstain._checks import one_of, to_numpy
 from abstain._extras import lacking
+from abstain._fast import compiled
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.inference._resample import BLOCK, LANES, Counts
@@ -200,17 +201,6 @@ def scan_lanes(column: Column, counts: Counts) -> Sums:
 def tally(inside: IntArray, place: Counts, count: Counts) -> None:
     """Write how often each row of some blocks was drawn, compiled."""
     compiled(_tally)(inside, place, count, BLOCK)
-
-
-@cache
-def compiled(function: Any) -> Any:
-    """Return a kernel compiled by numba, from its cache on disk where that can be written."""
-    import numba
-
-    try:
-        return numba.njit(error_model="numpy", cache=True)(function)
-    except RuntimeError:  # no folder for the cache
-        return numba.njit(error_model="numpy")(function)
 
 
 def _tally(inside: Any, place: Any, count: Any, size: Any) -> None:

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+#: Below so many rows NumPy alone is as fast as loading numba; where that is done, as the kernels.
+PAYS = (3000, 100)
+
 
 def sweep(gain: Any, column: Any, ends: Any, total: Any, best: Any) -> tuple[Any, int]:
     """Return the largest sum of ``gain`` over any quadrant, and the first group that reaches it.

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from abstain import _fast
 from abstain._typing import IntArray
-from abstain.joint._fast import kernel
+from abstain.joint import _kernels
 from abstain.joint._frontier import RiskCoverageFrontier
 from abstain.joint._problem import CORRECT, OOD, Problem
 from abstain.joint._quadrants import Sweep, sweep_over
@@ -63,7 +64,7 @@ def _best_levels(data: Problem, generalized: bool) -> tuple[Sweep, IntArray]:
     kind = data.kind[sweep.rows]
     found = np.full((4, data.n_id + 1), -1, dtype=np.int64)
     shape = (3, sweep.column_threshold.size)
-    compiled = kernel("levels", sweep.rows.size)
+    compiled = _fast.kernel(_kernels.levels, sweep.rows.size, _kernels.PAYS)
     if compiled is not None:
         weights = (data.id_weight, data.ood_weight)
         compiled(kind, sweep.column, sweep.ends, *weights, generalized, np.zeros(shape, dtype=np.int64), found)

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from abstain import _fast
 from abstain._typing import FloatArray, IntArray
-from abstain.joint._fast import kernel
+from abstain.joint import _kernels
 from abstain.joint._problem import Problem, Thresholds
 
 
@@ -82,7 +83,7 @@ class Sweep:
         """Return the largest quadrant sum of the gains (per row of the sweep) and the first group that reaches it."""
         if not self.rows.size:
             return gain.dtype.type(0), 0
-        compiled = kernel("sweep", self.rows.size)
+        compiled = _fast.kernel(_kernels.sweep, self.rows.size, _kernels.PAYS)
         if compiled is not None:
             size = 1 << max(0, int(self.column_threshold.size - 1).bit_length())
             total, best = np.zeros((2, 2 * size), dtype=gain.dtype)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from abstain import _fast
 from abstain._typing import BoolArray, IntArray
-from abstain.joint._fast import kernel
+from abstain.joint import _kernels
 from abstain.joint._problem import Problem
 from abstain.joint._quadrants import Sweep, sweep_over
 
@@ -120,7 +121,7 @@ def search(data: Problem, *generalized: bool) -> tuple[Sweep, list[tuple[IntArra
     _alone(sweep, group, one, bests, packing)
     strips = np.minimum(np.arange(corner.shape[0]) * size, n_groups)
     start = np.append(0, sweep.ends)[strips]
-    compiled = kernel("steps", sweep.rows.size)
+    compiled = _fast.kernel(_kernels.steps, sweep.rows.size, _kernels.PAYS)
     if compiled is not None:
         order = np.lexsort((sweep.column // size, group // size))
         risk, least, found = (np.stack(each) for each in zip(*((b.risk, b.least, b.found) for b in bests), strict=True))
