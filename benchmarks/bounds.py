@@ -29,7 +29,6 @@ from costs import (
     compared,
     evaluated,
     influenced,
-    objective,
     over_argsort,
     population,
     ratio,
@@ -73,44 +72,71 @@ def medians(jobs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]
     return {name: statistics.median(each[1:]) for name, each in found.items()}
 
 
-def losses() -> dict[str, Callable[[], Any]]:
-    """Return twenty training steps on 128 x 1000 logits: what a loss by rank does beside cross-entropy."""
+def losses() -> tuple[Callable[[], Any], dict[str, Callable[[], Any]]]:
+    """Return twenty training steps on 128 x 1000 logits: cross-entropy, and what AURC and CWSA do beside it."""
     import torch
+    from torch import nn
 
-    step, plain = objective("AURCLoss")
+    from abstain.nn import AURCLoss, CWSALoss
+
     logits = torch.randn(128, 1000, generator=torch.Generator().manual_seed(0), requires_grad=True)
     labels = torch.randint(0, 1000, (128,), generator=torch.Generator().manual_seed(1))
-
-    def each(weighed: bool) -> None:
-        for _ in range(20):
-            logits.grad = None
-            one = torch.nn.functional.nll_loss(logits.log_softmax(-1), labels, reduction="none")
-            (torch.dot(one.detach(), one) if weighed else one.mean()).backward()
-
     weight = torch.rand(128, generator=torch.Generator().manual_seed(2))
-
-    def ranked() -> None:
-        for _ in range(20):
-            logits.grad = None
-            log_p = logits.log_softmax(-1)
-            log_p.detach().amax(-1).numpy().argsort()
-            torch.dot(weight, torch.nn.functional.nll_loss(log_p, labels, reduction="none")).backward()
-
+    ascending, rows = weight.numpy(), np.arange(128)
     places = torch.stack([logits.detach().argmax(-1), labels], dim=1)
 
-    def picked() -> None:
-        for _ in range(20):
-            logits.grad = None
-            logits.softmax(-1).gather(1, places).sum().backward()
+    def nll(log_p: Any) -> Any:
+        return nn.functional.nll_loss(log_p, labels, reduction="none")
 
-    return {
-        "cross-entropy": plain,
-        "cross-entropy of each row, and its mean": lambda: each(False),
-        "cross-entropy of each row, times a weight that is there": lambda: each(True),
-        "the same, beside the order of the largest probabilities": ranked,
-        "AURCLoss as it is": step,
-        "probabilities of the largest, whose place is there, and of the label": picked,
-        "CWSALoss as it is": objective("CWSALoss")[0],
+    def ranked() -> Any:
+        log_p = logits.log_softmax(-1)
+        log_p.detach().amax(-1).numpy().argsort()
+        return torch.dot(weight, nll(log_p))
+
+    class Weighed(nn.Module):
+        def forward(self) -> Any:
+            log_p, own = logits.log_softmax(-1), np.empty_like(ascending)
+            own[log_p.detach().amax(-1).numpy().argsort()] = ascending
+            return torch.dot(torch.from_numpy(own), nll(log_p))
+
+    def trusted(p: Any, columns: Any) -> Any:
+        confidence, right = p.gather(1, columns).unbind(1)
+        return torch.dot(nn.functional.softplus(confidence - 0.5, beta=20.0), torch.rsub(right, 0.5, alpha=1.0))
+
+    class Untied(nn.Module):
+        def forward(self) -> Any:
+            p = logits.softmax(-1)
+            values = p.detach().numpy()
+            place = values.argmax(1)
+            most = values[rows, place]
+            values[rows, place] = -1.0
+            assert not (values[rows, values.argmax(1)] == most).any()
+            values[rows, place] = most
+            return trusted(p, torch.stack([torch.from_numpy(place), labels], dim=1))
+
+    def steps(loss: Callable[[], Any]) -> Callable[[], None]:
+        def job() -> None:
+            logits.grad = None  # then a gradient is added to that of the step before, as in ``costs.py``
+            for _ in range(20):
+                loss().backward()
+
+        return job
+
+    aurc, cwsa = AURCLoss(), CWSALoss()
+    return steps(lambda: nn.functional.cross_entropy(logits, labels)), {
+        "cross-entropy of each row, and its mean": steps(lambda: nll(logits.log_softmax(-1)).mean()),
+        "cross-entropy of each row, times a weight that is there": steps(
+            lambda: torch.dot(weight, nll(logits.log_softmax(-1)))
+        ),
+        "the same, beside the order of the largest probabilities": steps(ranked),
+        "the same as a module, with weights put into this order": steps(Weighed()),
+        "AURCLoss as it is": steps(lambda: aurc(logits, labels)),
+        "probabilities of the largest, whose place is there, and of the label": steps(
+            lambda: logits.softmax(-1).gather(1, places).sum()
+        ),
+        "the same, and their trust and gain": steps(lambda: trusted(logits.softmax(-1), places)),
+        "the same as a module that finds the place and looks for ties": steps(Untied()),
+        "CWSALoss as it is": steps(lambda: cwsa(logits, labels)),
     }
 
 
@@ -214,14 +240,15 @@ def main() -> None:
     for name, seconds in found.items():
         print(f"{name:<70} {seconds / found['argsort']:6.2f} x argsort")
 
-    for n, steps, often in ((1000, evaluation(1000), 3 * rounds), (1_000_000, comparison(), max(rounds // 3, 1))):
-        yard = functools.partial(values, *population(n))
+    plain, of_losses = losses()
+    for over, yard, steps, often in (
+        ("AURC + AUGRC of 1,000", functools.partial(values, *population(1000)), evaluation(1000), 3 * rounds),
+        ("AURC + AUGRC", functools.partial(values, loss, score), comparison(), max(rounds // 3, 1)),
+        ("cross-entropy", plain, of_losses, 4 * rounds),
+    ):
         for name, job in steps.items():
             found_here = ratio(Cost(name, "", 0.0, 0.0, often, lambda pair=(job, yard): pair))[0]  # type: ignore[misc]
-            print(f"{n:<8,} {name:<61} {found_here:6.2f} x AURC + AUGRC")
-
-    for name, seconds in medians(losses(), 4 * rounds).items():
-        print(f"{name:<70} {1e6 * seconds / 20:6.0f} us")
+            print(f"{name:<70} {found_here:6.2f} x {over}")
     del guard
 
 

@@ -72,7 +72,7 @@ def written_out(logits, target, *, threshold=0.5, temperature=0.05, penalty=1.0,
     """CWSALoss, one operation after the other as the docstring of smooth_cwsa has them."""
     p = logits.softmax(dim=-1)
     confidence = p.amax(dim=-1)
-    right = p[torch.arange(len(p)), target] if correctness == "soft" else 1.0 * (logits.argmax(dim=-1) == target)
+    right = p[torch.arange(len(p)), target] if correctness == "soft" else (logits.argmax(dim=-1) == target).to(p)
     above = (confidence - threshold) / temperature
     trust = torch.nn.functional.softplus(above) * (temperature / (1.0 - threshold))
     gain = (trust * (1.0 - (1.0 + penalty) * (1.0 - right))).sum()
@@ -90,7 +90,7 @@ def batch(shape=(64, 10), tied=False, dtype=torch.float64):
 OPTIONS = [
     {},
     {"denominator": "accepted", "penalty": 0.3},
-    {"correctness": "hard", "threshold": 0.2, "temperature": 0.4},
+    {"correctness": "hard", "threshold": 0.2, "temperature": 0.4, "penalty": 0.3},
     {"denominator": "accepted", "correctness": "hard", "penalty": 0.0},
 ]
 

@@ -81,28 +81,31 @@ def smooth_cwsa(
         raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
     if not len(loss):
         raise ValueError("loss is empty; at least one sample is needed, so leave this batch out")
-    worth = 1.0 / (1.0 + penalty) - at_least_float32(loss)
-    return _smooth(worth, at_least_float32(confidence), tau, temperature, denominator, 1.0 + penalty)
+    share = _share(len(loss), tau, denominator)
+    gain = torch.rsub(at_least_float32(loss), share, alpha=share * (1.0 + penalty))
+    return _smooth(gain, at_least_float32(confidence), tau, temperature, denominator)
 
 
-def _smooth(
-    worth: Tensor, confidence: Tensor, tau: float, temperature: float, denominator: Denominator, factor: float
-) -> Tensor:
-    """Return ``factor`` times the sum of trust times worth, over how many are accepted, or over all.
+def _share(n: int, tau: float, denominator: Denominator) -> float:
+    """Return what a sample's trust and gain are multiplied by; how many are accepted divides their sum."""
+    return 1.0 / ((1.0 - tau) * (n if denominator == "all" else 1))
 
-    The gain 1 - (1 + penalty) loss is (1 + penalty) times the worth 1 / (1 + penalty) - loss. A step on 128 samples
-    costs as much as it has operations: six of PyTorch's own are cheaper than one written in Python, there and back.
+
+def _smooth(gain: Tensor, confidence: Tensor, tau: float, temperature: float, denominator: Denominator) -> Tensor:
+    """Return the sum of trust times gain, over how many are accepted if this is the denominator.
+
+    A step on 128 samples costs as much as it has operations: five of PyTorch's own are cheaper than one written in
+    Python, there and back.
     """
     above = confidence - tau
     trust = nn.functional.softplus(above, beta=1.0 / temperature)
-    if trust.dtype != worth.dtype:
-        trust, worth = trust.double(), worth.double()
-    gain = torch.dot(trust, worth)
+    if trust.dtype != gain.dtype:
+        trust, gain = trust.double(), gain.double()
+    total = torch.dot(trust, gain)
     if denominator == "all":
-        return gain * (factor / ((1.0 - tau) * len(worth)))
+        return total
     # where all is rejected, trust and acceptance vanish together: their ratio must not become 0 / 0
-    accepted = (above / temperature).sigmoid().sum().clamp_min(1e-12)
-    return gain * (factor / (1.0 - tau)) / accepted
+    return total / (above / temperature).sigmoid().sum().clamp_min(1e-12)
 
 
 def _checked(
@@ -169,9 +172,12 @@ class CWSALoss(nn.Module):
         if place is not None:  # both by one kernel, and back by one
             confidence, right = p.gather(1, place).unbind(1)
         else:
-            confidence, right = p.amax(dim=-1), p.gather(1, target[:, None])[:, 0] if soft else hits(logits, target)
-        worth = right - self.penalty / (1.0 + self.penalty)
-        return _smooth(worth, confidence, self.threshold, self.temperature, self.denominator, -1.0 - self.penalty)
+            confidence = p.amax(dim=-1)
+            right = p.gather(1, target[:, None])[:, 0] if soft else hits(logits, target).to(p.dtype)
+        share = _share(logits.shape[0], self.threshold, self.denominator)
+        # minus the gain of the loss 1 - right
+        lost = torch.rsub(right, share * self.penalty, alpha=share * (1.0 + self.penalty))
+        return _smooth(lost, confidence, self.threshold, self.temperature, self.denominator)
 
     def extra_repr(self) -> str:
         return f"threshold={self.threshold}, temperature={self.temperature}, penalty={self.penalty}"

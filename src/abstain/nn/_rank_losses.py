@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from abstain._checks import one_of
 from abstain.nn._confidence import Confidence, at_least_float32, check_confidence, confidence_of
 from abstain.nn._distributed import gather_vector, own_part
-from abstain.nn._weights import RankEstimator, Ties, loss_weights
+from abstain.nn._weights import RankEstimator, Ties, weights_per
 
 Reduction = Literal["mean", "none"]
 _REDUCTIONS = get_args(Reduction)
@@ -86,17 +86,18 @@ def rank_weighted_loss(
         raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
     loss = at_least_float32(loss)
     ranked, sizes = gather_vector(confidence.detach()) if distributed else (confidence, [loss.shape[-1]])
-    weights = loss_weights(ranked, estimator, ties=ties, dtype=loss.dtype)
+    summed = reduction == "mean" and loss.ndim == 1
+    # so that a dot product, one operation with a gradient, is the mean; DDP averages over processes with their sizes
+    per = sum(sizes) / len(sizes) if summed else 1.0
+    weights = weights_per(ranked, estimator, ties, loss.dtype, per)
     if unit_mean:
-        weights = weights / weights.mean(dim=-1, keepdim=True)
+        weights = weights / (per * weights.mean(dim=-1, keepdim=True))
     if distributed:
         weights = own_part(weights, sizes)
-    if reduction == "none":
-        return weights * loss
-    if loss.ndim > 1:
-        return (weights * loss).mean()
-    # one operation with a gradient; DDP averages over processes, so each divides by the mean of their batch sizes
-    return torch.dot(weights.mul_(len(sizes) / sum(sizes)), loss)  # nobody else has seen these weights
+    if summed:
+        return torch.dot(weights, loss)
+    weighted = weights * loss
+    return weighted if reduction == "none" else weighted.mean()
 
 
 class _RankLoss(nn.Module):
@@ -146,10 +147,10 @@ def hits(logits: Tensor, target: Tensor) -> Tensor:
 def check_batch(logits: Tensor, target: Tensor, least: int = 1) -> None:
     """Refuse logits and labels that do not belong together, or are too few for a mean."""
     check_tensors(logits=logits, target=target)
-    if logits.ndim != 2 or target.ndim != 1 or len(logits) != len(target):
+    if logits.ndim != 2 or target.ndim != 1 or logits.shape[0] != target.shape[0]:
         shapes = f"logits: {tuple(logits.shape)}, target: {tuple(target.shape)}"
         raise ValueError(f"shapes do not fit ({shapes}); give logits (n, n_classes) and class indices (n,)")
-    if len(logits) < least:
+    if logits.shape[0] < least:
         raise ValueError("logits is empty; at least one sample is needed, so leave this batch out")
 
 

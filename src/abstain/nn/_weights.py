@@ -39,24 +39,32 @@ def _build(estimator: RankEstimator, n: int, cumulative: bool, device: torch.dev
     return torch.cat([weights.new_zeros(1), weights.cumsum(0)]) if cumulative else weights
 
 
-def _table(estimator: RankEstimator, n: int, dtype: torch.dtype, device: torch.device, cumulative: bool) -> Tensor:
-    """What ``_build`` gives, remembered: building it costs more than the loss.
+def _table(
+    estimator: RankEstimator,
+    n: int,
+    dtype: torch.dtype,
+    device: torch.device,
+    cumulative: bool = False,
+    per: float = 1.0,
+) -> Tensor:
+    """What ``_build`` gives over ``per``, remembered: building it costs more than the loss.
 
     It is built on the CPU for every device: there are float64 and a deterministic ``cumsum``.
     """
     if torch.compiler.is_compiling():  # a constant of the graph; a lookup would only guard on the dictionary
         place = _CPU if device.type == "mps" else device
-        return _build(estimator, n, cumulative, place).to(device, dtype)
-    key = (estimator, n, dtype, device, cumulative)
-    if key not in _TABLES:
+        return _build(estimator, n, cumulative, place).to(device, dtype) * (1.0 / per)
+    key = (estimator, n, dtype, device, cumulative, per)
+    table = _TABLES.get(key)
+    if table is None:
         with torch.inference_mode(False):  # else the table could never serve a training step
-            table = _build(estimator, n, cumulative, _CPU).to(device, dtype)
+            table = _build(estimator, n, cumulative, _CPU).to(device, dtype) * (1.0 / per)
         if type(table) is not Tensor:  # fake tensors of a dry run must not serve real steps
             return table
         if len(_TABLES) >= _MOST_TABLES:
             _TABLES.clear()
         _TABLES[key] = table
-    return _TABLES[key]
+    return table
 
 
 def _exact(confidence: Tensor, estimator: RankEstimator, dtype: torch.dtype) -> Tensor:
@@ -75,18 +83,50 @@ def _exact(confidence: Tensor, estimator: RankEstimator, dtype: torch.dtype) -> 
     low = torch.searchsorted(ascending, confidence)
     if estimator == "augrc":
         return (low + high).to(dtype) / (2 * n)
-    total = _table(estimator, n, wide, confidence.device, True)
+    total = _table(estimator, n, wide, confidence.device, cumulative=True)
     return ((total.take(high) - total.take(low)) / (high - low)).to(dtype)
 
 
-def _in_memory(vector: Tensor) -> Any:
-    """Return a vector as NumPy sees it; None on a device, while compiling and where no memory is its own."""
-    if vector.ndim != 1 or vector.device.type != "cpu" or torch.compiler.is_compiling():
+def _by_numpy(confidence: Tensor, weights: Tensor) -> Tensor | None:
+    """Return the weights by rank of a batch on the CPU, which NumPy sorts in a third of PyTorch's time.
+
+    None for several batches, on a device, while compiling and where no memory is its own.
+    """
+    if confidence.ndim != 1 or not confidence.is_cpu or torch.compiler.is_compiling():
         return None
     try:
-        return vector.numpy()
+        scores, ascending = confidence.numpy(), weights.numpy()
     except (RuntimeError, TypeError):  # as under torch.func, or bfloat16
         return None
+    ranked = np.empty_like(ascending)
+    ranked[scores.argsort()] = ascending
+    return torch.from_numpy(ranked)
+
+
+def _refuse(confidence: Tensor, estimator: str, ties: str) -> None:
+    """Refuse unknown options and what has no ranks."""
+    if estimator not in _ESTIMATORS or ties not in _TIES:  # one_of in every step costs as much as a kernel
+        one_of(estimator, _ESTIMATORS, "estimator")
+        one_of(ties, _TIES, "ties")
+    if confidence.ndim == 0 or confidence.shape[-1] == 0:
+        raise ValueError(f"confidence has shape {tuple(confidence.shape)}; at least one sample is needed")
+
+
+def weights_per(
+    confidence: Tensor, estimator: RankEstimator, ties: Ties, dtype: torch.dtype, per: float = 1.0
+) -> Tensor:
+    """Return :func:`loss_weights` over ``per``, such as the number of samples, for which a table costs nothing."""
+    _refuse(confidence, estimator, ties)
+    confidence = confidence.detach()
+    if ties == "exact":
+        return _exact(confidence, estimator, dtype).mul_(1.0 / per)
+    weights = _table(estimator, confidence.shape[-1], dtype, confidence.device, per=per)
+    ranked = _by_numpy(confidence, weights)
+    if ranked is not None:
+        return ranked
+    order = confidence.argsort(dim=-1)
+    result = torch.empty_like(confidence, dtype=dtype)
+    return result.scatter_(-1, order, weights if order.ndim == 1 else weights.expand(order.shape))
 
 
 def loss_weights(
@@ -149,26 +189,10 @@ def loss_weights(
     >>> nn.loss_weights(torch.tensor([0.9, 0.5, 0.5, 0.1]), "augrc", ties="exact")
     tensor([0.8750, 0.5000, 0.5000, 0.1250])
     """
-    if estimator not in _ESTIMATORS or ties not in _TIES:  # one_of in every step costs as much as a kernel
-        one_of(estimator, _ESTIMATORS, "estimator")
-        one_of(ties, _TIES, "ties")
-    confidence = confidence.detach()
-    if confidence.ndim == 0 or confidence.shape[-1] == 0:
-        raise ValueError(f"confidence has shape {tuple(confidence.shape)}; at least one sample is needed")
     if dtype is None:
         dtype = torch.float64 if confidence.dtype == torch.float64 else torch.float32
-    if distributed:
-        everything, sizes = gather_vector(confidence)
-        return own_part(loss_weights(everything, estimator, ties=ties, dtype=dtype), sizes)
-    if ties == "exact":
-        return _exact(confidence, estimator, dtype)
-    weights = _table(estimator, confidence.shape[-1], dtype, confidence.device, False)
-    scores = _in_memory(confidence)
-    ascending = None if scores is None else _in_memory(weights)
-    if ascending is not None:  # a batch is sorted by NumPy in a third of PyTorch's time
-        ranked = np.empty_like(ascending)
-        ranked[scores.argsort()] = ascending
-        return torch.from_numpy(ranked)
-    order = confidence.argsort(dim=-1)
-    result = torch.empty_like(confidence, dtype=dtype)
-    return result.scatter_(-1, order, weights if order.ndim == 1 else weights.expand(order.shape))
+    if not distributed:
+        return weights_per(confidence, estimator, ties, dtype)
+    _refuse(confidence, estimator, ties)
+    everything, sizes = gather_vector(confidence.detach())
+    return own_part(weights_per(everything, estimator, ties, dtype), sizes)
