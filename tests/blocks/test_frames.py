@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -47,8 +48,9 @@ ENGINES: dict[str, Callable[[pl.DataFrame], Any]] = {
 
 @pytest.fixture(autouse=True, params=["read", "grouped"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Take either way to the table, whatever the first rows say: small frames would always be read."""
-    monkeypatch.setattr("abstain.blocks._frame._worth_grouping", lambda nw, rows: request.param == "grouped")
+    """Take either way to the table, whatever the first rows say: small frames would always be read, and at once."""
+    monkeypatch.setattr("abstain.blocks._frame.FIRST", 1)
+    monkeypatch.setattr("abstain.blocks._frame._worth_grouping", lambda first, number: request.param == "grouped")
     return str(request.param)
 
 
@@ -260,6 +262,15 @@ def test_frames_merge_with_samples(engine: Callable[[pl.DataFrame], Any]) -> Non
     shard = TieBlocks.from_frame(engine(pl.DataFrame({"g": [0.5, -0.0], "l": [1, 0]})), **NAMES)
     merged = shard.merge(TieBlocks.from_samples([1, 1], [0.0, 0.9]))
     assert_same(merged, slow_table([1, 0, 1, 1], [0.5, 0.0, 0.0, 0.9]), exact=True)
+
+
+def test_a_scan_that_holds_more_rows_than_it_did(way: str) -> None:
+    """A relation that draws its rows anew each time may hold others than were counted."""
+    connection = duckdb.connect()
+    seen = itertools.count()
+    connection.create_function("drawn", lambda _: next(seen) >= 1000, ["BIGINT"], "BOOLEAN", side_effects=True)
+    scan = connection.sql("select g, 0 as l from range(2000) t(g) where drawn(g)")
+    assert TieBlocks.from_frame(scan, **NAMES).n == 2000
 
 
 @pytest.mark.parametrize("distinct", [300, 10**9])

@@ -11,7 +11,9 @@ Every engine leaves null losses out of a sum but not out of a count (the risk wo
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 KEY, LOSS, WEIGHT = "abstain_score", "abstain_loss", "abstain_weight"
 #: How many first rows tell whether scores tie; how many rows a group must hold on average to be summed by the engine.
 FIRST, WIDE = 65_536, 8.0
+
+#: Columns in memory, and how many of their numbers are missing: these have become NaN.
+Read = tuple[dict[str, FloatArray], dict[str, int]]
 
 
 def build(
@@ -59,8 +64,18 @@ def build(
     if sample_weight is not None:
         columns[WEIGHT] = _number(nw, schema, sample_weight)
     rows = lazy.select(**columns)
-    if not _worth_grouping(nw, rows):
-        return _read(make, rows.collect(), names, nan_policy, oracle, moments)
+    number = int(rows.select(nw.len().alias("n")).collect()["n"][0])
+    if not number:
+        raise ValueError("frame has no rows; at least one sample is needed")
+    if engine_of(lazy) == "duckdb" and number >= FIRST:
+        batches = _batches(rows.to_native())
+        first = _first(batches)
+        if not _worth_grouping(np.concatenate([each.column(KEY).to_numpy() for each in first])[:FIRST], number):
+            read = _joined(chain(first, batches), list(columns), number)
+            return _read(make, *read, names, nan_policy, oracle, moments)
+        batches.close()
+    elif number < FIRST or not _worth_grouping(rows.select(KEY).head(FIRST).collect()[KEY].to_numpy(), number):
+        return _read(make, *_columns(rows.collect()), names, nan_policy, oracle, moments)
     if sample_weight is not None:  # a row of weight 0 is none, and needs no score
         score = nw.col(KEY)
         nothing = score.is_nan() & (nw.col(WEIGHT) == 0.0)
@@ -75,34 +90,67 @@ def build(
     return replace(table, _oracle=_group(make, nw, by_loss, "raise", moments, names, facts))
 
 
-def _worth_grouping(nw: Any, rows: Any) -> bool:
-    """Whether a group holds several rows, as far as the first rows tell: Chao's estimate of the number of scores.
+def _worth_grouping(first: FloatArray, number: int) -> bool:
+    """Whether a group holds several rows, as far as the first ones tell: Chao's estimate of the number of scores.
 
     Scores seen once and twice say how many are still unseen; where none is seen twice, there is no end to them.
     """
-    first = rows.select(KEY).head(FIRST).collect()[KEY].to_numpy()
-    if len(first) < FIRST:
-        return False
     seen = np.unique(np.unique(first, return_counts=True)[1], return_counts=True)
     times = dict(zip(*(each.tolist() for each in seen), strict=True))
     distinct, once, twice = sum(times.values()), times.get(1, 0), times.get(2, 0)
     expected = distinct + once * (once - 1) / (2.0 * (twice + 1))
-    return bool(int(rows.select(nw.len().alias("n")).collect()["n"][0]) > WIDE * expected)
+    return bool(number > WIDE * expected)
+
+
+def _columns(frame: Any) -> Read:
+    """Return the columns of a frame in memory."""
+    found = {name: np.asarray(frame[name].to_numpy(), dtype=np.float64) for name in frame.columns}
+    return found, {name: int(frame[name].null_count()) for name in frame.columns}
+
+
+def _batches(relation: Any) -> Generator[Any, None, None]:
+    """Yield the rows of a relation of DuckDB in parts: a whole table takes as much memory again to be joined."""
+    import pyarrow
+
+    with pyarrow.RecordBatchReader.from_stream(relation) as reader:
+        yield from reader
+
+
+def _first(batches: Iterator[Any]) -> list[Any]:
+    """Return as many parts as hold the first rows."""
+    found: list[Any] = []
+    while sum(each.num_rows for each in found) < FIRST and (batch := next(batches, None)) is not None:
+        found.append(batch)
+    return found
+
+
+def _joined(batches: Iterable[Any], names: list[str], number: int) -> Read:
+    """Write the parts below each other; a relation that draws rows anew may hold others than were counted."""
+    column, missing, start = {name: np.empty(number) for name in names}, dict.fromkeys(names, 0), 0
+    for batch in batches:
+        stop = start + batch.num_rows
+        for name in names:
+            if stop > len(column[name]):
+                column[name] = np.append(column[name], np.empty(stop - start))
+            column[name][start:stop] = batch.column(name).to_numpy(zero_copy_only=False)
+            missing[name] += batch.column(name).null_count
+        start = stop
+    return {name: values[:start] for name, values in column.items()}, missing
 
 
 def _read(
-    make: type[TieBlocks], frame: Any, names: list[str], nan_policy: NanPolicy, oracle: bool, moments: bool
+    make: type[TieBlocks],
+    column: dict[str, FloatArray],
+    missing: dict[str, int],
+    names: list[str],
+    nan_policy: NanPolicy,
+    oracle: bool,
+    moments: bool,
 ) -> TieBlocks:
-    """Read the columns and build the table as from arrays, with the errors of a frame."""
-    if not len(frame):
-        raise ValueError("frame has no rows; at least one sample is needed")
-    column: dict[str, FloatArray] = {}
-    for name in frame.columns:
-        column[name] = np.asarray(frame[name].to_numpy(), dtype=np.float64)
+    """Build the table from columns in memory as from arrays, with the errors of a frame."""
     for role, name in zip((LOSS, WEIGHT), names[1:], strict=False):
         if column[role].view(np.uint64).max() > LARGEST_BITS:  # a sign, infinity and NaN are larger bits
-            _refuse_bad_rows(_problems(column[role], int(frame[role].null_count())), role, name)
-    del frame
+            _refuse_bad_rows(_problems(column[role], missing[role]), role, name)
     weight = column.get(WEIGHT)
     if weight is not None:
         _refuse_no_weight(weight, names)
@@ -142,7 +190,7 @@ def _flag(nw: Any, condition: Any) -> Any:
 
 def _facts(nw: Any, rows: Any, nan_policy: NanPolicy, names: list[str]) -> dict[str, int]:
     """Count in one pass what must not be there, which is refused, and what the table must know of all rows."""
-    counted = {"rows": nw.lit(1)}
+    counted: dict[str, Any] = {}
     for role, _ in zip((LOSS, WEIGHT), names[1:], strict=False):
         column = nw.col(role)
         problems = {
@@ -162,8 +210,6 @@ def _facts(nw: Any, rows: Any, nan_policy: NanPolicy, names: list[str]) -> dict[
     # plain sums of plain columns: some engines cannot aggregate anything else
     sums = rows.select(nw.col(KEY), **counted).select(nw.col(*counted).sum()).collect()
     facts = {name: int(sums[name][0] or 0) for name in counted}
-    if not facts["rows"]:
-        raise ValueError("frame has no rows; at least one sample is needed")
     for role, name in zip((LOSS, WEIGHT), names[1:], strict=False):
         start = f"{role}_"
         _refuse_bad_rows({key[len(start) :]: n for key, n in facts.items() if key.startswith(start)}, role, name)
