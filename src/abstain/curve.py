@@ -201,11 +201,12 @@ class RiskCoverageCurve:
         if j < 0:
             why = "nothing is accepted, so the selective risk is undefined"
             return OperatingPoint(np.inf, 0.0, np.nan, 0.0, 0, self.blocks.n, why)
+        weight, loss = self.blocks.cumulative_weight[j], self.blocks.cumulative_loss[j]
         return OperatingPoint(
             threshold=float(self.threshold[j]),
-            coverage=float(self.blocks.cumulative_weight[j]) / self.blocks.total_weight,
-            selective_risk=float(self.selective_risk[j]),
-            generalized_risk=float(self.blocks.cumulative_loss[j]) / self.blocks.total_weight,
+            coverage=float(weight) / self.blocks.total_weight,
+            selective_risk=float(loss / weight),  # of one point: the column of all is not made
+            generalized_risk=float(loss) / self.blocks.total_weight,
             n_accepted=int(self.blocks.count[: j + 1].sum()),
             n=self.blocks.n,
         )

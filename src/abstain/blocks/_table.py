@@ -333,6 +333,11 @@ class TieBlocks:
         """Risk at full coverage; the error rate for a 0/1 loss."""
         return self.total_loss / self.total_weight
 
+    def _part(self, column: str, part: slice) -> FloatArray:
+        """Return some rows of a column; a table that makes its columns when they are read makes no others."""
+        found: FloatArray = getattr(self, column)[part]
+        return found
+
     def _let_go(self, sums: bool = True) -> None:
         """Give back the memory of columns that can be computed again: the risks, and the cumulative ``sums``."""
         _ = self.total_weight, self.total_loss

@@ -167,6 +167,8 @@ def begin(
     if binomial is not None:
         return across(metric, blocks, binomial, level, strata, clusters)
     limit = limit_of(metric, blocks)
+    if len(blocks) > MOST_KEPT:
+        blocks._let_go(sums=False)
     try:
         number, square, fourth = _powers(gradient(metric.base, blocks), blocks, strata, clusters)
     except Undefined as why:

@@ -19,7 +19,7 @@ import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._quantiles import beta_quantile, gamma_quantile
-from abstain._sums import over_rows, parts, same
+from abstain._sums import mapped, over_rows, parts, same
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import counted_terms, gradient
@@ -68,10 +68,14 @@ def one_more(
     sizes = [sizes_of(blocks, clusters)]
     if blocks.binary:
         sizes.append(Sizes(0.0, 0.0, 1.0))
+    if len(blocks) > MOST_KEPT:
+        blocks._let_go(sums=False)
     for size in sizes:
         each = _with(list(serving.values()), blocks, size, strata, clusters)
         for k, one in zip(serving, each, strict=True):
             found[k] += (one,)
+    if len(blocks) > MOST_KEPT:
+        blocks._let_go()
     return found
 
 
@@ -95,12 +99,7 @@ def _with(
     clusters: ArrayLike | None,
 ) -> Iterator[OneMore]:
     """Yield what the unseen loss makes of each metric, to whose smooth form its offset is added."""
-    large = len(blocks) > MOST_KEPT
-    if large:
-        blocks._let_go(sums=False)
     more, cubes = augmented(blocks, size)
-    if large:
-        blocks._let_go()
     for metric, offset in metrics:
         value, derivative = metric.smooth(more), gradient(metric, more)
         unseen = size.number**2 * _moved(derivative, size, cubes, blocks.total_weight)
@@ -131,6 +130,8 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
     """
     samples = blocks.samples
     assert samples is not None
+    if samples.sample_weight is None and len(blocks) > MOST_KEPT:
+        return _WithOneMore(blocks, size), blocks.weight
     total, number = blocks.total_weight, size.number
     second: Any = blocks.weight
     third = second
@@ -158,6 +159,68 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
         loss += blocks.cumulative_loss
         more.__dict__["cumulative_loss"], more.__dict__["cumulative_weight"] = loss, accepted * (1.0 + each)
     return more, third
+
+
+class _WithOneMore(TieBlocks):
+    """The same of unweighted rows, whose columns are made when they are read, from those of the table without it.
+
+    Of a table of millions of blocks four more columns are felt.
+    """
+
+    _without: TieBlocks
+    _size: Sizes
+
+    def __init__(self, without: TieBlocks, size: Sizes) -> None:
+        kept = ("score", "count", "binary", "samples", "n_rejected", "n_dropped", "n")
+        self.__dict__.update({name: getattr(without, name) for name in kept}, _without=without, _size=size)
+        self.__dict__.update(frequencies=False, moments=None, _oracle=None if without.binary else without._oracle)
+
+    def _part(self, column: str, part: slice) -> FloatArray:
+        without, (mean, _, number) = self._without, self._size
+        if mean == 0.0 and column in ("loss", "cumulative_loss"):
+            return without._part(column, part)
+        total, accepted = without.total_weight, without.cumulative_weight
+        if column == "cumulative_weight":
+            return np.asarray(accepted[part] * (1.0 + number / total))
+        if column == "cumulative_loss":
+            more = accepted[part] * (mean * (number / total))
+            more += without.cumulative_loss[part]
+            return more
+
+        def added(weight: FloatArray, *factors: float) -> FloatArray:
+            more = weight / total
+            for factor in factors:
+                if factor != 1.0:  # as for each error of a 0/1 loss
+                    more *= factor
+            return more
+
+        if column == "weight":
+            return mapped(without.weight[part], lambda weight: weight + added(weight, number))
+        return np.asarray(without.loss[part] + mapped(without.weight[part], lambda weight: added(weight, number, mean)))
+
+    @property
+    def weight(self) -> FloatArray:
+        return self._part("weight", slice(None))
+
+    @property
+    def loss(self) -> FloatArray:
+        return self._part("loss", slice(None))
+
+    @property
+    def cumulative_weight(self) -> FloatArray:
+        return self._part("cumulative_weight", slice(None))
+
+    @property
+    def cumulative_loss(self) -> FloatArray:
+        return self._part("cumulative_loss", slice(None))
+
+    @property
+    def total_weight(self) -> float:
+        return float(self._part("cumulative_weight", slice(-1, None))[0])
+
+    @property
+    def total_loss(self) -> float:
+        return float(self._part("cumulative_loss", slice(-1, None))[0])
 
 
 def sizes_of(blocks: TieBlocks, clusters: ArrayLike | None = None) -> Sizes:

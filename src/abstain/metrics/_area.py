@@ -10,13 +10,15 @@ ranks       weights that depend on integer ranks only ("harmonic", "log"), avera
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from abstain._checks import UnmetNeed, fraction
 from abstain._harmonic import harmonic_difference, mean_harmonic, mean_log
-from abstain._sums import inner, mapped, parts
+from abstain._sums import ROOM, inner, mapped, parts
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.metrics._gradient import Gradient
@@ -44,14 +46,16 @@ def from_below(values: FloatArray) -> FloatArray:
     return np.cumsum(values[::-1])[::-1]
 
 
-def _shares_from_below(blocks: TieBlocks, width: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The sums from_below of width / W and of its products with the risk, as the parts of one complex sum.
+def _shares_from_below(blocks: TieBlocks, coverage_range: Range) -> tuple[FloatArray, FloatArray]:
+    """The sums from_below of the widths / W and of their products with the risk, as the parts of one complex sum.
 
     Each step of a sum waits for the one before, so that a sum of pairs costs no more than a sum of numbers.
     """
     pairs = np.empty(len(blocks), dtype=np.complex128)
-    np.divide(width, blocks.cumulative_weight, out=pairs.real)
+    whole = None if coverage_range == FULL else _width(blocks, coverage_range)
     for part in parts(len(blocks)):
+        width = blocks._part("weight", part) if whole is None else whole[part]
+        np.divide(width, blocks._part("cumulative_weight", part), out=pairs.real[part])
         np.multiply(pairs.real[part], _risk(blocks, part), out=pairs.imag[part])
     np.cumsum(pairs[::-1], out=pairs[::-1])
     return pairs.real, pairs.imag
@@ -65,7 +69,18 @@ def _risk(blocks: TieBlocks, part: slice) -> FloatArray:
     """The risks of some blocks, from the table if it keeps them."""
     if len(blocks) <= KEPT or "selective_risk" in blocks.__dict__:
         return blocks.selective_risk[part]
-    return blocks.cumulative_loss[part] / blocks.cumulative_weight[part]
+    return blocks._part("cumulative_loss", part) / blocks._part("cumulative_weight", part)
+
+
+def _weighed(blocks: TieBlocks, column: Callable[[slice], FloatArray]) -> float:
+    """Return the sum of the weights times a column, of which parts are made: the sum of their products in parts.
+
+    Of weights that are all 1 there are no products.
+    """
+    first = blocks._part("weight", slice(0, 1))
+    if len(blocks) <= ROOM or not (first.strides[0] or first[0] != 1.0):
+        return inner(blocks.weight, column(slice(None)))
+    return math.fsum(inner(blocks._part("weight", part), column(part)) for part in parts(len(blocks), ROOM))
 
 
 def below(values: FloatArray) -> FloatArray:
@@ -95,14 +110,14 @@ def step_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """Integral of the step curve R_j over coverage: (1/T) sum_j m_j L_j / W_j."""
     if coverage_range != FULL:
         return inner(_width(blocks, coverage_range), blocks.selective_risk) / blocks.total_weight
-    return blocks.once("step_area", lambda: inner(blocks.weight, _risk(blocks, slice(None))) / blocks.total_weight)
+    return blocks.once("step_area", lambda: _weighed(blocks, lambda part: _risk(blocks, part)) / blocks.total_weight)
 
 
 def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     """Derivative of step_area: block k moves its own width, every risk from k on, and the total."""
-    W, T = blocks.cumulative_weight, blocks.total_weight
+    T = blocks.total_weight
     area = step_area(blocks, coverage_range)
-    per_loss, shrink = _shares_from_below(blocks, _width(blocks, coverage_range))
+    per_loss, shrink = _shares_from_below(blocks, coverage_range)
     if coverage_range == FULL:
         weight = shrink  # all in the memory of the pairs: a table may have millions of blocks
         for part in parts(len(blocks)):
@@ -111,7 +126,7 @@ def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
         weight *= 1.0 / T
         per_loss *= 1.0 / T
         return Gradient(weight, per_loss)
-    R = blocks.selective_risk
+    W, R = blocks.cumulative_weight, blocks.selective_risk
     low, high = (T * c for c in coverage_range)
     inside = (low < W) & (high > W)  # block ends that move the border between two steps
     borders = from_below(np.where(inside, R - np.append(R[1:], 0.0), 0.0))
@@ -142,7 +157,8 @@ def reciprocal(start: FloatArray, end: FloatArray, origin: FloatArray) -> tuple[
 def linear_area(blocks: TieBlocks, kernel: Kernel, coverage_range: Range = FULL) -> float:
     """Integral of L(w) k(w) over the weights in the range, with L linear inside each block."""
     if kernel is uniform and coverage_range == FULL:
-        return inner(blocks.weight, blocks.cumulative_loss) - 0.5 * inner(blocks.weight, blocks.loss)
+        sums = [_weighed(blocks, partial(blocks._part, column)) for column in ("cumulative_loss", "loss")]
+        return sums[0] - 0.5 * sums[1]
     start, end = _overlap(blocks, coverage_range)
     base, slope = kernel(start, end, blocks.cumulative_weight - blocks.weight)
     return inner(blocks.cumulative_loss - blocks.loss, base) + inner(blocks.loss / blocks.weight, slope)
@@ -175,15 +191,14 @@ def uniform_gradient(blocks: TieBlocks, factor: float = 1.0, less: float = 0.0) 
 
     What the general form comes to, made in parts that fit the processor's cache.
     """
-    W, L, T = blocks.cumulative_weight, blocks.cumulative_loss, blocks.total_weight
-    per_weight, per_loss = np.empty(len(blocks)), np.empty(len(blocks))
+    T, per_weight, per_loss = blocks.total_weight, np.empty(len(blocks)), np.empty(len(blocks))
     for part in parts(len(blocks)):
-        own = np.multiply(blocks.loss[part], -0.5, out=per_weight[part])
-        own += L[part]
+        own = np.multiply(blocks._part("loss", part), -0.5, out=per_weight[part])
+        own += blocks._part("cumulative_loss", part)
         own -= less
         own *= factor
-        own = np.subtract(T, W[part], out=per_loss[part])
-        own += mapped(blocks.weight[part], lambda m: 0.5 * m)
+        own = np.subtract(T, blocks._part("cumulative_weight", part), out=per_loss[part])
+        own += mapped(blocks._part("weight", part), lambda m: 0.5 * m)
         own *= factor
     return Gradient(per_weight, per_loss)
 

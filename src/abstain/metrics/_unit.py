@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain._classes import ROUNDING
+from abstain.blocks import TieBlocks
 
 if TYPE_CHECKING:
     from abstain._typing import FloatArray, IntArray
-    from abstain.blocks import TieBlocks
 
 
 def outside(score: FloatArray) -> bool:
@@ -28,7 +27,6 @@ def clipped(blocks: TieBlocks) -> tuple[TieBlocks, IntArray | slice]:
     def add(column: FloatArray) -> FloatArray:
         return np.bincount(block, column).astype(np.float64, copy=False)
 
-    weight, loss, count = add(blocks.weight), add(blocks.loss), add(blocks.count)
-    score = 0.0 - negative
-    table = replace(blocks, score=score, weight=weight, loss=loss, count=count, moments=None, samples=None)
+    told = {name: getattr(blocks, name) for name in ("binary", "frequencies", "n_rejected", "n_dropped", "_oracle")}
+    table = TieBlocks(0.0 - negative, add(blocks.weight), add(blocks.loss), add(blocks.count), **told)
     return table, block
