@@ -89,7 +89,7 @@ def test_both_ways_of_counting_are_the_same_numbers(bits: Any) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("bits", [*_resample.RAW, np.random.MT19937])
+@pytest.mark.parametrize("bits", [*(getattr(np.random, name) for name in _resample.RAW), np.random.MT19937])
 def test_words_are_whole_random_numbers(bits: Any) -> None:
     """Raw or not, 64 bits each and those that ``integers`` would draw, one after the other."""
     one, other = np.random.Generator(bits(3)), np.random.Generator(bits(3))

@@ -25,8 +25,8 @@ BLOCK = 256
 #: From so many units on blocks are cheaper than an integer per draw.
 MANY = 16 * BLOCK
 
-#: Generators whose raw words have 64 bits.
-RAW = (np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
+#: Generators whose raw words have 64 bits; by name, since ``np.random`` is loaded only where something is drawn.
+RAW = ("PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 #: One row per replicate. A count above 255 has a probability below 1e-500.
 Counts = npt.NDArray[np.uint8]
@@ -125,7 +125,7 @@ def _shares(size: int) -> tuple[int, FloatArray]:
 
 def _words(rng: np.random.Generator, n: int) -> npt.NDArray[np.uint64]:
     """Return random words of 64 bits: raw ones, where they have as many, are the same numbers in half the time."""
-    if isinstance(rng.bit_generator, RAW):
+    if isinstance(rng.bit_generator, tuple(getattr(np.random, name) for name in RAW)):
         return np.asarray(rng.bit_generator.random_raw(n), dtype=np.uint64)
     return rng.integers(0, 1 << 64, n, np.uint64)
 

@@ -80,9 +80,9 @@ def _starts(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
     """The first block of each bin that holds any, the surest first: bins lie one behind the other in the table."""
     edges = _edges(bins, binning)
     if binning == "equal_width":
-        above = len(blocks) - np.searchsorted(blocks.score[::-1], edges, side="right")
-        starts = np.unique(np.append(0, above))
-        return starts[starts < len(blocks)]
+        above = len(blocks) - np.searchsorted(blocks.score[::-1], edges[::-1], side="right")
+        starts, ends = np.append(0, above), np.append(above, len(blocks))
+        return starts[starts < ends]
     return np.append(0, np.flatnonzero(np.diff(_bin_of(blocks, bins, binning))) + 1)
 
 

@@ -55,13 +55,13 @@ class Reading:
         units = "clusters" in self.plan.single
         for name in self.unused[:6]:
             n, first, total = self._distinct(name)
-            if _names.KINDS.fullmatch(_names.plain(name)):
+            if re.fullmatch(_names.KINDS, _names.plain(name)):
                 if n > 1:
                     notes.append(
                         f"`{name}` takes {n} values, whose rows are judged together; where={{{name!r}: {first!r}}} "
                         "reads those of one"
                     )
-            elif _names.UNITS.fullmatch(_names.plain(name)):
+            elif re.fullmatch(_names.UNITS, _names.plain(name)):
                 if not units and 1 < n < total:
                     notes.append(
                         f"`{name}` names {n} units of {total} rows: if rows of one depend on each other, give "
@@ -79,7 +79,7 @@ class Reading:
 
     def _of_answers(self, name: str) -> str:
         """Return what to say of answers in words of which some are none, where nothing says what was declined."""
-        if "abstained" in self.plan.single or not _names.TEXTS.fullmatch(_names.plain(name)):
+        if "abstained" in self.plan.single or not re.fullmatch(_names.TEXTS, _names.plain(name)):
             return ""
         values = _rows.listed(self.source.load([name], set())[name])
         n = sum(isinstance(value, str) and _grades.abstains(value) for value in values)

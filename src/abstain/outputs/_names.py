@@ -63,8 +63,9 @@ MATRIX: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "features": (("features",), ("feature_", "features_")),
 }
 
+# Patterns are text: of each file few are asked for, and all of them take longer to compile than a small file to read.
 #: A single column of this kind is the probability of the second of two classes: nobody writes it for the first alone.
-_SECOND = re.compile(r"(?:y_)?(?:p|prob|probs|proba|probability)_1")
+_SECOND = r"(?:y_)?(?:p|prob|probs|proba|probability)_1"
 
 #: Columns that hold a finished score of a method, known by its name.
 EXTERNAL = ("odin", "gram", "confidnet", "tcp", "devries", "reservation", "deep_gamblers")
@@ -77,21 +78,19 @@ LIKELY = {
 }
 
 #: Columns that often say that rows are of several kinds, or belong together: worth a word where they are not used.
-KINDS = re.compile(r"model|model_name|dataset|task|split|fold|seed|run|run_id")
+KINDS = r"model|model_name|dataset|task|split|fold|seed|run|run_id"
 #: Columns of answers in words, among which some may say that they are none.
-TEXTS = re.compile(r"(?:model_)?(?:answer|response|completion|output|generation|generated_text|prediction)s?")
-UNITS = re.compile(
-    r"(?:patient|subject|participant|person|user|document|doc|study|scan|slide|session|question)(?:_?id)?"
-)
+TEXTS = r"(?:model_)?(?:answer|response|completion|output|generation|generated_text|prediction)s?"
+UNITS = r"(?:patient|subject|participant|person|user|document|doc|study|scan|slide|session|question)(?:_?id)?"
 
 
 #: Columns that are a finished score, or say how sure something is, by a word in their name.
-SCORES = re.compile(
+SCORES = (
     r"(?:.+_)?(?:score|conf|confidence|certainty|uncertainty|entropy|margin|energy|variance|gini|(?:max_?)?logit|msp|"
     r"mahalanobis|r?mds|knn|vim|gen|klm|openmax|react|gradnorm|odin|gram|logprob|log_prob|perplexity)s?(?:_.+)?"
 )
 #: Columns that name a row if no two rows share a value.
-ROW = re.compile(r".+_id|case(?:_?(?:no|number|nr))?|(?:uu|gu)id|row(?:_?(?:no|number|nr))?")
+ROW = r".+_id|case(?:_?(?:no|number|nr))?|(?:uu|gu)id|row(?:_?(?:no|number|nr))?"
 
 
 @dataclass
@@ -203,13 +202,13 @@ def unused(columns: dict[str, int], used: Iterable[str]) -> list[str]:
     known = {name for names in SINGLE.values() for name in names}
     rest = [name for name, ndim in columns.items() if ndim == 1 and name not in set(used)]
     telling = (UNITS, KINDS, SCORES)
-    return [name for name in rest if plain(name) in known or any(each.fullmatch(plain(name)) for each in telling)]
+    return [name for name in rest if plain(name) in known or any(re.fullmatch(each, plain(name)) for each in telling)]
 
 
 def is_score(name: str) -> bool:
     """Whether a column is called as scores and confidences are."""
     word = plain(name)
-    return bool(SCORES.fullmatch(word)) or word in (*SINGLE["confidence"], *SINGLE["uncertainty"], *EXTERNAL)
+    return bool(re.fullmatch(SCORES, word)) or word in (*SINGLE["confidence"], *SINGLE["uncertainty"], *EXTERNAL)
 
 
 def likely(name: str) -> str:
@@ -276,7 +275,7 @@ def _automatic_single(result: Plan, name: str, free: dict[str, int]) -> None:
         wide = [column for column, ndim in free.items() if ndim == 2 and column not in taken]
         found = [column for column in wide if plain(column) in SINGLE[name]]
     if not found and name == "positive_probability":
-        found = [column for column in singles if _SECOND.fullmatch(plain(column))]
+        found = [column for column in singles if re.fullmatch(_SECOND, plain(column))]
     if len(found) > 1:
         if name == "either":
             return

@@ -14,10 +14,10 @@ from abstain.outputs import _codes, _names, _rows
 
 #: What columns of one class each are called, around the name of the class.
 _AROUND = (
-    re.compile(r"(?P<stem>)(?P<name>\d+)"),
-    re.compile(r"(?P<stem>.*?[a-z)_\-. ])(?P<name>\d+)", re.IGNORECASE),
-    re.compile(r"(?P<name>.+?)(?P<stem>[_\-. ](?:p|prob|proba|probability|score))", re.IGNORECASE),
-    re.compile(r"(?P<stem>(?:p|prob|proba|probability|score)[_\-. (\[]+)(?P<name>.+?)[)\]]?", re.IGNORECASE),
+    r"(?P<stem>)(?P<name>\d+)",
+    r"(?i)(?P<stem>.*?[a-z)_\-. ])(?P<name>\d+)",
+    r"(?i)(?P<name>.+?)(?P<stem>[_\-. ](?:p|prob|proba|probability|score))",
+    r"(?i)(?P<stem>(?:p|prob|proba|probability|score)[_\-. (\[]+)(?P<name>.+?)[)\]]?",
 )
 _PREDICTS = {"predictions", "positive_probability", "loss", "correct", "quality", "either"}
 
@@ -45,7 +45,7 @@ def find_ids(plan: _names.Plan, columns: Any) -> None:
         return
     used = set(plan.columns())
     for name, ndim in columns.columns.items():
-        if ndim == 1 and name not in used and _names.ROW.fullmatch(_names.plain(name)) and _distinct(columns, name):
+        if ndim == 1 and name not in used and re.fullmatch(_names.ROW, _names.plain(name)) and _distinct(columns, name):
             plan.single["ids"] = name
             return
 
@@ -81,7 +81,7 @@ def _families(plan: _names.Plan, columns: Any, free: dict[str, int]) -> Iterator
     for around in _AROUND:
         families: dict[str, list[str]] = {}
         for name in single:
-            if match := around.fullmatch(name):
+            if match := re.fullmatch(around, name):
                 families.setdefault(match["stem"].lower(), []).append(name)
         for family in families.values():
             if len(family) > 1 and set(family) not in seen:
@@ -114,7 +114,7 @@ def _numbered(family: list[str]) -> bool:
 def _class_names(family: list[str]) -> list[str] | None:
     """Return what tells the columns apart; None where that is 0, 1, 2 and so on."""
     for around in _AROUND:
-        matches = [around.fullmatch(name) for name in family]
+        matches = [re.fullmatch(around, name) for name in family]
         if all(matches) and len({match["stem"].lower() for match in matches if match}) == 1:
             names = [match["name"] for match in matches if match]
             break

@@ -5,6 +5,7 @@ from abstain.thresholds._among import choose_among as choose_among
 from abstain.thresholds._apply import Applied as Applied
 from abstain.thresholds._apply import apply_policy as apply_policy
 from abstain.thresholds._attained import Attained as Attained
+from abstain.thresholds._attained import plan_of as plan_of
 from abstain.thresholds._band import CertifiedBand as CertifiedBand
 from abstain.thresholds._band import certified_band as certified_band
 from abstain.thresholds._choose import choose_threshold as choose_threshold
@@ -33,7 +34,6 @@ from abstain.thresholds._report import Audit as Audit
 from abstain.thresholds._report import audit as audit
 from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
-from abstain.thresholds._results import plan_of as plan_of
 from abstain.thresholds._reuse import ReusedCalibrationWarning as ReusedCalibrationWarning
 from abstain.thresholds._reuse import ReusedSelectionWarning as ReusedSelectionWarning
 from abstain.thresholds._reuse import remember_selection as remember_selection

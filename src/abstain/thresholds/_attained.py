@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from abstain._quantiles import gamma_quantile
 from abstain._result import among
 from abstain._typing import FloatArray
-from abstain.thresholds._band import pins
 from abstain.thresholds._certify import LEAST, Tests, walk
 from abstain.thresholds._p_values import fewest
 from abstain.thresholds._sample import Sample
@@ -70,6 +70,8 @@ def attained(sample: Sample, delta: float, largest: float, exact: bool) -> tuple
 
     Each of 12 ranks, fixed by n, has an exact upper limit at level :math:`\delta/12`; see :mod:`._band`.
     """
+    from abstain.thresholds._band import pins
+
     n = sample.n
     rank = np.unique(np.round(np.geomspace(min(HIGHEST, n), n, PINS)).astype(np.int64))
     threshold, count, upper = pins(sample, rank, delta / len(rank), largest, exact)
@@ -91,16 +93,28 @@ def rows_needed(sample: Sample, limit: float, delta: float) -> tuple[int, int | 
     as the population has there in eight of ten cases: gamma quantiles. The upper end is None if no number near
     would do.
     """
-    blocks, limit = sample.blocks, max(limit, LEAST)
-    scored = blocks.score > -np.inf
-    if fewest(limit, delta) > FURTHEST * sample.n or not scored.any():
-        return None
-    count, loss = np.cumsum(blocks.count)[scored], np.cumsum(blocks.loss)[scored]
-    few = np.where(loss > 0.0, _gamma_quantiles(0.1, np.maximum(loss, 1.0)), 0.0)
-    least = _needed(sample, count, few, limit, delta)
+    least = least_needed(sample, limit, delta)
     if least is None:
         return None
-    return least, _needed(sample, count, _gamma_quantiles(0.9, loss + 1.0), limit, delta, NEAR)
+    count, loss = _up_to_each_score(sample)
+    return least, _needed(sample, count, _gamma_quantiles(0.9, loss + 1.0), max(limit, LEAST), delta, NEAR)
+
+
+def least_needed(sample: Sample, limit: float, delta: float) -> int | None:
+    """Return the lower end of the range alone, which takes half the time."""
+    limit = max(limit, LEAST)
+    if fewest(limit, delta) > FURTHEST * sample.n:
+        return None
+    count, loss = _up_to_each_score(sample)
+    few = np.where(loss > 0.0, _gamma_quantiles(0.1, np.maximum(loss, 1.0)), 0.0)
+    return _needed(sample, count, few, limit, delta)
+
+
+def _up_to_each_score(sample: Sample) -> tuple[FloatArray, FloatArray]:
+    """Return the rows, and the errors among them, from the highest score down to each."""
+    blocks = sample.blocks
+    scored = blocks.score > -np.inf
+    return np.cumsum(blocks.count)[scored], np.cumsum(blocks.loss)[scored]
 
 
 def _gamma_quantiles(p: float, shape: FloatArray) -> FloatArray:
@@ -123,6 +137,12 @@ def least_risk(sample: Sample, limit: float, delta: float) -> tuple[int, float] 
     count, loss = np.cumsum(blocks.count), np.cumsum(blocks.loss)
     enough = (blocks.score > -np.inf) & (count >= least)
     return (least, float((loss[enough] / count[enough]).min())) if enough.any() else None
+
+
+def plan_of(needed: int | None, least: tuple[int, float] | None) -> dict[str, Any]:
+    """Return what the verdict says of more rows: how many at least, and the least risk of so many accepted rows."""
+    enough, lowest = least or (0, 0.0)
+    return {"needed": needed, "enough": enough, "lowest": lowest}
 
 
 def _needed(

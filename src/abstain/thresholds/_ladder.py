@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.thresholds._attained import Attained, least_risk, rows_needed
-from abstain.thresholds._certify import search
-from abstain.thresholds._choose import certificate
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+from abstain.thresholds._attained import Attained, least_needed, least_risk
+from abstain.thresholds._certify import Found, search
 from abstain.thresholds._reuse import warn_if_selected
-from abstain.thresholds._sample import of_table
+from abstain.thresholds._sample import Sample, of_table
 from abstain.thresholds._statements import statement
+
+if TYPE_CHECKING:
+    from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Promise:
     threshold: float
     coverage: float
     certified: Callable[[], CertifiedThreshold]
-    needed: Callable[[], tuple[int, int | None] | None] = lambda: None
+    needed: Callable[[], int | None] = lambda: None
     least: Callable[[], tuple[int, float] | None] = lambda: None
     tried: int = 1
 
@@ -66,11 +67,17 @@ def ladder(blocks: TieBlocks, risks: Sequence[float], delta: float, tried: int =
     for risk in risks:
         each = search(sample, risk, delta)
         accepted = float(blocks.cumulative_weight[blocks.score >= each.threshold][-1:].sum())
-        said = partial(certificate, sample, risk, delta, each)
-        needed, least = partial(rows_needed, sample, risk, delta), partial(least_risk, sample, risk, delta)
+        said = partial(_in_full, sample, risk, delta, each)
+        needed, least = partial(least_needed, sample, risk, delta), partial(least_risk, sample, risk, delta)
         attained, coverage = each.reason is None, accepted / sample.n
         found.append(Promise(risk, delta, attained, each.threshold, coverage, said, needed, least, tried))
     return tuple(found)
+
+
+def _in_full(sample: Sample, risk: float, delta: float, found: Found) -> CertifiedThreshold:
+    from abstain.thresholds._choose import certificate  # only where somebody asks
+
+    return certificate(sample, risk, delta, found)
 
 
 def certified_instead(found: EmpiricalThreshold | CertifiedThreshold, curve: RiskCoverageCurve) -> tuple[Promise, ...]:
@@ -78,6 +85,8 @@ def certified_instead(found: EmpiricalThreshold | CertifiedThreshold, curve: Ris
 
     What holds of all rows whatever their score is left out, since no threshold says it.
     """
+    from abstain.thresholds._results import CertifiedThreshold
+
     if not isinstance(found, CertifiedThreshold) or found.attainable or "n_clusters" in found.calibration:
         return ()
     lowest = float(curve.threshold[curve.threshold > -np.inf].min(initial=np.inf))

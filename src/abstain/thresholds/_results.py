@@ -29,11 +29,11 @@ from abstain._result import (
 )
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
+from abstain.thresholds._attained import Attained, plan_of
 from abstain.thresholds._statements import each_errs, errs, loss_of, plainly
 
 if TYPE_CHECKING:
     from abstain.policy import Policy
-    from abstain.thresholds._attained import Attained
 
 
 #: What a test says, in words.
@@ -346,7 +346,7 @@ class CertifiedThreshold(Threshold):
     def plan(self) -> dict[str, Any]:
         """Return what the verdict says of more rows; no number of them helps a ranking by chance."""
         useless = self.ranking is not None and self.ranking[1] <= 0.5
-        return plan_of(None if useless else self.rows_needed, self.least)
+        return plan_of(None if useless or self.rows_needed is None else self.rows_needed[0], self.least)
 
     def _perfect(self) -> float:
         """Return the largest coverage at the limit under a ranking that puts every right answer first."""
@@ -374,9 +374,3 @@ class CertifiedThreshold(Threshold):
         notes = [f"With probability at least {1.0 - self.delta:.6g} all rows of such a table hold together."]
         notes.append(f"This is a second certificate, at fixed ranks; {each_errs(self.delta)}.")
         return [Table(columns, rows, "What these rows do certify", notes)]
-
-
-def plan_of(needed: tuple[int, int | None] | None, least: tuple[int, float] | None) -> dict[str, Any]:
-    """Return what the verdict says of more rows: how many at least, and the least risk of so many accepted rows."""
-    enough, lowest = least or (0, 0.0)
-    return {"needed": None if needed is None else needed[0], "enough": enough, "lowest": lowest}
