@@ -73,6 +73,29 @@ def test_what_is_summed_in_integers_is_exact() -> None:
         assert (found.weight[r], found.loss[r], found.generalized[r]) == (weight, total, generalized)
 
 
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["binary", "real", "none wrong"])
+def test_replicates_scanned_together_are_those_scanned_alone(
+    tied: bool, weighted: bool, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the bit, also of the last ones, which do not fill the rooms, and where the first draws come late."""
+    rng = np.random.default_rng(2)
+    score, weight = rng.random(300), rng.exponential(size=300) if weighted else None
+    loss = {"binary": rng.random(300) < 0.2, "real": rng.exponential(size=300), "none wrong": np.zeros(300)}[kind]
+    column = Column.of(loss, np.round(score, 2) if tied else score, weight, oracle=False)
+    _, counts = next(plan(300).chunks(20, rng))
+    counts[3, column.order[:50]] = 0
+    found = []
+    for together in (1, 7 * 300, 1 << 14):
+        monkeypatch.setattr("abstain.inference._lanes.TOGETHER", together)
+        found.append([scan(column, counts, selective) for selective in (True, False)])
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
+    assert np.isnan(found[0][1].selective).all()
+    assert not np.isnan(found[0][0]).any()
+
+
 def test_auto_takes_numba_for_large_work_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Below what loading the kernels costs NumPy is faster."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())

@@ -34,6 +34,8 @@ Backend = Literal["auto", "numpy", "numba"]
 TINY = 1e-30
 #: Fixed point for sums of shares, which are at most 1 + ln(n), to the last bit of a float64 near 1.
 FIXED = 2.0**57
+#: Counts that NumPy scans at once, if one replicate has no more: what is made of them stays in the cache.
+TOGETHER = 1 << 14
 #: Loading the compiled kernels takes as long as NumPy needs for so many samples x replicates x columns.
 WORTHWHILE = 2e8
 
@@ -140,46 +142,67 @@ def choose(backend: Backend, work: float) -> bool:
 
 
 def scan(column: Column, counts: Counts, selective: bool) -> Sums:
-    """Return the sums of each replicate, one after the other; without ``selective`` the AURC part stays NaN.
+    """Return the sums of each replicate; without ``selective`` the AURC part stays NaN.
+
+    Of few rows several replicates are scanned at once. What is large is written again and again into one piece of
+    memory: new ones the C library may ask of the system each time, and give back.
+    """
+    k, n = counts.shape
+    result = Sums(*np.full((4, k), np.nan))
+    dense = column.starts is None and column.errors.row.size == n  # every block is an error
+    size = n if column.starts is None else column.starts.size
+    step = min(k, max(1, TOGETHER // n))
+    rooms = np.empty((5 if dense else 2, step, size))
+    for first in range(0, k, step):
+        some = slice(first, first + step)
+        _scan(column, counts[some], rooms[:, : k - first], Sums(*(each[some] for each in result)), selective)
+    return result
+
+
+def _scan(column: Column, counts: Counts, rooms: Any, result: Sums, selective: bool) -> None:
+    """Write the sums of some replicates, in rooms of one float per replicate and block.
 
     Without weights everything that is accumulated is an integer: exact, and a sixth of the time of floats, whose
     additions wait for each other. Products are summed without BLAS, whose threads cost more than they bring.
     """
-    k, n = counts.shape
-    result = Sums(*np.full((4, k), np.nan))
-    errors, starts = column.errors, column.starts
-    dense = starts is None and errors.row.size == n
-    at = slice(None) if dense else errors.block
-    taken = np.empty(n, np.int64 if column.even is None else np.float64)
-    for r in range(k):
-        taken[:] = counts[r].take(column.order, mode="clip")  # of bytes, which the fastest cache holds
-        weight: Any = taken
-        loss = (weight if dense else counts[r].take(errors.row, mode="clip")) * errors.loss
-        if column.even is not None:
-            weight *= column.even
-        if starts is not None:
-            weight = np.add.reduceat(weight, starts)
-        cumulative = np.cumsum(weight)
-        total = cumulative[-1]
-        result.weight[r], result.loss[r] = total, np.sum(loss)
-        result.generalized[r] = np.sum(loss * (total - cumulative[at] + 0.5 * weight[at]))
-        if selective:
-            result.selective[r] = np.sum(loss * _shares_from(weight, cumulative, at))
-    return result
+    errors, starts, even, dense = column.errors, column.starts, column.even, len(rooms) > 2
+    room, share = rooms[:2]
+    cumulative = room if even is not None else room.view(np.int32)[:, : room.shape[1]]  # of less than 2e9 draws
+    terms = rooms[2:] if dense else np.empty((3, len(counts), errors.row.size))
 
+    def at_errors(values: Any) -> Any:
+        return values if dense else values.take(errors.block, axis=1, mode="clip")
 
-def _shares_from(weight: Any, cumulative: Any, at: Any) -> FloatArray:
-    """Return sum_{j >= k} M_j / N_j at some blocks k; sums N of counts are overwritten."""
-    if weight.dtype == np.float64:
-        share = weight / (cumulative + TINY)
-        running = np.cumsum(share)
-        above: FloatArray = running[-1] - running[at] + share[at]
-        return above
-    cumulative[: np.searchsorted(cumulative, 1)] = 1  # before the first draw, where all weights are 0
-    share = weight / cumulative
-    running = np.cumsum(np.rint(share * FIXED).astype(np.int64))
-    fixed: FloatArray = (running[-1] - running[at]) / FIXED + share[at]
-    return fixed
+    weight: Any = counts.take(column.order, axis=1, mode="clip")  # of bytes, which the fastest cache holds
+    np.multiply(weight if dense else counts.take(errors.row, axis=1, mode="clip"), errors.loss, out=terms[0])
+    if even is not None:
+        weight = np.multiply(weight, even, out=share if starts is None else None)
+    if starts is not None:
+        weight = np.add.reduceat(weight, starts, axis=1, dtype=cumulative.dtype)
+    cumulative[:] = weight
+    np.add.accumulate(cumulative, axis=1, out=cumulative)
+    result.weight[:] = cumulative[:, -1]
+    np.multiply(at_errors(weight), 0.5, out=terms[1])
+    terms[1] += cumulative[:, -1:] - at_errors(cumulative)
+    if selective:
+        if even is None:
+            early = cumulative[:, :8]
+            while not early[:, -1].all() and early.shape[1] < cumulative.shape[1]:
+                early = cumulative[:, : 2 * early.shape[1]]
+            np.maximum(early, 1, out=early)  # before the first draw, where all weights are 0
+            np.multiply(np.divide(weight, cumulative, out=share), FIXED, out=share)
+            running = room.view(np.int64)
+            np.rint(share, out=running, casting="unsafe")
+        else:
+            running = room
+            running[:] = np.divide(weight, np.add(cumulative, TINY, out=cumulative), out=share)
+        np.add.accumulate(running, axis=1, out=running)
+        np.add(running[:, -1:] - at_errors(running), at_errors(share), out=terms[2])
+    terms = terms[: 2 + selective]
+    terms[1:] *= terms[0]
+    result.loss[:], result.generalized[:], *areas = np.add.reduce(terms, axis=2)
+    if selective:
+        result.selective[:] = areas[0] / (FIXED if even is None else 1.0)
 
 
 # ---------------------------------------------------------------------- numba

@@ -132,7 +132,7 @@ def _words(rng: np.random.Generator, n: int) -> npt.NDArray[np.uint64]:
 
 def _bincount(inside: IntArray, place: Counts, count: Counts) -> None:
     """Count with NumPy."""
-    rows = np.repeat(np.arange(0, count.size, BLOCK), inside)
+    rows = np.repeat(np.arange(0, count.size, BLOCK, dtype=np.int32), inside)  # short numbers, for the cache
     rows += place[: rows.size] & np.uint8(BLOCK - 1)
     count[:] = np.bincount(rows, minlength=count.size)
 
