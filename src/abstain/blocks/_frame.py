@@ -70,7 +70,7 @@ def build(
     if engine_of(lazy) == "duckdb" and number >= FIRST:
         batches = _batches(rows.to_native())
         first = _first(batches)
-        if not _worth_grouping(np.concatenate([each.column(KEY).to_numpy() for each in first])[:FIRST], number):
+        if not _worth_grouping(np.concatenate([_of_batch(each, KEY) for each in first])[:FIRST], number):
             read = _joined(chain(first, batches), list(columns), number)
             return _read(make, *read, names, nan_policy, oracle, moments)
         batches.close()
@@ -116,6 +116,12 @@ def _batches(relation: Any) -> Generator[Any, None, None]:
         yield from reader
 
 
+def _of_batch(batch: Any, name: str) -> FloatArray:
+    """Return a column of a part; what is missing becomes NaN."""
+    found: FloatArray = batch.column(name).to_numpy(zero_copy_only=False)
+    return found
+
+
 def _first(batches: Iterator[Any]) -> list[Any]:
     """Return as many parts as hold the first rows."""
     found: list[Any] = []
@@ -132,7 +138,7 @@ def _joined(batches: Iterable[Any], names: list[str], number: int) -> Read:
         for name in names:
             if stop > len(column[name]):
                 column[name] = np.append(column[name], np.empty(stop - start))
-            column[name][start:stop] = batch.column(name).to_numpy(zero_copy_only=False)
+            column[name][start:stop] = _of_batch(batch, name)
             missing[name] += batch.column(name).null_count
         start = stop
     return {name: values[:start] for name, values in column.items()}, missing
