@@ -26,9 +26,16 @@ def kernel(function: Kernel, n: int, pays: tuple[float, float]) -> Kernel | None
 
     ``pays``: from so many rows on the kernel pays for loading numba, and where numba is there already.
     """
-    if n < pays["numba" in sys.modules]:
+    if n < pays["numba" in sys.modules] or not _loads():
         return None
+    return compiled(function)
+
+
+@cache
+def _loads() -> bool:
+    """Whether numba is there; one that cannot be loaded is not tried again."""
     try:
-        return compiled(function)
+        import numba  # noqa: F401
     except ImportError:
-        return None
+        return False
+    return True

@@ -97,7 +97,7 @@ def cumulative(values: FloatArray) -> FloatArray:
     whole = values.size - values.size % 8
     if whole < 4096:  # too few for the nine calls to pay
         return np.asarray(values.cumsum())
-    compiled = _fast.kernel(running, values.size, COMPILED)
+    compiled = _fast.kernel(running, values.size, COMPILED) if values.dtype == np.float64 else None
     if compiled is not None:
         result = np.empty(values.size)
         compiled(values, result)

@@ -273,6 +273,25 @@ def test_a_scan_that_holds_more_rows_than_it_did(way: str) -> None:
     assert TieBlocks.from_frame(scan, **NAMES).n == 2000
 
 
+def test_a_scan_that_has_become_empty() -> None:
+    """The same, and there is nothing left when it is read, or grouped."""
+    connection = duckdb.connect()
+    seen = itertools.count()
+    connection.create_function("early", lambda _: next(seen) < 1000, ["BIGINT"], "BOOLEAN", side_effects=True)
+    scan = connection.sql("select g, 0 as l from range(1000) t(g) where early(g)")
+    with pytest.raises(ValueError, match="frame has no rows; at least one sample is needed"):
+        TieBlocks.from_frame(scan, **NAMES)
+
+
+def test_what_an_engine_refuses_is_said_in_its_words() -> None:
+    """An error in the middle of a scan has the class that the engine gives it, however the scan is read."""
+    connection = duckdb.connect()
+    scan = connection.sql("select case when g = 900 then error('boom') else g end as g, 0 as l from range(1000) t(g)")
+    with pytest.raises(duckdb.InvalidInputException, match="boom"):
+        TieBlocks.from_frame(scan, **NAMES)
+    assert connection.sql("select 1").fetchall() == [(1,)]
+
+
 @pytest.mark.parametrize("distinct", [300, 10**9])
 @pytest.mark.parametrize("make", [lambda frame: frame.lazy(), duck], ids=["polars", "duckdb"])
 def test_large_frames_take_the_cheaper_way(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,25 @@ def test_a_table_with_one_more_error_that_keeps_no_columns(monkeypatch: pytest.M
     before = evaluated()
     monkeypatch.setattr("abstain.inference._unseen.MOST_KEPT", 0)
     assert repr(evaluated()) == repr(before)
+
+
+def test_such_a_table_is_changed_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A metric of one's own may replace columns, merge and weigh anew: what it makes are plain tables."""
+    rng, plain = np.random.default_rng(0), abstain.metrics.get("augrc")
+    score = rng.random(500)
+    loss, kinds = rng.random(500) > score, set()
+
+    def value(blocks: abstain.TieBlocks) -> float:
+        twice = dataclasses.replace(blocks, weight=2.0 * blocks.weight, loss=2.0 * blocks.loss, samples=None)
+        made = twice, blocks.reweight(np.ones(blocks.n)), twice.merge(blocks), blocks.merge(twice)
+        kinds.update((type(blocks) is abstain.TieBlocks, *(type(each) is abstain.TieBlocks for each in made)))
+        with pytest.raises(ValueError, match="read-only"):
+            blocks.loss[0] = 1.0
+        return plain(made[2])
+
+    own = dataclasses.replace(plain, value=value)
+    before, kinds = abstain.confidence_interval(own, loss, score), set()
+    monkeypatch.setattr("abstain.inference._unseen.MOST_KEPT", 0)
+    after = abstain.confidence_interval(own, loss, score)
+    assert (after.low, after.high) == pytest.approx((before.low, before.high), rel=1e-12)
+    assert kinds == {True, False}

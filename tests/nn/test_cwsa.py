@@ -150,7 +150,7 @@ def test_half_precision_under_autocast():
     assert bool(model.weight.grad.isfinite().all())
 
 
-@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.uint16, torch.uint64])
 def test_labels_of_any_whole_numbers_and_none_of_fractions(dtype):
     """A class index in few bits is one; 0.5 is none, and not cut to 0."""
     logits, target = batch()
@@ -171,4 +171,8 @@ def test_losses_and_confidences_of_two_precisions():
     ]:
         value = nn.smooth_cwsa(losses, scores)
         assert value.item() == pytest.approx(wanted, rel=1e-6)
+        if scores.dtype == torch.float64:  # the gain of 0/1 losses in any type is that of the confidence
+            assert nn.smooth_cwsa(losses.bool(), scores, penalty=0.7) == nn.smooth_cwsa(
+                losses.double(), scores, penalty=0.7
+            )
         assert value.dtype == (torch.float64 if torch.float64 in (losses.dtype, scores.dtype) else torch.float32)

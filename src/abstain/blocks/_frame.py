@@ -11,7 +11,7 @@ Every engine leaves null losses out of a sum but not out of a count (the risk wo
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 KEY, LOSS, WEIGHT = "abstain_score", "abstain_loss", "abstain_weight"
 #: How many first rows tell whether scores tie; how many rows a group must hold on average to be summed by the engine.
 FIRST, WIDE = 65_536, 8.0
+
+NO_ROWS = "frame has no rows; at least one sample is needed"
 
 #: Columns in memory, and how many of their numbers are missing: these have become NaN.
 Read = tuple[dict[str, FloatArray], dict[str, int]]
@@ -66,16 +68,10 @@ def build(
     rows = lazy.select(**columns)
     number = int(rows.select(nw.len().alias("n")).collect()["n"][0])
     if not number:
-        raise ValueError("frame has no rows; at least one sample is needed")
-    if engine_of(lazy) == "duckdb" and number >= FIRST:
-        batches = _batches(rows.to_native())
-        first = _first(batches)
-        if not _worth_grouping(np.concatenate([_of_batch(each, KEY) for each in first])[:FIRST], number):
-            read = _joined(chain(first, batches), list(columns), number)
-            return _read(make, *read, names, nan_policy, oracle, moments)
-        batches.close()
-    elif number < FIRST or not _worth_grouping(rows.select(KEY).head(FIRST).collect()[KEY].to_numpy(), number):
-        return _read(make, *_columns(rows.collect()), names, nan_policy, oracle, moments)
+        raise ValueError(NO_ROWS)
+    read = _ungrouped(rows, engine_of(lazy), number)
+    if read is not None:
+        return _read(make, *read, names, nan_policy, oracle, moments)
     if sample_weight is not None:  # a row of weight 0 is none, and needs no score
         score = nw.col(KEY)
         nothing = score.is_nan() & (nw.col(WEIGHT) == 0.0)
@@ -88,6 +84,18 @@ def build(
         rows = rows.filter(~nw.col(KEY).is_nan())
     by_loss = rows.with_columns((0.0 - nw.col(LOSS)).alias(KEY))
     return replace(table, _oracle=_group(make, nw, by_loss, "raise", moments, names, facts))
+
+
+def _ungrouped(rows: Any, engine: str, number: int) -> Read | None:
+    """Return the columns; None where a group holds several rows, as far as the first ones tell."""
+    if engine == "duckdb" and number >= FIRST:
+        try:
+            return _streamed(rows.to_native(), rows.collect_schema().names(), number)
+        except (OSError, ValueError):  # what the engine refuses, in the classes of Arrow; below it says so itself
+            pass
+    if number >= FIRST and _worth_grouping(rows.select(KEY).head(FIRST).collect()[KEY].to_numpy(), number):
+        return None
+    return _columns(rows.collect())
 
 
 def _worth_grouping(first: FloatArray, number: int) -> bool:
@@ -108,12 +116,15 @@ def _columns(frame: Any) -> Read:
     return found, {name: int(frame[name].null_count()) for name in frame.columns}
 
 
-def _batches(relation: Any) -> Generator[Any, None, None]:
-    """Yield the rows of a relation of DuckDB in parts: a whole table takes as much memory again to be joined."""
+def _streamed(relation: Any, names: list[str], number: int) -> Read | None:
+    """Return the same of a relation of DuckDB, read in parts: a whole table takes as much memory again to be joined."""
     import pyarrow
 
-    with pyarrow.RecordBatchReader.from_stream(relation) as reader:
-        yield from reader
+    with pyarrow.RecordBatchReader.from_stream(relation) as batches:
+        first = _first(batches)
+        if first and _worth_grouping(np.concatenate([_of_batch(each, KEY) for each in first])[:FIRST], number):
+            return None
+        return _joined(chain(first, batches), names, number)
 
 
 def _of_batch(batch: Any, name: str) -> FloatArray:
@@ -154,6 +165,8 @@ def _read(
     moments: bool,
 ) -> TieBlocks:
     """Build the table from columns in memory as from arrays, with the errors of a frame."""
+    if not len(column[KEY]):  # rows that are drawn anew are others than were counted
+        raise ValueError(NO_ROWS)
     for role, name in zip((LOSS, WEIGHT), names[1:], strict=False):
         if column[role].view(np.uint64).max() > LARGEST_BITS:  # a sign, infinity and NaN are larger bits
             _refuse_bad_rows(_problems(column[role], missing[role]), role, name)
@@ -245,6 +258,8 @@ def _group(
     grouped = rows.select(KEY, **summands).group_by(KEY).agg(nw.col(*summands).sum()).collect()
     column = {name: np.asarray(grouped[name].to_numpy(), dtype=np.float64) for name in grouped.columns}
     column.setdefault("m", column["rows"])
+    if not len(column[KEY]):
+        raise ValueError(NO_ROWS)
     _refuse_no_weight(column["m"], names)
 
     unscored = np.isnan(column[KEY])

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 def merge(parts: Sequence[TieBlocks]) -> TieBlocks:
     """Concatenate the parts, sort stably (they are sorted runs) and add neighbours of equal score."""
-    for part in parts:
-        if not isinstance(part, type(parts[0])):
-            raise TypeError(f"merge takes tables, got {type(part).__name__}; unpack a list: first.merge(*others)")
     scores = np.concatenate([part.score for part in parts])
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]

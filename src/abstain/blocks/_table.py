@@ -242,6 +242,9 @@ class TieBlocks:
         >>> a.merge(b).loss
         array([0., 2.])
         """
+        for part in others:
+            if not isinstance(part, TieBlocks):
+                raise TypeError(f"merge takes tables, got {type(part).__name__}; unpack a list: first.merge(*others)")
         return _merge.merge([self, *others])
 
     def reweight(self, sample_weight: ArrayLike) -> TieBlocks:

@@ -131,7 +131,7 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
     samples = blocks.samples
     assert samples is not None
     if samples.sample_weight is None and len(blocks) > MOST_KEPT:
-        return _WithOneMore(blocks, size), blocks.weight
+        return _WithOneMore.of(blocks, size), blocks.weight
     total, number = blocks.total_weight, size.number
     second: Any = blocks.weight
     third = second
@@ -170,10 +170,18 @@ class _WithOneMore(TieBlocks):
     _without: TieBlocks
     _size: Sizes
 
-    def __init__(self, without: TieBlocks, size: Sizes) -> None:
+    def __new__(cls, *columns: Any, **named: Any) -> TieBlocks:  # type: ignore[misc]
+        """Return a plain table of new columns, as ``replace`` and ``merge`` make one."""
+        return TieBlocks(*columns, **named) if columns or named else super().__new__(cls)
+
+    @classmethod
+    def of(cls, without: TieBlocks, size: Sizes) -> TieBlocks:
+        """Return the table that makes its columns."""
+        table = cls.__new__(cls)
         kept = ("score", "count", "binary", "samples", "n_rejected", "n_dropped", "n")
-        self.__dict__.update({name: getattr(without, name) for name in kept}, _without=without, _size=size)
-        self.__dict__.update(frequencies=False, moments=None, _oracle=None if without.binary else without._oracle)
+        table.__dict__.update({name: getattr(without, name) for name in kept}, _without=without, _size=size)
+        table.__dict__.update(frequencies=False, moments=None, _oracle=None if without.binary else without._oracle)
+        return table
 
     def _part(self, column: str, part: slice) -> FloatArray:
         without, (mean, _, number) = self._without, self._size
@@ -198,21 +206,26 @@ class _WithOneMore(TieBlocks):
             return mapped(without.weight[part], lambda weight: weight + added(weight, number))
         return np.asarray(without.loss[part] + mapped(without.weight[part], lambda weight: added(weight, number, mean)))
 
+    def _whole(self, column: str) -> FloatArray:
+        found = self._part(column, slice(None))
+        found.flags.writeable = False
+        return found
+
     @property
     def weight(self) -> FloatArray:
-        return self._part("weight", slice(None))
+        return self._whole("weight")
 
     @property
     def loss(self) -> FloatArray:
-        return self._part("loss", slice(None))
+        return self._whole("loss")
 
     @property
     def cumulative_weight(self) -> FloatArray:
-        return self._part("cumulative_weight", slice(None))
+        return self._whole("cumulative_weight")
 
     @property
     def cumulative_loss(self) -> FloatArray:
-        return self._part("cumulative_loss", slice(None))
+        return self._whole("cumulative_loss")
 
     @property
     def total_weight(self) -> float:

@@ -37,7 +37,11 @@ def largest_and(p: Tensor, target: Tensor) -> Tensor | None:
     values[rows, place] = -1.0  # the next largest is at most as large; nobody else has seen these numbers
     tied = (values[rows, values.argmax(axis=1)] == most).any()  # argmax takes NumPy less time than max
     values[rows, place] = most
-    return None if tied else torch.stack([torch.from_numpy(place), target], dim=1)
+    if tied:
+        return None
+    if target.dtype is not torch.int64 and not target.is_floating_point():  # stack promotes some of them only
+        target = target.long()
+    return torch.stack([torch.from_numpy(place), target], dim=1)
 
 
 def in_float64(tensor: Tensor) -> Tensor:

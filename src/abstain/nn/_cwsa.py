@@ -82,6 +82,7 @@ def smooth_cwsa(
     if not len(loss):
         raise ValueError("loss is empty; at least one sample is needed, so leave this batch out")
     share = _share(len(loss), tau, denominator)
+    loss = loss if loss.is_floating_point() else loss.to(confidence.dtype)
     gain = torch.rsub(at_least_float32(loss), share, alpha=share * (1.0 + penalty))
     return _smooth(gain, at_least_float32(confidence), tau, temperature, denominator)
 
