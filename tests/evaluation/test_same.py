@@ -56,15 +56,16 @@ def test_processes_and_threads_change_no_bit() -> None:
     assert printed(PYTHONHASHSEED="2", OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2") == first
 
 
-def test_threads_keep_ten_digits_of_scores_that_multiply_matrices() -> None:
-    """The linear algebra behind NumPy divides its sums among the threads."""
+def test_threads_keep_the_digits_of_scores_that_multiply_matrices() -> None:
+    """The linear algebra behind NumPy divides its sums among the threads; ``knn`` takes its products in float32."""
     first, second = (
         np.array(
             [row.split() for row in printed(SCORES, OMP_NUM_THREADS=n, OPENBLAS_NUM_THREADS=n).splitlines()], float
         )
         for n in ("1", "2")
     )
-    np.testing.assert_allclose(first, second, rtol=1e-10, atol=1e-10 * float(np.abs(first).max()))
+    np.testing.assert_allclose(first[:1], second[:1], rtol=0.0, atol=5e-7)
+    np.testing.assert_allclose(first[1:], second[1:], rtol=1e-10, atol=1e-10 * float(np.abs(first).max()))
 
 
 def test_the_table_of_an_evaluation_is_that_of_a_function() -> None:
