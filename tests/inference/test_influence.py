@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 import abstain
 from abstain import TieBlocks, UnmetNeed, inference, metrics
 from abstain.inference._influence import gradient, table_variance, tables, terms_of
+from abstain.inference._spread import scatters
+from abstain.inference._unseen import Sizes, augmented
+from abstain.metrics import Derived
 
 SMOOTH = [
     "risk", "accuracy", "aurc", "aurc(estimator=interpolated)", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc",
@@ -221,3 +224,49 @@ def test_a_wide_tie_holds_the_threshold():
     at_threshold = gradient(metrics.get("selective_risk", threshold=0.9), blocks)
     np.testing.assert_allclose(at_coverage.weight, at_threshold.weight)
     np.testing.assert_allclose(at_coverage.loss, at_threshold.loss)
+
+
+@pytest.mark.parametrize("name", ["augrc", "e_augrc", "naugrc", "aurc", "e_aurc", "naurc"])
+@pytest.mark.parametrize("digits", [None, 2])
+@pytest.mark.parametrize("size", [Sizes(1.0, 1.0, 1.0), Sizes(0.0, 0.0, 1.0), Sizes(0.4, 0.3, 2.0)])
+def test_a_gradient_that_follows_from_the_table_before(monkeypatch: pytest.MonkeyPatch, name, digits, size) -> None:
+    """It is that of a table with the same columns, and its value is."""
+    rng, metric = np.random.default_rng(1), abstain.metrics.get(name)
+    score = rng.random(500) if digits is None else np.round(rng.random(500), digits)
+    blocks = abstain.TieBlocks.from_samples(rng.random(500) > score, score, keep_samples=True, oracle=True)
+    monkeypatch.setattr("abstain.metrics._augrc.KEPT", 0)
+    plain = augmented(blocks, size)[0]
+    monkeypatch.setattr("abstain.inference._unseen.MOST_KEPT", 0)
+    grown = augmented(blocks, size)[0]
+    assert type(grown) is not type(plain)
+    with metrics.keeping_one(blocks):
+        found, expected = metric.gradient_of(grown), metric.gradient_of(plain)
+        assert isinstance(found, Derived)
+        np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-10, atol=1e-15)
+        np.testing.assert_allclose(found.loss, expected.loss, rtol=1e-10, atol=1e-15)
+    assert metric(grown) == pytest.approx(metric(plain), rel=1e-12)
+    assert not isinstance(metric.gradient_of(grown), Derived)  # nothing is kept from here on
+
+
+@pytest.mark.parametrize("kind", ["ties", "perfect", "reversed", "mostly wrong", "all right", "all wrong"])
+def test_sums_of_squares_from_the_scatter_of_two_columns(kind: str) -> None:
+    """They are those of the terms, also where these nearly vanish."""
+    rng = np.random.default_rng(2)
+    score = np.round(rng.random(3000), 1 if kind == "ties" else 9)
+    loss = {
+        "ties": rng.random(3000) > score, "perfect": score < 0.1, "reversed": score > 0.9,
+        "mostly wrong": rng.random(3000) < 0.995, "all right": np.zeros(3000), "all wrong": np.ones(3000),
+    }[kind]  # fmt: skip
+    blocks = abstain.TieBlocks.from_samples(loss, score, keep_samples=True)
+    own = abstain.metrics.get("augrc").gradient_of(blocks)
+    for right, share in (
+        ((1.0, 0.0, 0.0), (1.0, 0.0)),
+        ((3.0, -0.2, 1e-4), (2.0, 1e-3)),
+        ((0.0, 0.0, 0.0), (0.0, 0.0)),
+    ):
+        derived = Derived(own, right, share)
+        parts = scatters(own, blocks)
+        found = sum(part.square(*terms) for part, terms in zip(parts, derived.terms, strict=True))
+        weight, per_loss = derived.weight, derived.loss
+        expected = np.sum((blocks.weight - blocks.loss) * weight**2 + blocks.loss * (weight + per_loss) ** 2)
+        assert found == pytest.approx(expected, rel=1e-11, abs=1e-300)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import abstain
-from abstain.inference._coverage import certain, counted, effective, thinkable
+from abstain.inference._coverage import _about, _tail, certain, counted, effective, thinkable
 from tests.inference.populations import allowance
 
 
@@ -157,3 +157,17 @@ def test_the_edge_of_a_tie_spans_both_thresholds():
     assert mirrored[:2] == pytest.approx((1.0 - found.high, 1.0 - found.low))
     assert found.method == "log-t, both sides of a tie"
     assert "edge of a wide tie" in found.warning
+
+
+@pytest.mark.parametrize("risk", [0.0, 0.001, 0.05, 0.5, 0.97])
+def test_many_tails_at_once(risk: float) -> None:
+    """They are the binomial tails, or 1 where nothing was computed; never less than them but for rounding."""
+    rng = np.random.default_rng(3)
+    n = np.floor(10.0 ** rng.uniform(0.0, 6.5, 300))
+    errors = np.minimum(np.floor(n * risk + rng.uniform(0.0, 6.0, 300) * np.sqrt(n * risk * (1.0 - risk) + 1.0)), n)
+    n[:50] += rng.random(50)  # effective counts need not be whole
+    found = _about(errors, n, risk)
+    expected = np.array([_tail(*pair, risk) for pair in zip(errors.tolist(), n.tolist(), strict=True)])
+    near = np.abs(found - expected) <= 1e-6 * expected
+    assert np.all(near | (found == 1.0))
+    assert risk == 0.0 or near.mean() > 0.5

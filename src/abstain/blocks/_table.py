@@ -358,6 +358,14 @@ class TieBlocks:
         found: T = self._known[name]
         return found
 
+    @property
+    def _grown_from(self) -> tuple[TieBlocks, float, float] | None:
+        """Of a table whose every block has so many times the weight of another one's, and so much more loss: these.
+
+        The table, the factor, and the loss that a unit of its weight got.
+        """
+        return None
+
     @cached_property
     def n(self) -> int:
         """Number of rows in the table."""

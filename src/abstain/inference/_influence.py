@@ -79,16 +79,17 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
         raise UnmetNeed("influence per sample needs the samples: build TieBlocks with keep_samples=True")
     loss = to_numpy(samples.loss)
     plain = samples.sample_weight is samples.times is None
+    own, per_loss = derivative.part(slice(None))
     if len(blocks) == loss.size and plain:  # no ties: the table is the sorted samples
         value = np.empty(loss.size)
-        value[to_numpy(samples.order)] = derivative.weight + derivative.loss * blocks.loss
+        value[to_numpy(samples.order)] = own + per_loss * blocks.loss
     elif blocks.binary:  # each block holds two kinds of samples: one gather from a table of both
         kinds = np.empty((len(blocks), 2))
-        kinds[:, 0], kinds[:, 1] = derivative.weight, derivative.weight + derivative.loss
+        kinds[:, 0], kinds[:, 1] = own, own + per_loss
         value = kinds.ravel().take(to_numpy(samples.kind))
     else:
         block = to_numpy(samples.block)
-        value = np.take(derivative.weight, block) + np.take(derivative.loss, block) * loss
+        value = np.take(own, block) + np.take(per_loss, block) * loss
     if derivative.oracle is not None:
         oracle = blocks.oracle
         if oracle.samples is None:

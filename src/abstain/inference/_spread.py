@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +79,54 @@ def counted_powers(derivative: Gradient, blocks: TieBlocks) -> Powers:
         squares *= squares
         fourth += inner(right, squares)
     return Powers(float(blocks.n), square, fourth)
+
+
+class Scatter(NamedTuple):
+    """Of two numbers per row: how many rows, both means, and the sums of squares and products around them."""
+
+    number: float
+    first: float
+    second: float
+    squares: tuple[float, float, float]
+
+    @classmethod
+    def of(cls, number: float, columns: Callable[[slice], tuple[FloatArray, ...]], n: int) -> Scatter:
+        """Return it from parts of n blocks: rows in each, and their two numbers."""
+        if not number:
+            return cls(0.0, 0.0, 0.0, (0.0, 0.0, 0.0))
+        sums = np.zeros(2)
+        for part in parts(n):
+            often, *both = columns(part)
+            sums += [inner(often, each) for each in both]
+        first, second = (sums / number).tolist()
+        squares = np.zeros(3)
+        for part in parts(n):
+            often, one, two = columns(part)
+            one, two = one - first, two - second
+            once = often * one
+            squares += [inner(once, one), inner(once, two), inner(often, two * two)]
+        a, b, c = squares.tolist()
+        return cls(number, first, second, (a, b, c))
+
+    def square(self, one: float, two: float, more: float) -> float:
+        """Return the sum over rows of (one x the first + two x the second + more)^2."""
+        mean = one * self.first + two * self.second + more
+        a, b, c = self.squares
+        return self.number * mean * mean + one * one * a + 2.0 * one * two * b + two * two * c
+
+
+def scatters(derivative: Gradient, blocks: TieBlocks) -> tuple[Scatter, Scatter]:
+    """Return how both columns scatter over the rows of 0/1 losses that are right, and over those that are wrong."""
+    wrong = blocks.once("wrong", lambda: np.flatnonzero(blocks.loss))  # mostly few
+    errors, *both = blocks.loss[wrong], *derivative.part(wrong)
+
+    def right(part: slice) -> tuple[FloatArray, ...]:
+        return blocks.weight[part] - blocks.loss[part], *derivative.part(part)
+
+    return (
+        Scatter.of(blocks.total_weight - blocks.total_loss, right, len(blocks)),
+        Scatter.of(blocks.total_loss, lambda part: (errors[part], both[0][part], both[1][part]), wrong.size),
+    )
 
 
 def effective_losses(loss: FloatArray, weight: FloatArray | None, times: FloatArray | None = None) -> float:

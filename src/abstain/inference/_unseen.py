@@ -12,20 +12,22 @@ shows where it holds. An unseen success, on which a ranking of mostly wrong pred
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._quantiles import beta_quantile, gamma_quantile
-from abstain._sums import mapped, over_rows, parts, same
+from abstain._sums import inner, mapped, over_rows, parts, same
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import counted_terms, gradient
 from abstain.inference._resample import codes
-from abstain.inference._spread import counted_powers, limit_of
-from abstain.metrics import Gradient, Metric, Relative
+from abstain.inference._spread import Scatter, counted_powers, limit_of, scatters
+from abstain.metrics import Derived, Gradient, Metric, Relative, keeping_one
 
 
 class OneMore(NamedTuple):
@@ -68,13 +70,15 @@ def one_more(
     sizes = [sizes_of(blocks, clusters)]
     if blocks.binary:
         sizes.append(Sizes(0.0, 0.0, 1.0))
-    if len(blocks) > MOST_KEPT:
+    large = len(blocks) > MOST_KEPT
+    if large:
         blocks._let_go(sums=False)
-    for size in sizes:
-        each = _with(list(serving.values()), blocks, size, strata, clusters)
-        for k, one in zip(serving, each, strict=True):
-            found[k] += (one,)
-    if len(blocks) > MOST_KEPT:
+    rows = _Rows(blocks, strata, clusters)
+    tables = [(size, *augmented(blocks, size)) for size in sizes]
+    with keeping_one(blocks) if large else nullcontext():
+        for k, (metric, offset) in sorted(serving.items(), key=lambda each: each[1][0].convention):  # share a curve
+            found[k] = tuple(_with(metric, offset, rows, *each) for each in tables)
+    if large:
         blocks._let_go()
     return found
 
@@ -91,35 +95,49 @@ def _offset(metric: Metric, blocks: TieBlocks, estimate: float) -> float:
     return (estimate if metric.image is None else metric.image.back(estimate)) - base.smooth(blocks)
 
 
-def _with(
-    metrics: list[tuple[Metric, float]],
-    blocks: TieBlocks,
-    size: Sizes,
-    strata: ArrayLike | None,
-    clusters: ArrayLike | None,
-) -> Iterator[OneMore]:
-    """Yield what the unseen loss makes of each metric, to whose smooth form its offset is added."""
-    more, cubes = augmented(blocks, size)
-    for metric, offset in metrics:
-        value, derivative = metric.smooth(more), gradient(metric, more)
-        unseen = size.number**2 * _moved(derivative, size, cubes, blocks.total_weight)
-        variance = (seen(derivative, blocks, strata, clusters) + unseen) * _few(metric, blocks)
-        del derivative
-        mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
-        yield OneMore(value + offset, variance, mirrored)
+def _with(metric: Metric, offset: float, rows: _Rows, size: Sizes, more: TieBlocks, cubes: FloatArray) -> OneMore:
+    """Return what the unseen loss makes of a metric, to whose smooth form its offset is added."""
+    blocks, derivative = rows.blocks, gradient(metric, more)
+    seen, moved = rows.squares(derivative, size, cubes)
+    variance = (seen + size.number**2 * moved / blocks.total_weight) * _few(metric, blocks)
+    mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
+    return OneMore(metric.smooth(more) + offset, variance, mirrored)
 
 
-def _moved(derivative: Gradient, size: Sizes, cubes: FloatArray, weight: float) -> float:
-    """Return the mean square of what one unseen loss at a random place does."""
+class _Rows:
+    """The rows that were seen, and how the gradient scatters over them that several metrics are derived from."""
+
+    def __init__(self, blocks: TieBlocks, strata: ArrayLike | None, clusters: ArrayLike | None) -> None:
+        assert blocks.samples is not None
+        self.blocks, self.strata, self.clusters = blocks, strata, clusters
+        alone = blocks.samples.sample_weight is None and strata is None and clusters is None
+        self.counted = blocks.binary and alone
+        self._last: tuple[ref[Gradient], tuple[Scatter, Scatter]] | None = None  # its columns are not kept for it
+
+    def squares(self, derivative: Gradient, size: Sizes, cubes: FloatArray) -> tuple[float, float]:
+        """Return the variance of the rows, and the sum of squares of what an unseen loss at each of them does."""
+        if not self.counted:
+            terms, times = counted_terms(derivative, self.blocks, self.strata, self.clusters)
+            return over_rows(terms**2, times), _moved(derivative, size, cubes)
+        if not isinstance(derivative, Derived):
+            return counted_powers(derivative, self.blocks).square, _moved(derivative, size, cubes)
+        if self._last is None or self._last[0]() is not derivative.own:
+            self._last = ref(derivative.own), scatters(derivative.own, self.blocks)
+        (right, wrong), (success, error) = self._last[1], derivative.terms
+        everywhere = success if size.mean == 0.0 else error
+        return right.square(*success) + wrong.square(*error), right.square(*everywhere) + wrong.square(*everywhere)
+
+
+def _moved(derivative: Gradient, size: Sizes, cubes: FloatArray) -> float:
+    """Return the sum of squares of what one unseen loss at each row does, times the row's share of all weight."""
     total = 0.0
     for part in parts(cubes.size):
-        a, b = derivative.weight[part], derivative.loss[part]
+        a, b = derivative.part(part)
         if size.mean == size.square:  # 0 or 1, as 0/1 losses are
-            moved = a * a if size.mean == 0.0 else (a + b) ** 2
+            moved = (a if size.mean == 0.0 else a + b) ** 2
         else:
             moved = a * a + 2.0 * size.mean * a * b + size.square * b * b
-        moved *= cubes[part] / weight
-        total += float(np.add.reduce(moved))
+        total += inner(cubes[part], moved)
     return total
 
 
@@ -212,6 +230,11 @@ class _WithOneMore(TieBlocks):
         return found
 
     @property
+    def _grown_from(self) -> tuple[TieBlocks, float, float]:
+        each = self._size.number / self._without.total_weight
+        return self._without, 1.0 + each, self._size.mean * each
+
+    @property
     def weight(self) -> FloatArray:
         return self._whole("weight")
 
@@ -255,19 +278,6 @@ def sizes_of(blocks: TieBlocks, clusters: ArrayLike | None = None) -> Sizes:
         sums = np.bincount(codes(clusters, "clusters", loss.size), times * weight * loss)
         number = max(1.0, float(np.sum(sums**2)) / float(np.sum(times * (weight * loss) ** 2)))
     return Sizes(second / first, third / first, number)
-
-
-def seen(
-    derivative: Gradient, blocks: TieBlocks, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
-) -> float:
-    """Return the variance of the rows that were seen."""
-    samples = blocks.samples
-    assert samples is not None
-    weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
-    if blocks.binary and weight is None and strata is None and clusters is None:
-        return counted_powers(derivative, blocks).square
-    terms, times = counted_terms(derivative, blocks, strata, clusters)
-    return over_rows(terms**2, times)
 
 
 def _few(metric: Metric, blocks: TieBlocks) -> float:

@@ -20,7 +20,9 @@ from abstain.metrics._estimator_weights import rank_weight_bias as rank_weight_b
 from abstain.metrics._estimator_weights import rank_weight_mse as rank_weight_mse  # likewise
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Sums, Tail
 from abstain.metrics._full import mean_of_terms as mean_of_terms  # likewise
+from abstain.metrics._gradient import Derived as Derived  # likewise
 from abstain.metrics._gradient import Gradient, Predictions, Value
+from abstain.metrics._gradient import keeping_one as keeping_one  # likewise
 from abstain.metrics._metric import METRICS, Input, Metric
 from abstain.metrics._parse import parse, parse_list
 from abstain.metrics._predictions import check_predictions as check_predictions  # likewise

@@ -21,7 +21,7 @@ from abstain._harmonic import harmonic_difference, mean_harmonic, mean_log
 from abstain._sums import ROOM, inner, mapped, parts
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
-from abstain.metrics._gradient import Gradient
+from abstain.metrics._gradient import Derived, Gradient, lately
 
 Range = tuple[float, float]
 FULL: Range = (0.0, 1.0)
@@ -103,6 +103,26 @@ def _width(blocks: TieBlocks, coverage_range: Range) -> FloatArray:
     return end - start
 
 
+# ---------------------------------------------------------------------- grown tables
+
+
+def shared(name: str, gradient: Callable[[TieBlocks], Gradient], blocks: TieBlocks) -> Gradient:
+    r"""Return the gradient of an area that is linear in the losses, and the same for all rankings of a constant loss.
+
+    On a table that keeps one for several metrics, that one. On a table with :math:`\lambda` times the weights and
+    :math:`\varepsilon` more loss per weight it follows from the one before, :math:`\alpha` and :math:`\beta`:
+    :math:`(\alpha - \varepsilon\beta) / \lambda^2` and :math:`\beta / \lambda`. (Of such an area
+    :math:`\sum_j m_j \beta_j` is the same number for all weights, so that the derivative of :math:`\beta` sums to
+    :math:`-\beta_k`.)
+    """
+    grown = blocks._grown_from
+    before, factor, more = (blocks, 1.0, 0.0) if grown is None else grown
+    own = lately(before, name, gradient)
+    if own is None:  # every table on its own
+        return gradient(blocks)
+    return Derived(own, (1.0 / factor**2, -more / factor**2, 0.0), (1.0 / factor, 0.0))
+
+
 # ---------------------------------------------------------------------- step
 
 
@@ -110,7 +130,15 @@ def step_area(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
     """Integral of the step curve R_j over coverage: (1/T) sum_j m_j L_j / W_j."""
     if coverage_range != FULL:
         return inner(_width(blocks, coverage_range), blocks.selective_risk) / blocks.total_weight
-    return blocks.once("step_area", lambda: _weighed(blocks, lambda part: _risk(blocks, part)) / blocks.total_weight)
+    return blocks.once("step_area", lambda: _full_step_area(blocks))
+
+
+def _full_step_area(blocks: TieBlocks) -> float:
+    grown = blocks._grown_from
+    if grown is not None:
+        before, factor, more = grown
+        return (step_area(before) + more) / factor
+    return _weighed(blocks, lambda part: _risk(blocks, part)) / blocks.total_weight
 
 
 def step_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:

@@ -30,17 +30,26 @@ def augrc_value(blocks: TieBlocks, coverage_range: Range = FULL) -> float:
 
 def _full_area(blocks: TieBlocks) -> float:
     """Return the area over all coverages, which half of the metrics read, once for each table."""
-    return blocks.once("generalized area", lambda: area.linear_area(blocks, area.uniform))
+    return blocks.once("generalized area", lambda: _area(blocks))
+
+
+def _area(blocks: TieBlocks) -> float:
+    if blocks._grown_from is None:
+        return area.linear_area(blocks, area.uniform)
+    before, factor, more = blocks._grown_from
+    return factor * (_full_area(before) + 0.5 * more * before.total_weight**2)
 
 
 def augrc_gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     """Derivative of the AUGRC of a table."""
-    if coverage_range is FULL and len(blocks) <= KEPT:
-        return blocks.once("augrc gradient", lambda: kept(_gradient(blocks, FULL)))
-    return _gradient(blocks, area.check_range(coverage_range))
+    if coverage_range is not FULL:
+        return _gradient(blocks, area.check_range(coverage_range))
+    if len(blocks) <= KEPT:
+        return blocks.once("augrc gradient", lambda: kept(_gradient(blocks)))
+    return area.shared("augrc", _gradient, blocks)
 
 
-def _gradient(blocks: TieBlocks, coverage_range: Range) -> Gradient:
+def _gradient(blocks: TieBlocks, coverage_range: Range = FULL) -> Gradient:
     T = blocks.total_weight
     if coverage_range is FULL:  # the area itself is linear in the losses
         return area.uniform_gradient(blocks, 1.0 / T**2, 2.0 * _full_area(blocks) / T)

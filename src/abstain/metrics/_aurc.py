@@ -46,6 +46,8 @@ def aurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_r
     coverage_range = area.check_range(coverage_range)
     match estimator:
         case "plugin":
+            if coverage_range == FULL:
+                return area.shared("step", area.step_gradient, blocks)
             return area.step_gradient(blocks, coverage_range)
         case "interpolated":
             value = aurc_value(blocks, estimator, coverage_range)

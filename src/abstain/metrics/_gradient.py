@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from abstain._typing import FloatArray
+from abstain._typing import FloatArray, IntArray
+from abstain.blocks import TieBlocks
 
+#: How much of two columns, and a number.
+Term = tuple[float, float, float]
 #: Two numbers per block, (a, b): sample i of block k contributes w_i (a_k + b_k l_i) to the value.
 Attribution = tuple[FloatArray, FloatArray]
 
@@ -76,6 +81,10 @@ class Gradient:
     loss: FloatArray
     oracle: Gradient | None = None
 
+    def part(self, rows: slice | IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return both numbers of some blocks."""
+        return self.weight[rows], self.loss[rows]
+
     def scaled(self, factor: float) -> Gradient:
         """Return ``factor`` times this gradient."""
         oracle = None if self.oracle is None else self.oracle.scaled(factor)
@@ -88,11 +97,53 @@ class Gradient:
         return Gradient(self.weight + other.weight, self.loss + other.loss, oracle)
 
 
+class Derived(Gradient):
+    """A gradient that is read from another one of the same table, whose columns are kept: it takes no memory.
+
+    ``terms``: of a loss of 0 and of a loss of 1 what a unit of weight adds, in multiples of the other gradient's
+    numbers per weight and per loss, and besides. Columns are made when they are read.
+    """
+
+    own: Gradient
+    terms: tuple[Term, Term]
+
+    def __init__(self, own: Gradient, right: Term, per_loss: tuple[float, float]) -> None:
+        share, besides = per_loss
+        wrong = (right[0], right[1] + share, right[2] + besides)
+        self.__dict__.update(own=own, terms=(right, wrong), oracle=None)
+
+    @property
+    def weight(self) -> FloatArray:
+        """The numbers per weight."""
+        return self.part(slice(None))[0]
+
+    @property
+    def loss(self) -> FloatArray:
+        """The numbers per loss."""
+        return self.part(slice(None))[1]
+
+    def part(self, rows: slice | IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return both numbers of some blocks."""
+        weight, loss = self.own.part(rows)
+        (a, b, c), (_, d, e) = self.terms
+        return a * weight + b * loss + c, (d - b) * loss + (e - c)
+
+    def moved(self, by: Gradient, factor: float) -> Derived:
+        """Return ``factor`` times the sum of this and a one-block gradient."""
+        (a, b, c), (_, d, e) = self.terms
+        weight, loss = float(by.weight[0]), float(by.loss[0])
+        return Derived(
+            self.own, (factor * a, factor * b, factor * (c + weight)), (factor * (d - b), factor * (e - c + loss))
+        )
+
+
 def moved(own: Gradient, by: Gradient, factor: float = 1.0) -> Gradient:
     """Return ``factor`` times the sum of a gradient and a one-block one, in the columns of the first unless it is kept.
 
     For whoever made it and needs it no longer: of millions of blocks another two columns are felt.
     """
+    if isinstance(own, Derived) and by.oracle is None:
+        return own.moved(by, factor)
     if own.oracle is not None or by.oracle is not None or not own.weight.flags.writeable:
         found = own.plus(by)
         return found if factor == 1.0 else found.scaled(factor)
@@ -107,3 +158,29 @@ def kept(own: Gradient) -> Gradient:
     """Return a gradient whose columns nobody may change from now on."""
     own.weight.flags.writeable = own.loss.flags.writeable = False
     return own
+
+
+#: Where a table keeps the gradient that was made last, with its name.
+_LAST = "last gradient"
+
+
+@contextmanager
+def keeping_one(blocks: TieBlocks) -> Iterator[None]:
+    """Let a table keep the last of the gradients that :func:`lately` makes: two are felt where it is large."""
+    blocks._known[_LAST] = ("", None)
+    try:
+        yield
+    finally:
+        blocks._known.pop(_LAST, None)
+
+
+def lately(blocks: TieBlocks, name: str, make: Callable[[TieBlocks], Gradient]) -> Gradient | None:
+    """Return what was made last under this name, or made now; None where a table keeps none."""
+    last: tuple[str, Any] | None = blocks._known.get(_LAST)
+    if last is None:
+        return None
+    if last[0] != name:
+        blocks._known[_LAST] = last = ("", None)  # the one before goes first
+        blocks._known[_LAST] = last = (name, kept(make(blocks)))
+    found: Gradient = last[1]
+    return found
