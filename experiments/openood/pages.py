@@ -10,7 +10,7 @@ from experiments.openood._rows import STUDY
 from experiments.openood._tables import beside, by_seeds, labelled, read
 
 #: Setting -> seeds of its rows at equal passes (None: all).
-SETTINGS: Mapping[str, str | None] = {"fashion_small": None, "cifar10": "0"}
+SETTINGS: Mapping[str, str | None] = {"fashion_small": None, "cifar10": "0", "fashion_mnist": None}
 RESULTS = Path(__file__).parent / "results"
 
 _PAIRED = "DS-F1 and DS-AURC by {} and the maximum probability"
@@ -31,8 +31,8 @@ Titled = tuple[str, tuple[tuple[str, str, float], ...]]
 def shown(setting: str) -> list[str]:
     """Return what a page shows of a setting, in order: tables with their headings, and the claims.
 
-    All rows beside cross-entropy; those at equal passes beside their own shorter ones; and beside cross-entropy of as
-    many passes.
+    All rows beside cross-entropy; where there are rows at equal passes, these beside their own shorter ones, and beside
+    cross-entropy of as many passes.
     """
     rows, seed = read(RESULTS / f"{setting}.csv"), SETTINGS[setting]
     models = list(dict.fromkeys(job.model for job in STUDY.jobs("cpu") if job.setting.name == setting))
@@ -40,10 +40,13 @@ def shown(setting: str) -> list[str]:
     first = [row for row in rows if seed in (None, row["seed"])]
     own = {model: model.removesuffix("_equal_passes") for model in longer}
     others = [*longer[1:], "sure_plus"]
+    at_equal_passes = [
+        _titled(first, longer, (*LABELLED, KNN), own),
+        _titled(first, others, (*LABELLED, KNN), dict.fromkeys(others, "ce_equal_passes")),
+    ]
     return [
         _titled(rows, [m for m in models if seed is None or m not in longer], (*LABELLED, *FOREIGN)),
-        _titled(first, longer, (*LABELLED, KNN), own),
-        _titled(first, others, (*LABELLED, KNN), dict.fromkeys(others, longer[0])),
+        *(at_equal_passes if longer else []),
         claims(rows, setting),
     ]
 

@@ -21,7 +21,10 @@ def page(name):
     return (ROOT / "docs/nn" / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("setting", "name"), [("fashion_small", "does-training-help.md"), ("cifar10", "cifar-10.md")])
+@pytest.mark.parametrize(
+    ("setting", "name"),
+    [("fashion_small", "does-training-help.md"), ("cifar10", "cifar-10.md"), ("fashion_mnist", "wider-network.md")],
+)
 def test_the_ladder(setting, name):
     """Rows beside cross-entropy, those at equal passes, claims: each table below its heading, in order, and whole."""
     text, after = page(name), 0
