@@ -191,16 +191,16 @@ def test_without_polars(path: Path) -> None:
 
 
 def _sorting(score: np.ndarray) -> float:
-    """Return the processor time of one argsort."""
+    """Return the processor time of one stable argsort, which no processor does several rows at a time."""
     before = time.process_time()
     for _ in range(5):
-        np.argsort(score)
+        np.argsort(score, kind="stable")
     return (time.process_time() - before) / 5
 
 
 @pytest.mark.slow
 def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
-    """Two scores, all forms of output: about thirty times as long as one argsort, and never two hundred times."""
+    """Two scores, all forms of output: about forty times as long as one stable argsort, never a hundred times."""
     polars = pytest.importorskip("polars")
     rng = np.random.default_rng(0)
     n = 10**6
@@ -216,7 +216,7 @@ def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
     after = os.times()  # processor time of the command: a busy machine is not a slow command
     sorts.append(_sorting(confidence))  # and a machine that shares its caches sorts as slowly
     used = after.children_user - before.children_user + after.children_system - before.children_system
-    assert used < 200 * sum(sorts) / 2, (used, sorts)
+    assert used < 100 * sum(sorts) / 2, (used, sorts)
     assert "\n1000000 samples" in done.stdout
     assert (tmp_path / "r.report.html").stat().st_size < 500_000  # as of ten thousand rows
 

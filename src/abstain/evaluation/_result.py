@@ -208,13 +208,18 @@ class Evaluation(Result):
 
         return Judged(self)
 
+    @cached_property
+    def _facts(self) -> tuple[dict[str, Any], ...]:
+        """What the verdict rests on, for all who say it: a plan for more rows takes as long as an evaluation."""
+        from abstain.evaluation._facts import of_evaluation
+
+        return tuple(of_evaluation(self))
+
     # ------------------------------------------------------------------ as a result
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""
-        from abstain.evaluation._facts import of_evaluation
-
-        return list(of_evaluation(self))
+        return list(self._facts)
 
     def headline(self) -> str:
         """Return one line that says what was evaluated."""

@@ -123,7 +123,7 @@ def _gamma_quantiles(p: float, shape: FloatArray) -> FloatArray:
     if len(distinct) > DISTINCT:
         from scipy.special import gammaincinv
 
-        return np.asarray(gammaincinv(shape, p))
+        return np.asarray(gammaincinv(distinct, p))[place]
     return np.array([gamma_quantile(p, float(each)) for each in distinct])[place]
 
 
