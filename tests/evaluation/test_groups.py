@@ -196,6 +196,8 @@ def test_resamples_are_checked_though_no_metric_needs_them(n_resamples: object) 
     [
         ({"fit": "train.npz"}, "fit must be Outputs, got str; use abstain.read_outputs"),
         ({"scores": 3}, "scores must be a name or a list of names, got 3"),
+        ({"scores": SCORE}, "scores must be a name or a list of names, got an array; give the column as confidence="),
+        ({"scores": {"a": SCORE}}, r"got a dict; .* evaluate\({'loss': ..., 'a': ...}, loss=\"loss\", scores=\['a'\]"),
         ({"metrics": 3}, "metrics must be a name or a list of names, got 3"),
         ({"groups": 3}, "groups must be a name or a list of names, got 3"),
     ],
@@ -204,6 +206,22 @@ def test_arguments_of_a_wrong_type(options: dict[str, object], message: str) -> 
     """The argument is named, whether or not anything needs it."""
     with pytest.raises(TypeError, match=message):
         abstain.evaluate(outputs(), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("confidence", r"confidence must be one column, got a dict; for several scores .* scores=\['a', 'b'\]"),
+        ("sample_weight", "sample_weight must be one column, got a dict; give an array"),
+    ],
+)
+def test_several_columns_for_one(column: str, message: str) -> None:
+    """Arrays of several scores make a table: the message writes the call, and that call works."""
+    both = {"a": SCORE, "b": SCORE**3}
+    with pytest.raises(TypeError, match=message):
+        abstain.evaluate(loss=LOSS, **{column: both})
+    found = abstain.evaluate({"loss": LOSS, **both}, loss="loss", scores=["a", "b"])
+    assert found.value("augrc", score="b") == abstain.augrc(LOSS, SCORE**3)
 
 
 def test_provenance_names_what_changes_the_numbers() -> None:

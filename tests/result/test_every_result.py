@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import copy
 import csv
 import io
 import json
 import math
+import pickle
 import re
 from functools import cache
 from html.parser import HTMLParser
@@ -73,6 +75,15 @@ def test_a_result_says_what_it_is(each: Any) -> None:
     assert all(isinstance(note, str) for note in each.notes())
     for row in each.rows():
         assert all(value is None or isinstance(value, str | int | float) for value in row.values())
+
+
+def test_copies_of_what_was_shown_are_the_same(each: Any) -> None:
+    """A result that was printed and saved travels to other processes as one that was not, and nobody changes it."""
+    shown, page = str(each), each._repr_html_()
+    for fact in each.grounds():
+        fact.clear()
+    for copied in (pickle.loads(pickle.dumps(each)), copy.deepcopy(each)):
+        assert (str(copied), copied._repr_html_()) == (shown, page)
 
 
 def test_text_has_80_columns(each: Any) -> None:

@@ -31,6 +31,9 @@ class Counted(float):
 
     n: int
 
+    def __reduce__(self) -> tuple[type[Counted], tuple[float, int]]:
+        return Counted, (float(self), self.n)  # for copies and pickles
+
     def spoken(self) -> str:
         """Return the share in per cent, with the count where that is small."""
         count = round(self * self.n)

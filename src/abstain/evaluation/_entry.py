@@ -28,6 +28,10 @@ _COLUMNS = (
 
 def check_names(scores: Any, groups: Any, metrics: Any) -> None:
     """Refuse what is neither a name nor a list of names; of metrics, any iterable will do, and is read later."""
+    if isinstance(scores, Mapping):
+        raise TypeError(f"scores must be names, got a dict; {_in_a_table(scores)}")
+    if hasattr(scores, "shape"):
+        raise TypeError("scores must be a name or a list of names, got an array; give the column as confidence=")
     for name, given in (("scores", scores), ("groups", groups)):
         several = given if isinstance(given, list | tuple | dict | set) else [given]
         if given is not None and (isinstance(given, bytes) or not all(isinstance(each, str) for each in several)):
@@ -55,7 +59,7 @@ def as_outputs(
     lacking: dict[str, Any] = {"nan_policy": "drop"} if nan_policy == "drop" else {}
     unknown = next((name for name in columns if name not in (*_COLUMNS, *_OPTIONS)), None)
     if unknown is not None:
-        raise TypeError(f"evaluate has no argument {unknown!r}; {closest(unknown, [*_COLUMNS, *_OPTIONS])}")
+        raise TypeError(f"evaluate has no argument {unknown!r}; {closest(unknown, [*_COLUMNS, *_OPTIONS, 'scores'])}")
     if isinstance(source, Outputs):
         if columns:
             raise TypeError(f"{next(iter(columns))}= is for a file, a frame or arrays; these are Outputs already")
@@ -89,6 +93,11 @@ def arrays_of(columns: Mapping[str, Any], groups: Any) -> tuple[dict[str, Any], 
         raise TypeError(f"{text}={arrays[text]!r} names a column, but no table is given; give the file or frame first")
     if groups is not None and not isinstance(groups, Mapping):
         raise TypeError("groups of arrays are a dict of name -> column")
+    several = next((name for name, value in arrays.items() if isinstance(value, Mapping)), None)
+    if several is not None:
+        scored = several in ("confidence", "uncertainty")
+        how = _in_a_table(arrays[several]) if scored else "give an array"
+        raise TypeError(f"{several} must be one column, got a dict; {how}")
     head = arrays.pop("head", None)
     if head is not None:
         arrays["head_weight"], arrays["head_bias"] = head
@@ -98,6 +107,13 @@ def arrays_of(columns: Mapping[str, Any], groups: Any) -> tuple[dict[str, Any], 
     if options.get("class_names") is None and (names := _classes_of(arrays)):
         options["class_names"] = names
     return {**arrays, **split}, told | options
+
+
+def _in_a_table(columns: Mapping[Any, Any]) -> str:
+    """Return how to give several scores that are arrays."""
+    names = [str(each) for each in columns][:2] or ["a", "b"]
+    table = ", ".join(f"{name!r}: ..." for name in ("loss", *names))
+    return f'for several scores give all columns as a table: evaluate({{{table}}}, loss="loss", scores={names!r})'
 
 
 def _classes_of(arrays: Mapping[str, Any]) -> list[str]:

@@ -219,7 +219,7 @@ class Evaluation(Result):
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""
-        return list(self._facts)
+        return [dict(fact) for fact in self._facts]
 
     def headline(self) -> str:
         """Return one line that says what was evaluated."""
