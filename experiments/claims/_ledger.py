@@ -33,6 +33,8 @@ class Claim:
     status: str
     finding: str
     printed: str = ""
+    read: str = ""
+    """What of the authors' code was read: repository, commit, file; or that it is not published."""
 
 
 Check = Callable[[], str]
@@ -59,7 +61,8 @@ def load() -> list[Claim]:
 
 def save(claims: Iterable[Claim]) -> None:
     """Write the rows, one a line."""
-    lines = ",\n".join(" " + json.dumps(asdict(each), ensure_ascii=False) for each in claims)
+    rows = ({key: value for key, value in asdict(each).items() if value or key != "read"} for each in claims)
+    lines = ",\n".join(" " + json.dumps(row, ensure_ascii=False) for row in rows)
     write_text(FILE, f"[\n{lines}\n]\n")
 
 
@@ -111,7 +114,8 @@ def page(claims: list[Claim]) -> str:
         "settings are left out. *Corrected*: true in part, or after the change that is named. *Contradicted*: a formula, the printed",
         "numbers or data say otherwise. *Open*: testable, not settled. *Not testable here*: it needs material that is not available,",
         "or rests on reading alone. Papers contain errors, as this library does; where two readings are possible both are named, and",
-        "a coincidence is called one.",
+        "a coincidence is called one. No row says contradicted before the authors' repository was read: the last column names",
+        "repository, commit and file, or says that nothing is published.",
         "",
         "`python -m experiments.claims A29` runs one row, `make claims` all that need no data. Rows marked † need a second or more",
         "(`--slow`), rows marked ‡ saved outputs of other networks (`--data FOLDER`). The checks are in `experiments/claims/`, with the",
@@ -122,14 +126,28 @@ def page(claims: list[Claim]) -> str:
         *(f"| {' | '.join(row)} |" for row in counts(claims)),
     ]
     for paper, title in PAPERS.items():
-        head += ["", f"## {title}", "", "| | place | claim | status | finding | printed |", "|---|---|---|---|---|---|"]
+        head += [
+            "",
+            f"## {title}",
+            "",
+            "| | place | claim | status | finding | printed | read |",
+            "|---|---|---|---|---|---|---|",
+        ]
         head += [_row(each) for each in claims if each.paper == paper]
     return "\n".join(head) + "\n"
 
 
 def _row(claim: Claim) -> str:
     mark = {"slow": " †", "data": " ‡"}.get(CHECKS[claim.id][0], "") if claim.id in CHECKS else ""
-    cells = (claim.id + mark, claim.place, claim.claim, claim.status, claim.finding, claim.printed or "—")
+    cells = (
+        claim.id + mark,
+        claim.place,
+        claim.claim,
+        claim.status,
+        claim.finding,
+        claim.printed or "—",
+        claim.read or "—",
+    )
     return "| " + " | ".join(_safe(cell) for cell in cells) + " |"
 
 

@@ -16,10 +16,10 @@ from experiments.claims._sources import data, holds, listed
 def wilcoxon() -> str:
     rng = np.random.default_rng(0)
     called = tested = rounds = lower = 0
-    for _ in range(20):  # two scores that are equally good in the population
+    for seed in range(20):  # two scores that are equally good in the population
         loss = (rng.random(2000) < 0.1).astype(float)
         scores = {name: rng.normal(size=2000) - loss for name in ("a", "b")}
-        study = abstain.ranking_study(loss, scores, metrics="augrc", n_resamples=200, rng=rng)
+        study = abstain.ranking_study(loss, scores, metrics="augrc", n_resamples=200, rng=seed)
         map_ = study.wilcoxon_over_resamples()
         called += bool(map_["better"].any())
         tested += bool(study.rankings["augrc"].better.any())

@@ -1,59 +1,14 @@
-"""Checks of the CWSA paper that train: its networks are not published, so small ones of ours stand in."""
+"""Checks of the CWSA paper that train small networks."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import abstain
 from experiments.claims._ledger import check
-from experiments.claims._sources import data, holds
-
-TAUS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
-
-
-def trained(images: Path, steps: int) -> tuple[Any, Any]:
-    """Return loss and largest probability on the test set, of a small CNN after some steps on batches of 64."""
-    import torch
-
-    from abstain.nn import networks
-
-    with np.load(images) as archive:
-        x, y, x_test, y_test = (torch.from_numpy(archive[name].astype(np.int64)) for name in
-                                ("x_train", "y_train", "x_test", "y_test"))  # fmt: skip
-    torch.manual_seed(0)
-    network = networks.build("small", (1, 28, 28), 10)
-    rule = torch.optim.Adam(network.parameters(), 2e-3)
-    for rows in torch.randint(len(x), (steps, 64)):
-        rule.zero_grad()
-        torch.nn.functional.cross_entropy(network(x[rows, None].float() / 255.0), y[rows]).backward()  # type: ignore[no-untyped-call]
-        rule.step()
-    network.eval()
-    with torch.no_grad():
-        p = network(x_test[:, None].float() / 255.0).double().softmax(1).numpy()
-    return (p.argmax(1) != y_test.numpy()).astype(float), p.max(1)
-
-
-@check("C26", "C29", kind="data")
-def digits() -> str:
-    folder = data("mnist_test_cleanlab.npz").parent
-    with np.load(folder / "mnist_test_cleanlab.npz") as archive:
-        p = archive["probs"]
-        found = {"a saved network": ((p.argmax(1) != archive["labels"]).astype(float), p.max(1))}
-    found["a small CNN of ours"] = trained(folder.parent / "images" / "mnist.npz", 2000)
-    said = []
-    for name, (loss, confidence) in found.items():
-        accuracy = np.asarray(abstain.cwsa_sweep(loss, confidence, TAUS)["selective_accuracy"])
-        area, gap = abstain.aurc(loss, confidence), abstain.ece(loss, confidence)
-        holds(np.all(np.diff(accuracy) > 0.0), (name, accuracy))
-        holds(area < 2e-3 and gap < 1e-2, (name, area, gap))
-        said.append(
-            f"{name} ({1 - loss.mean():.3f} right) rises at all 10 steps from {accuracy[0]:.3f} to {accuracy[-1]:.3f}, "
-            f"ECE {gap:.3f}, AURC {area:.4f}"
-        )
-    return "; ".join(said)
+from experiments.claims._sources import holds
 
 
 @check("C11", kind="slow")

@@ -1,4 +1,8 @@
-"""Rows and sizes: one network per data set; the paper gives no epochs, seeds or architecture, these are ours."""
+"""Rows and sizes: one network per data set; epochs, seeds and architecture are ours."""
+
+# The paper gives none of these; its repository does (jay-gatz/CWSA c55d6fb). mnist_cnn.py: a convolution of 16
+# channels, a layer of 64 units, Adam at .001, batches of 64, three epochs. cifar_cnn.py: two of 32 and 64,
+# a layer of 256 units, five epochs. No script sets a seed.
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -26,10 +27,20 @@ def test_rows_are_whole():
 
 
 def test_what_is_settled_has_a_command_that_printed_something():
-    """No row is confirmed, corrected or contradicted by reading alone, and no check is about no row."""
-    without = [each.id for each in ROWS if each.status in SETTLED and not (each.id in ledger.CHECKS and each.printed)]
+    """A row without a command is settled by the authors' code, with its commit; no check is about no row."""
+    without = [
+        each.id
+        for each in ROWS
+        if each.status in SETTLED and not (each.id in ledger.CHECKS and each.printed) and " " not in each.read
+    ]
     assert without == []
     assert set(ledger.CHECKS) <= {each.id for each in ROWS}
+
+
+def test_no_row_is_contradicted_unread():
+    """Each names what of the authors' code was read, with its commit, or says that it is not published."""
+    read = re.compile(r"[\w.-]+/[\w.-]+ [0-9a-f]{7}: |not published")
+    assert [each.id for each in ROWS if each.status == "contradicted" and not read.search(each.read)] == []
 
 
 def test_quick_checks_print_what_the_ledger_says():
