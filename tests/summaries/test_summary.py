@@ -11,7 +11,7 @@ import polars
 import pytest
 
 import abstain
-from abstain.summaries import Key, Summary, read_summary
+from abstain.summaries import GroupedSummary, Key, Summary, read_summary
 
 RNG = np.random.default_rng(0)
 LOSS, SCORE = (RNG.random(5000) < 0.2).astype(float), RNG.beta(5, 1, 5000)
@@ -183,3 +183,18 @@ def test_a_damaged_file_is_one_line(summary: Summary, tmp_path: Path) -> None:
         read_summary(tmp_path / "none.parquet")
     with pytest.raises(ValueError, match="is written as"):
         summary.save(tmp_path / "s.csv")
+
+
+@pytest.mark.parametrize("groups", [None, ["a", "a", "b"]])
+def test_an_edited_file_is_refused_and_one_without_a_digest_is_read(tmp_path: Path, groups: list[str] | None) -> None:
+    rows = [0, 1, 0], [0.9, 0.6, 0.3]
+    made = Summary().update(*rows) if groups is None else GroupedSummary("site").update(*rows, groups)
+    file = tmp_path / "s.parquet"
+    made.save(file)
+    frame = polars.read_parquet(file)
+    assert read_summary(file).n == 3
+    frame.with_columns(n=polars.when(polars.col("largest_loss") > 0).then(50).otherwise("n")).write_parquet(file)
+    with pytest.raises(ValueError, match="edited after it was saved"):
+        read_summary(file)
+    frame.drop("digest").write_parquet(file)
+    assert read_summary(file).n == 3

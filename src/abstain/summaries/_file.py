@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -29,25 +30,27 @@ def write(frame: Callable[[], Any], path: str | os.PathLike[str]) -> None:
     if os.path.splitext(name)[1].lower() != ".parquet":
         raise ValueError(f"{name}: a summary is written as .parquet; give it that extension")
     need("writing a summary", "polars")
-    write_file(name, frame().write_parquet)
-
-
-def read(name: str) -> Any:
-    """Return what stands in a file; whether it is a summary is not looked at."""
-    need("reading a summary", "polars")
     import polars as pl
 
-    if not os.path.isfile(name):
-        raise FileNotFoundError(f"{name}: no such file")
-    try:
-        return pl.read_parquet(name, hive_partitioning=False, glob=False)
-    except OSError:
-        raise
-    except BaseException as error:  # a damaged file can make the reader panic, which is no Exception
-        if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
-            raise
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        raise ValueError(f"cannot be read as Parquet ({reason}); write it again") from error
+    made = frame()
+    write_file(name, made.with_columns(pl.lit(digest(made)).alias("digest")).write_parquet)
+
+
+def digest(frame: Any) -> str:
+    """Return the SHA-256 (hex) of names and values of a frame: it shows that a file was changed, not who wrote it."""
+    found = hashlib.sha256()
+    for name in sorted(frame.columns):
+        column = frame[name]
+        numeric = column.dtype.is_numeric()
+        values = column.cast(float).to_numpy().astype("<f8").tobytes() if numeric else repr(column.to_list()).encode()
+        found.update(name.encode() + b"\x1f" + values)
+    return found.hexdigest()
+
+
+def check_digest(frame: Any) -> None:
+    """Refuse a frame that does not match its digest. SQL and older versions write none."""
+    if "digest" in frame.columns and one(frame, "digest") != digest(frame.drop("digest")):
+        raise ValueError("was edited after it was saved; restore the file, or summarize the rows again")
 
 
 def is_summary(path: str | os.PathLike[str]) -> bool:

@@ -35,7 +35,8 @@ def read_summary(path: str | os.PathLike[str]) -> AnySummary:
     Raises
     ------
     ValueError
-        A file that is damaged, no summary, of another format, or whose counts, losses and scores contradict each other.
+        A file that is damaged, was edited, is no summary, has another format, or whose counts, losses and scores
+        contradict each other.
     FileNotFoundError
         There is no such file.
     ImportError
@@ -54,6 +55,7 @@ def read_summary(path: str | os.PathLike[str]) -> AnySummary:
     try:
         frame = _file.read(name)
         made: AnySummary = MAKERS[_file.format_of(frame, MAKERS)](frame)
+        _file.check_digest(frame)
         return made
     except OSError:
         raise
