@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO
@@ -100,3 +101,29 @@ def _remove_if_left(path: str) -> None:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text, all of it or nothing."""
     write_file(path, lambda file: file.write(text.encode("utf-8", "backslashreplace")))
+
+
+_FORMULA, _NUMBER = r"^'*[=+\-@\t\r]", r"^[+-](?:[\d.,]+(?:[eE][+-]?\d+)?%?|(?i:inf|infinity|nan))?$"
+
+
+def without_formulas(frame: Any) -> Any:
+    """Return a polars frame for a CSV: texts and names that a spreadsheet would run get an apostrophe in front.
+
+    One that has apostrophes before such a character gets one more, so that :func:`restored` finds every text again.
+    """
+    import polars as pl
+
+    def safe(text: Any) -> Any:
+        runs = text.str.contains(_FORMULA) & ~text.str.contains(_NUMBER)
+        return pl.when(runs).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
+
+    schema = frame.collect_schema()
+    texts = [name for name, kind in schema.items() if kind in (pl.String, pl.Categorical, pl.Enum)]
+    frame = frame.with_columns(safe(pl.col(name).cast(pl.String)).alias(name) for name in texts)
+    names = pl.select(pl.Series("name", schema.names(), dtype=pl.String)).select(safe(pl.col("name")).alias("name"))
+    return frame.rename(dict(zip(schema.names(), names["name"], strict=True)))
+
+
+def restored(text: str) -> str:
+    """Return a text of a CSV as it was before :func:`without_formulas`."""
+    return text[1:] if text.startswith("'") and re.match(_FORMULA, text[1:]) else text

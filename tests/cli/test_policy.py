@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import abstain
 from abstain.cli import run
 
 pl = pytest.importorskip("polars")
@@ -203,3 +207,23 @@ def test_a_column_is_no_computed_score(
     path.write_text("labels,predictions,conf_a,conf_b\n1,1,.9,.3\n0,1,.8,.2\n1,1,.7,.2\n")
     assert run(["threshold", str(path), "--coverage", "0.5", *options]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_applied_rows_run_nothing_in_a_spreadsheet(tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text('case,=cell,msp\n=1+1,-0.5,0.95\n"\t@x",+x,0.3\n\'=y,,0.2\n')
+    abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).save(tmp_path / "p.json", score="msp")
+    assert run(["apply", str(tmp_path / "p.json"), str(tmp_path / "new.csv"), "-o", str(tmp_path / "out.csv")]) == 0
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "case,'=cell,msp,accepted", "'=1+1,-0.5,0.95,true", "'\t@x,'+x,0.3,false", "''=y,,0.2,false",
+    ]  # fmt: skip
+
+
+def test_an_export_writes_no_escape_code_to_a_terminal(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty")
+    found = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5)
+    found.save(tmp_path / "p.json", score="a\x1b[31mb")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "abstain", "export", str(tmp_path / "p.json"), "--to", "sql"]
+    subprocess.run(command, stdout=theirs, check=True)
+    assert b"\x1b[31m" not in os.read(ours, 9999)
+    assert "a\x1b[31mb" in subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -378,3 +378,16 @@ def test_a_plan_that_a_spreadsheet_sorted(kind: str, tmp_path: Path) -> None:
         else:
             with pytest.raises(ValueError, match=r"its rows were sorted: .* undo the sorting"):
                 abstain.pool.load_plan(file)
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@x", "\tx", "'=1+1", "'x", "-5"])
+def test_a_spreadsheet_runs_no_id_of_a_plan_and_reading_restores_it(tmp_path: Path, name: str) -> None:
+    ids = with_(IDS.astype("U20"), 3, name)
+    plan = abstain.plan_labels(SCORE, n=60, seed=0, ids=ids)
+    plan.save(tmp_path / "plan.csv")
+    written = pl.read_csv(tmp_path / "plan.csv", infer_schema=False)["id"]
+    assert not written[3].startswith(("=", "+", "@", "\t", "-x"))
+    assert load_plan(tmp_path / "plan.csv").ids.tolist() == ids.tolist()
+    loss = np.where(plan.stage > 0, LOSS, np.nan)
+    found, same = (evaluated(plan=plan, loss=loss, ids=each) for each in (written.to_list(), ids))
+    assert str(found) == str(same)

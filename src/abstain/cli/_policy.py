@@ -122,6 +122,7 @@ def export_command(policy: Path, form: str | None, dialect: str, output: Path | 
 
     from abstain import load_policy
     from abstain._files import write_text
+    from abstain._result import clean
     from abstain.policy import schema
 
     form = form or _FORMS.get("" if output is None else output.suffix.lower())
@@ -135,7 +136,8 @@ def export_command(policy: Path, form: str | None, dialect: str, output: Path | 
         else:
             text = known.to_python() if form == "python" else known.to_sql(dialect) + "\n"
     if output is None:
-        click.echo(text, nl=False)
+        shown = click.get_text_stream("stdout").isatty()  # names come from files: a terminal gets no escape codes
+        click.echo("\n".join(map(clean, text.split("\n"))) if shown else text, nl=False, color=True)
     else:
         write_text(output, text)
         click.echo(f"wrote {output}", err=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import plain
+from abstain._files import restored
 from abstain._typing import ArrayLike
 
 #: A number as files and frames write it; whole ones may be longer than a float can tell.
@@ -43,9 +44,12 @@ def shown(name: str) -> str:
 
 
 def spelt(names: Any, planned: Any) -> Any:
-    """Return ids as the plan spells them, if they are the same numbers or times: files turn 0007 into 7 or 7.0."""
+    """Return ids as the plan spells them, if they are the same numbers, times or texts: files turn 0007 into 7."""
     if set(names.tolist()) == set(planned.tolist()):
         return names
+    plain_names = [restored(name) for name in names.tolist()]  # a CSV of the plan marks what looks like a formula
+    if set(plain_names) == set(planned.tolist()):
+        return np.array(plain_names)
     for read in (_number, _time):
         ours, theirs = ([read(name) for name in each.tolist()] for each in (names, planned))
         if None in ours or None in theirs or set(ours) != set(theirs) or len(set(theirs)) < len(theirs):

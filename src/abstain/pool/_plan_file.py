@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._extras import need
-from abstain._files import write_file
+from abstain._files import restored, without_formulas, write_file
 from abstain.outputs import check_sizes
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def save(plan: LabelPlan, path: str | os.PathLike[str]) -> None:
     kind = kind_of(path)
     made = {
         "metric": plan.metric, "design": plan.design, "facts": dict(plan.facts), "digest": plan.digest,
-        "ids": plan.ids is not None,
+        "ids": plan.ids is not None, "escaped": kind == ".csv",
     }  # fmt: skip
     columns: dict[str, Any] = {
         "id": np.arange(1, plan.n + 1).astype(str) if plan.ids is None else plan.ids,
@@ -48,7 +48,7 @@ def save(plan: LabelPlan, path: str | os.PathLike[str]) -> None:
     pl = _polars(kind)
     frame = pl.DataFrame({name: pl.Series(name, _listed(column)) for name, column in columns.items()})
     frame = frame.with_columns(pl.Series("plan", [text] + [""] * (plan.n - 1)))
-    write_file(path, frame.write_parquet if kind == ".parquet" else frame.write_csv)
+    write_file(path, frame.write_parquet if kind == ".parquet" else without_formulas(frame).write_csv)
 
 
 def read(name: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -74,7 +74,10 @@ def read(name: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     made = json.loads(frame["plan"][first])
     if first:
         frame = _unsorted(pl, frame, made["ids"], first)
-    return made, {column: frame[column].to_list() for column in frame.columns if column != "plan"}
+    columns = {column: frame[column].to_list() for column in frame.columns if column != "plan"}
+    if made.get("escaped"):  # not in files of older versions
+        columns["id"] = [restored(str(each)) for each in columns["id"]]
+    return made, columns
 
 
 def _unsorted(pl: Any, frame: Any, named: bool, first: int) -> Any:

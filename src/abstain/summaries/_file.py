@@ -53,6 +53,24 @@ def check_digest(frame: Any) -> None:
         raise ValueError("was edited after it was saved; restore the file, or summarize the rows again")
 
 
+def read(name: str) -> Any:
+    """Return what stands in a file; whether it is a summary is not looked at."""
+    need("reading a summary", "polars")
+    import polars as pl
+
+    if not os.path.isfile(name):
+        raise FileNotFoundError(f"{name}: no such file")
+    try:
+        return pl.read_parquet(name, hive_partitioning=False, glob=False)
+    except OSError:
+        raise
+    except BaseException as error:  # a damaged file can make the reader panic, which is no Exception
+        if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+            raise
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        raise ValueError(f"cannot be read as Parquet ({reason}); write it again") from error
+
+
 def is_summary(path: str | os.PathLike[str]) -> bool:
     """Whether a file says that it is a summary, of this or another version."""
     try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from abstain.summaries import _file
 from abstain.summaries._groups import GroupedSummary
 from abstain.summaries._joint import JointSummary
@@ -54,7 +56,8 @@ def read_summary(path: str | os.PathLike[str]) -> AnySummary:
     name = os.fspath(path)
     try:
         frame = _file.read(name)
-        made: AnySummary = MAKERS[_file.format_of(frame, MAKERS)](frame)
+        with np.errstate(invalid="ignore"):  # a damaged file may hold signalling NaN
+            made: AnySummary = MAKERS[_file.format_of(frame, MAKERS)](frame)
         _file.check_digest(frame)
         return made
     except OSError:

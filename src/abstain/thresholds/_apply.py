@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain._checks import closest, listed, with_row
 from abstain._extras import need
-from abstain._files import write_file
+from abstain._files import without_formulas, write_file
 from abstain.outputs import Scan, declined, scan, spoken
 from abstain.policy import TRUTH, Policy, group_name, span
 from abstain.thresholds._moved import moved, other_share, usual
@@ -49,7 +49,8 @@ def apply_policy(
         A file of any kind that :func:`read_outputs` reads.
     output : str or path
         ``.csv``, ``.tsv``, ``.parquet`` or ``.jsonl``. The output appears only when it is complete. A CSV has the
-        separator that ``source`` has, but for tabs, which belong to ``.tsv``.
+        separator that ``source`` has, but for tabs, which belong to ``.tsv``; texts that a spreadsheet would run as
+        a formula get an apostrophe in front.
     column : str
         Name of the new column of booleans.
 
@@ -226,7 +227,7 @@ class _Rows:
 def _write(frame: Any, out: str, kind: str, separator: str) -> None:
     if kind in (".csv", ".tsv"):
         separator = "\t" if kind == ".tsv" else "," if separator == "\t" else separator
-        write_file(out, lambda file: frame.sink_csv(file, separator=separator))
+        write_file(out, lambda file: without_formulas(frame).sink_csv(file, separator=separator))
     else:
         write_file(out, frame.sink_parquet if kind == ".parquet" else frame.sink_ndjson)
 

@@ -34,6 +34,7 @@ from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._reuse import warn_if_selected
 from abstain.thresholds._sample import Sample, largest_loss
 from abstain.thresholds._statements import statement
+from abstain.thresholds._unusual import warn_of_groups, warn_of_scores
 
 if TYPE_CHECKING:
     from abstain.thresholds._groups import GroupThresholds
@@ -198,6 +199,8 @@ def choose_threshold(
         rows = in_memory(loss, confidence, sample_weight, groups, clusters, nan_policy)
     whole = rows.whole
     if delta is not None:
+        warn_of_scores(whole.score)
+        warn_of_groups(rows.groups if groups is not None else ())
         warn_if_selected(whole)
         if clusters is None:
             warn_of_copies(whole)
