@@ -1,0 +1,39 @@
+"""Words that public pages do not use, because a reader knows another word for the same thing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.imports import ROOT
+
+#: A pattern that must not appear, and what is said instead.
+INSTEAD = {
+    r"\bpromis\w*": "guarantee, certified",
+    r"\b95 % sure\b|\bsurely more\b": "with 95 % confidence, significantly more",
+    r"\bforeign\b": "out-of-distribution (OOD)",
+    r"\bsent (?:away|to people)\b": "rejected, referred for review",
+    r"\b(?:deploy and|is|are|be) watch(?:ed)?\b|\bwatch(?:es|ing)\b": "monitor",
+    r"\bbeforehand\b": "in advance",
+    r"\b(?:thereof|whereof)\b": "write the sentence out",
+    r"\bmade-up\b": "synthetic",
+    r"\bsaid aloud\b": "stated",
+    r"\bguarantee was broken\b|% broken\b": "violated",
+}
+#: Pages that are clean; a page that becomes clean is added here.
+CLEAN = ("README.md",)
+
+
+def prose(text: str) -> str:
+    """Return a page without its code, the targets of its links and what it quotes."""
+    text = re.sub(r"^```.*?^```$|^>.*?$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
+
+
+@pytest.mark.parametrize("page", CLEAN)
+def test_a_page_uses_the_words_of_the_field(page: str) -> None:
+    """None of the words to avoid stands in the prose of a page that is clean."""
+    text = prose((ROOT / page).read_text(encoding="utf-8"))
+    found = {match[0]: word for pattern, word in INSTEAD.items() for match in re.finditer(pattern, text, re.IGNORECASE)}
+    assert found == {}
