@@ -8,6 +8,7 @@ import math
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -295,3 +296,81 @@ def test_a_pair_of_probabilities_is_not_guessed_at() -> None:
         assert policy.decide([[0.05]])
         with pytest.raises(ValueError, match="the truth of 2 decisions is ambiguous"):
             bool(policy.decide([[0.55], [0.95]]))
+
+
+def test_sixteen_threads_decide_as_one() -> None:
+    """A service shares one policy: the very first call, and all others, may come from any thread."""
+    scores = np.random.default_rng(0).random(4000)
+    for _ in range(20):
+        policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
+        with ThreadPoolExecutor(16) as pool:
+            masks = list(pool.map(lambda k, p=policy: p.accept(scores[k : k + 50]), range(0, 4000, 50)))
+            rows = list(pool.map(policy.decide, scores[:200].tolist()))
+            dicts = list(pool.map(lambda value, p=policy: p.decide({"msp": value}), scores[:200].tolist()))
+        assert np.concatenate(masks).tolist() == (scores >= 0.6).tolist()
+        assert [bool(row) for row in rows] == (scores[:200] >= 0.6).tolist()
+        assert rows == dicts
+
+
+@pytest.mark.parametrize("number", [0.7, np.float32(0.7), 1, np.array(0.7)])
+def test_accept_takes_one_number(number: Any) -> None:
+    policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
+    assert policy.accept(number)
+    assert not policy.accept(0.5)
+    assert not policy.accept(math.nan)
+
+
+@pytest.mark.parametrize("form", ["row", "rows", "frame", "arrays"])
+def test_the_reasons_are_those_of_the_decision_table(form: str) -> None:
+    """Each case by hand: first and second score, group, whether the model declined; then the reason."""
+    table: list[tuple[Any, Any, str | None, bool, str]] = [
+        (0.9, 0.9, "a", False, "accepted"),
+        (0.6, 0.5, "a", False, "accepted"),
+        (0.5, 0.9, "a", False, "below_threshold"),
+        (0.9, 0.4, "a", False, "below_second_threshold"),
+        (0.5, 0.4, "a", False, "below_threshold"),
+        (None, 0.9, "a", False, "missing_score"),
+        (0.9, None, "a", False, "missing_score"),
+        (0.1, None, "a", False, "missing_score"),
+        (0.9, 0.9, "closed", False, "no_threshold"),
+        (None, 0.9, "closed", False, "no_threshold"),
+        (0.9, 0.9, "new", False, "unknown_group"),
+        (None, None, None, False, "unknown_group"),
+        (0.9, 0.9, "a", True, "declined"),
+        (None, 0.4, "new", True, "declined"),
+    ]
+    second = {"score": "t", "inputs": None, "temperature": None, "uncertainty": False, "threshold": 0.5}
+    policy = Policy(
+        "s", None, None, "g", {"a": 0.6, "closed": math.inf}, {}, None, {"n": 9}, {"abstained": "d"}, second=second
+    )
+    rows = [{"s": s, "t": t, "g": g, "d": d} for s, t, g, d, _ in table]
+    s, t = (np.array([row[name] for row in rows], dtype=float) for name in "st")
+    found = {
+        "row": lambda: [policy.decide(row).reason for row in rows],
+        "rows": lambda: policy.decide(rows).reason.tolist(),
+        "frame": lambda: policy.decide(pl.DataFrame(rows)).reason.tolist(),
+        "arrays": lambda: policy.decide(
+            s, [row["g"] for row in rows], second=t, declined=[row["d"] for row in rows]
+        ).reason.tolist(),
+    }[form]()
+    assert found == [reason for *_, reason in table]
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
+def test_a_missing_list_of_classes_alone_has_no_score(frame: Any) -> None:
+    policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp", probabilities="p")
+    found = policy.decide(frame({"p": [[0.7, 0.3, 0.0], None, [0.2, 0.3, 0.5]]}))
+    assert found.reason.tolist() == ["accepted", "missing_score", "below_threshold"]
+    assert found.score[[0, 2]].tolist() == [0.7, 0.5]
+
+
+def test_logits_between_0_and_1_are_logits() -> None:
+    """Only rows that all sum to 1, with decimals, are taken for probabilities."""
+    policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(
+        score="max_logit", logits=["x", "y", "z"]
+    )
+    assert policy.decide([[0.2, 0.3, 0.4], [0.5, 0.1, 0.1]]).score.tolist() == [0.4, 0.5]
+    assert policy.decide([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).score.tolist() == [1.0, 1.0]
+    assert policy.decide([[0.2, 0.3, 0.5], [0.5, 0.1, 0.1]]).score.tolist() == [0.5, 0.5]
+    with pytest.raises(ValueError, match="these are probabilities, not logits"):
+        policy.decide([[0.0, 0.3, 0.7], [0.5, 0.25, 0.25]])

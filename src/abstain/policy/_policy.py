@@ -161,9 +161,12 @@ class Policy:
         return decide(self, rows, groups, second, declined)
 
     def accept(self, confidence: ArrayLike, groups: ArrayLike | None = None) -> BoolArray:
-        """Return the accept mask of new scores; NaN scores and unknown groups are rejected."""
+        """Return which scores are accepted, or whether one is; NaN and unknown groups are rejected."""
         if self.second is not None:
             raise TypeError("this policy has two scores; call decide(rows), or decide(scores, second=second_scores)")
+        if np.ndim(confidence) == 0:  # type: ignore[arg-type]
+            mask: Any = self.accept(np.atleast_1d(confidence), None if groups is None else np.atleast_1d(groups))
+            return mask[0]
         scores = self.heard(confidence, "confidence")
         if self.group is None:
             return np.asarray((scores >= self.thresholds[""]) & (self.thresholds[""] < inf))
