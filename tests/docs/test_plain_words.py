@@ -21,8 +21,28 @@ INSTEAD = {
     r"\bsaid aloud\b": "stated",
     r"\bguarantee was broken\b|% broken\b": "violated",
 }
-#: Pages that are clean; a page that becomes clean is added here.
-CLEAN = ("README.md",)
+#: Pages that still use such words; this list only gets shorter. Packages are not read yet.
+NOT_YET = {
+    "claims.md",
+    "design.md",
+    "few-labels.md",
+    "large.md",
+    "measured/certificates.md",
+    "measured/monitoring.md",
+    "nn/cifar-10.md",
+    "nn/does-training-help.md",
+    "nn/fine-tuning.md",
+    "nn/finite-sample.md",
+    "nn/thirteen-scores.md",
+    "nn/wider-network.md",
+    "real/cifar.md",
+    "report.md",
+    "serve.md",
+    "study.md",
+}
+DOCS = {path.relative_to(ROOT / "docs").as_posix(): path for path in (ROOT / "docs").rglob("*.md")}
+PAGES = {name: path for name, path in DOCS.items() if not {"_build", "generated"} & set(path.parts)}
+PAGES["README.md"] = ROOT / "README.md"
 
 
 def prose(text: str) -> str:
@@ -31,9 +51,18 @@ def prose(text: str) -> str:
     return re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
 
 
-@pytest.mark.parametrize("page", CLEAN)
+def avoided(page: str) -> dict[str, str]:
+    """Return the words to avoid that a page uses, each with what is said instead."""
+    text = prose(PAGES[page].read_text(encoding="utf-8"))
+    return {match[0]: word for pattern, word in INSTEAD.items() for match in re.finditer(pattern, text, re.IGNORECASE)}
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - NOT_YET))
 def test_a_page_uses_the_words_of_the_field(page: str) -> None:
     """None of the words to avoid stands in the prose of a page that is clean."""
-    text = prose((ROOT / page).read_text(encoding="utf-8"))
-    found = {match[0]: word for pattern, word in INSTEAD.items() for match in re.finditer(pattern, text, re.IGNORECASE)}
-    assert found == {}
+    assert avoided(page) == {}
+
+
+def test_a_page_that_became_clean_leaves_the_list() -> None:
+    """Every listed page exists and still uses a word to avoid."""
+    assert sorted(page for page in NOT_YET if not avoided(page)) == []
