@@ -192,3 +192,11 @@ def test_the_command_makes_merges_and_shows_groups(
             frame[:9].rename({"site": "hour"}).write_parquet("monday.parquet")
         assert run(arguments) == 2
         assert message in capfd.readouterr().err
+
+
+def test_each_table_has_its_own_metric() -> None:
+    """By hand: a has one error of two rows, b none of one; the coverage at risk 0 is 1/2 and 1."""
+    days = GroupedSummary("site").update([0, 1, 0], [0.9, 0.6, 0.8], ["a", "a", "b"])
+    _, risk, coverage = days.result(["risk", "coverage_at_risk(risk=0.01)"]).tables()
+    assert [(row[0], row[1], row[2].value) for row in risk.rows] == [("a", 2, 0.5), ("b", 1, 0.0)]
+    assert [(row[0], row[1], row[2].value) for row in coverage.rows] == [("a", 2, 0.5), ("b", 1, 1.0)]
