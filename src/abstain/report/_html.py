@@ -28,6 +28,8 @@ from abstain.report._svg import svg
 
 #: Tables with more columns than this are set row by row on a phone.
 STACKED = 3
+#: Sections that are opened on demand: a decision needs none of them.
+OPENED = {"metrics", "checks", "glossary", "provenance"}
 _TABLE, _ROW = re.compile(r"<table>.*?</table>", re.DOTALL), re.compile(r'<tr><th scope="row">.*?</tr>', re.DOTALL)
 _COMMAND = re.compile(r"`(abstain [^`]+)`")
 #: What holds no word that may lead to the glossary: code, questions, the badge, and tags.
@@ -139,6 +141,9 @@ def _section(section: Section, terms: list[str]) -> str:
     )
     name = section.name
     head = f'<h2 id="h-{name}">{_text(section.title)}</h2>'
+    if name in OPENED:  # the identifier is inside: a link to it opens the section
+        parts = f'<details class="more"><summary>{head}</summary><div id="{name}">{parts}</div></details>'
+        return f'<section aria-labelledby="h-{name}">{parts}</section>\n'
     return f'<section id="{name}" aria-labelledby="h-{name}">{head}{parts}</section>\n'
 
 
