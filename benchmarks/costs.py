@@ -100,13 +100,13 @@ def monitored(n: int = 1_000_000) -> tuple[Job, Job]:
     """Newly labelled rows tested against a promise, beside argsort."""
     policy = abstain.choose_threshold(*population(n), risk=0.05, delta=0.05).policy(score="s")
     loss, score = population(n, seed=1)
-    return lambda: abstain.thresholds.monitor(policy, loss, score), lambda: np.argsort(score)
+    return lambda: abstain.monitor(policy, loss, score), lambda: np.argsort(score)
 
 
 def watched(n: int = 1_000_000, new: int = 1000) -> tuple[Job, Job]:
     """New rows after a million that a state remembers, beside as many after as many."""
     policy = abstain.choose_threshold(*population(n), risk=0.05, delta=0.05).policy(score="s")
-    old, young = abstain.thresholds.Watch(policy), abstain.thresholds.Watch(policy)
+    old, young = abstain.monitoring.Monitor(policy), abstain.monitoring.Monitor(policy)
     old.update(*population(n, seed=1))
     first, second = ([population(new, seed=k) for k in range(start, start + 99)] for start in (2, 101))
     return lambda: old.update(*first.pop()), lambda: young.update(*second.pop())

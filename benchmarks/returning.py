@@ -1,4 +1,4 @@
-"""Patients who come back, each judged by its first call: is a promise at the limit kept by Watch(returning="skip").
+"""Patients who come back, each judged by its first call: is a promise at the limit kept by Monitor(returning="skip").
 
 python benchmarks/returning.py [--full]
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import abstain
-from abstain.thresholds import Watch
+from abstain.monitoring import Monitor
 
 LIMIT, WEEKS, NEW, AGAIN = 0.1, 52, 15, 0.15
 KINDS = {
@@ -62,7 +62,7 @@ def year(kind: str, scale: float, policy: Any, seed: int) -> tuple[bool, int, in
         again = [week for week in range(begun + 1, WEEKS) if rng.random() < AGAIN]
         for visit, week in enumerate([begun, *again]):
             weeks[week].append((name, scale * at_visit(kind, risk, visit), accepted))
-    watch = Watch(policy, returning="skip")
+    watch = Monitor(policy, returning="skip")
     for week in weeks:
         shown = [week[k] for k in rng.permutation(len(week)) for _ in range(rng.integers(1, 4))]
         names, risks, chances = (np.array(column) for column in zip(*shown, strict=True))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import abstain
-from abstain.thresholds import monitor
+from abstain.monitoring import monitor
 
 DELTA = 0.05
 

@@ -19,9 +19,9 @@ import numpy as np
 
 import abstain
 from abstain._typing import FloatArray
+from abstain.monitoring import Monitor, load_monitor, monitor
+from abstain.monitoring._evidence import Detector, Evidence, ends, evidence_above
 from abstain.policy import Policy
-from abstain.thresholds import Watch, load_watch, monitor
-from abstain.thresholds._evidence import Detector, Evidence, ends, evidence_above
 
 LIMIT, DELTA = 0.05, 0.05
 #: Average run length of the change detector here.
@@ -128,7 +128,7 @@ def late(rng: np.random.Generator, repetitions: int = 2000) -> None:
 
 def watched(policy: Policy, day: FloatArray, wrong: FloatArray, known: FloatArray, age: float) -> float:
     """Return the evidence of a year that is watched under maturity, where each month's file has the last months."""
-    watch, score = Watch(policy, maturity=age, accepted_only=True), np.linspace(0.99, 1.0, len(day))
+    watch, score = Monitor(policy, maturity=age, accepted_only=True), np.linspace(0.99, 1.0, len(day))
     for today in [*range(30, 365, 30), 365]:
         new = (day <= today) & (day > today - age - 31)
         loss = np.where(known[new] <= today, wrong[new], np.nan)
@@ -199,11 +199,11 @@ def kills(_: np.random.Generator, repetitions: int = 50) -> None:
     """A writer of the state is killed again and again."""
     with tempfile.TemporaryDirectory() as folder:
         file, said, lost, weeks, policy = Path(folder) / "state.json", Path(folder) / "said", 0, 0, certified()
-        Watch(policy).save(file)
+        Monitor(policy).save(file)
         for kill in range(repetitions):
             child = os.fork()
             if not child:
-                mine, watch = np.random.default_rng(kill), load_watch(file, policy)
+                mine, watch = np.random.default_rng(kill), load_monitor(file, policy)
                 while True:
                     watch.update(mine.random(60) < 0.02, mine.random(60))
                     watch.save(file)
@@ -212,7 +212,7 @@ def kills(_: np.random.Generator, repetitions: int = 50) -> None:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             written = int(said.read_text() or 0) if said.exists() else 0
-            weeks = load_watch(file, policy).calls
+            weeks = load_monitor(file, policy).calls
             lost += weeks < written
         print(f"killed {repetitions} times while it wrote, {weeks} weeks in all: {lost} that were written are lost")
 
@@ -221,7 +221,7 @@ def speed(rng: np.random.Generator, _: int = 0) -> None:
     """A million rows, and one more row."""
     policy, score, loss = certified(), rng.random(10**6), rng.random(10**6) < 0.02
     start = time.perf_counter()
-    watch = Watch(policy)
+    watch = Monitor(policy)
     watch.update(loss, score)
     print(f"1,000,000 rows with coverage and score: {time.perf_counter() - start:.2f} s")
     loss, score = rng.random(1000) < 0.02, rng.random(1000)

@@ -12,6 +12,7 @@ PRIVATE = {
     ("cli._joint", "outputs._names"): "which columns mark rows out of distribution",
     ("cli._pair", "outputs._names"): "the same",
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
+    ("monitoring._stream", "thresholds._sketches"): "rows that were given before, recognised by hashes",
     ("thresholds._sample", "inference._resample"): "clusters as numbers",
 }
 
@@ -35,7 +36,7 @@ PRIVATE_TESTS = {
     "scores/test_contract.py": "the catalogue of leaves, and pieces of any size",
     "scores/test_identities.py": "parts of two fits, and neighbours in pieces of any size",
     "thresholds/test_certificates.py": "tests and searches, one by one",
-    "thresholds/test_monitor.py": "the evidence of one stream",
+    "monitoring/test_monitor.py": "the evidence of one stream",
 }
 
 

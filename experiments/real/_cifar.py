@@ -98,7 +98,7 @@ def shift(seed: int = 0) -> dict[str, Any]:
     found: dict[str, Any] = {"limit": limit, "threshold": chosen.threshold, "sets": {}}
     for name, (one, other) in {"CIFAR-10, other half": (loss[test], share[test]),
                                **{f"CIFAR-10.1 {name}": each for name, each in sets.items()}}.items():  # fmt: skip
-        seen = abstain.thresholds.audit(chosen, one, other)
+        seen = abstain.audit(chosen, one, other)
         augrc = abstain.confidence_interval("augrc", one, other)
         auroc = abstain.confidence_interval("auroc_f", one, other)
         found["sets"][name] = {

@@ -69,7 +69,7 @@ def certified(loss: Any, score: Any, seed: int = 0) -> dict[str, Any]:
     found: Any = abstain.choose_threshold(loss[fit], score[fit], risk=RISK, delta=DELTA)
     if not found.attainable:
         return {"attainable": False}
-    seen = abstain.thresholds.audit(found, loss[test], score[test])
+    seen = abstain.audit(found, loss[test], score[test])
     return {
         "attainable": True, "threshold": found.threshold, "coverage": [seen.coverage, *seen.coverage_interval],
         "risk": [seen.risk, *seen.risk_interval], "kept": seen.keeps_promise,

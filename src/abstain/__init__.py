@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain import joint as joint
     from abstain import losses as losses
     from abstain import metrics as metrics
+    from abstain import monitoring as monitoring
     from abstain import nn as nn
     from abstain import plots as plots
     from abstain import policy as policy
@@ -68,6 +69,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.metrics._retention import *
     from abstain.metrics._trust import *
     from abstain.metrics._trust_curve import *
+    from abstain.monitoring import monitor as monitor
     from abstain.outputs import Outputs as Outputs
     from abstain.outputs import read_outputs as read_outputs
     from abstain.outputs import write_outputs as write_outputs
@@ -76,11 +78,14 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.pool import plan_labels as plan_labels
     from abstain.thresholds import CertifiedThreshold as CertifiedThreshold
     from abstain.thresholds import EmpiricalThreshold as EmpiricalThreshold
+    from abstain.thresholds import apply_policy as apply_policy
+    from abstain.thresholds import audit as audit
+    from abstain.thresholds import choose_among as choose_among
     from abstain.thresholds import choose_threshold as choose_threshold
 
 _MODULES = (
-    "datasets", "inference", "joint", "losses", "metrics", "plots", "policy", "pool", "scores", "study", "summaries",
-    "thresholds",
+    "datasets", "inference", "joint", "losses", "metrics", "monitoring", "plots", "policy", "pool", "scores", "study",
+    "summaries", "thresholds",
 )  # fmt: skip
 _WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
 _HOMES = {
@@ -108,12 +113,16 @@ _HOMES = {
     "Tuning": "evaluation",
     "UndefinedMetricWarning": "_checks",
     "UnmetNeed": "_checks",
+    "apply_policy": "thresholds",
+    "audit": "thresholds",
+    "choose_among": "thresholds",
     "choose_threshold": "thresholds",
     "compare": "evaluation",
     "confidence_interval": "inference",
     "evaluate": "evaluation",
     "gate": "evaluation",
     "load_policy": "policy",
+    "monitor": "monitoring",
     "plan_labels": "pool",
     "ranking_study": "inference",
     "read_outputs": "outputs",

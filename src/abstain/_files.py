@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 _lock: Any
@@ -127,3 +127,42 @@ def without_formulas(frame: Any) -> Any:
 def restored(text: str) -> str:
     """Return a text of a CSV as it was before :func:`without_formulas`."""
     return text[1:] if text.startswith("'") and re.match(_FORMULA, text[1:]) else text
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let no other thread or process into this block for any file of the same folder; a killed one lets go.
+
+    The folder itself is locked; where that cannot be, as on Windows, a hidden file in it that stays there.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{os.fspath(path)}: the folder does not exist; create it first")
+    handle = None
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+        _lock.flock(handle, _lock.LOCK_EX)
+    except (OSError, AttributeError):
+        if handle is not None:
+            os.close(handle)
+        handle = os.open(os.path.join(folder, f"{_PREFIX}lock"), os.O_RDWR | os.O_CREAT)
+        if _lock is not None:
+            _lock.flock(handle, _lock.LOCK_EX)
+        else:
+            _lock_on_windows(handle)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock_on_windows(handle: int) -> None:
+    import time
+    from importlib import import_module
+
+    windows: Any = import_module("msvcrt")
+    while True:
+        with suppress(OSError):  # it gives up after ten seconds
+            windows.locking(handle, windows.LK_NBLCK, 1)
+            return
+        time.sleep(0.01)

@@ -213,7 +213,7 @@ def check_watched(engine: Engine, time: str, groups: bool, later: float) -> None
     frame, one = labelled(later=later).sort("day", "site"), policy(groups)  # of groups, which row of a day signals
     given = {"groups": frame["site"]} if groups else {}
     losses = frame["loss"].fill_null(float("nan"))
-    expected = abstain.thresholds.monitor(one, losses, frame["conf"], time=frame[time], **given)
+    expected = abstain.monitor(one, losses, frame["conf"], time=frame[time], **given)
     assert expected.promise_broken == (later == 0.5)
-    found = abstain.thresholds.monitor(one, frame=engine(parts(frame, 4)), loss="loss", time=time)
+    found = abstain.monitor(one, frame=engine(parts(frame, 4)), loss="loss", time=time)
     check_alike(found.to_dict(), expected.to_dict(), time)

@@ -25,7 +25,7 @@ def test_an_engine_gives_what_the_rows_in_memory_show(
 ) -> None:
     """Evidence, changes, drift, periods and groups, whether the rows are written out at once or by some days."""
     for once in (1_000_000, 200):
-        monkeypatch.setattr("abstain.thresholds._in_time.AT_ONCE", once)
+        monkeypatch.setattr("abstain.monitoring._monitor.AT_ONCE", once)
         check_watched(ENGINES[engine], time, groups, later)
 
 
@@ -33,10 +33,8 @@ def test_maturity_is_counted_from_the_latest_row() -> None:
     """Rows are then written out all at once, since the youngest say which are due."""
     frame, one = labelled(), policy()
     told: dict[str, Any] = {"maturity": 10, "as_of": "1970-03-05"}
-    found = abstain.thresholds.monitor(one, frame=frame.lazy(), loss="loss", time="day", **told)
-    expected = abstain.thresholds.monitor(
-        one, frame["loss"].fill_null(float("nan")), frame["conf"], time=frame["day"], **told
-    )
+    found = abstain.monitor(one, frame=frame.lazy(), loss="loss", time="day", **told)
+    expected = abstain.monitor(one, frame["loss"].fill_null(float("nan")), frame["conf"], time=frame["day"], **told)
     assert found.waiting == expected.waiting > 0
     check_alike(found.to_dict(), expected.to_dict(), "maturity")
 
@@ -55,7 +53,7 @@ def test_what_cannot_be_had_from_counts_is_refused_by_name(told: dict[str, Any],
     """The message says what, and what to do."""
     usual = {"frame": labelled().lazy(), "loss": "loss", "time": "day"}
     with pytest.raises(kind, match=reason):
-        abstain.thresholds.monitor(policy(), **(usual | told))
+        abstain.monitor(policy(), **(usual | told))
 
 
 def test_a_computed_score_is_that_of_the_policy() -> None:
@@ -65,19 +63,19 @@ def test_a_computed_score_is_that_of_the_policy() -> None:
     frame = pl.DataFrame({f"p_{k}": p[:, k] for k in range(3)} | {"loss": rng.integers(0, 2, 500), "day": range(500)})
     found = abstain.choose_threshold(rng.random(500) < 0.2, rng.random(500), coverage=0.5)
     one = found.policy(score="msp", probabilities=["p_0", "p_1", "p_2"])
-    expected = abstain.thresholds.monitor(one, frame["loss"], p.max(axis=1), time=frame["day"])
-    seen = abstain.thresholds.monitor(one, frame=frame.lazy(), loss="loss", time="day")
+    expected = abstain.monitor(one, frame["loss"], p.max(axis=1), time=frame["day"])
+    seen = abstain.monitor(one, frame=frame.lazy(), loss="loss", time="day")
     check_alike(seen.to_dict(), expected.to_dict(), "msp")
     other = found.policy(score="msp", logits=["p_0", "p_1", "p_2"])
     with pytest.raises(UnmetNeed, match="the policy computes 'msp' in a way that a scan does not"):
-        abstain.thresholds.monitor(other, frame=frame.lazy(), loss="loss", time="day")
+        abstain.monitor(other, frame=frame.lazy(), loss="loss", time="day")
 
 
 def test_too_many_rows_of_one_time_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of one time are looked at together."""
-    monkeypatch.setattr("abstain.thresholds._in_time.MOST", 30)
+    monkeypatch.setattr("abstain.monitoring._monitor.MOST", 30)
     with pytest.raises(UnmetNeed, match=r"rows are looked at together, more than 30; give a finer time or collect"):
-        abstain.thresholds.monitor(policy(), frame=labelled().lazy(), loss="loss", time="day")
+        abstain.monitor(policy(), frame=labelled().lazy(), loss="loss", time="day")
 
 
 def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,4 +103,4 @@ def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_lazy_frame_is_no_loss() -> None:
     """It belongs into ``frame=``, and the message says so."""
     with pytest.raises(TypeError, match=r"loss is a lazy frame; give it as frame=, and name its columns: loss=\.\.\."):
-        abstain.thresholds.monitor(policy(), pl.LazyFrame({"loss": [0.0]}), [0.5])
+        abstain.monitor(policy(), pl.LazyFrame({"loss": [0.0]}), [0.5])

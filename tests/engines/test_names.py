@@ -85,9 +85,9 @@ def test_a_row_of_a_frame_is_named_by_its_time(engine: str, policy: abstain.Poli
     frame = frame.with_columns(loss=pl.when(pl.int_range(400) == best).then(None).otherwise("loss"))
     day = frame["day"][best]
     with pytest.raises(ValueError, match=rf"^loss of a row with day = {day} is missing, an accepted row"):
-        abstain.thresholds.monitor(policy, frame=ENGINES[engine]([frame]), loss="loss", time="day")
+        abstain.monitor(policy, frame=ENGINES[engine]([frame]), loss="loss", time="day")
     with pytest.raises(ValueError, match=rf"loss\[{best}\] is missing"):
-        abstain.thresholds.monitor(policy, frame["loss"], frame["confidence"], time=frame["day"])
+        abstain.monitor(policy, frame["loss"], frame["confidence"], time=frame["day"])
 
 
 def test_a_wrong_time_column_is_the_fault_of_its_option(
@@ -99,7 +99,7 @@ def test_a_wrong_time_column_is_the_fault_of_its_option(
     frame = rows(5).with_columns(day=pl.Series(np.arange(400) // 50))
     frame.write_parquet("new.parquet")
     with pytest.raises(ValueError, match="time='days': no column has this name; did you mean 'day'"):
-        abstain.thresholds.monitor(policy, frame=frame.lazy(), loss="loss", time="days")
+        abstain.monitor(policy, frame=frame.lazy(), loss="loss", time="days")
     for file in ("new.parquet", "new*.parquet"):
         assert run(["monitor", "policy.json", file, "--loss", "loss", "--time", "days"]) == 2
         said = capfd.readouterr().err

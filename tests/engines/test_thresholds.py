@@ -55,7 +55,7 @@ def test_a_policy_from_counts_knows_its_rows_again(tmp_path: Path) -> None:
     found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        abstain.thresholds.audit(found, frame["loss"], frame["confidence"])
+        abstain.audit(found, frame["loss"], frame["confidence"])
     assert [each.category.__name__ for each in caught] == ["ReusedCalibrationWarning"]
 
 

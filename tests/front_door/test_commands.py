@@ -149,14 +149,14 @@ def test_what_is_read_is_decided(folder: Path, form: str) -> None:
     assert outputs.origin is not None
     found = abstain.choose_threshold(outputs.loss_per_sample(), outputs.confidence, coverage=0.4, nan_policy="reject")
     policy = found.policy(score=outputs.origin.single["confidence"])
-    done = abstain.thresholds.apply_policy(policy, path, folder / "decided.jsonl")
+    done = abstain.apply_policy(policy, path, folder / "decided.jsonl")
     rows = pl.read_ndjson(folder / "decided.jsonl")
     assert done.n == rows.height
     expected = int((np.nan_to_num(outputs.confidence, nan=-np.inf) >= found.threshold).sum())
     extra = 0 if form != "eval" else done.n - outputs.n  # questions without an answer are rows of a log
     assert expected <= done.n_accepted == rows["accepted"].sum() <= expected + extra
     if form == "semicolons":
-        abstain.thresholds.apply_policy(policy, path, folder / "decided.csv")
+        abstain.apply_policy(policy, path, folder / "decided.csv")
         assert abstain.read_outputs(folder / "decided.csv").confidence.tolist() == outputs.confidence.tolist()
 
 

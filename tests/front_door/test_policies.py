@@ -12,7 +12,8 @@ import pytest
 
 import abstain
 from abstain.cli import run
-from abstain.thresholds import apply_policy, monitor
+from abstain.monitoring import monitor
+from abstain.thresholds import apply_policy
 
 pl = pytest.importorskip("polars")
 

@@ -51,7 +51,7 @@ def test_decided_lines_keep_their_objects(tmp_path: Path) -> None:
     (tmp_path / "new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = abstain.choose_threshold(labels != np.array(NAMES)[p.argmax(axis=1)], p.max(axis=1), coverage=0.5)
     policy = found.policy(score="msp", probabilities=[f"prob_{name}" for name in NAMES])
-    abstain.thresholds.apply_policy(policy, tmp_path / "new.jsonl", tmp_path / "out.jsonl")
+    abstain.apply_policy(policy, tmp_path / "new.jsonl", tmp_path / "out.jsonl")
     written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [row.pop("accepted") for row in written] == (p.max(axis=1) >= found.threshold).tolist()
     assert written == rows
@@ -110,7 +110,7 @@ def test_answers_that_say_they_are_none(tmp_path: Path) -> None:
         pl.DataFrame(
             {name: np.array(column, dtype=object)[rows].tolist() for name, column in columns.items()}
         ).write_csv(tmp_path / "new.csv")
-        assert abstain.thresholds.apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv").n_declined == n
+        assert abstain.apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv").n_declined == n
 
 
 def test_columns_called_as_the_labels_are() -> None:

@@ -21,15 +21,15 @@ def test_an_audit_says_why_it_cannot_be_told() -> None:
     assert found.attainable
     few = np.zeros(60)
     few[0] = 1.0
-    seen = abstain.thresholds.audit(found, few, np.full(60, 2.0), clusters=np.arange(60) // 1)
+    seen = abstain.audit(found, few, np.full(60, 2.0), clusters=np.arange(60) // 1)
     assert seen.keeps_promise is None
     assert "Cannot be told: the interval" in str(seen)
     assert seen.reason is not None
     plain = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
-    told = abstain.thresholds.audit(plain, [0, 1, 0, 0], np.full(4, 2.0))
+    told = abstain.audit(plain, [0, 1, 0, 0], np.full(4, 2.0))
     assert told.reason == "the interval of the risk holds the limit, 0.05; more rows make it shorter"
-    assert abstain.thresholds.audit(plain, [0, 1], np.full(2, -2.0)).reason == "nothing was accepted"
-    assert "be told" not in str(abstain.thresholds.audit(plain, np.zeros(900), np.full(900, 2.0)))
+    assert abstain.audit(plain, [0, 1], np.full(2, -2.0)).reason == "nothing was accepted"
+    assert "be told" not in str(abstain.audit(plain, np.zeros(900), np.full(900, 2.0)))
 
 
 def test_a_missing_interval_has_a_reason_with_its_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,15 +77,15 @@ OWN: dict[str, dict[str, Any]] = {
     "abstain.joint.null_gain": {"n_permutations": 2, "metric": "ds_aurc"},
     "abstain.joint.transfer": {"n_splits": 2},
     "abstain.thresholds.plan_certificate": {"coverage": 0.1, "risk": 0.6},
-    "abstain.thresholds.choose_among": {"risk": 0.6},
+    "abstain.choose_among": {"risk": 0.6},
     "abstain.thresholds.conditional_threshold": {"risk": 0.6},
-    "abstain.thresholds.audit": {"threshold": POLICY},
+    "abstain.audit": {"threshold": POLICY},
     "abstain.thresholds.choose_pair": {"second": OTHER, "risk": 0.6},
     "abstain.inference.compare_groups": {"groups": SITE, "metric": "risk", "n_resamples": 20},
     "abstain.inference.non_inferiority": {"loss": ERRORS, "margin": 0.1},
     "abstain.policy.compute": {"kind": "probabilities", "matrix": MATRIX},
     "abstain.gate": {"evaluation": abstain.evaluate(OUTPUTS, "msp"), "conditions": "augrc<=0.5"},
-    "abstain.thresholds.monitor": {"loss": LOSS, "confidence": SCORE, "delta": None},
+    "abstain.monitor": {"loss": LOSS, "confidence": SCORE, "delta": None},
 }
 
 #: Functions of files, of networks and for declarations, which have tests of their own.
@@ -93,7 +93,7 @@ LEFT_OUT = {
     "abstain.load_policy", "abstain.inference.covariance",
     "abstain.read_outputs", "abstain.write_outputs", "abstain.metrics.register",
     "abstain.scores.load", "abstain.scores.pass_predictions", "abstain.scores.recover_head",
-    "abstain.thresholds.apply_policy",
+    "abstain.apply_policy",
     "abstain.joint.protocol", "abstain.pool.load_plan", "abstain.pool.certify_zone",
     "abstain.summaries.summarize_joint",
 }  # fmt: skip

@@ -74,7 +74,7 @@ def test_groups_share_one_threshold_worst_first() -> None:
     with pytest.raises(ValueError, match="has no groups"):
         plots.GroupsDisplay.from_evaluation(abstain.evaluate(abstain.Outputs(loss=loss, confidence=score)))
     found = abstain.choose_threshold(loss[:300], score[:300], coverage=0.5)
-    seen = abstain.thresholds.audit(found, loss[300:], score[300:], groups=group[300:])
+    seen = abstain.audit(found, loss[300:], score[300:], groups=group[300:])
     assert {row.name for row in plots.GroupsDisplay.from_audit(seen).rows} == {"all rows", "0", "1", "2"}
 
 
@@ -187,7 +187,7 @@ def test_monitoring_draws_the_periods_and_the_promise() -> None:
     first = draws.random(3000)
     policy = abstain.choose_threshold(draws.random(3000) > first**0.1, first, risk=0.15, delta=0.05).policy(score="s")
     week, later = np.repeat(np.arange(4), 150), draws.random(600)
-    seen = abstain.thresholds.monitor(policy, draws.random(600) > later**0.1, later, time=7.0 * week)
+    seen = abstain.monitor(policy, draws.random(600) > later**0.1, later, time=7.0 * week)
     axes = plots.MonitoringDisplay.from_monitoring(seen, policy).ax_
     lines = {line.get_label(): line.get_ydata() for line in axes[0].lines}
     assert lines["risk of the period, 95 %"] == pytest.approx([each.risk for each in seen.periods])

@@ -47,7 +47,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     site = rng.choice(["north", "south", "west"], 3000)
     outputs = abstain.Outputs(loss=wrong, confidence=score, groups={"site": site})
     found = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05)
-    watch = abstain.thresholds.Watch(found.policy(score="s"))  # type: ignore[union-attr]
+    watch = abstain.monitoring.Monitor(found.policy(score="s"))  # type: ignore[union-attr]
     for part in range(3):
         later = rng.random(1000)
         seen = watch.update((rng.random(1000) > (0.7 if part < 2 else 0.3) + 0.3 * later).astype(float), later)

@@ -225,7 +225,7 @@ def test_rows_of_rejected_and_unknown_groups_are_accounted_for(tmp_path: Path) -
     found = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=site)
     policy = found.policy(score="s", group="site")
     later, where = rng.random(900), np.tile(["a", "b", "d"], 300)
-    seen = abstain.thresholds.monitor(policy, (rng.random(900) < 0.02).astype(float), later, groups=where)
+    seen = abstain.monitor(policy, (rng.random(900) < 0.02).astype(float), later, groups=where)
     line = "All cases of d are passed on, since no threshold was certified there: 300 of 900 rows"
     assert any(each.startswith(line) for each in seen.verdict())
     seen.report(tmp_path / "page.md")
@@ -244,7 +244,7 @@ def test_a_watch_has_a_word_too() -> None:
     later = rng.random(3000)
     fine, bad = rng.random(3000) > later**0.1, rng.random(3000) < 0.4
     for scores, wrong, sign in ((later, fine, "yes"), (np.sqrt(later), 0.0 * later, "care"), (later, bad, "no")):
-        seen = abstain.thresholds.monitor(policy, np.asarray(wrong, dtype=float), scores)
+        seen = abstain.monitor(policy, np.asarray(wrong, dtype=float), scores)
         assert sign_of(seen)[0] == sign
     assert sign_of(seen)[1] == "Stop: the promise is broken"
 

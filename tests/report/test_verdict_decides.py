@@ -90,7 +90,7 @@ def test_a_watch_says_what_is_watched_by_group_and_period() -> None:
     policy = found.policy(score="s", group="site")
     later = np.maximum(rng.random(4000), rng.random(4000))
     bad = rng.random(4000) < np.where(np.tile(["a", "b"], 2000) == "b", 0.3, 0.02)
-    seen = abstain.thresholds.monitor(policy, bad, later, groups=np.tile(["a", "b"], 2000), time=np.arange(4000) // 100)
+    seen = abstain.monitor(policy, bad, later, groups=np.tile(["a", "b"], 2000), time=np.arange(4000) // 100)
     text = seen.verdict()
     assert text[0] == "The promise is broken in b. Stop answering by this policy."
     (one,) = seen.breaks
@@ -114,7 +114,7 @@ def test_the_first_signal_of_change_is_named_with_their_number() -> None:
     score, later = rng.random(4000), rng.random(6000)
     policy = abstain.choose_threshold(rng.random(4000) > score**0.1, score, risk=0.1, delta=0.05).policy(score="s")
     wrong = np.where(np.arange(6000) < 3000, rng.random(6000) > later**0.1, rng.random(6000) < 0.4)
-    seen = abstain.thresholds.monitor(policy, wrong, later)
+    seen = abstain.monitor(policy, wrong, later)
     assert len(seen.changed_at) > 1
     (line,) = [line for line in seen.verdict() if line.startswith("A change")]
     assert f"first after accepted row {seen.changed_at[0]:,}, {len(seen.changed_at)} in all" in line
@@ -164,7 +164,7 @@ def test_the_story_of_a_change_is_told_before_in_and_behind_its_period() -> None
     rng, score = np.random.default_rng(4), np.ones(2000)
     loss = (rng.random(2000) < np.where(np.arange(2000) < 1000, 0.02, 0.3)).astype(float)
     policy = abstain.choose_threshold(np.zeros(400), np.ones(400), risk=0.05, delta=0.05).policy(score="msp")
-    seen = abstain.thresholds.monitor(policy, loss, score, time=7.0 * (np.arange(2000) // 200))
+    seen = abstain.monitor(policy, loss, score, time=7.0 * (np.arange(2000) // 200))
     k = next(k for k, one in enumerate(seen.periods) if one.signals)
     parts = seen.periods[:k], seen.periods[k : k + 1], seen.periods[k + 1 :]
     wrong = [f"{percent(sum(one.errors or 0 for one in part) / (200 * len(part)))} of {200 * len(part):,} answers"

@@ -76,8 +76,8 @@ def _later(name: str) -> Any:
     found = _certified(risk=0.1)
     rng = np.random.default_rng(3)
     loss, score = (rng.random(500) < 0.1).astype(float), rng.random(500)
-    return abstain.thresholds.monitor(found.policy(score="s"), loss, score) if name == "monitor" else \
-        abstain.thresholds.audit(found, loss, score, groups=rng.choice(["a", "b"], 500))  # fmt: skip
+    return abstain.monitor(found.policy(score="s"), loss, score) if name == "monitor" else \
+        abstain.audit(found, loss, score, groups=rng.choice(["a", "b"], 500))  # fmt: skip
 
 
 def _plan() -> Any:

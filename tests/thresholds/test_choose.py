@@ -118,10 +118,10 @@ def test_equal_losses_above_the_limit_break_the_promise() -> None:
     """Losses without spread refute a promise when there are enough of them for a bound; few of them cannot tell."""
     score = np.arange(1000.0)
     found = abstain.choose_threshold(0.1 * np.ones(1000), score, risk=0.3, delta=0.05, max_loss=1.0)
-    assert abstain.thresholds.audit(found, [0.5] * 50, [2000.0] * 50).keeps_promise is False
-    assert abstain.thresholds.audit(found, [0.5] * 5, [2000.0] * 5).keeps_promise is None
-    assert abstain.thresholds.audit(found, [0.2] * 50, [2000.0] * 50).keeps_promise is None
-    assert abstain.thresholds.audit(found, [0.2] * 500, [2000.0] * 500).keeps_promise is True
+    assert abstain.audit(found, [0.5] * 50, [2000.0] * 50).keeps_promise is False
+    assert abstain.audit(found, [0.5] * 5, [2000.0] * 5).keeps_promise is None
+    assert abstain.audit(found, [0.2] * 50, [2000.0] * 50).keeps_promise is None
+    assert abstain.audit(found, [0.2] * 500, [2000.0] * 500).keeps_promise is True
 
 
 def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold() -> None:
@@ -157,22 +157,19 @@ def test_an_audit_rarely_refutes_a_promise_that_holds() -> None:
     found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05, max_loss=1.0)
     rng = np.random.default_rng(0)
     for n in (2, 5, 20, 200):
-        seen = [
-            abstain.thresholds.audit(found, rng.choice([0.0, 0.0505], n, p=[0.1, 0.9]), np.full(n, 2000.0))
-            for _ in range(40)
-        ]
+        seen = [abstain.audit(found, rng.choice([0.0, 0.0505], n, p=[0.1, 0.9]), np.full(n, 2000.0)) for _ in range(40)]
         assert sum(each.keeps_promise is False for each in seen) <= 1
 
 
 def test_an_audit_has_three_answers() -> None:
     """Two errors among six rows are no proof of a promise, nor is nothing at all; enough good rows are."""
     found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05)
-    few = abstain.thresholds.audit(found, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0], np.full(6, 2000.0))
+    few = abstain.audit(found, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0], np.full(6, 2000.0))
     assert few.keeps_promise is None
     assert "promise: cannot be told" in str(few)
-    assert abstain.thresholds.audit(found, np.zeros(60), np.full(60, -1.0)).keeps_promise is None
-    assert abstain.thresholds.audit(found, np.zeros(200), np.full(200, 2000.0)).keeps_promise is True
-    assert abstain.thresholds.audit(found, np.arange(200) < 30, np.full(200, 2000.0)).keeps_promise is False
+    assert abstain.audit(found, np.zeros(60), np.full(60, -1.0)).keeps_promise is None
+    assert abstain.audit(found, np.zeros(200), np.full(200, 2000.0)).keeps_promise is True
+    assert abstain.audit(found, np.arange(200) < 30, np.full(200, 2000.0)).keeps_promise is False
 
 
 def test_verdicts_of_groups_allow_for_their_number() -> None:
@@ -180,9 +177,7 @@ def test_verdicts_of_groups_allow_for_their_number() -> None:
     rng, site = np.random.default_rng(5), np.repeat(np.arange(10), 500)
     found = abstain.choose_threshold(np.zeros(5000), np.arange(5000.0), risk=0.05, delta=0.05, groups=site)
     score = np.full(5000, 1e9) + np.arange(5000)
-    seen = [
-        abstain.thresholds.audit(found, rng.random(5000) < 0.05, score, groups=site).keeps_promise for _ in range(100)
-    ]
+    seen = [abstain.audit(found, rng.random(5000) < 0.05, score, groups=site).keeps_promise for _ in range(100)]
     assert sum(each is False for each in seen) <= 9
 
 

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import abstain
+from abstain.monitoring import monitor
 from abstain.policy import Policy
-from abstain.thresholds import apply_policy, monitor
+from abstain.thresholds import apply_policy
 
 RNG = np.random.default_rng(0)
 SCORE = RNG.random(1000)

@@ -109,7 +109,7 @@ def test_clusters_certify_what_the_former_lots_did() -> None:
     assert abstain.choose_threshold(loss, -u, risk=0.05, delta=DELTA, clusters=cluster).coverage > 0.4
 
 
-@pytest.mark.parametrize("test", [abstain.thresholds.audit, abstain.thresholds.monitor])
+@pytest.mark.parametrize("test", [abstain.audit, abstain.monitor])
 def test_a_promise_about_clusters_is_tested_with_clusters(test) -> None:
     """Rows as if independent are refused; clusters count once each, whatever their size, in any order of their rows."""
     rng = np.random.default_rng(4)

@@ -9,7 +9,8 @@ import pytest
 
 import abstain
 from abstain.cli import run
-from abstain.thresholds import audit, monitor
+from abstain.monitoring import monitor
+from abstain.thresholds import audit
 
 pl = pytest.importorskip("polars")
 

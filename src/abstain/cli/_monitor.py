@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from abstain.cli._show import check_destinations
 from abstain.cli._thresholds import noted, show_found
 
 if TYPE_CHECKING:
+    from abstain.monitoring import Monitoring
     from abstain.outputs import Outputs
     from abstain.policy import Policy
 
@@ -103,60 +105,65 @@ def monitor_command(
     watched so far is shown.
     """
     from abstain import load_policy
-    from abstain.thresholds import Watch, in_frame, in_time_order, load_watch
+    from abstain._files import locked
 
     check_opened(report_path, opened)
     check_destinations({**plot_targets(plots), "report_path": report_path}, [policy, *([] if file is None else [file])])
     whole = load_policy(policy, model=model)
-    known = replace(whole, second=None)  # two scores are watched as one
     given = {name: value for name, value in options.items() if value not in (None, False)}
-    if state is not None and state.exists():
-        watch = load_watch(state, known)
-        if given and Watch(known, **given)._identity() != watch._identity():  # the same command every week is taken
-            names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-            raise click.UsageError(
-                f"{state} was begun with other options, and keeps them; leave {names} out, or begin another state"
-            )
-    elif file is None:
-        raise click.UsageError("give FILE, the labelled rows, or --state with what was watched so far")
-    else:
-        watch = Watch(known, **given)
+    if file is None and (state is None or not state.exists()):
+        raise click.UsageError("give FILE, the labelled rows, or --state with what was monitored so far")
     if state is not None and file is not None:
         check_destinations({"state": state}, [file, policy])
-    outputs: Outputs | None = None
+    with nullcontext() if state is None or file is None else locked(state):
+        seen, outputs = _seen(whole, file, state, columns, time, given, {"as_of": _present(as_of), "again": again})
     told: Told = by_score(whole.score, whole.reading)
-    if file is None:
-        seen = watch.result()
-    elif is_several(file):
-        with about(file):
-            known_as = as_calibrated(columns, whole)
-            for k, rows in enumerate(in_time_order(whole, str(file), time, known_as, watch.clock.maturity is not None)):
-                with in_frame(time, rows):
-                    watch.update(**rows, as_of=_present(as_of), again=again or k > 0)
-        seen = watch.result()
-    else:
-        unlabelled = watch.clock.maturity is not None or "unlabelled" in given
-        none = state is not None and _no_rows(file)
-        rows, outputs = (
-            ({"loss": [], "confidence": []}, None) if none else _monitored(file, whole, columns, time, unlabelled)
-        )
-        with about(file):
-            seen = watch.update(**rows, as_of=_present(as_of), again=again)
+    if file is not None and not is_several(file):
         if outputs is not None and whole.group is None:
             told |= unread_groups("audit", file, outputs, columns, policy=policy)
-    if file is not None and not is_several(file):
         known_as = as_calibrated(dict(columns), whole)
         told = together(told, {"promise watched": {"untimed": time is None}},
                         after_broken(whole, file, known_as) if seen.promise_broken else {})  # fmt: skip
-    if state is not None and file is not None:
-        watch.save(state)
     sources = [policy, *([] if file is None else [file])]
-    title = f"Watching {policy.name}{'' if file is None else f': {file.name}'}"
+    title = f"Monitoring {policy.name}{'' if file is None else f': {file.name}'}"
     write_report(seen, report_path, opened, files=sources, title=title, outputs=outputs, told=told)
-    say_written(draw(plots, "monitoring", seen, known))
+    say_written(draw(plots, "monitoring", seen, replace(whole, second=None)))
     show_found(seen, as_json, told)
     if seen.promise_broken:
         context.exit(1)
+
+
+def _seen(
+    policy: Policy,
+    file: Path | None,
+    state: Path | None,
+    columns: dict[str, Any],
+    time: str | None,
+    given: dict[str, Any],
+    update: dict[str, Any],
+) -> tuple[Monitoring, Outputs | None]:
+    """Return what all rows until now show and the outputs of the file, whose rows are then kept in the state."""
+    from abstain.monitoring import Monitor, begun_monitor, in_frame, in_time_order
+
+    known, outputs = replace(policy, second=None), None  # two scores are tested as one
+    stream = Monitor(known, **given) if state is None else begun_monitor(state, known, **given)
+    late = stream.clock.maturity is not None
+    if file is None:
+        return stream.result(), None
+    if is_several(file):
+        with about(file):
+            for k, rows in enumerate(in_time_order(policy, str(file), time, as_calibrated(columns, policy), late)):
+                with in_frame(time, rows):
+                    stream.update(**rows, **update | {"again": update["again"] or k > 0})
+    elif state is not None and _no_rows(file):
+        stream.update([], [], **update)
+    else:
+        rows, outputs = _monitored(file, policy, columns, time, late or "unlabelled" in given)
+        with about(file):
+            stream.update(**rows, **update)
+    if state is not None:
+        stream._write(str(state))
+    return stream.result(), outputs
 
 
 def second_column(policy: Policy) -> list[str]:
@@ -189,14 +196,17 @@ def _monitored(
     known = column_names(file)
     if time is not None and known and not {time, f"group_{time}"} & set(known):
         raise ValueError(f"{file}: time={time!r}: no column has this name; {closest(time, known)}")
-    if unlabelled:
-        outputs, loss = read_pool(file, groups=list(dict.fromkeys([*by, *when])), scores=extra, **columns)
-        names, when = by, {name: (outputs.groups or {})[name] for name in when}
-    else:
-        score = policy.score if policy.inputs else None
-        late = "give --time and --maturity"
-        outputs, _, names = read(file, extra, by, score=score, beside=when, late=late, **columns)
-        loss = outputs.loss_per_sample()
+    try:
+        if unlabelled:
+            outputs, loss = read_pool(file, groups=list(dict.fromkeys([*by, *when])), scores=extra, **columns)
+            names, when = by, {name: (outputs.groups or {})[name] for name in when}
+        else:
+            score = policy.score if policy.inputs else None
+            late = "give --time and --maturity"
+            outputs, _, names = read(file, extra, by, score=score, beside=when, late=late, **columns)
+            loss = outputs.loss_per_sample()
+    except ValueError as error:  # a column is read as a group is
+        raise ValueError(str(error).replace(f"groups[{time!r}]", f"--time {time}")) from None
     with about(file):
         score = one_score(outputs, policy)
     return {

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from abstain.monitoring import Monitoring
 from abstain.plots._display import Display
 from abstain.plots._registry import declare
 from abstain.plots._style import RIGHT, WRONG, colour, shown, tidy
 from abstain.policy import Policy
-from abstain.thresholds import Monitoring
 
 #: Names of periods that fit below an axis.
 NAMES = 8
@@ -40,7 +40,7 @@ class MonitoringDisplay(Display):
     >>> past, stream = votes.select(slice(0, 5000)), votes.select(slice(5000, None))
     >>> policy = abstain.choose_threshold(past.loss, past.confidence, risk=0.02, delta=0.05).policy(score="votes")
     >>> day = np.arange(stream.n) // 70  # as if 70 images came a day
-    >>> seen = abstain.thresholds.monitor(policy, stream.loss, stream.confidence, time=day)
+    >>> seen = abstain.monitor(policy, stream.loss, stream.confidence, time=day)
     >>> display = abstain.plots.MonitoringDisplay.from_monitoring(seen, policy)
     """
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from abstain._result import Column, Estimate, Row, Table, readable
+from abstain.monitoring import Monitoring, Period
 from abstain.report._page import Chart, Charts, Grid, Part, Prose, Section, Series
 from abstain.report._source import Source
-from abstain.thresholds import Monitoring, Period
 
 #: The evidence is drawn on a logarithmic scale from here on.
 LEAST = 1e-3

@@ -1,24 +1,47 @@
-"""Operating points, empirical and certified; policies; monitoring.
+"""Operating points, empirical and certified; policies.
 
-What is behind this door stands in ``__init__.pyi``, and is loaded when it is first used.
+The names are listed in ``__init__.pyi``, and each is loaded when it is first used.
 """
+
+from typing import Any
 
 from abstain._lazy import door
 
-__getattr__, __dir__ = door(__name__)
+_load, __dir__ = door(__name__)
 
-# Public here. What else the stub names is for the rooms above; some of it is public at the top of the package.
+# Public here. What else the stub names is for the packages above; some of it is public at the top of the package.
 __all__ = [
+    "Applied",
+    "Attained",
+    "Audit",
     "CertificatePlan",
+    "CertifiedBand",
     "ChosenAmong",
     "ChosenPair",
-    "choose_among",
+    "CopiedRowsWarning",
+    "GroupThresholds",
+    "ReusedCalibrationWarning",
+    "ReusedSelectionWarning",
+    "certified_band",
     "choose_pair",
     "conditional_threshold",
+    "conformal_threshold",
     "plan_certificate",
     "remember_selection",
 ]
-__all__ += ["Applied", "Attained", "Audit", "CertifiedBand", "CopiedRowsWarning", "GroupThresholds", "Monitoring"]
-__all__ += ["ReusedCalibrationWarning", "ReusedSelectionWarning", "apply_policy", "audit", "certified_band"]
-__all__ += ["Break", "DependentRowsWarning", "Drift", "Period", "SortedRowsWarning", "Watch", "load_watch", "monitor"]
-__all__ += ["conformal_threshold"]
+
+#: What was here in 0.2.0, and what it is called now.
+_MOVED = {"Watch": "monitoring.Monitor", "load_watch": "monitoring.load_monitor", "monitor": "monitor"}
+_MOVED |= {name: f"monitoring.{name}" for name in ("Break", "DependentRowsWarning", "Drift", "Monitoring", "Period")}
+_MOVED |= {"SortedRowsWarning": "monitoring.SortedRowsWarning"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name; those that moved warn."""
+    if name not in _MOVED:
+        return _load(name)
+    import warnings
+    from importlib import import_module
+
+    warnings.warn(f"abstain.thresholds.{name} is now abstain.{_MOVED[name]}", FutureWarning, stacklevel=2)
+    return getattr(import_module("abstain.monitoring"), _MOVED[name].rpartition(".")[2])

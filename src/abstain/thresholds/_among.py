@@ -46,7 +46,7 @@ class ChosenAmong:
     >>> ease = rng.random(2000)
     >>> wrong = rng.random(2000) > ease ** 0.1
     >>> scores = {"good": ease, "noisy": ease + rng.normal(0, 0.3, 2000)}
-    >>> chosen = abstain.thresholds.choose_among(wrong, scores, risk=0.05, delta=0.05)
+    >>> chosen = abstain.choose_among(wrong, scores, risk=0.05, delta=0.05)
     >>> chosen.name, chosen.rule, chosen.attainable
     ('good', 'shared', True)
     """
@@ -108,7 +108,7 @@ def choose_among(
     >>> import abstain
     >>> scores = {"up": range(100), "down": range(100, 0, -1)}
     >>> wrong = [1] * 10 + [0] * 90
-    >>> chosen = abstain.thresholds.choose_among(wrong, scores, risk=0.1, delta=0.1)
+    >>> chosen = abstain.choose_among(wrong, scores, risk=0.1, delta=0.1)
     >>> chosen.name, chosen.found.delta
     ('up', 0.05)
     """

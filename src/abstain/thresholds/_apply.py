@@ -84,7 +84,7 @@ def apply_policy(
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "new.csv").write_text("case,msp\na,0.95\nb,0.3\nc,\n")
     >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
-    >>> abstain.thresholds.apply_policy(policy, folder / "new.csv", folder / "decided.csv")
+    >>> abstain.apply_policy(policy, folder / "new.csv", folder / "decided.csv")
     Applied(n=3, n_accepted=1, n_unscored=1, n_declined=0, n_unknown_group=0, notes=())
     >>> (folder / "decided.csv").read_text().splitlines()
     ['case,msp,accepted', 'a,0.95,true', 'b,0.3,false', 'c,,false']

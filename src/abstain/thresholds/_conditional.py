@@ -13,7 +13,7 @@ from abstain.thresholds._choose import choose_threshold
 from abstain.thresholds._intervals import coverage_interval
 from abstain.thresholds._results import CertifiedThreshold
 from abstain.thresholds._sample import read
-from abstain.thresholds._sent import hashed, sketch
+from abstain.thresholds._sketches import hashed, sketch
 
 
 def conditional_threshold(

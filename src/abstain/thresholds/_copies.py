@@ -10,8 +10,8 @@ import numpy as np
 
 from abstain._typing import BoolArray, FloatArray
 from abstain.blocks import TieBlocks
-from abstain.thresholds._sample import Sample
-from abstain.thresholds._sent import Hashes, distinct, hashed
+from abstain.thresholds._sample import Sample, read
+from abstain.thresholds._sketches import Hashes, distinct, hashed
 
 #: Copies are said from this many on, if they are this part of the rows.
 FEWEST, PART = 10, 0.05
@@ -35,6 +35,11 @@ class CopiedRowsWarning(UserWarning):
     >>> caught[0].category.__name__
     'CopiedRowsWarning'
     """
+
+
+def warn_if_copied(loss: FloatArray, score: FloatArray) -> None:
+    """As :func:`warn_of_copies`, of columns."""
+    warn_of_copies(read(loss, score, None, "reject"))
 
 
 def warn_of_copies(sample: Sample) -> None:

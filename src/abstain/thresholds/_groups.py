@@ -15,7 +15,7 @@ from abstain._typing import ArrayLike, BoolArray
 from abstain.inference import clopper_pearson
 from abstain.policy import Policy, accept_by_group
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
-from abstain.thresholds._sent import merged
+from abstain.thresholds._sketches import merged
 from abstain.thresholds._statements import plainly, statement
 
 

@@ -44,7 +44,7 @@ class Audit(Result):
     --------
     >>> import abstain
     >>> found = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.5], coverage=0.5)
-    >>> abstain.thresholds.audit(found, [0, 0, 1, 1], [0.9, 0.8, 0.6, 0.1]).risk
+    >>> abstain.audit(found, [0, 0, 1, 1], [0.9, 0.8, 0.6, 0.1]).risk
     0.3333333333333333
     """
 
@@ -138,7 +138,7 @@ def audit(
     --------
     >>> import abstain
     >>> found = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.5], coverage=0.5)
-    >>> seen = abstain.thresholds.audit(found, [0, 0, 1, 1], [0.9, 0.8, 0.6, 0.1], groups=["a", "a", "b", "b"])
+    >>> seen = abstain.audit(found, [0, 0, 1, 1], [0.9, 0.8, 0.6, 0.1], groups=["a", "a", "b", "b"])
     >>> seen.coverage, seen.groups["b"].coverage
     (0.75, 0.5)
     """

@@ -12,7 +12,7 @@ import numpy as np
 from abstain._checks import same_length, vector
 from abstain._typing import ArrayLike, FloatArray
 from abstain.thresholds._sample import Sample, read
-from abstain.thresholds._sent import FEWEST, Hashes, distinct, hashed, in_common
+from abstain.thresholds._sketches import FEWEST, Hashes, distinct, hashed, in_common
 
 
 class ReusedCalibrationWarning(UserWarning):
@@ -24,7 +24,7 @@ class ReusedCalibrationWarning(UserWarning):
     >>> found = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5)
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     _ = abstain.thresholds.audit(found, [0, 1], [0.9, 0.2])
+    ...     _ = abstain.audit(found, [0, 1], [0.9, 0.2])
     >>> caught[0].category.__name__
     'ReusedCalibrationWarning'
     """

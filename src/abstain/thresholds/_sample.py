@@ -12,7 +12,7 @@ import numpy as np
 from abstain._checks import positive, to_numpy, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
-from abstain.thresholds._sent import hashed, sketch
+from abstain.thresholds._sketches import hashed, sketch
 
 #: Opaque bytes that stay as they are, whatever the package is called: policies carry fingerprints, and other
 #: bytes would change them all.

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import abstain
-from abstain.thresholds import Watch, load_watch, monitor
-from tests.thresholds.test_monitor import certified
+from abstain.monitoring import Monitor, load_monitor, monitor
+from tests.monitoring.test_monitor import certified
 
 POLICY = certified()
 
@@ -23,7 +23,7 @@ def test_drift_names_row_direction_and_whether_it_holds(tmp_path: Path) -> None:
     policy = found.policy(score="msp")
     limit = policy.thresholds[""]
     high, usual = limit + (1.0 - limit) * rng.random(40), rng.random(6000)
-    watch = Watch(policy)
+    watch = Monitor(policy)
     watch.update(np.zeros(40), high)
     watch.save(state)
     (first,) = [one for one in watch.result().drifts if one.what == "coverage"]
@@ -31,7 +31,7 @@ def test_drift_names_row_direction_and_whether_it_holds(tmp_path: Path) -> None:
     assert first.row <= 40
     assert (first.rose, first.share, first.calibrated) == (True, 1.0, policy.calibration["n_accepted"] / 4000)
     assert first.now >= 1.0
-    later = load_watch(state, policy)
+    later = load_monitor(state, policy)
     later.update(np.zeros(6000), usual)
     (passed,) = [one for one in later.result().drifts if one.what == "coverage"]
     assert (passed.row, passed.rose, passed.share) == (first.row, True, 1.0)
@@ -47,7 +47,7 @@ def test_drift_names_row_direction_and_whether_it_holds(tmp_path: Path) -> None:
 def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path: Path) -> None:
     """As an older version wrote it: the alarm stays, and its row is said to be unknown rather than a later one."""
     file = tmp_path / "state.json"
-    watch = Watch(POLICY)
+    watch = Monitor(POLICY)
     watch.update(np.zeros(3000), np.random.default_rng(1).random(3000) ** 2)
     watch.save(file)
     content = json.loads(file.read_text("utf-8"))
@@ -57,7 +57,7 @@ def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path: Path) -> None:
     kept = {key: value for key, value in content.items() if key not in ("format", "digest")}
     text = json.dumps(kept, sort_keys=True).encode()
     file.write_text(json.dumps({**content, "digest": hashlib.sha256(text).hexdigest()}))
-    later = load_watch(file, POLICY)
+    later = load_monitor(file, POLICY)
     seen = later.update(np.zeros(500), np.random.default_rng(2).random(500) ** 2)
     assert seen.coverage_drifted
     assert [one.row for one in seen.drifts] == [None] * len(seen.drifts)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.thresholds._drift import Alarm, Drift, Shares
-from abstain.thresholds._evidence import FIRST, Detector, Evidence, ends
+from abstain.monitoring._drift import Alarm, Drift, Shares
+from abstain.monitoring._evidence import FIRST, Detector, Evidence, ends
+from abstain.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -167,3 +168,19 @@ def units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple
     last[mine] = kept
     order = np.argsort(begun[found])
     return last[order], means[order]
+
+
+ONLY = "only accepted rows are given"
+
+
+def untold(policy: Policy, accepted_only: bool) -> str | None:
+    """Return why drift, or the drift of coverage, cannot be told."""
+    calibration = policy.calibration
+    each = calibration.get("groups", {"": calibration}).values()
+    if any("n_clusters" in one for one in each):
+        return "rows of a cluster depend on each other"
+    if "n_accepted" not in calibration:
+        return "the policy was edited, so what calibration had shown is void"
+    if calibration["weighted"]:
+        return "the calibration rows were weighted, so their shares are not those of the population"
+    return ONLY if accepted_only else None

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from abstain._result import NO_GROUPS, Amount, Column, Result, Row, Table, number, percent, readable
 from abstain.inference import stands_out
+from abstain.monitoring._drift import Drift
+from abstain.monitoring._periods import Break, Period
 from abstain.policy import Policy
-from abstain.thresholds._drift import Drift
-from abstain.thresholds._period import Break, Period
-from abstain.thresholds._results import TOLD
-from abstain.thresholds._statements import loss_of
+from abstain.thresholds import loss_of
 
 #: Periods that are printed.
 SHOWN = 26
 
+TOLD = {True: "yes", False: "no", None: "cannot be told"}
 #: Evidence above this is told as that: more digits say nothing.
 PLENTY = 1e6
 
@@ -54,8 +54,10 @@ class Monitoring(Result):
     delta : float
         Probability of a false alarm, ever, of each of the three.
     changed_at : tuple of int
-        Accepted rows after which the change detector signalled. A signal is no broken promise: while nothing is wrong
-        it comes once in ``run_length`` accepted rows (or clusters), or less often, on average.
+        Accepted rows after which the change detector signalled: the first and the last 99. A signal is no violation:
+        while nothing is wrong it comes once in ``run_length`` accepted rows (or clusters), or less often, on average.
+    n_changes : int
+        How often it signalled.
     run_length : float
         Of the change detector.
     waiting, skipped : int
@@ -68,6 +70,10 @@ class Monitoring(Result):
         Per case, by the costs that chose the threshold, on these rows; None where no costs did, or coverage is unknown.
     periods : tuple of Period
         What the rows of each week showed, or of each call where no times were given.
+    time_unit : str or None
+        What times are: dates, Unix seconds, ..., or numbers, of which periods and ages have the unit; None without.
+    period : float
+        Length of a period, in days where times are dates.
     promised : bool
         Whether the policy promises anything that could be broken.
     limit : float or None
@@ -90,7 +96,7 @@ class Monitoring(Result):
     >>> score = rng.random(4000)
     >>> wrong = rng.random(4000) > score ** 0.1
     >>> policy = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05).policy(score="msp")
-    >>> later = abstain.thresholds.monitor(policy, rng.random(4000) < 0.2, rng.random(4000))
+    >>> later = abstain.monitor(policy, rng.random(4000) < 0.2, rng.random(4000))
     >>> later.promise_broken, later.broken_at < 400
     (True, True)
     """
@@ -122,6 +128,9 @@ class Monitoring(Result):
     cost: float | None = None
     drifts: tuple[Drift, ...] = ()
     breaks: tuple[Break, ...] = ()
+    n_changes: int = 0
+    time_unit: str | None = None
+    period: float = 7.0
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: whether the promise is broken, and what has changed."""
@@ -134,7 +143,7 @@ class Monitoring(Result):
         found: list[dict[str, Any]] = [{
             "about": "promise watched", "broken": self.promise_broken if self.promised else "nothing",
             "at": self.broken_at or 0, "seen": when if len(when) == len(broken) else [], "groups": broken,
-            "n_accepted": self.n_accepted, "changes": len(self.changed_at),
+            "n_accepted": self.n_accepted, "changes": self.n_changes,
             "first": self.changed_at[0] if self.changed_at else 0,
             "since": f" (period {first})" if first else "", "story": self._story(first), "run_length": self.run_length,
             "drifted": bool(self.drifts), "what": [_told_drift(one) for one in self.drifts], "chance": self.delta,
@@ -215,7 +224,10 @@ class Monitoring(Result):
         return [Table(columns, rows, title="When each promise was first seen broken", notes=notes)]
 
     def _by_period(self) -> Table:
-        return self._lines(self.periods[-SHOWN:], "Period", len(self.periods) - SHOWN)
+        lines = self._lines(self.periods[-SHOWN:], "Period", len(self.periods) - SHOWN)
+        unit = {None: "", "numbers": f"Periods of {self.period:g}, in the unit of the times."}
+        said = unit.get(self.time_unit, f"Periods of {self.period:g} days; times are {self.time_unit}.")
+        return replace(lines, notes=[*lines.notes, said] if said else lines.notes)
 
     def _lines(self, lines: Sequence[Period], what: str, hidden: int = 0) -> Table:
         names = ("n", "Coverage", "Risk", "Evidence", "Change", "Drift")
@@ -242,7 +254,7 @@ class Monitoring(Result):
             found.append("drifted: an alarm was reached, and stays; it may be chance, or be over")
         if self.changed_at:
             some = [str(self.changed_at[0]), "...", *map(str, self.changed_at[-4:])]
-            last = ", ".join(some if len(self.changed_at) > 5 else map(str, self.changed_at))
+            last = ", ".join(some if self.n_changes > 5 else map(str, self.changed_at))
             found.append(
                 f"a change was signalled after accepted row {last}: look at what happened there. This is no broken "
                 f"promise; without any change {self.run_length:,.0f} accepted rows or more go by before a signal, on "
@@ -267,7 +279,7 @@ class Monitoring(Result):
         """Return one dict; of each period see ``periods``."""
         left_out = ("groups", "periods", "changed_at", "thresholds", "by_group", "drifts", "breaks")
         kept = {key: value for key, value in vars(self).items() if key not in left_out}
-        return [kept | {"n_changes": len(self.changed_at)}]
+        return [kept]
 
 
 def _worst(kind: str, seen: list[Period]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A line of the table by week: what was seen of a promise in one period, or in one call."""
+"""A line of the table by week: what was seen of a guarantee in one period, or in one call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from abstain._quantiles import t_quantile
 from abstain._typing import FloatArray
 from abstain.inference import clopper_pearson
-from abstain.thresholds._watched import Seen
+from abstain.monitoring._guarantee import Seen
 
 #: Level of the interval of a risk in the table.
 LEVEL = 0.95
@@ -23,7 +23,7 @@ class Period:
     Parameters
     ----------
     period : str
-        First day of the week, or number of the call.
+        First day of the week, or number of the call; of old periods that were joined the first and the last.
     n, n_accepted : int
         Rows, accepted ones.
     coverage, risk, risk_low, risk_high : float
@@ -43,7 +43,7 @@ class Period:
     --------
     >>> import abstain
     >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
-    >>> abstain.thresholds.monitor(policy, [0, 1], [0.95, 0.1]).periods[0].n_accepted
+    >>> abstain.monitor(policy, [0, 1], [0.95, 0.1]).periods[0].n_accepted
     1
     """
 
@@ -81,7 +81,7 @@ class Break:
     >>> rng = np.random.default_rng(0)
     >>> score = rng.random(4000)
     >>> found = abstain.choose_threshold(rng.random(4000) > score ** 0.1, score, risk=0.1, delta=0.05)
-    >>> later = abstain.thresholds.monitor(found.policy(score="s"), np.ones(40), rng.random(40) / 10 + 0.9)
+    >>> later = abstain.monitor(found.policy(score="s"), np.ones(40), rng.random(40) / 10 + 0.9)
     >>> [(one.group, one.row < 40, one.period) for one in later.breaks]
     [('', True, '1')]
     """
@@ -118,6 +118,17 @@ class Line:
             self.evidence, self.change = _larger(self.evidence, one.evidence), _larger(self.change, one.change)
             self.coverage, self.score = _larger(self.coverage, one.coverage), _larger(self.score, one.score)
             self.signals += len(one.signals)
+
+    def joined(self, later: Line) -> Line:
+        """Return this period and a later one as one: sums add, of evidence the larger one counts."""
+        first, last = self.period.partition(" to ")[0], later.period.rpartition(" to ")[2]
+        both = Line(f"{first} to {last}", later.key, binary=self.binary and later.binary)
+        for name in ("n", "n_accepted", "n_losses", "total", "squares", "signals"):
+            setattr(both, name, getattr(self, name) + getattr(later, name))
+        for name in ("evidence", "change", "coverage", "score"):
+            known = [each for each in (getattr(self, name), getattr(later, name)) if each is not None]
+            setattr(both, name, max(known, default=None))
+        return both
 
     def shown(self, n_groups: int, run_length: float) -> Period:
         """Return the numbers of the period."""

@@ -1,4 +1,4 @@
-"""The file of a watch: what it says it is, and whether it says what was written."""
+"""The file of a monitor: what it says it is, and whether it says what was written."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-#: What a state file says it is.
-FORMAT = "abstain.watch/1"
+#: What a state file says it is; files of 0.2.0 have the second name.
+FORMAT, _OLD = "abstain.monitor/1", "abstain.watch/1"
 
 
 def content_of(name: str) -> dict[str, Any]:
@@ -17,8 +17,8 @@ def content_of(name: str) -> dict[str, Any]:
             found = json.load(file)
     except (ValueError, OSError, RecursionError) as error:
         why = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ValueError(f"{name}: cannot be read as the state of a watch ({why}); restore the file") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ValueError(f"{name}: cannot be read as the state of a monitor ({why}); restore the file") from None
+    if not isinstance(found, dict) or found.get("format") not in (FORMAT, _OLD):
         raise ValueError(f"{name}: is no state of format {FORMAT!r}; 'abstain monitor --state' writes one")
     content = {key: value for key, value in found.items() if key not in ("format", "digest")}
     if found.get("digest") != digest_of(content):

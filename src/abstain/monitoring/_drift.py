@@ -16,7 +16,7 @@ import numpy as np
 
 from abstain._typing import BoolArray, FloatArray
 from abstain.inference import clopper_pearson
-from abstain.thresholds._evidence import Bets
+from abstain.monitoring._evidence import Bets
 
 #: Minus the log of what a bet against a share above 1 is worth: nothing, but a number.
 NEVER = 1e30
@@ -63,7 +63,7 @@ class Drift:
     >>> rng = np.random.default_rng(0)
     >>> score = rng.random(4000)
     >>> found = abstain.choose_threshold(rng.random(4000) > score ** 0.1, score, risk=0.05, delta=0.05)
-    >>> later = abstain.thresholds.monitor(found.policy(score="s"), np.zeros(2000), rng.random(2000) ** 0.5)
+    >>> later = abstain.monitor(found.policy(score="s"), np.zeros(2000), rng.random(2000) ** 0.5)
     >>> one = later.drifts[0]
     >>> one.what, one.rose, one.row < 400, one.now > 1.0
     ('coverage', True, True, True)

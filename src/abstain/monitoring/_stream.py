@@ -1,10 +1,11 @@
-"""``Watch``: a promise that is watched for years by new rows only; what it must remember fits into a small file."""
+"""``Monitor``: a guarantee that is tested for years by new rows only; what it remembers fits into a small file."""
 
 from __future__ import annotations
 
 import copy
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -12,32 +13,48 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import check_loss, failure_probability, flag, one_of, positive, real, same_length, vector
-from abstain._files import write_text
+from abstain._files import locked, write_text
 from abstain._result import plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.monitoring._clock import Clock
+from abstain.monitoring._guarantee import ONLY, Rules, Seen, Watched, units, untold
+from abstain.monitoring._order import shuffled, warn_if_in_runs, warn_if_sorted
+from abstain.monitoring._periods import Break, Line, Period
+from abstain.monitoring._result import Monitoring, any_told, of_policy
+from abstain.monitoring._state import FORMAT, content_of, digest_of
 from abstain.policy import Policy, group_column
-from abstain.thresholds._copies import warn_of_copies
-from abstain.thresholds._due import Due
-from abstain.thresholds._monitoring import Monitoring, any_told, of_policy
-from abstain.thresholds._order import shuffled, warn_if_in_runs, warn_if_sorted
-from abstain.thresholds._period import Break, Line, Period
-from abstain.thresholds._points import cost_per_case
-from abstain.thresholds._report import check_clusters
-from abstain.thresholds._reuse import warn_if_reused
-from abstain.thresholds._sample import cluster_numbers, read
-from abstain.thresholds._sent import FEWEST, Hashes, digest, hashed, in_common, named, packed, sketch, taken, unpacked
-from abstain.thresholds._watch_file import FORMAT, content_of, digest_of
-from abstain.thresholds._watched import Rules, Seen, Watched, units
+from abstain.thresholds import check_clusters, cluster_numbers, cost_per_case, warn_if_copied, warn_if_reused
+from abstain.thresholds._sketches import (
+    FEWEST,
+    Hashes,
+    digest,
+    hashed,
+    in_common,
+    named,
+    packed,
+    sketch,
+    taken,
+    unpacked,
+)
 
 #: Part of the rows of a call that were sent before, from which on it is refused; hashes and calls that are remembered.
 _PART, _KEPT, _CALLS = 0.5, 64, 100
+#: Files that are recognised as a whole, signals that are kept, and lines of the table: of more the oldest are joined.
+_SENT, _SIGNALS, LINES = 1000, 100, 128
 
 
-class Watch:
-    """Test a policy's promise on labelled rows that come in parts, with one error probability for all time.
+class Monitor:
+    """Test a policy's guarantee on labelled rows that come in parts, with one error probability for all time.
 
-    ``update`` takes new rows only, and says what all rows until now show; ``save`` writes what has to be remembered,
-    which is small whatever the number of rows, and :func:`load_watch` takes it up again.
+    ``update`` takes new rows only, and returns what all rows until now show; ``save`` writes what has to be remembered,
+    and :func:`load_monitor` takes it up again.
+
+    **State.** At most 160 kB and 5 kB a group, whatever the number of rows and calls; with ``clusters`` 11 bytes more
+    for each. Of a file that is sent twice the last 1,000 calls are recognised, of part of it the last 100. The table
+    has at most 128 periods, of which the oldest are joined in pairs.
+
+    **Threads.** One object may be used by several threads: a lock makes ``update``, ``result`` and ``save`` wait for
+    each other. Processes share one state by :func:`update_monitor`.
 
     Parameters
     ----------
@@ -45,7 +62,7 @@ class Watch:
     accepted_only, max_loss, delta, run_length, since_first, maturity, period, unlabelled
         As for :func:`monitor`.
     returning : {"refuse", "skip"}
-        What rows of a cluster are that was watched in an earlier call: refused, or left out and counted. Each cluster
+        What rows of a cluster are that was tested in an earlier call: refused, or left out and counted. Each cluster
         is then judged by its first call, or with ``maturity`` by its first rows up to that age.
 
     Examples
@@ -56,12 +73,12 @@ class Watch:
     >>> score = rng.random(4000)
     >>> wrong = rng.random(4000) > score ** 0.1
     >>> policy = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05).policy(score="msp")
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "watch.json"
-    >>> watch = abstain.thresholds.Watch(policy)
-    >>> watch.update(rng.random(700) < 0.02, rng.random(700)).promise_broken
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "state.json"
+    >>> monitored = abstain.monitoring.Monitor(policy)
+    >>> monitored.update(rng.random(700) < 0.02, rng.random(700)).promise_broken
     False
-    >>> watch.save(file)
-    >>> later = abstain.thresholds.load_watch(file, policy).update(rng.random(900) < 0.3, rng.random(900))
+    >>> monitored.save(file)
+    >>> later = abstain.monitoring.load_monitor(file, policy).update(rng.random(900) < 0.3, rng.random(900))
     >>> later.promise_broken, len(later.periods)
     (True, 2)
     """
@@ -87,15 +104,15 @@ class Watch:
             self.delta / max(1, sum(limit < np.inf for limit in policy.thresholds.values())),
             float(run_length), flag(since_first, "since_first"), flag(accepted_only, "accepted_only"),
         )  # fmt: skip
-        self.untold = _untold(policy, self.rules.accepted_only)
+        self.untold = untold(policy, self.rules.accepted_only)
         each = policy.calibration.get("groups", {"": policy.calibration})
-        told = "n_accepted" in policy.calibration and self.untold in (None, _ONLY)
+        told = "n_accepted" in policy.calibration and self.untold in (None, ONLY)
         self.watched = {
             name: Watched(self.rules, limit, each[name] if told else None)
             for name, limit in policy.thresholds.items()
             if limit < np.inf or policy.group is None
         }
-        self.clock, self.lines, self.total = Due(maturity, unlabelled), list[Line](), Line("", None)
+        self.clock, self.lines, self.total = Clock(maturity, unlabelled), list[Line](), Line("", None)
         self.of_group = {name: Line(name, None) for name in self.watched if policy.group is not None}
         self.broken_at: int | None = None
         self.changed_at: list[int] = []
@@ -107,6 +124,13 @@ class Watch:
         self.calls = self.skipped = self.empty = self.returned = 0
         self.on_file: str | None = None
         self.shown: list[Period] = []
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
 
     def update(
         self, loss: ArrayLike, confidence: ArrayLike, *, groups: ArrayLike | None = None,
@@ -132,58 +156,66 @@ class Watch:
         ValueError, TypeError
             As :func:`monitor`; rows that were sent before. What was seen until then stays as it was.
         """
-        if all(getattr(one, "shape", one) in ((0,), []) for one in (loss, confidence)):
-            return self._nothing(as_of)
-        losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
-        same_length(loss=losses, confidence=scores)
-        left_out = 0
-        if clusters is not None and self.returning == "skip":
-            kept = self._not_seen(clusters, len(losses))
-            left_out = len(kept) - int(kept.sum())
-            losses, scores = losses[kept], scores[kept]
-            groups, clusters, time = (taken(column, kept) for column in (groups, clusters, time))
-            if not len(losses):
-                self.returned += left_out
-                return self._nothing(as_of, without=False)
-        check_loss(np.where(np.isnan(losses), 0.0, losses), np)
-        accepted = self.policy.accept(scores, groups)
-        if len(losses) and np.nanmax(losses, initial=0.0) > self.largest:
-            raise ValueError(
-                f"max_loss={self.largest:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
-            )
-        check_clusters(self.policy, clusters)
-        unit = None if clusters is None else cluster_numbers(clusters, len(losses))
-        clock = copy.copy(self.clock)
-        rows, when, skipped = clock.order(time, as_of, losses, accepted, unit)
-        values, scores, accepted = losses[rows], scores[rows], accepted[rows]
-        bare = accepted & np.isnan(values)
-        if bare.any() and self.largest == np.inf:
-            raise ValueError("unlabelled='error' counts rows with the largest loss, which is not known; give max_loss=")
-        values = np.where(bare, self.largest, values)
-        column = None if self.policy.group is None or groups is None else group_column(groups)[rows]
-        unit = None if unit is None else unit[rows]
-        known = self._known(scores, values, flag(again, "again"))
-        fresh = None if clusters is None else self._fresh(np.asarray(clusters)[rows])
-        labelled = ~np.isnan(values)
-        warn_if_reused(self.policy.calibration, values[labelled], scores[labelled])
-        last, mean_loss = units(values, accepted, unit)
-        mixed = slice(None) if when is None else shuffled(when[rows][last])
-        mean_loss = mean_loss[mixed]
-        if not warn_if_sorted(loss=mean_loss, **({} if unit is not None else {"confidence": scores[accepted][mixed]})):
-            warn_if_in_runs(mean_loss)
-        if unit is None and labelled.sum() > 1:
-            warn_of_copies(read(values[labelled], scores[labelled], None, "reject"))
-        # nothing was changed until here, and nothing can fail from here on
-        self.clock, self.skipped, self.calls = clock, skipped, self.calls + 1
-        self.returned += left_out
-        self.sent += [known[0]] if known[0] else []
-        self.sketches = [*self.sketches, known[1]][-_CALLS:] if known[1] else self.sketches
-        self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
-        when = None if when is None else when[rows]
-        for some in self._periods(when, len(rows)):
-            here, then = None if unit is None else unit[some], None if when is None else when[some]
-            self._take(values[some], scores[some], accepted[some], None if column is None else column[some], here, then)
-        return self.result()
+        with self._lock:
+            if all(getattr(one, "shape", one) in ((0,), []) for one in (loss, confidence)):
+                return self._nothing(as_of)
+            losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+            same_length(loss=losses, confidence=scores)
+            left_out = 0
+            if clusters is not None and self.returning == "skip":
+                kept = self._not_seen(clusters, len(losses))
+                left_out = len(kept) - int(kept.sum())
+                losses, scores = losses[kept], scores[kept]
+                groups, clusters, time = (taken(column, kept) for column in (groups, clusters, time))
+                if not len(losses):
+                    self.returned += left_out
+                    return self._nothing(as_of, without=False)
+            check_loss(np.where(np.isnan(losses), 0.0, losses), np)
+            accepted = self.policy.accept(scores, groups)
+            if len(losses) and np.nanmax(losses, initial=0.0) > self.largest:
+                raise ValueError(
+                    f"max_loss={self.largest:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
+                )
+            check_clusters(self.policy, clusters)
+            unit = None if clusters is None else cluster_numbers(clusters, len(losses))
+            clock = copy.copy(self.clock)
+            rows, when, skipped = clock.order(time, as_of, losses, accepted, unit)
+            clock.check_unit(period=self.period, maturity=clock.maturity)
+            values, scores, accepted = losses[rows], scores[rows], accepted[rows]
+            bare = accepted & np.isnan(values)
+            if bare.any() and self.largest == np.inf:
+                raise ValueError(
+                    "unlabelled='error' counts rows with the largest loss, which is not known; give max_loss="
+                )
+            values = np.where(bare, self.largest, values)
+            column = None if self.policy.group is None or groups is None else group_column(groups)[rows]
+            unit = None if unit is None else unit[rows]
+            known = self._known(scores, values, flag(again, "again"))
+            fresh = None if clusters is None else self._fresh(np.asarray(clusters)[rows])
+            labelled = ~np.isnan(values)
+            warn_if_reused(self.policy.calibration, values[labelled], scores[labelled])
+            last, mean_loss = units(values, accepted, unit)
+            mixed = slice(None) if when is None else shuffled(when[rows][last])
+            mean_loss = mean_loss[mixed]
+            if not warn_if_sorted(
+                loss=mean_loss, **({} if unit is not None else {"confidence": scores[accepted][mixed]})
+            ):
+                warn_if_in_runs(mean_loss)
+            if unit is None and labelled.sum() > 1:
+                warn_if_copied(values[labelled], scores[labelled])
+            # nothing was changed until here, and nothing can fail from here on
+            self.clock, self.skipped, self.calls = clock, skipped, self.calls + 1
+            self.returned += left_out
+            self.sent = [*self.sent, known[0]][-_SENT:] if known[0] else self.sent
+            self.sketches = [*self.sketches, known[1]][-_CALLS:] if known[1] else self.sketches
+            self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
+            when = None if when is None else when[rows]
+            for some in self._periods(when, len(rows)):
+                here, then = None if unit is None else unit[some], None if when is None else when[some]
+                self._take(
+                    values[some], scores[some], accepted[some], None if column is None else column[some], here, then
+                )
+            return self.result()
 
     def _nothing(self, as_of: Any, without: bool = True) -> Monitoring:
         """Take a call without rows, which changes nothing but the clock; rows that wait have to come again."""
@@ -208,7 +240,8 @@ class Watch:
             found.append(seen)
             if name in self.of_group:
                 self.of_group[name].add(int(mine.sum()), int((mine & accepted).sum()), values, [seen])
-            self.changed_at += [before + int(count[row]) for row in seen.signals]
+            signals = [*self.changed_at, *(before + int(count[row]) for row in seen.signals)]
+            self.changed_at = [*signals[:1], *signals[1:][1 - _SIGNALS :]]
             if seen.broken is not None:
                 watched.broke = before + int(count[seen.broken]), self.lines[-1].period
                 self.broken_at = min(watched.broke[0], self.broken_at or watched.broke[0])
@@ -218,7 +251,7 @@ class Watch:
     def _periods(self, when: FloatArray | None, n: int) -> Iterator[slice]:
         """Return the rows of each period in turn, each time after its line was opened."""
         if when is None:
-            self.lines.append(Line(str(self.calls), None))
+            self._open(str(self.calls), None)
             yield slice(0, n)
         if when is None or not n:
             return
@@ -228,8 +261,16 @@ class Watch:
         for begin, end in zip([0, *ends[:-1]], ends, strict=True):
             key = float(week[begin])
             if not self.lines or self.lines[-1].key != key:
-                self.lines.append(Line(self.clock.shown(self.begun + key * self.period), key))
+                self._open(self.clock.shown(self.begun + key * self.period), key)
             yield slice(begin, end)
+
+    def _open(self, period: str, key: float | None) -> None:
+        """Begin a line of the table; of more lines than are kept those of the older half are joined in pairs."""
+        self.lines.append(Line(period, key))
+        if len(self.lines) > LINES:
+            older, self.shown = self.lines[: LINES // 2], []
+            joined = [one.joined(other) for one, other in zip(older[::2], older[1::2], strict=True)]
+            self.lines = joined + self.lines[LINES // 2 :]
 
     def _known(self, scores: FloatArray, values: FloatArray, again: bool) -> tuple[str, str]:
         """Return what these rows are known by; refuse them if they were sent before."""
@@ -263,6 +304,10 @@ class Watch:
 
     def result(self) -> Monitoring:
         """Return what all rows until now show."""
+        with self._lock:
+            return self._result()
+
+    def _result(self) -> Monitoring:
         total = self.total
         seen = {name: one for name, one in self.watched.items() if one.n}
         strongest = max((one.highest for one in seen.values()), default=0.0) - np.log(max(1, len(self.watched)))
@@ -279,6 +324,7 @@ class Watch:
             drifts=tuple(each for name, one in self.watched.items() for each in one.drifts(name)),
             breaks=tuple(Break(name, *one.broke) for name, one in seen.items() if one.broke is not None),
             untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
+            n_changes=total.signals, time_unit=self.clock.unit if self.begun is not None else None, period=self.period,
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
             empty=self.empty, returned=self.returned, periods=self._shown(), **of_policy(self.policy),
             by_group=tuple(one.shown(len(self.watched), self.rules.run_length) for one in self.of_group.values()),
@@ -294,11 +340,16 @@ class Watch:
     # ------------------------------------------------------------------ the file
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state, all of it or nothing; refuse to replace that of another watch, or a newer one."""
-        name, content = os.fspath(path), self._state()
+        """Write the state, all of it or nothing; refuse to replace that of another monitor, or a newer one."""
+        name = os.fspath(path)
+        with self._lock, locked(name):
+            self._write(name)
+
+    def _write(self, name: str) -> None:
+        content = self._state()
         if os.path.isfile(name) and digest_of(content_of(name)) not in (self.on_file, digest_of(content)):
             same = content_of(name)["identity"] == content["identity"]
-            whose = "rows that this one has not seen" if same else "another watch"
+            whose = "rows that this one has not seen" if same else "another monitor"
             raise ValueError(f"{name}: holds the state of {whose}; load it first, or write to another file")
         self.on_file = digest_of(content)
         text = json.dumps({"format": FORMAT, **content, "digest": self.on_file}, allow_nan=False)
@@ -330,70 +381,12 @@ class Watch:
     def _restore(self, found: Mapping[str, Any]) -> None:
         self.calls, self.skipped, self.begun = found["calls"], found["skipped"], found["begun"]
         self.empty, self.returned = found.get("empty", 0), found.get("returned", 0)
-        self.clock, self.broken_at, self.changed_at = Due(**found["clock"]), found["broken_at"], found["changed_at"]
+        self.clock, self.broken_at, self.changed_at = Clock(**found["clock"]), found["broken_at"], found["changed_at"]
         self.sent, self.sketches, self.clusters = found["sent"], found["sketches"], unpacked(found["clusters"])
-        self.total, *self.lines = [Line(**line) for line in found["lines"]]
+        self.total, *lines = [Line(**line) for line in found["lines"]]
+        for line in lines:
+            self._open(line.period, line.key)
+            self.lines[-1] = line
         for name, one in self.watched.items():
             one.restore(found["watched"][name])
         self.of_group = {name: Line(**line) for name, line in found.get("groups", {}).items()}
-
-
-def load_watch(path: str | os.PathLike[str], policy: Policy) -> Watch:
-    """Take up a watch that :meth:`Watch.save` wrote, with its options.
-
-    Parameters
-    ----------
-    path : str or path
-    policy : Policy
-        The policy that is watched.
-
-    Returns
-    -------
-    Watch
-
-    Raises
-    ------
-    FileNotFoundError
-        No such file.
-    ValueError
-        No state of a watch, one that was damaged or edited, or that of another policy.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, abstain
-    >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
-    >>> watch = abstain.thresholds.Watch(policy)
-    >>> _ = watch.update([0, 1], [0.95, 0.1])
-    >>> watch.save(pathlib.Path(tempfile.mkdtemp()) / "watch.json")
-    """
-    name = os.fspath(path)
-    if not os.path.exists(name):
-        raise FileNotFoundError(f"{name}: no such state; a first call of 'abstain monitor --state' writes it")
-    found = content_of(name)
-    options = dict(found["options"])
-    options["max_loss"] = float(options["max_loss"])
-    watch = Watch(policy, **options)
-    if watch._identity() != found["identity"]:
-        raise ValueError(
-            f"{name}: is the state of another policy, or of another version of it; give the policy that was watched, "
-            "or start anew with another file"
-        )
-    watch._restore(found)
-    watch.on_file = digest_of(found)
-    return watch
-
-
-_ONLY = "only accepted rows are given"
-
-
-def _untold(policy: Policy, accepted_only: bool) -> str | None:
-    """Return why drift, or the drift of coverage, cannot be told."""
-    calibration = policy.calibration
-    each = calibration.get("groups", {"": calibration}).values()
-    if any("n_clusters" in one for one in each):
-        return "rows of a cluster depend on each other"
-    if "n_accepted" not in calibration:
-        return "the policy was edited, so what calibration had shown is void"
-    if calibration["weighted"]:
-        return "the calibration rows were weighted, so their shares are not those of the population"
-    return _ONLY if accepted_only else None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import abstain
-from abstain.thresholds import Watch, load_watch, monitor
+from abstain.monitoring import Monitor, load_monitor, monitor
 
 
 def policy_of(site: Any) -> Any:
@@ -43,26 +43,26 @@ def test_each_group_is_broken_at_its_own_row(tmp_path: Path) -> None:
     for one in found.values():  # a row decides at the end of its day, which lies in this week
         assert int(float(one.period)) <= (one.row - 1) // 100 < int(float(one.period)) + 7
         alone = np.flatnonzero(site == one.group)
-        single = Watch(policy).update(loss[alone], score[alone], groups=site[alone], time=day[alone])
+        single = Monitor(policy).update(loss[alone], score[alone], groups=site[alone], time=day[alone])
         (same,) = single.breaks
         assert alone[same.row - 1] // 100 == (one.row - 1) // 100
     (table,) = [each for each in whole.tables() if "first seen broken" in each.title]
     assert [row[:2] for row in table.rows] == [("a", "yes"), ("b", "yes"), ("c", "yes"), ("d", "no")]
     assert whole.to_dict()["breaks"][0] == {"group": "a", "row": found["a"].row, "period": found["a"].period}
     file = tmp_path / "state.json"
-    Watch(policy).save(file)
+    Monitor(policy).save(file)
     for part in np.array_split(np.arange(6000), 12):
-        watch = load_watch(file, policy)
+        watch = load_monitor(file, policy)
         watch.update(loss[part], score[part], groups=site[part], time=day[part])
         watch.save(file)
-    assert load_watch(file, policy).result().breaks == whole.breaks
+    assert load_monitor(file, policy).result().breaks == whole.breaks
     content = json.loads(file.read_text("utf-8"))
     for state in content["watched"].values():
         del state["broke"]
     kept = {key: value for key, value in content.items() if key not in ("format", "digest")}
     digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
     file.write_text(json.dumps({**content, "digest": digest}))
-    old = load_watch(file, policy).result()
+    old = load_monitor(file, policy).result()
     assert old.breaks == ()
     assert old.verdict()[0].startswith(f"The promise is broken in a, b, c: first seen after {old.broken_at:,} accepted")
     assert "not kept" in old.to_text()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
+from abstain.monitoring import SortedRowsWarning, monitor
+from abstain.monitoring._evidence import ALTERNATIVES, PIECE, Bets, Detector, Evidence, evidence_above
 from abstain.policy import Policy
-from abstain.thresholds import SortedRowsWarning, monitor
-from abstain.thresholds._evidence import ALTERNATIVES, PIECE, Bets, Detector, Evidence, evidence_above
 from tests.tiers import repeated
 
 
@@ -251,7 +251,7 @@ def test_a_policy_is_asked_for() -> None:
     with pytest.raises(TypeError, match=r"got CertifiedThreshold; give threshold\.policy"):
         monitor(abstain.choose_threshold(np.zeros(200), np.arange(200.0), risk=0.1, delta=0.05), [0.0], [1.0])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"choose_threshold or load_policy returns, got 0\.5"):
-        abstain.thresholds.audit(0.5, [0.0], [1.0])  # type: ignore[arg-type]
+        abstain.audit(0.5, [0.0], [1.0])  # type: ignore[arg-type]
 
 
 def test_the_largest_loss_comes_from_the_promise() -> None:

@@ -15,15 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain
-from abstain.thresholds import (
-    CopiedRowsWarning,
-    DependentRowsWarning,
-    ReusedCalibrationWarning,
-    Watch,
-    load_watch,
-    monitor,
-)
-from tests.thresholds.test_monitor import by_site, certified
+from abstain.monitoring import DependentRowsWarning, Monitor, load_monitor, monitor
+from abstain.thresholds import CopiedRowsWarning, ReusedCalibrationWarning
+from tests.monitoring.test_monitor import by_site, certified
 
 POLICY = certified()
 
@@ -42,12 +36,12 @@ def test_parts_and_saved_states_say_what_all_rows_say(
     """Rows in parts of any size, each time from the file, end where all rows at once end, to the last bit."""
     loss, score = rows(1500, risk)
     file = tmp_path_factory.mktemp("watch") / "state.json"
-    Watch(POLICY).save(file)
+    Monitor(POLICY).save(file)
     for part in (one for one in np.split(np.arange(1500), sorted(cuts)) if len(one)):
-        watch = load_watch(file, POLICY)
+        watch = load_monitor(file, POLICY)
         watch.update(loss[part], score[part])
         watch.save(file)
-    now, once = load_watch(file, POLICY).result(), monitor(POLICY, loss, score)
+    now, once = load_monitor(file, POLICY).result(), monitor(POLICY, loss, score)
     for name in ("promise_broken", "broken_at", "evidence", "n", "n_accepted", "coverage", "changed_at"):
         assert getattr(now, name) == getattr(once, name), name
     assert now.risk == pytest.approx(once.risk, rel=1e-12)
@@ -60,15 +54,15 @@ def test_groups_and_clusters_are_taken_up(tmp_path: Path) -> None:
     """A policy with groups, and one about clusters; a cluster that gets more rows later is refused."""
     policy, site = by_site(), np.where(np.arange(4000) % 8, "large", "small")
     loss, score = rows(4000, 0.1)
-    watch = Watch(policy)
+    watch = Monitor(policy)
     watch.update(loss[:2000], score[:2000], groups=site[:2000])
     watch.save(tmp_path / "state.json")
-    seen = load_watch(tmp_path / "state.json", policy).update(loss[2000:], score[2000:], groups=site[2000:])
+    seen = load_monitor(tmp_path / "state.json", policy).update(loss[2000:], score[2000:], groups=site[2000:])
     whole = monitor(policy, loss, score, groups=site)
     assert (seen.groups, seen.evidence, seen.broken_at) == (whole.groups, whole.evidence, whole.broken_at)
     unit = np.arange(3000) // 10
     clustered = abstain.choose_threshold(np.zeros(3000), rows(3000, 0, 1)[1], risk=0.1, delta=0.05, clusters=unit)
-    of_units = Watch(clustered.policy(score="s"))
+    of_units = Monitor(clustered.policy(score="s"))
     of_units.update(np.zeros(20), np.full(20, 2.0) + np.arange(20), clusters=np.repeat(["a", "b"], 10))
     with pytest.raises(ValueError, match="'b' has rows that were watched before"):
         of_units.update([1.0] * 2, [3.5, 3.25], clusters=["b", "c"])
@@ -78,7 +72,7 @@ def test_groups_and_clusters_are_taken_up(tmp_path: Path) -> None:
 def test_a_week_that_is_sent_twice_is_noticed() -> None:
     """The same rows, most of them with new ones, or in another order; what was seen stays, and again=True insists."""
     loss, score = rows(900, 0.02)
-    watch = Watch(POLICY)
+    watch = Monitor(POLICY)
     watch.update(loss[:300], score[:300])
     for part in (slice(0, 300), slice(40, 340)):
         with pytest.raises(ValueError, match="rows were sent before"):
@@ -91,7 +85,7 @@ def test_a_week_that_is_sent_twice_is_noticed() -> None:
 
 def test_scores_that_tie_are_not_called_sent_before() -> None:
     """Four levels, few errors: weeks look alike, row by row, and the same week is still known by its order."""
-    rng, watch = np.random.default_rng(3), Watch(POLICY)
+    rng, watch = np.random.default_rng(3), Monitor(POLICY)
     weeks = [((rng.random(200) < 0.02) * 1.0, rng.integers(96, 100, 200) / 100) for _ in range(8)]
     for loss, score in weeks:
         watch.update(loss, score)
@@ -105,7 +99,7 @@ def test_calibration_rows_are_known_again_in_part() -> None:
     loss, score = rows(3000, 0.03)
     policy = abstain.choose_threshold(loss, score, risk=0.06, delta=0.05).policy(score="s")
     new = rows(3000, 0.03, 5)
-    for test in (abstain.thresholds.audit, monitor):
+    for test in (abstain.audit, monitor):
         with pytest.warns(ReusedCalibrationWarning, match="these are the rows"):
             test(policy, loss[1:], score[1:])
         with pytest.warns(ReusedCalibrationWarning, match=r"about \d+ % of these are among the rows"):
@@ -114,7 +108,7 @@ def test_calibration_rows_are_known_again_in_part() -> None:
     groups = np.arange(3000) % 2
     by = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05, groups=groups)
     with pytest.warns(ReusedCalibrationWarning):
-        abstain.thresholds.audit(by, loss[5:], score[5:], groups=groups[5:])
+        abstain.audit(by, loss[5:], score[5:], groups=groups[5:])
 
 
 # ---------------------------------------------------------------------- files
@@ -123,41 +117,41 @@ def test_calibration_rows_are_known_again_in_part() -> None:
 def test_a_state_belongs_to_its_policy_and_is_not_replaced_by_others(tmp_path: Path) -> None:
     """Another policy, an edited file, a state that is newer, that of other options."""
     file = tmp_path / "state.json"
-    watch = Watch(POLICY)
+    watch = Monitor(POLICY)
     watch.update(*rows(100, 0.02))
     watch.save(file)
     with pytest.raises(ValueError, match="is the state of another policy"):
-        load_watch(file, certified(1))
-    behind = load_watch(file, POLICY)
+        load_monitor(file, certified(1))
+    behind = load_monitor(file, POLICY)
     watch.update(*rows(100, 0.02, 1))
     watch.save(file)
     behind.update(*rows(100, 0.02, 2))
     with pytest.raises(ValueError, match="holds the state of rows that this one has not seen"):
         behind.save(file)
-    with pytest.raises(ValueError, match="holds the state of another watch"):
-        Watch(POLICY, run_length=100.0).save(file)
+    with pytest.raises(ValueError, match="holds the state of another monitor"):
+        Monitor(POLICY, run_length=100.0).save(file)
     content = json.loads(file.read_text())
     content["broken_at"] = 7
     file.write_text(json.dumps(content))
     with pytest.raises(ValueError, match="was edited or damaged"):
-        load_watch(file, POLICY)
+        load_monitor(file, POLICY)
     with pytest.raises(FileNotFoundError, match="no such state"):
-        load_watch(tmp_path / "none.json", POLICY)
+        load_monitor(tmp_path / "none.json", POLICY)
     (tmp_path / "text.json").write_text("hello")
-    with pytest.raises(ValueError, match="cannot be read as the state of a watch"):
-        load_watch(tmp_path / "text.json", POLICY)
+    with pytest.raises(ValueError, match="cannot be read as the state of a monitor"):
+        load_monitor(tmp_path / "text.json", POLICY)
 
 
 def kill_while_writing(folder: Path, kills: int) -> int:
     """Kill a writer again and again; return the states that were lost, of those that it said were written."""
     file, said, lost = folder / "state.json", folder / "said", 0
-    first = Watch(POLICY)
+    first = Monitor(POLICY)
     first.save(file)
     rng = np.random.default_rng(0)
     for kill in range(kills):
         child = os.fork()
         if not child:  # pragma: no cover
-            watch = load_watch(file, POLICY)
+            watch = load_monitor(file, POLICY)
             for week in range(1000):
                 watch.update(*rows(60, 0.02, 1000 * (kill + 1) + week))
                 watch.save(file)
@@ -167,7 +161,7 @@ def kill_while_writing(folder: Path, kills: int) -> int:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         written = int(said.read_text() or 0) if said.exists() else 0
-        lost += load_watch(file, POLICY).calls < written
+        lost += load_monitor(file, POLICY).calls < written
     return lost
 
 
@@ -180,7 +174,7 @@ def test_an_interrupted_write_loses_nothing(tmp_path: Path) -> None:
 
 def test_one_more_row_is_quick() -> None:
     """Also after years: what a row costs does not depend on the rows before."""
-    watch = Watch(POLICY)
+    watch = Monitor(POLICY)
     watch.update(*rows(100_000, 0.02))
     loss, score = rows(60, 0.02, 9)
     begin = time.process_time()
@@ -214,7 +208,7 @@ def late(days: int, risk: float, rng: np.random.Generator) -> dict[str, Any]:
     return {"loss": wrong * 1.0, "time": day, "known": day + np.where(wrong, 5.0, 30.0)}
 
 
-@pytest.mark.filterwarnings("ignore::abstain.thresholds.DependentRowsWarning")
+@pytest.mark.filterwarnings("ignore::abstain.monitoring.DependentRowsWarning")
 def test_informative_delays_alarm_in_any_order_and_not_under_maturity() -> None:
     """True risk 3 %, limit 5 %: by labels alone all streams alarm; at 30 days, in the order of prediction, none."""
     rng, by_label, by_age = np.random.default_rng(1), 0, 0
@@ -224,7 +218,7 @@ def test_informative_delays_alarm_in_any_order_and_not_under_maturity() -> None:
         known = np.argsort(rows_["known"], kind="stable")
         in_time = known[rows_["known"][known] <= 100]
         by_label += bool(monitor(POLICY, rows_["loss"][in_time], score[in_time], accepted_only=True).promise_broken)
-        watch = Watch(POLICY, maturity=30.0, accepted_only=True)
+        watch = Monitor(POLICY, maturity=30.0, accepted_only=True)
         for today in range(0, 235, 5):
             given_ = rows_["time"] <= today
             loss = np.where(rows_["known"] <= today, rows_["loss"], np.nan)[given_]
@@ -238,7 +232,7 @@ def test_informative_delays_alarm_in_any_order_and_not_under_maturity() -> None:
 def test_what_is_due_and_what_waits() -> None:
     """Dates, ages, rows that are given again, and those that are forgotten."""
     day = np.datetime64("2026-03-01") + np.arange(10)
-    watch = Watch(POLICY, maturity=np.timedelta64(4, "D"))
+    watch = Monitor(POLICY, maturity=np.timedelta64(4, "D"))
     loss = np.array([0.0] * 6 + [np.nan] * 4)
     seen = watch.update(loss, np.linspace(0.9, 0.99, 10)[::-1], time=day)
     assert (seen.n, seen.waiting, seen.periods[0].period) == (6, 4, "2026-03-01")
@@ -278,7 +272,7 @@ def test_times_of_labels_put_rows_in_order() -> None:
     assert one.to_json() == two.to_json()
     assert one.broken_at == monitor(POLICY, loss, score).broken_at
     assert [each.n for each in one.periods] == [210] * 14 + [60]
-    watch = Watch(POLICY)
+    watch = Monitor(POLICY)
     watch.update(loss[:100], score[:100], time=when[:100])
     with pytest.raises(ValueError, match="none is put between them"):
         watch.update([0.0], [0.9], time=[1.0])
@@ -334,7 +328,7 @@ def test_the_mean_since_the_first_row_forgives() -> None:
 
 def test_the_table_by_period() -> None:
     """Exact intervals of each week, the last periods, and plain values."""
-    watch = Watch(POLICY)
+    watch = Monitor(POLICY)
     for week in range(30):
         watch.update(*rows(100, 0.02, week))
     seen = watch.result()

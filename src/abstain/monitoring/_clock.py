@@ -1,8 +1,8 @@
-"""Which rows are watched now, and in which order: by when labels came, or by prediction once all labels are due.
+"""Which rows are tested now, and in which order: by when labels came, or by prediction once all labels are due.
 
-If the delay of a label tells nothing about the loss, rows are watched in the order in which labels came. If errors are
+If the delay of a label says nothing about the loss, rows are tested in the order in which labels came. If errors are
 known sooner than successes, as complaints are, any such order sees errors first and alarms in the end. Then a row is
-watched at a fixed age, ``maturity``, when every label of its age is in: which rows are seen depends on their age only.
+tested at a fixed age, ``maturity``, when every label of its age is in: which rows are seen depends on their age only.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ import numpy as np
 
 from abstain._checks import not_negative, one_of, same_length
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.monitoring._times import DATES, read_times
 
 _DAY = np.timedelta64(1, "D")
+#: With dates a period or an age above this many days is most likely one in seconds.
+_SECONDS = 3600.0
 
 
 @dataclass
-class Due:
-    """The clock of a watch: what is mature, what was watched before, and what has to come again.
+class Clock:
+    """The clock of a monitor: what is mature, what was tested before, and what has to come again.
 
-    ``last``: no row until then is watched any more; ``seen``: until when rows were given; ``waiting``: those of them
-    that were too young.
+    ``last``: no row until then is tested any more; ``seen``: until when rows were given; ``waiting``: those of them
+    that were too young; ``unit``: what times are, once some were read.
     """
 
     maturity: float | None = None
@@ -33,6 +36,7 @@ class Due:
     seen: float | None = None
     waiting: int = 0
     dates: bool | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         if self.maturity is not None:
@@ -45,14 +49,14 @@ class Due:
     def order(
         self, time: ArrayLike | None, as_of: Any, loss: FloatArray, accepted: BoolArray, unit: IntArray | None = None
     ) -> tuple[IntArray, FloatArray | None, int]:
-        """Return the rows to watch in order, the times of all rows, and how many were watched before.
+        """Return the rows to test in order, the times of all rows, and how many were tested before.
 
         A cluster is as old as its first row; by its last one short clusters would come first.
         """
         if self.maturity is not None and time is None:
             raise ValueError("maturity= needs to know when each row was predicted; give time=")
         if as_of is not None and self.maturity is None:
-            raise ValueError("as_of= belongs to maturity=: without it rows are watched when their labels come")
+            raise ValueError("as_of= belongs to maturity=: without it rows are tested when their labels come")
         if time is None:
             if self.last is not None:
                 raise ValueError("earlier rows came with time=, so these need it, too; give time=")
@@ -73,7 +77,7 @@ class Due:
         if self.maturity is None:
             if len(rows) and self.last is not None and when[rows[0]] < self.last:
                 raise ValueError(
-                    f"time[{rows[0]}] is before that of rows that were watched; labels are watched in the order in "
+                    f"time[{rows[0]}] is before that of rows that were tested; labels count in the order in "
                     "which they came, and none is put between them: give when each label came, and only new rows"
                 )
             self._labelled(rows, loss, accepted, "")
@@ -118,30 +122,22 @@ class Due:
 
     def _times(self, time: ArrayLike, name: str) -> FloatArray:
         """Return times as numbers, dates as days since 1970."""
-        try:
-            column = np.asarray(time.to_numpy() if hasattr(time, "to_numpy") else time)
-        except ValueError:
-            raise ValueError(f"{name} must have one finite value per row; its rows differ in length") from None
-        if column.dtype.kind in "OU" and column.size and isinstance(column.ravel()[0], str):
-            try:
-                column = column.astype(str).astype("datetime64[us]")
-            except ValueError:
-                raise ValueError(f"{name} holds text that is no date; write dates as 2026-05-31, or numbers") from None
-        if column.dtype.kind == "O" and column.size and hasattr(column.ravel()[0], "isoformat"):
-            column = column.astype("datetime64[us]")
-        dates = column.dtype.kind == "M"
-        if self.dates is not None and dates != self.dates and column.size:
+        when, unit = read_times(time, name, plain=self.dates is False)
+        dates = unit in DATES
+        if self.dates is not None and dates != self.dates and when.size:
             raise ValueError(f"{name} holds {'dates' if dates else 'numbers'}, earlier times were not; keep to one")
-        if dates:
-            column = (column.astype("datetime64[us]") - np.datetime64(0, "us")) / _DAY
-        try:
-            when = column.astype(np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"{name} must hold numbers or dates; give when rows were predicted or labelled") from None
-        if when.ndim != 1 or not np.isfinite(when).all():
-            raise ValueError(f"{name} must have one finite value per row; fill what is missing")
-        self.dates = dates if column.size else self.dates
+        if when.size:
+            self.dates, self.unit = dates, unit
         return when
+
+    def check_unit(self, **lengths: float | None) -> None:
+        """Refuse a length of so many days, where times are dates, that it must be one in seconds."""
+        for name, length in lengths.items():
+            if self.dates and length is not None and length >= _SECONDS:
+                raise ValueError(
+                    f"time holds {self.unit}, so {name}={length:g} is in days; give {name}={length / 86400.0:g} if "
+                    "seconds are meant"
+                )
 
     def shown(self, when: float) -> str:
         """Return a time as text."""
@@ -154,6 +150,6 @@ class Due:
         return dict(vars(self))
 
     @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> Due:
+    def restored(cls, state: Mapping[str, Any]) -> Clock:
         """Return the clock that was kept."""
         return cls(**state)

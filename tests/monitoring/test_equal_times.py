@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abstain.thresholds import Watch, load_watch, monitor
-from tests.thresholds.test_monitor import certified
-from tests.thresholds.test_watch import rows
+from abstain.monitoring import Monitor, load_monitor, monitor
+from tests.monitoring.test_monitor import certified
+from tests.monitoring.test_stream import rows
 
 POLICY = certified()
 
@@ -45,7 +45,7 @@ def test_rows_of_equal_time_have_no_order(options: dict[str, Any]) -> None:
     whole = monitor(POLICY, loss, score, time=when, **options)
     for order in (np.lexsort((-loss, when)), np.lexsort((loss, when)), np.lexsort((score, when)), mixed):
         assert monitor(POLICY, loss[order], score[order], time=when[order], **options).to_json() == whole.to_json()
-    watch = Watch(POLICY, **options)
+    watch = Monitor(POLICY, **options)
     for day in range(30):
         mine = when == day
         seen = watch.update(loss[mine], score[mine], time=when[mine])
@@ -56,13 +56,13 @@ def test_a_day_in_two_calls_is_one_group(tmp_path: Path) -> None:
     """The bets are those of the whole day, also from the file; each call is looked at, so evidence is never less."""
     loss, score = rows(3000, 0.06)
     when = np.arange(3000.0) // 100
-    whole, parts, file = Watch(POLICY, run_length=1e9), Watch(POLICY, run_length=1e9), tmp_path / "state.json"
+    whole, parts, file = Monitor(POLICY, run_length=1e9), Monitor(POLICY, run_length=1e9), tmp_path / "state.json"
     once = whole.update(loss, score, time=when)
     for begin in range(0, 3000, 37):
         some = slice(begin, begin + 37)
         seen = parts.update(loss[some], score[some], time=when[some])
         parts.save(file)
-        parts = load_watch(file, POLICY)
+        parts = load_monitor(file, POLICY)
     for bets in ("evidence", "detector"):
         one, two = (watch.watched[""].state()[bets] for watch in (whole, parts))
         assert {k: v for k, v in one.items() if k in ("n", "spent", "since")} == {
@@ -78,7 +78,7 @@ def test_a_day_in_two_calls_is_one_group(tmp_path: Path) -> None:
 def test_a_state_of_before_groups_is_taken_up(tmp_path: Path) -> None:
     """A file without what groups need: each of its rows was a time of its own."""
     loss, score = rows(600, 0.05)
-    watch, when = Watch(POLICY), np.arange(600.0)
+    watch, when = Monitor(POLICY), np.arange(600.0)
     watch.update(loss[:300], score[:300], time=when[:300])
     found = watch._state()
     found.pop("empty")
@@ -88,7 +88,7 @@ def test_a_state_of_before_groups_is_taken_up(tmp_path: Path) -> None:
         one["detector"].pop("since")
         for bets in (one["evidence"], one["detector"]):  # and the logarithm of the sums instead of base and sums
             bets["opened"] = (np.array(bets.pop("base")) + np.log(bets.pop("sums"))).tolist()
-    old = Watch(POLICY)
+    old = Monitor(POLICY)
     old._restore(json.loads(json.dumps(found)))
     seen = old.update(loss[300:], score[300:], time=when[300:])
     assert seen.evidence == pytest.approx(monitor(POLICY, loss, score, time=when).evidence, rel=1e-12)
@@ -97,19 +97,19 @@ def test_a_state_of_before_groups_is_taken_up(tmp_path: Path) -> None:
 def test_a_week_without_rows_is_noted_and_changes_nothing(tmp_path: Path) -> None:
     """First, between others, from the file, with times; rows that wait must come again, and nothing is no stream."""
     loss, score = rows(600, 0.02)
-    file, watch = tmp_path / "state.json", Watch(POLICY)
+    file, watch = tmp_path / "state.json", Monitor(POLICY)
     assert watch.update([], []).promise_broken is None
     watch.update(loss[:300], score[:300])
     seen = watch.update(np.zeros(0), np.zeros(0))
     assert (seen.n, seen.empty) == (300, 2)
     assert "2 calls brought no rows, which changes nothing" in str(seen)
     watch.save(file)
-    seen = load_watch(file, POLICY).update(loss[300:], score[300:])
+    seen = load_monitor(file, POLICY).update(loss[300:], score[300:])
     assert (seen.evidence, seen.empty) == (monitor(POLICY, loss, score).evidence, 2)
-    timed = Watch(POLICY)
+    timed = Monitor(POLICY)
     timed.update([0.0], [0.9], time=["2026-01-01"])
     assert timed.update([], []).n == timed.update([0.0], [0.91], time=["2026-01-02"]).n - 1
-    late_ = Watch(POLICY, maturity=5.0)
+    late_ = Monitor(POLICY, maturity=5.0)
     late_.update(np.zeros(10), np.linspace(0.9, 0.99, 10), time=np.arange(10.0))
     with pytest.raises(ValueError, match="5 rows were too young when they were given, and only 0"):
         late_.update([], [], as_of=20.0)

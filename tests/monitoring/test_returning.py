@@ -9,7 +9,7 @@ import pytest
 
 import abstain
 from abstain.cli import run
-from abstain.thresholds import Watch, load_watch
+from abstain.monitoring import Monitor, load_monitor
 
 SCORE = np.random.default_rng(0).random(3000)
 POLICY = abstain.choose_threshold(np.zeros(3000), SCORE, risk=0.1, delta=0.05, clusters=np.arange(3000) // 3).policy(
@@ -20,7 +20,7 @@ POLICY = abstain.choose_threshold(np.zeros(3000), SCORE, risk=0.1, delta=0.05, c
 def test_rows_of_a_patient_who_returns_are_left_out_and_counted(tmp_path: Path) -> None:
     """What is watched is what it would be without these rows, also after the state was saved; the count is said."""
     rng = np.random.default_rng(1)
-    one, two = Watch(POLICY, returning="skip"), Watch(POLICY)
+    one, two = Monitor(POLICY, returning="skip"), Monitor(POLICY)
     for week in range(4):
         names = np.array([f"p{week}-{k // 3}" for k in range(60)] + ([f"p0-{k}" for k in range(9)] if week else []))
         loss, score, order = (rng.random(len(names)) < 0.05) * 1.0, rng.random(len(names)), rng.permutation(len(names))
@@ -28,7 +28,7 @@ def test_rows_of_a_patient_who_returns_are_left_out_and_counted(tmp_path: Path) 
         first = one.update(loss[order], score[order], clusters=names[order])
         second = two.update(loss[order][fresh], score[order][fresh], clusters=names[order][fresh])
         one.save(tmp_path / "watch.json")
-        one = load_watch(tmp_path / "watch.json", POLICY)
+        one = load_monitor(tmp_path / "watch.json", POLICY)
     assert first.returned == 27
     assert (first.n, first.evidence, first.risk) == (second.n, second.evidence, second.risk)
     assert "27 rows are of clusters that were watched in an earlier call" in " ".join(str(first).split())
@@ -37,12 +37,12 @@ def test_rows_of_a_patient_who_returns_are_left_out_and_counted(tmp_path: Path) 
     with pytest.raises(ValueError, match="returning='skip', which judges each cluster by its first call"):
         two.update([1.0], [2.0], clusters=["p0-1"])
     with pytest.raises(ValueError, match="returning="):
-        Watch(POLICY, returning="forget")
+        Monitor(POLICY, returning="forget")
 
 
 def test_with_maturity_a_cluster_is_judged_by_its_first_days() -> None:
     """Rows up to the age of maturity count, later ones of the same patient are left out, other columns with them."""
-    watch = Watch(POLICY, returning="skip", maturity=10)
+    watch = Monitor(POLICY, returning="skip", maturity=10)
     watch.update([0.0, 1.0, 0.0], [2.0, 2.1, 2.2], clusters=["a", "a", "b"], time=[0, 4, 9], as_of=12)
     seen = watch.update([1.0, 0.0, 0.0], [2.3, 2.2, 2.4], clusters=["a", "b", "c"], time=[15, 9, 16], as_of=30)
     assert (seen.n, seen.returned, seen.waiting) == (4, 1, 0)
@@ -72,7 +72,7 @@ def test_a_policy_by_costs_says_what_a_case_cost(tmp_path: Path, capsys: pytest.
     new, wrong = rng.random(500), (rng.random(500) < 0.2) * 1.0
     accepted = policy.accept(new)
     cost = float(np.where(accepted, 10.0 * wrong, 1.0).mean())
-    seen, audited = abstain.thresholds.monitor(policy, wrong, new), abstain.thresholds.audit(policy, wrong, new)
+    seen, audited = abstain.monitor(policy, wrong, new), abstain.audit(policy, wrong, new)
     assert seen.cost == pytest.approx(cost)
     assert audited.cost == pytest.approx(cost)
     assert f"a case cost {cost:.3f}" in str(audited)
@@ -80,8 +80,8 @@ def test_a_policy_by_costs_says_what_a_case_cost(tmp_path: Path, capsys: pytest.
     verdict = " ".join(str(seen.verdict()).split())
     assert "promises nothing, so no risk can break it and nothing will alarm" in verdict
     assert "cannot be told" not in verdict
-    assert abstain.thresholds.monitor(policy, wrong, new, accepted_only=True).cost is None
-    assert abstain.thresholds.monitor(POLICY, wrong, new, clusters=np.arange(500)).cost is None
+    assert abstain.monitor(policy, wrong, new, accepted_only=True).cost is None
+    assert abstain.monitor(POLICY, wrong, new, clusters=np.arange(500)).cost is None
     policy.save(tmp_path / "policy.json")
     rows = [f"{each},{int(error)}" for each, error in zip(new, wrong, strict=True)]
     (tmp_path / "new.csv").write_text("\n".join(["s,loss", *rows]) + "\n")

@@ -30,7 +30,7 @@ class DependentRowsWarning(UserWarning):
     >>> wrong = np.random.default_rng(1).random(200).repeat(5) < 0.1
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     _ = abstain.thresholds.monitor(policy, wrong, np.random.default_rng(2).random(1000))
+    ...     _ = abstain.monitor(policy, wrong, np.random.default_rng(2).random(1000))
     >>> caught[0].category.__name__
     'DependentRowsWarning'
     """
@@ -46,7 +46,7 @@ class SortedRowsWarning(UserWarning):
     >>> policy = abstain.choose_threshold(score < 0.1, score, risk=0.2, delta=0.05).policy(score="msp")
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     _ = abstain.thresholds.monitor(policy, np.zeros(100), np.linspace(0.0, 1.0, 100))
+    ...     _ = abstain.monitor(policy, np.zeros(100), np.linspace(0.0, 1.0, 100))
     >>> caught[0].category.__name__
     'SortedRowsWarning'
     """

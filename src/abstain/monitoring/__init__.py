@@ -1,0 +1,21 @@
+"""Is the guarantee of a deployed policy still satisfied? Tests of newly labelled rows, changes and drift.
+
+The names are listed in ``__init__.pyi``, and each is loaded when it is first used.
+"""
+
+from abstain._lazy import door
+
+__getattr__, __dir__ = door(__name__)
+
+# Public here; monitor is public at the top of the package.
+__all__ = [
+    "Break",
+    "DependentRowsWarning",
+    "Drift",
+    "Monitor",
+    "Monitoring",
+    "Period",
+    "SortedRowsWarning",
+    "load_monitor",
+    "update_monitor",
+]

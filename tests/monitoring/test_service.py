@@ -1,0 +1,164 @@
+"""Monitors in a service: threads, processes, years of calls."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.monitoring import Drift, Monitoring, Period
+from tests.monitoring.test_monitor import certified
+
+POLICY = certified()
+SCRIPT = """
+import sys, numpy as np, abstain
+policy, file, first = abstain.load_policy(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+rng = np.random.default_rng(first)
+for k in range(12):
+    loss, score = (rng.random(20) < 0.02).astype(float), rng.random(20)
+    abstain.monitoring.update_monitor(file, policy, loss, score)
+    try:
+        abstain.monitoring.update_monitor(file, policy, loss, score)
+    except ValueError as error:
+        assert "were sent before" in str(error), error
+    else:
+        raise SystemExit("counted twice")
+"""
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_threads_raise_no_alarm_that_one_thread_would_not() -> None:
+    """A guarantee that holds: sixteen threads find the same counts as one, and evidence of the same size."""
+    rng = np.random.default_rng(0)
+    score = rng.random(5000)
+    loss = (rng.random(5000) < 0.04).astype(float)
+    serial = abstain.monitoring.Monitor(POLICY).update(loss, score)
+    assert serial.promise_broken is False
+    for _ in range(10):
+        monitored = abstain.monitoring.Monitor(POLICY)
+
+        def update(begin: int, monitored: abstain.monitoring.Monitor = monitored) -> None:
+            monitored.update(loss[begin : begin + 50], score[begin : begin + 50])
+
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(update, range(0, 5000, 50)))
+        seen = monitored.result()
+        assert (seen.n, seen.n_accepted, seen.risk) == (5000, serial.n_accepted, pytest.approx(serial.risk))
+        assert seen.promise_broken is False
+        assert sum(one.n for one in seen.periods) == 5000
+
+
+def test_processes_share_one_state(tmp_path: Path) -> None:
+    """Eight processes at once: no row is lost, and one that is sent twice is refused in each."""
+    policy, state = tmp_path / "policy.json", tmp_path / "state.json"
+    POLICY.save(policy)
+    command = [sys.executable, "-c", SCRIPT, str(policy), str(state)]
+    running = [subprocess.Popen([*command, str(k)], stderr=subprocess.PIPE) for k in range(8)]
+    errors = [each.communicate()[1].decode() for each in running]
+    assert [each.returncode for each in running] == [0] * 8, errors
+    found = abstain.monitoring.load_monitor(state, POLICY).result()
+    assert (found.n, len(found.periods), found.promise_broken) == (8 * 12 * 20, 96, False)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["policy.json", "state.json"]
+
+
+def test_the_state_is_bounded_and_its_table_adds_up(tmp_path: Path) -> None:
+    """After a thousand calls the file is hardly larger than after two hundred, and periods still sum to all rows."""
+    rng, monitored, sizes = np.random.default_rng(1), abstain.monitoring.Monitor(POLICY), []
+    for k in range(1000):
+        seen = monitored.update((rng.random(10) < 0.02).astype(float), rng.random(10))
+        if k in (199, 999):
+            monitored.save(tmp_path / "state.json")
+            sizes.append((tmp_path / "state.json").stat().st_size)
+    assert len(seen.periods) <= 128
+    assert sum(one.n for one in seen.periods) == seen.n == 10_000
+    assert sum(one.n_accepted for one in seen.periods) == seen.n_accepted
+    assert sum(one.errors or 0 for one in seen.periods) == round(seen.risk * seen.n_accepted)
+    assert seen.periods[0].period.startswith("1 to ")
+    assert seen.periods[-1].period == "1000"
+    assert max(sizes) < 160_000
+    again = abstain.monitoring.load_monitor(tmp_path / "state.json", POLICY).result()
+    assert [one.period for one in again.periods] == [one.period for one in seen.periods]
+
+
+def test_options_of_a_state_are_kept(tmp_path: Path) -> None:
+    """Other options are refused with their names, the same ones are taken."""
+    state, loss, score = tmp_path / "state.json", np.zeros(20), np.random.default_rng(2).random(20)
+    abstain.monitoring.update_monitor(state, POLICY, loss, score, run_length=500.0)
+    assert abstain.monitoring.update_monitor(state, POLICY, loss, score / 2, run_length=500.0).n == 40
+    with pytest.raises(ValueError, match="begun with other options, and keeps them; leave run_length out"):
+        abstain.monitoring.update_monitor(state, POLICY, loss, score / 3, run_length=600.0)
+
+
+def test_old_names_warn_and_work() -> None:
+    """What was in ``abstain.thresholds`` is found there, with its new name."""
+    new = abstain.monitoring
+    old = {"Watch": new.Monitor, "load_watch": new.load_monitor, "monitor": abstain.monitor}
+    old |= {"Drift": Drift, "Monitoring": Monitoring, "Period": Period}
+    for name, moved in old.items():
+        with pytest.warns(FutureWarning, match=f"abstain.thresholds.{name} is now abstain."):
+            assert getattr(abstain.thresholds, name) is moved
+
+
+# ---------------------------------------------------------------------- times
+
+DAYS = np.arange(40, dtype=float)
+DATES = np.datetime64("2026-03-01") + np.arange(40).astype("timedelta64[D]")
+SECONDS = DATES.astype("datetime64[s]").astype(np.int64)
+
+
+def columns_of_days() -> Iterator[tuple[str, object, str]]:
+    """Yield the same forty days in one format after the other, with what is read."""
+    iso = DATES.astype(str)
+    yield "dates", DATES, "dates"
+    yield "text", iso, "dates"
+    yield "text with a zone", [f"{each}T12:00:00Z" for each in iso], "dates"
+    yield "points", [f"{each[8:]}.{each[5:7]}.{each[:4]}" for each in iso], "dates"
+    yield "day first", [f"{each[8:]}/{each[5:7]}/{each[:4]}" for each in iso], "dates"
+    yield "month first", [f"{each[5:7]}/{each[8:]}/{each[:4]}" for each in iso], "dates"
+    yield "digits", [each.replace("-", "") for each in iso], "dates"
+    yield "Unix seconds", SECONDS, "Unix seconds"
+    yield "Unix seconds as text", SECONDS.astype(str), "Unix seconds"
+    yield "Unix milliseconds", SECONDS * 1000.0, "Unix milliseconds"
+    yield "spreadsheet", 46082.0 + DAYS, "numbers"
+    yield "numbers as text", DAYS.astype(str), "numbers"
+    yield "numbers", DAYS, "numbers"
+
+
+@pytest.mark.parametrize(("time", "unit"), [pytest.param(*rest, id=name) for name, *rest in columns_of_days()])
+def test_every_format_of_time_gives_the_same_weeks(time: object, unit: str) -> None:
+    """A period is a week whatever the format, and the result says what times were taken as."""
+    rng = np.random.default_rng(3)
+    loss, score = (rng.random(40) < 0.02).astype(float), rng.random(40)
+    seen = abstain.monitor(POLICY, loss, score, time=time)
+    assert [one.n for one in seen.periods] == [7, 7, 7, 7, 7, 5]
+    assert seen.time_unit == unit
+    if unit != "numbers":
+        assert seen.periods[0].period == "2026-03-01"
+
+
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [
+        (["03/04/2026", "05/06/2026"], "may begin with the day or with the month; write them as 2026-05-31"),
+        (["2026-03-01", ""], r"time\[1\] is missing or no date \(1 such\)"),
+        ([np.nan, 1.0], r"time\[0\] is missing or no date"),
+        (np.array(["2026-03-01", "NaT"], dtype="datetime64[D]"), r"time\[1\] is missing"),
+        (["last week", "today"], "holds text that is no date"),
+    ],
+)
+def test_times_that_cannot_be_read_are_refused(time: object, words: str) -> None:
+    """What is missing is called a date, and a date with two readings is refused."""
+    with pytest.raises(ValueError, match=words):
+        abstain.monitor(POLICY, [0.0, 0.0], [0.9, 0.8], time=time)
+
+
+def test_a_period_in_seconds_is_refused_where_times_are_dates() -> None:
+    """Unix seconds are read as dates, so a week is 7 and not 604800."""
+    with pytest.raises(ValueError, match="period=604800 is in days; give period=7"):
+        abstain.monitor(POLICY, np.zeros(40), np.linspace(0.5, 0.9, 40), time=SECONDS, period=604800.0)
