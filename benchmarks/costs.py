@@ -328,7 +328,7 @@ COSTS: dict[str, Cost] = {
     ),
     "band": Cost("risk_band", "argsort", 20, 18, 3, lambda: over_argsort(banded)),
     "monitor": Cost("monitor", "argsort", 20, 60, 3, monitored),
-    "watch": Cost("Watch.update, 1e3 rows after 1e6", "after 1e3", 1.2, 3, 9, watched),
+    "watch": Cost("Monitor.update, 1e3 rows after 1e6", "after 1e3", 1.2, 3, 9, watched),
     "joint_area": Cost("exact DS-AURC, 160k + 160k", "argsort", 450, 900, 1, joint_area, compiled=True),
     "joint_text": Cost("str(joint.evaluate), 20k + 20k", "argsort", 2000, 9000, 1, joint_text, compiled=True),
     "joint_numpy": Cost("the same, 5k + 5k, no numba", "argsort", 10_000, 40_000, 1, lambda: joint_text(5000)),

@@ -33,6 +33,7 @@ PRIVATE_TESTS = {
     "nn/train/test_recipes.py": "the table of recipes",
     "nn/train/test_training.py": "the module that a recipe trains",
     "pool/test_estimate.py": "exact expectations over all samples that a small design can draw",
+    "pool/test_oracles.py": "the risk model",
     "scores/test_contract.py": "the catalogue of leaves, and pieces of any size",
     "scores/test_identities.py": "parts of two fits, and neighbours in pieces of any size",
     "thresholds/test_certificates.py": "tests and searches, one by one",

@@ -93,7 +93,7 @@ LEFT_OUT = {
     "abstain.load_policy", "abstain.inference.covariance",
     "abstain.read_outputs", "abstain.write_outputs", "abstain.metrics.register",
     "abstain.scores.load", "abstain.scores.pass_predictions", "abstain.scores.recover_head",
-    "abstain.apply_policy",
+    "abstain.apply_policy", "abstain.monitoring.load_monitor", "abstain.monitoring.update_monitor",
     "abstain.joint.protocol", "abstain.pool.load_plan", "abstain.pool.certify_zone",
     "abstain.summaries.summarize_joint",
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,8 +137,8 @@ def export_command(policy: Path, form: str | None, dialect: str, output: Path | 
         else:
             text = known.to_python() if form == "python" else known.to_sql(dialect) + "\n"
     if output is None:
-        shown = click.get_text_stream("stdout").isatty()  # names come from files: a terminal gets no escape codes
-        click.echo("\n".join(map(clean, text.split("\n"))) if shown else text, nl=False, color=True)
+        shown = sys.stdout.isatty()  # names come from files: a terminal gets no escape codes
+        click.echo("\n".join(clean(line) for line in text.split("\n")) if shown else text, nl=False, color=True)
     else:
         write_text(output, text)
         click.echo(f"wrote {output}", err=True)

@@ -164,9 +164,9 @@ class Policy:
         """Return which scores are accepted, or whether one is; NaN and unknown groups are rejected."""
         if self.second is not None:
             raise TypeError("this policy has two scores; call decide(rows), or decide(scores, second=second_scores)")
-        if np.ndim(confidence) == 0:  # type: ignore[arg-type]
+        if np.ndim(confidence) == 0:
             mask: Any = self.accept(np.atleast_1d(confidence), None if groups is None else np.atleast_1d(groups))
-            return mask[0]
+            return mask[0]  # type: ignore[no-any-return]
         scores = self.heard(confidence, "confidence")
         if self.group is None:
             return np.asarray((scores >= self.thresholds[""]) & (self.thresholds[""] < inf))
