@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import os
+import signal
 import stat
 import sys
 from pathlib import Path
 from typing import BinaryIO
 
+import polars as pl
 import pytest
 
 from abstain._files import write_file, write_text
@@ -96,6 +99,28 @@ def test_an_error_of_the_system_names_the_file(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(PermissionError, match=r"a.txt: cannot be written \(Permission denied\); choose another place"):
         write_text(tmp_path / "a.txt", "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_under_polars_names_the_output(tmp_path: Path) -> None:
+    """Polars calls a full disk a file out of specification, which would send people to their input."""
+
+    def full(_: object) -> None:
+        raise pl.exceptions.ComputeError("File out of specification: No space left on device (os error 28)")
+
+    with pytest.raises(OSError, match=r"a.parquet: cannot be written \(No space left on device\)"):
+        write_file(tmp_path / "a.parquet", full)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_that_comes_while_a_file_is_cleared_away_leaves_nothing(tmp_path: Path) -> None:
+    """Polars raises at Ctrl-C, and Python's own handler does so once more: C code that fails with a signal pending."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            write_file(tmp_path / "a.txt", lambda _: next(filter(None, map(_thread.interrupt_main, [signal.SIGINT]))))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -47,6 +47,10 @@ def write_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]
             raise
         reason = error.strerror or "No space left on device"
         raise type(error)(f"{name}: cannot be written ({reason}); choose another place") from error
+    except Exception as error:
+        if "os error 28" not in str(error):  # polars has an error of its own for a full disk
+            raise
+        raise OSError(f"{name}: cannot be written (No space left on device); choose another place") from error
 
 
 def _replace(target: str, folder: str, write: Callable[[BinaryIO], object]) -> None:
@@ -64,9 +68,12 @@ def _replace(target: str, folder: str, write: Callable[[BinaryIO], object]) -> N
                 os.replace(temporary, target)
         if _lock is None:
             os.replace(temporary, target)
-    finally:
-        if os.path.exists(temporary):
+    except BaseException:
+        try:  # noqa: SIM105 (polars lets one Ctrl-C come twice, and any call in Python may be the second)
             os.unlink(temporary)
+        except FileNotFoundError:
+            pass
+        raise
 
 
 def _hold(file: BinaryIO) -> None:
