@@ -97,7 +97,7 @@ def sentences(results: dict[str, Any]) -> list[str]:
         f"{percent(models[most]['certified']['coverage'])} of the other 25,000 images and `{least}` "
         f"{percent(models[least]['certified']['coverage'])}; on them the risk of all eleven lies between "
         f"{100 * min(risks):.1f} and {100 * max(risks):.1f} %, and "
-        + ("no promise is refuted." if all(models[name]["certified"]["kept"] is not False for name in models) else
+        + ("no guarantee is refuted." if all(models[name]["certified"]["kept"] is not False for name in models) else
            "not every promise holds."),
         f"Calibration does not tell the ranking: {len(over)} of {len(models)} models are overconfident, ECE "
         f"reaches from "

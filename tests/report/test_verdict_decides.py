@@ -117,7 +117,7 @@ def test_the_first_signal_of_change_is_named_with_their_number() -> None:
     seen = abstain.monitor(policy, wrong, later)
     assert len(seen.changed_at) > 1
     (line,) = [line for line in seen.verdict() if line.startswith("A change")]
-    assert f"first after accepted row {seen.changed_at[0]:,}, {len(seen.changed_at)} in all" in line
+    assert f"first after accepted row {seen.changed_at[0]:,}, {seen.n_changes} in all" in line
 
 
 def test_a_margin_and_groups_have_their_sentences(tmp_path: Any) -> None:

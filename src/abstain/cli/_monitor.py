@@ -146,7 +146,11 @@ def _seen(
     from abstain.monitoring import Monitor, begun_monitor, in_frame, in_time_order
 
     known, outputs = replace(policy, second=None), None  # two scores are tested as one
-    stream = Monitor(known, **given) if state is None else begun_monitor(state, known, **given)
+    try:
+        stream = Monitor(known, **given) if state is None else begun_monitor(state, known, **given)
+    except ValueError as error:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise ValueError(str(error).replace(f"leave {', '.join(given)} out", f"leave {names} out")) from None
     late = stream.clock.maturity is not None
     if file is None:
         return stream.result(), None
