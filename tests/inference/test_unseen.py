@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
-from abstain._quantiles import beta_quantile, gamma_quantile
 from tests.inference.populations import allowance
 
 
@@ -190,13 +189,3 @@ def test_a_nearly_perfect_ranking_has_an_end_beyond_the_smallest_double():
     """Two errors below 298 successes: the beta distribution of the distance from 1 piles up at 0."""
     found = abstain.confidence_interval("auroc_f", (np.arange(300) < 2).astype(float), np.arange(300) >= 15)
     assert 0.0 < found.low < found.estimate <= found.high <= 1.0
-    for a in (1e-4, 1e-3, 1e-2):
-        assert beta_quantile(0.025, a, 2.0) == pytest.approx(stats.beta.ppf(0.025, a, 2.0), abs=1e-12)
-        assert beta_quantile(0.975, 2.0, a) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("p", [0.025, 0.5, 0.975, 0.9995])
-@pytest.mark.parametrize("shape", [0.05, 0.5, 1.0, 2.5, 30.0, 1000.0, 1e6, 1e20])
-def test_gamma_quantiles(p, shape):
-    """Against SciPy."""
-    assert gamma_quantile(p, shape) == pytest.approx(stats.gamma.ppf(p, shape), rel=1e-8)

@@ -41,7 +41,6 @@ from abstain.inference._paired import Adjust as Adjust
 from abstain.inference._paired import Difference as Difference
 from abstain.inference._paired import Method as Method
 from abstain.inference._paired import Paired as Paired
-from abstain.inference._paired import p_of as p_of
 from abstain.inference._paired import paired as paired
 from abstain.inference._panel import Losses as Losses
 from abstain.inference._panel import Panel as Panel

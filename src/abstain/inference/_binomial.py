@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from abstain._checks import inside, one_of, whole
-from abstain._quantiles import beta_quantile
 
 __all__ = ["clopper_pearson"]
 
@@ -70,6 +69,8 @@ def clopper_pearson(
         raise ValueError(f"errors must be at most n, got errors={errors} and n={n}")
     if side == "two-sided":
         tail /= 2.0
-    low = 0.0 if errors == 0 or side == "upper" else beta_quantile(tail, errors, n - errors + 1)
-    high = 1.0 if errors == n or side == "lower" else beta_quantile(1.0 - tail, errors + 1, n - errors)
+    from scipy.special import betaincinv
+
+    low = 0.0 if errors == 0 or side == "upper" else float(betaincinv(errors, n - errors + 1, tail))
+    high = 1.0 if errors == n or side == "lower" else float(betaincinv(errors + 1, n - errors, 1.0 - tail))
     return low, high

@@ -24,7 +24,6 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import to_numpy
-from abstain._quantiles import beta_cdf, beta_quantile
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._columns import evaluated, is_plain
@@ -64,14 +63,16 @@ def of_coverage(metric: Metric, blocks: TieBlocks, level: float, estimate: float
     if limit >= 1.0:
         return Interval(1.0, 1.0, estimate, 0.0, level, method, math.inf)
     counts, part = counted(blocks) if plain else effective(blocks), (1.0 - WALK) * side
+    from scipy.special import betaincinv
+
     least, most = certain(counts, limit, WALK * side), thinkable(counts, limit, WALK * side)
     low, high = 0.0, 1.0
     if least >= 0:
         k, n = counts.coverage[least] * counts.of[least], counts.of[least]
-        low = beta_quantile(part, k, max(n - k, 0.0) + 1.0)
+        low = float(betaincinv(k, max(n - k, 0.0) + 1.0, part))
     k, n = (counts.coverage[most] * counts.of[most], counts.of[most]) if most >= 0 else (0.0, counts.of[-1])
     if n - k > 1e-9 * n:
-        high = beta_quantile(1.0 - part, k + 1.0, n - k)
+        high = float(betaincinv(k + 1.0, n - k, 1.0 - part))
     return Interval(low, high, estimate, math.nan, level, method, math.inf)
 
 
@@ -199,6 +200,6 @@ def _about(errors: FloatArray, n: FloatArray, risk: float) -> FloatArray:
 
 def _tail(errors: float, n: float, risk: float) -> float:
     """Return the chance of at least so many errors among n."""
-    if errors <= 0.0:
-        return 1.0
-    return beta_cdf(risk, errors, max(n - errors, 0.0) + 1.0) if risk > 0.0 else 0.0
+    from scipy.special import betainc
+
+    return 1.0 if errors <= 0.0 else float(betainc(errors, max(n - errors, 0.0) + 1.0, risk))

@@ -34,7 +34,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import one_of, positive
-from abstain._quantiles import t_quantile
+from abstain._quantiles import t_quantile, t_tails
 from abstain._result import Column, Result, Row, Table, arrow, plain
 from abstain._typing import ArrayLike
 from abstain._version import __version__
@@ -42,7 +42,6 @@ from abstain.inference._beside import Asked, Beside
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric
 from abstain.inference._estimates import by_influence, route_of
-from abstain.inference._paired import p_of
 from abstain.inference._panel import Losses, Panel, Scores, panel
 from abstain.inference._runs import of_pair
 from abstain.inference._spread import FEW, degrees_of_freedom
@@ -294,5 +293,5 @@ def _p(difference: float, at: float, error: float, skew: float, df: float) -> tu
         return float(difference >= at), float(difference <= at)
     far = 1e6  # in standard errors: what lies beyond has the same p-value, and its cube overflows
     statistic = _transformed(min(max((difference - at) / error, -far), far), skew)
-    tail = 0.5 * p_of(abs(statistic), df)
+    tail = 0.5 * t_tails(statistic, df)
     return (tail, 1.0 - tail) if statistic < 0.0 else (1.0 - tail, tail)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from abstain._quantiles import beta_cdf, t_quantile
+from abstain._quantiles import t_quantile, t_tails
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.inference._estimates import Estimates, by_bootstrap, by_influence, route_of
 from abstain.inference._multiple import holm, max_t
@@ -183,7 +182,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
                 parts = parts._replace(test=test, df=df)
             most_df = min(most_df, parts.df, spread_df)
         error_test, error_runs, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
-        p = p_of(abs(difference) / error, parts.df)
+        p = t_tails(difference / error, parts.df)
         if most_df < FEW:
             notes.append(f"only {most_df:.1f} degrees of freedom: {why}")
         if estimates.n_clusters is not None and estimates.n_clusters < FEW_CLUSTERS:
@@ -205,13 +204,6 @@ def _allowed(each: Difference, estimates: Estimates, i: int, j: int) -> Differen
     one, other = estimates.intervals[i], estimates.intervals[j]
     least, most = min(one.low - other.high, each.difference, 0.0), max(one.high - other.low, each.difference, 0.0)
     return each._replace(low=max(each.low, least, -1.0), high=min(each.high, most, 1.0))
-
-
-def p_of(statistic: float, df: float) -> float:
-    """Two-sided p-value of Student's t; normal for infinitely many degrees of freedom."""
-    if df > 1e6:
-        return math.erfc(statistic / math.sqrt(2.0))
-    return beta_cdf(df / (df + statistic**2), 0.5 * df, 0.5)
 
 
 def _adjusted(

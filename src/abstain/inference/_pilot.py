@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import to_numpy
-from abstain._quantiles import gamma_quantile
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import gradient, per_sample
@@ -74,6 +73,8 @@ def deviation_of(blocks: list[TieBlocks], terms: FloatArray, shown: FloatArray, 
             f"pilot: only {df:.1f} degrees of freedom, too few informative errors to plan from; "
             "take a pilot with at least 10 errors on which the outcome depends, or give sd= if you know it"
         )
-    few, many = (math.sqrt(0.5 * df / gamma_quantile(0.5 + half * RANGE / 2.0, 0.5 * df)) for half in (1.0, -1.0))
+    from scipy.special import gammaincinv
+
+    few, many = (math.sqrt(0.5 * df / gammaincinv(0.5 * df, 0.5 + half * RANGE / 2.0)) for half in (1.0, -1.0))
     value = math.sqrt(n * float(terms @ terms))
     return Deviation(value, min(value, few * value), many * math.sqrt(n * variance), df)

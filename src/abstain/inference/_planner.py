@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from abstain._checks import inside, real, whole
-from abstain._quantiles import normal_quantile
 from abstain._typing import ArrayLike
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric, scored, tables
@@ -212,7 +212,7 @@ def _quantiles(power: float, level: float) -> float:
     power = inside(power, "power", 0.8)
     if power <= 1.0 - check_level(level):
         raise ValueError(f"power={power!r} is not above 1 - level={1.0 - level:.3g}, which needs no data; 0.8 is usual")
-    return normal_quantile(0.5 + 0.5 * level) + normal_quantile(power)
+    return NormalDist().inv_cdf(0.5 + 0.5 * level) + NormalDist().inv_cdf(power)
 
 
 def _of_pilot(pilot: Pilot) -> tuple[tuple[ArrayLike, ArrayLike], ArrayLike, ArrayLike]:

@@ -20,7 +20,6 @@ from weakref import ref
 import numpy as np
 
 from abstain._checks import to_numpy
-from abstain._quantiles import beta_quantile, gamma_quantile
 from abstain._sums import inner, mapped, over_rows, parts, same
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
@@ -313,7 +312,9 @@ def worse_ends(metric: Metric, unseen: tuple[OneMore, ...], level: float) -> Ite
 def _gamma(estimate: float, variance: float, tail: float) -> float | None:
     if estimate <= 0.0 or variance <= 1e-24 * estimate**2:
         return None
-    return gamma_quantile(tail, estimate**2 / variance) * variance / estimate
+    from scipy.special import gammaincinv
+
+    return float(gammaincinv(estimate**2 / variance, tail)) * variance / estimate
 
 
 def _beta(metric: Metric, estimate: float, variance: float, tail: float) -> float | None:
@@ -325,4 +326,6 @@ def _beta(metric: Metric, estimate: float, variance: float, tail: float) -> floa
     size = mean * (1.0 - mean) / square - 1.0
     if size <= 0.0:
         return worst if tail > 0.5 else best
-    return best + (worst - best) * beta_quantile(tail, mean * size, (1.0 - mean) * size)
+    from scipy.special import betaincinv
+
+    return best + (worst - best) * float(betaincinv(mean * size, (1.0 - mean) * size, tail))

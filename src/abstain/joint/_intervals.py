@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 
 from abstain._checks import generator, whole
@@ -126,8 +128,6 @@ def of_problem(data: Problem, level: float, n_splits: int, rng: np.random.Genera
 
 def _interval(name: str, estimate: float, halves: FloatArray, level: float, few: str | None) -> Interval:
     """Return one interval from the value of all and those of halves, of shape (n_splits, 2)."""
-    from abstain._quantiles import normal_quantile
-
     gain = " - " in name
     logarithmic = name.endswith("rc") and not gain and estimate > 0.0 and bool((halves > 0.0).all())
     if logarithmic:
@@ -136,7 +136,7 @@ def _interval(name: str, estimate: float, halves: FloatArray, level: float, few:
     optimism = OPTIMISM * float(pairs.mean() - estimate)
     sampling = np.square(halves[:, 0] - halves[:, 1]).mean() / 4.0
     error = float(np.sqrt(sampling + OPTIMISM**2 * pairs.var(ddof=1) + optimism**2 / 4.0))
-    width = normal_quantile(0.5 + level / 2.0) * error
+    width = NormalDist().inv_cdf(0.5 + level / 2.0) * error
     low, high = estimate - optimism - width, estimate - optimism + width
     if logarithmic:
         low, high, error, estimate = np.exp(low), np.exp(high), error * np.exp(estimate - optimism), np.exp(estimate)

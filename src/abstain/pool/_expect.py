@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from abstain._quantiles import normal_quantile
 from abstain._typing import FloatArray, IntArray
 from abstain.inference import gradient
 from abstain.metrics import Metric
@@ -55,7 +55,7 @@ def expected(metric: Metric, pool: Pool, risk: FloatArray, probability: FloatArr
         halfwidth = 0.5 * (high + more - low)
         room = 0.5 * more / halfwidth if halfwidth > 0.0 else 0.0
     else:
-        halfwidth = normal_quantile(tail) * math.sqrt(variance)
+        halfwidth = NormalDist().inv_cdf(tail) * math.sqrt(variance)
     table = pool.table(pool.sums(risk))
     derivative = gradient(metric, table)
     a, b = derivative.weight[pool.block], derivative.loss[pool.block]
@@ -81,4 +81,4 @@ def of_difference(square: FloatArray, probability: FloatArray, level: float) -> 
     """Return the half-width of a difference whose terms have these mean squares."""
     drawn = probability > 0.0
     variance = float(np.sum(square[drawn] * (1.0 / probability[drawn] - 1.0)))
-    return normal_quantile(0.5 + 0.5 * level) * math.sqrt(variance)
+    return NormalDist().inv_cdf(0.5 + 0.5 * level) * math.sqrt(variance)

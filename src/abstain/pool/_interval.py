@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from abstain._checks import Undefined
-from abstain._quantiles import gamma_quantile, normal_quantile, t_quantile
+from abstain._quantiles import t_quantile
 from abstain._typing import FloatArray
 from abstain.inference import OneMore, gradient, limited, worse_ends
 from abstain.metrics import Metric, Relative, parse
@@ -171,7 +172,7 @@ def _beside(metric: Metric, sample: Sample, level: float) -> list[Found]:
     if coverage is None or not 0.0 < coverage < 1.0:
         return []
     ends = pool.blocks.cumulative_weight / pool.n
-    reach = normal_quantile(0.75 + 0.25 * level) * math.sqrt(coverage * (1.0 - coverage) / pool.n)
+    reach = NormalDist().inv_cdf(0.75 + 0.25 * level) * math.sqrt(coverage * (1.0 - coverage) / pool.n)
     near = np.abs(np.append(0.0, ends) - coverage) <= reach
     if not np.any(pool.blocks.weight[near[1:] | near[:-1]] > 1.0):
         return []
@@ -299,7 +300,9 @@ def gamma_end(mean: float, variance: float, tail: float) -> float:
     """Return a quantile of the gamma distribution of this mean and variance."""
     if mean <= 0.0 or variance <= 1e-24 * mean**2:
         return max(mean, 0.0)
-    return gamma_quantile(tail, mean**2 / variance) * variance / mean
+    from scipy.special import gammaincinv
+
+    return float(gammaincinv(mean**2 / variance, tail)) * variance / mean
 
 
 def _logit(metric: Metric, value: float, reach: float) -> tuple[float, float]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
 from abstain._checks import inside, whole
-from abstain._quantiles import normal_quantile
 
 #: Points of the grid on which a sum of increments is followed, and looks that are allowed.
 _POINTS, _MOST = 801, 50
@@ -62,7 +62,7 @@ def look_level(look: int, looks: int, *, level: float = 0.95) -> float:
 @lru_cache(maxsize=64)
 def _constant(looks: int, level: float) -> float:
     """Return c such that a sum of K increments stays within c sqrt(K) at every look with this chance."""
-    low, high = normal_quantile(0.5 + 0.5 * level), 2.0 * normal_quantile(0.5 + 0.5 * level) + 2.0
+    low, high = NormalDist().inv_cdf(0.5 + 0.5 * level), 2.0 * NormalDist().inv_cdf(0.5 + 0.5 * level) + 2.0
     if looks == 1:
         return low
     for _ in range(40):

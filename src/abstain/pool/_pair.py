@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from abstain._checks import UnmetNeed
-from abstain._quantiles import beta_cdf, t_quantile
+from abstain._quantiles import t_quantile, t_tails
 from abstain._typing import BoolArray, FloatArray
 from abstain.metrics import Metric
 from abstain.pool import _risk, _weights
@@ -101,15 +101,10 @@ def contrast(metric: Metric, pair: Pair, sample: Sample, other: FloatArray, leve
     variance = _variance(sample, d - shares * guess[rows]) + float(np.mean(unseen**2))
     error, df = math.sqrt(variance), max(DF * sample.n, 1.0)
     reach = t_quantile(level, df) * error
-    p = 1.0 if value == 0.0 else 0.0 if error == 0.0 else _p_value(value / error, df)
+    p = 1.0 if value == 0.0 else 0.0 if error == 0.0 else t_tails(value / error, df)
     told = int(np.count_nonzero(d))
     warning = None if told >= FEW else f"only {told} labelled rows move the difference: its interval may be too short"
     return Contrast(value, value - reach, value + reach, error, df, p, warning)
-
-
-def _p_value(t: float, df: float) -> float:
-    """Return the two-sided p-value of Student's t."""
-    return beta_cdf(df / (df + t * t), 0.5 * df, 0.5)
 
 
 def _guess(pair: Pair, first: FloatArray, second: FloatArray, sample: Sample, other: FloatArray) -> FloatArray:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain._quantiles import t_tails
 from abstain._result import percent
-from abstain.inference import of_pair, p_of
+from abstain.inference import of_pair
 from abstain.metrics import parse
 
 if TYPE_CHECKING:
@@ -153,4 +154,4 @@ def _tested(results: StudyResults, a: Mean, b: Mean, times: int) -> float:
     error = math.sqrt(parts.total)
     if error == 0.0:
         return 1.0 if one.mean() == other.mean() else math.nan
-    return min(1.0, times * p_of(abs(float(np.mean(one) - np.mean(other))) / error, parts.df))
+    return min(1.0, times * t_tails(float(np.mean(one) - np.mean(other)) / error, parts.df))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from abstain._quantiles import gamma_quantile
 from abstain._result import among
 from abstain._typing import FloatArray
 from abstain.thresholds._certify import LEAST, Tests, walk
@@ -26,8 +25,6 @@ NEAR = 64
 MOST = 2e6
 #: A threshold down here accepts all that has a score.
 LOWEST = -1e300
-#: Gamma quantiles of more shapes than this are SciPy's.
-DISTINCT = 500
 
 
 @dataclass(frozen=True)
@@ -118,13 +115,11 @@ def _up_to_each_score(sample: Sample) -> tuple[FloatArray, FloatArray]:
 
 
 def _gamma_quantiles(p: float, shape: FloatArray) -> FloatArray:
-    """Return the quantile of each gamma distribution; of few shapes without SciPy, whose loading would cost more."""
-    distinct, place = np.unique(shape, return_inverse=True)
-    if len(distinct) > DISTINCT:
-        from scipy.special import gammaincinv
+    """Return the quantile of each gamma distribution; many rows share their number of errors."""
+    from scipy.special import gammaincinv
 
-        return np.asarray(gammaincinv(distinct, p))[place]
-    return np.array([gamma_quantile(p, float(each)) for each in distinct])[place]
+    distinct, place = np.unique(shape, return_inverse=True)
+    return np.asarray(gammaincinv(distinct, p))[place]
 
 
 def least_risk(sample: Sample, limit: float, delta: float) -> tuple[int, float] | None:
