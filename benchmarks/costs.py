@@ -280,7 +280,7 @@ def matched(fitting: bool, d: int = 1024) -> tuple[Job, Job]:
     import torch
 
     from abstain import scores
-    from abstain.scores import _vim
+    from abstain.scores import _subspace
 
     fit, rows = model_outputs(d)
     entry = scores.get("vim")
@@ -300,7 +300,7 @@ def matched(fitting: bool, d: int = 1024) -> tuple[Job, Job]:
 
     if not fitting:
         return lambda: scores.compute("vim", rows, fitted), peer
-    return lambda: (_vim._AXES.clear(), entry.fit(fit)), learn  # axes of outputs that are alive are remembered
+    return lambda: (_subspace._AXES.clear(), entry.fit(fit)), learn  # axes of outputs that are alive are remembered
 
 
 COSTS: dict[str, Cost] = {

@@ -16,7 +16,7 @@ import pytest
 
 from abstain import Outputs, UnmetNeed, scores
 from abstain.scores import _batch
-from abstain.scores._catalogue import LEAVES
+from abstain.scores._catalogue import SCORES
 from tests.scores.toy import OPTIONS, TEST, TRAIN, WEIGHT, fitted, outputs_of
 
 NAMES = scores.names()
@@ -219,17 +219,14 @@ def test_a_fitted_score_serves_as_no_other():
     )
 
 
-def test_the_catalogue_is_what_the_leaves_hold():
-    """Each leaf holds the scores that the catalogue says, in its order; other leaves are not loaded for a name."""
-    for leaf, names in LEAVES.items():
-        found = importlib.import_module(f"abstain.scores._{leaf}").SCORES
-        assert tuple(score.name for score in found) == names
-    code = "import sys, abstain; abstain.scores.get('msp'); print(*(m for m in sys.modules if 'abstain.scores' in m))"
+def test_a_score_loads_its_own_module_alone():
+    """Every score has its function, and no other module of scores is loaded for a name."""
+    assert all(callable(score.function) for score in SCORES.values())
+    code = "import sys, abstain; abstain.scores.get('msp').function; print(*(m for m in sys.modules if 'abstain.scores' in m))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert "abstain.scores._softmax" in loaded
-    assert not {f"abstain.scores._{leaf}" for leaf in LEAVES} & set(loaded) - {
-        "abstain.scores._softmax", "abstain.scores._passes",
-    }  # fmt: skip
+    own = {f"abstain.scores._{score.module}" for score in SCORES.values()}
+    assert own & set(loaded) == {"abstain.scores._softmax", "abstain.scores._passes"}
 
 
 def test_arrays_are_checked():

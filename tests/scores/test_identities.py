@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize, special, stats
 
 from abstain import Outputs, metrics, scores
-from abstain.scores import _openmax, _temperature
+from abstain.scores import _fitted_logits
 from tests.scores.toy import TEST, TRAIN, VALIDATION, WEIGHT, fitted
 
 Z, H, Y = np.asarray(TEST.logits), np.asarray(TEST.features), np.asarray(TEST.labels)
@@ -120,7 +120,7 @@ def test_temperature_is_that_of_a_fine_line_search():
         return -log_p[np.arange(len(log_p)), VALIDATION.labels].mean()
 
     best = optimize.minimize_scalar(loss, bounds=(-4, 4), method="bounded", options={"xatol": 1e-12}).x
-    found = _temperature.best_temperature(logits, VALIDATION.labels)
+    found = _fitted_logits.best_temperature(logits, VALIDATION.labels)
     assert found == pytest.approx(np.exp(best), rel=1e-6)
     assert loss(np.log(found)) <= loss(best) + 1e-15
     outputs = Outputs(labels=VALIDATION.labels, logits=logits)
@@ -153,7 +153,7 @@ def test_openmax_gumbel_is_the_limit_of_shifted_weibulls():
     """As the shift grows, k log(1 + x/shift) becomes linear in x; the error is c/shift, and extrapolates to nought."""
     tail = np.sort(np.random.default_rng(0).gamma(9.0, size=500))[-20:]
     tail -= tail.min()  # as published, before the shift by 10,000
-    location, scale = _openmax.gumbel_of_minima(tail)
+    location, scale = _fitted_logits.gumbel_of_minima(tail)
     np.testing.assert_allclose((location, scale), stats.gumbel_l.fit(tail), rtol=1e-5)
     grid = np.linspace(-5, tail[-1] + 10, 200)
     gumbel = -np.expm1(-np.exp((grid - location) / scale))
@@ -214,20 +214,20 @@ def test_knn_is_two_minus_two_cosines(k):
 
 def test_knn_in_blocks_is_knn_in_one(monkeypatch):
     """The running top k over blocks of queries and bank is that of all at once, and no block is larger."""
-    from abstain.scores import _neighbours
+    from abstain.scores import _arrays
 
     sizes = []
 
-    def largest(values, k, xp, found=_neighbours.largest):
+    def largest(values, k, xp, found=_arrays.largest):
         sizes.append(values.shape)
         return found(values, k, xp)
 
-    monkeypatch.setattr(_neighbours, "largest", largest)
+    monkeypatch.setattr(_arrays, "largest", largest)
     whole = fitted("knn", neighbours=7, dtype="float64").score(TEST)
     guided = fitted("nnguide", neighbours=7, dtype="float64").score(TEST)
     for block in (1, 3, 50, 399):
-        monkeypatch.setattr(_neighbours, "BLOCK", block)
-        monkeypatch.setattr(_neighbours, "QUERIES", 2 * block)
+        monkeypatch.setattr(_arrays, "BLOCK", block)
+        monkeypatch.setattr(_arrays, "QUERIES", 2 * block)
         sizes.clear()
         close(fitted("knn", neighbours=7, dtype="float64").score(TEST), whole)
         close(fitted("nnguide", neighbours=7, dtype="float64").score(TEST), guided)

@@ -9,11 +9,10 @@ import numpy as np
 from abstain._checks import UnmetNeed, closest, listed
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs, expect
-from abstain.scores._catalogue import COMPOSED, LEAF_OF, score_of
+from abstain.scores._catalogue import COMPOSED, SCORES, parse, parse_list, score_of
 from abstain.scores._file import load
 from abstain.scores._fitted import FittedScore
 from abstain.scores._head import recover_head
-from abstain.scores._parse import parse, parse_list
 from abstain.scores._passes import judged, pass_predictions
 from abstain.scores._score import Score
 
@@ -78,7 +77,7 @@ def names() -> list[str]:
     >>> abstain.scores.names()[:3]
     ['msp', 'neg_log_error', 'neg_entropy']
     """
-    return list(LEAF_OF)
+    return list(SCORES)
 
 
 def available(outputs: Outputs, fit: Outputs | None = None) -> list[str]:
@@ -105,7 +104,7 @@ def available(outputs: Outputs, fit: Outputs | None = None) -> list[str]:
     expect(outputs, "outputs")
     if fit is not None:
         expect(fit, "fit")
-    simple = [name for name in LEAF_OF if name not in COMPOSED]
+    simple = [name for name in SCORES if name not in COMPOSED]
     computable = [name for name in simple if score_of(name).available(outputs, fit)]
     return computable + [name for name in outputs.scores or {} if name not in computable]
 
@@ -151,8 +150,8 @@ def compute(name: str, outputs: Outputs, fit: Outputs | FittedScore | None = Non
         return np.asarray(external[name])
     if name == "confidence" and outputs.confidence is not None:
         return np.asarray(outputs.confidence)  # as given, without a copy of millions of rows
-    if name not in LEAF_OF and "(" not in name:
-        raise ValueError(f"score {name!r} is not known; {closest(name, [*LEAF_OF, *external])}")
+    if name not in SCORES and "(" not in name:
+        raise ValueError(f"score {name!r} is not known; {closest(name, [*SCORES, *external])}")
     return parse(name)(outputs, fit)
 
 

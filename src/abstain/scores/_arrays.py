@@ -8,6 +8,9 @@ import numpy as np
 
 from abstain._classes import chosen
 
+#: Queries and bank rows per block: their similarities take 64 MB in single precision.
+QUERIES, BLOCK = 1 << 10, 1 << 14
+
 
 def astype(values: Any, dtype: str, xp: Any) -> Any:
     """Return an array of another dtype, or the same array where it has that dtype."""
@@ -101,3 +104,25 @@ def rows_of(table: Any, classes: Any, xp: Any) -> Any:
 def x_log_y(x: Any, log_y: Any, xp: Any) -> Any:
     """Return x log y with 0 log 0 = 0."""
     return x * xp.where(xp.isfinite(log_y), log_y, xp.zeros_like(log_y))
+
+
+def top_products(queries: Any, bank: Any, k: int, xp: Any) -> Any:
+    """Return the k largest of <query, row of the bank> for each query, shape (n_queries, k), in no order.
+
+    Products are computed in the bank's precision (a float16 bank: in float32) and returned as float64.
+    """
+    width = "float64" if bank.dtype == xp.float64 else "float32"
+    queries = astype(queries, width, xp)
+    starts = range(0, queries.shape[0], QUERIES)
+    found = [_top(queries[start : min(start + QUERIES, queries.shape[0]), ...], bank, k, width, xp) for start in starts]
+    return astype(xp.concat(found, axis=0), "float64", xp)
+
+
+def _top(queries: Any, bank: Any, k: int, width: str, xp: Any) -> Any:
+    """Return the same for a few queries, in their precision."""
+    best = None
+    for start in range(0, bank.shape[0], BLOCK):
+        block = queries @ astype(bank[start : min(start + BLOCK, bank.shape[0]), ...], width, xp).T
+        found = largest(block, k, xp)
+        best = found if best is None else largest(xp.concat([best, found], axis=1), k, xp)
+    return best

@@ -13,8 +13,7 @@ import numpy as np
 from abstain._checks import namespace, same
 from abstain._classes import class_labels, class_matrix, probabilities
 from abstain.outputs import Outputs
-from abstain.scores._arrays import ascending, astype, largest, log_softmax, unit_rows
-from abstain.scores._neighbours import top_products
+from abstain.scores._arrays import ascending, astype, largest, log_softmax, top_products, unit_rows
 
 #: Rows are taken in chunks of about this many bytes of float64 input: small enough for the processor's cache.
 CHUNK_BYTES = 1 << 22

@@ -13,10 +13,8 @@ from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores._arrays import astype
 from abstain.scores._batch import Batch
-from abstain.scores._catalogue import score_of
+from abstain.scores._catalogue import parse, score_of
 from abstain.scores._fitted import FittedScore
-from abstain.scores._logistic import logistic, sigmoid
-from abstain.scores._parse import parse
 from abstain.scores._score import Score
 
 #: Finite scores stand for infinite ones: this many standard deviations from the mean.
@@ -166,20 +164,36 @@ def _sigmoid(x: Any, xp: Any) -> Any:
     return xp.where(x >= 0.0, xp.ones_like(small), small) / (1.0 + small)
 
 
-_PLATT = "Platt, Probabilistic outputs for support vector machines, 1999"
-_HERE = "baseline of this library: regression on the correctness of a validation split"
+def logistic(columns: FloatArray, target: FloatArray, ridge: float) -> tuple[FloatArray, float]:
+    """Return weights a and intercept b of the least sum log-loss of sigmoid(x a + b) + ridge ||a||^2 / 2.
 
-SCORES = (
-    Score(
-        "platt", "Platt-scaled score", platt, (), _PLATT, "[0, 1]", fit_platt, ("labels", "predictions"), "validation",
-        cost="that of the score",
-    ),
-    Score(
-        "combine_logistic", "Logistic combination", combine_logistic, (), _HERE, "(-inf, inf)", fit_logistic,
-        ("labels", "predictions"), "validation", grid={"ridge": (0.01, 1.0, 100.0)}, cost="that of its scores",
-    ),
-    Score(
-        "combine_ranks", "Rank-linear combination", combine_ranks, (), _HERE, "(-inf, inf)", fit_ranks,
-        ("labels", "predictions"), "validation", grid={"ridge": (0.01, 1.0, 100.0)}, cost="that of its scores",
-    ),
-)  # fmt: skip
+    ``columns`` (n, d) should be standardised; ``target`` (n,) lies in [0, 1]. Steps are halved until the loss falls.
+    """
+    design = np.column_stack([columns, np.ones(len(target))])
+    penalty = np.full(design.shape[1], ridge)
+    penalty[-1] = 0.0
+    theta = np.zeros(design.shape[1])
+    loss = _loss(design, target, penalty, theta)
+    for _ in range(100):
+        p = sigmoid(design @ theta)
+        gradient = design.T @ (p - target) + penalty * theta
+        hessian = (design.T * (p * (1.0 - p))) @ design + np.diag(penalty + 1e-12 * len(target))
+        step = np.linalg.solve(hessian, gradient)
+        size = 1.0
+        while size > 1e-10 and (new := _loss(design, target, penalty, theta - size * step)) > loss:
+            size *= 0.5
+        if size <= 1e-10 or np.max(np.abs(size * step)) <= 1e-12 * max(1.0, float(np.max(np.abs(theta)))):
+            break
+        theta, loss = theta - size * step, new
+    return theta[:-1], float(theta[-1])
+
+
+def sigmoid(x: FloatArray) -> FloatArray:
+    """Return 1/(1 + exp(-x)) without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
+
+
+def _loss(design: FloatArray, target: FloatArray, penalty: FloatArray, theta: FloatArray) -> float:
+    x = design @ theta
+    return float(np.sum(np.logaddexp(0.0, x) - target * x) + 0.5 * penalty @ theta**2)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from abstain.scores._catalogue import LEAF_OF, score_of
-from abstain.scores._fitted import FittedScore, rebuilt
-from abstain.scores._save import HEADER, digest
+from abstain.scores._catalogue import SCORES, score_of
+from abstain.scores._fitted import HEADER, FittedScore, digest, rebuilt
 
 _FORMER = "recuse_score"  # refused, with the remedy: no file is read under two names
 
@@ -67,7 +66,7 @@ def load(path: str | os.PathLike[str]) -> FittedScore:
 def _stale(header: dict[str, Any]) -> str | None:
     """Return why a score cannot be had in this version of the library; None if it can."""
     name, version = header["name"], header["version"]
-    if name not in LEAF_OF:
+    if name not in SCORES:
         return f"holds the score {name!r}, which this version of abstain does not know"
     if version != score_of(name).version:
         return f"holds version {version} of {name}, this is version {score_of(name).version}; fit it again"

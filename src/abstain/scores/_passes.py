@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import UnmetNeed
+from abstain._checks import UnmetNeed, one_of
 from abstain._typing import IntArray
 from abstain.outputs import Outputs, expect
 from abstain.scores._arrays import ascending, astype, columns_at, x_log_y
 from abstain.scores._batch import Batch
-from abstain.scores._score import Score
+from abstain.scores._catalogue import parse
 
 
 def pass_msp(batch: Batch) -> Any:
@@ -75,8 +75,6 @@ def pass_predictions(outputs: Outputs, method: str = "mean") -> IntArray:
     >>> abstain.scores.pass_predictions(outputs), abstain.scores.pass_predictions(outputs, method="votes")
     (array([0]), array([1]))
     """
-    from abstain._checks import one_of
-
     one_of(method, ("mean", "votes"), "method")
     if outputs.passes is None:
         raise UnmetNeed("these outputs have no passes; give passes= of shape (runs, n_samples, n_classes)")
@@ -120,8 +118,6 @@ def judged(name: str, outputs: Outputs) -> Outputs:
     >>> [abstain.scores.judged(name, outputs).error for name in ("msp", "pass_msp")]
     [array([0.]), array([1.])]
     """
-    from abstain.scores._parse import parse
-
     if not isinstance(name, str):
         raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
     expect(outputs, "outputs")
@@ -169,31 +165,3 @@ def _votes(batch: Batch) -> Any:
         vote = astype(mask, "float64", xp)
         total = vote if total is None else total + vote
     return total / runs
-
-
-_GAL = "Gal & Ghahramani, Dropout as a Bayesian approximation, ICML 2016"
-_DEPEWEG = "Depeweg et al., Decomposition of uncertainty in Bayesian deep learning, ICML 2018"
-
-SCORES = tuple(
-    Score(
-        name, title, function, ("passes",), source, range, cost="R K",
-        judged_by="votes" if name == "pass_vote_agreement" else "mean",
-    )
-    for name, title, function, source, range in (
-        ("pass_msp", "MSP of the mean of passes", pass_msp, _GAL, "[1/K, 1]"),
-        (
-            "pass_neg_predictive_entropy", "Negative predictive entropy", pass_neg_predictive_entropy, _DEPEWEG,
-            "[-log K, 0]",
-        ),
-        ("pass_neg_expected_entropy", "Negative expected entropy", pass_neg_expected_entropy, _DEPEWEG, "[-log K, 0]"),
-        (
-            "pass_neg_mutual_information", "Negative mutual information", pass_neg_mutual_information, _DEPEWEG,
-            "[-log K, 0]",
-        ),
-        (
-            "pass_vote_agreement", "Vote agreement", pass_vote_agreement,
-            "Lakshminarayanan et al., Simple and scalable predictive uncertainty estimation, NeurIPS 2017 (ensembles)",
-            "[1/K, 1]",
-        ),
-    )
-)  # fmt: skip

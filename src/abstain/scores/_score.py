@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -44,17 +45,17 @@ class Score:
     ----------
     name, title : str
         The name to call it by, and how a table or a plot writes it.
-    function : callable
-        ``function(batch, **options)``, or ``function(batch, state, **options)`` for a score that is fitted.
+    module : str
+        Module of :mod:`abstain.scores` with the functions of the score; it is loaded when one of them is needed.
     requires : tuple of str
         What the outputs must hold: logits, probabilities (which follow from logits, not the other way round),
         features, head, passes, predictions, confidence or a column.
-    source : str
-        Where it was described.
     range : str
         Values that it can take.
-    fit_function : callable, optional
-        ``fit_function(outputs, **options)`` returns the arrays that the score keeps from the fit data.
+    source : str
+        Where it was described.
+    fit_name : str, optional
+        Name of the function that fits the score.
     fit_requires : tuple of str
         What the fit data must hold.
     fit_split : "train", "validation" or None
@@ -88,11 +89,11 @@ class Score:
 
     name: str
     title: str
-    function: Callable[..., Any]
+    module: str
     requires: tuple[Need, ...]
-    source: str
     range: str
-    fit_function: Callable[..., dict[str, Any]] | None = None
+    source: str
+    fit_name: str | None = None
     fit_requires: tuple[Need, ...] = ()
     fit_split: Literal["train", "validation"] | None = None
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -103,10 +104,21 @@ class Score:
 
     # ------------------------------------------------------------------ identity
 
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """``function(batch, **options)``, or ``function(batch, state, **options)`` for a score that is fitted."""
+        found: Callable[..., Any] = getattr(import_module(f"abstain.scores._{self.module}"), self.name)
+        return found
+
+    @cached_property
+    def fit_function(self) -> Callable[..., dict[str, Any]] | None:
+        """``fit_function(outputs, **options)`` returns the arrays that the score keeps from the fit data."""
+        return self.fit_name and getattr(import_module(f"abstain.scores._{self.module}"), self.fit_name)
+
     @property
     def needs(self) -> str:
         """What the outputs, and after ``fit:`` the fit data, must hold, in words."""
-        fit = f"fit: {', '.join(self.fit_requires)}" if self.fit_function is not None else ""
+        fit = f"fit: {', '.join(self.fit_requires)}" if self.fit_name else ""
         return " + ".join(part for part in (", ".join(self.requires), fit) if part)
 
     @property
@@ -139,9 +151,9 @@ class Score:
         bound = {**self.options, **options}
         return replace(self, options=MappingProxyType({key: bound[key] for key in known if key in bound}))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy by name and options, for worker processes; files hold no pickle."""
-        return _by_name, (self.name, dict(self.options))
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle and copy, for worker processes; files hold no pickle."""
+        return {**self.__dict__, "options": dict(self.options)}
 
     def bound(self, function: Callable[..., Any] | None) -> dict[str, Any]:
         """Return the hyper-parameters that one of its functions takes."""
@@ -190,7 +202,7 @@ class Score:
         """Whether the outputs hold what the score needs, and the fit data what it is fitted on."""
         if self._missing(outputs) is not None:
             return False
-        return self.fit_function is None or (fit is not None and _first_missing(self.fit_requires, fit, {}) is None)
+        return self.fit_name is None or (fit is not None and _first_missing(self.fit_requires, fit, {}) is None)
 
     def require(self, outputs: Outputs | Batch) -> None:
         """Raise ``UnmetNeed``, naming what is missing and the remedy, unless the outputs hold what is needed."""
@@ -200,12 +212,6 @@ class Score:
 
     def _missing(self, outputs: Outputs | Batch) -> Need | None:
         return _first_missing(self.requires, outputs, self.settings)
-
-
-def _by_name(name: str, options: dict[str, Any]) -> Score:
-    from abstain.scores._catalogue import score_of
-
-    return score_of(name).using(**options)
 
 
 def holds(outputs: Any, need: Need, settings: Mapping[str, Any]) -> bool:

@@ -1,12 +1,12 @@
-"""Scores of the softmax probabilities p, computed from log-probabilities so that certainty keeps its order."""
+"""Scores of logits and probabilities that are not fitted, and those that come with the outputs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from abstain.scores._arrays import logsumexp, x_log_y
+from abstain._checks import not_negative, positive, whole
+from abstain.scores._arrays import astype, largest, logsumexp, x_log_y
 from abstain.scores._batch import Batch
-from abstain.scores._score import Score
 
 
 def msp(batch: Batch) -> Any:
@@ -62,33 +62,58 @@ def neg_gini(batch: Batch) -> Any:
     return 0.0 - (top * rest + xp.sum(others * (1.0 - others), axis=1))
 
 
-_HENDRYCKS = "Hendrycks & Gimpel, A baseline for detecting misclassified and out-of-distribution examples, ICLR 2017"
+def max_logit(batch: Batch) -> Any:
+    """max_k z_k."""
+    return batch.xp.max(batch.logits, axis=1)
 
-SCORES = (
-    Score("msp", "Maximum softmax probability", msp, ("probabilities",), _HENDRYCKS, "[1/K, 1]"),
-    Score(
-        "neg_log_error",
-        "-log(1 - MSP)",
-        neg_log_error,
-        ("probabilities",),
-        "the MSP on a scale that does not saturate; Granese et al., DOCTOR, NeurIPS 2021 (D_beta) has the same order",
-        "[-log(1 - 1/K), inf]",
-    ),
-    Score("neg_entropy", "Negative entropy", neg_entropy, ("probabilities",), "Shannon 1948", "[-log K, 0]"),
-    Score(
-        "softmax_margin",
-        "Softmax margin",
-        softmax_margin,
-        ("probabilities",),
-        "Scheffer et al., Active hidden Markov models for information extraction, IDA 2001",
-        "[0, 1]",
-    ),
-    Score(
-        "neg_gini",
-        "Negative Gini impurity",
-        neg_gini,
-        ("probabilities",),
-        "Granese et al., DOCTOR: a simple method for detecting misclassification errors, NeurIPS 2021 (D_alpha)",
-        "[1/K - 1, 0]",
-    ),
-)
+
+def logit_margin(batch: Batch) -> Any:
+    """z_(1) - z_(2), the lead of the first class over the second before the softmax."""
+    top = largest(batch.logits, 2, batch.xp)
+    return batch.xp.max(top, axis=1) - batch.xp.min(top, axis=1)
+
+
+def energy(batch: Batch, *, temperature: float = 1.0) -> Any:
+    """T log sum_k exp(z_k / T), the negative free energy at temperature T."""
+    temperature = positive(temperature, "temperature")
+    return temperature * logsumexp(batch.by_size.logits / temperature, batch.xp)
+
+
+def gen(batch: Batch, *, gamma: float = 0.1, top: int = 100, floor: float | str = 0.0) -> Any:
+    """-sum over the ``top`` largest p of p^gamma (1 - p)^gamma, the generalized entropy.
+
+    Computed as exp(gamma (log p + log(1 - p))), with 1 - max p summed from the other classes, so that tiny
+    probabilities count as what they are. ``top`` beyond the number of classes means all of them.
+
+    ``floor`` is for comparison with other implementations, whose rankings differ at small gamma: ``"float32"``
+    computes softmax and powers in single precision, where tiny p become 0 (published numbers); a number such as 1e-7
+    clips every p to [floor, 1 - floor] (pytorch-ood, which also divides by the number of classes).
+    """
+    gamma, top = positive(gamma, "gamma"), whole(top, "top", usual=100)
+    xp, batch = batch.xp, batch.by_size
+    if floor == "float32":
+        p = astype(largest(batch.p, top, xp), "float32", xp)
+        return 0.0 - astype(xp.sum((p * (1.0 - p)) ** gamma, axis=1), "float64", xp)
+    floor = not_negative(floor, "floor")
+    if floor >= 0.5:
+        raise ValueError(f"floor must be below 0.5, got {floor!r}; 1e-7 is usual")
+    if floor > 0.0:
+        p = largest(xp.clip(batch.p, floor, 1.0 - floor), top, xp)
+        return 0.0 - xp.sum((p * (1.0 - p)) ** gamma, axis=1)
+    first = xp.exp(gamma * (xp.max(batch.log_p, axis=1) + log_error(batch)))
+    if top == 1:
+        return 0.0 - first
+    # p (1 - p) grows with p up to 1/2, and no class but the first is beyond: the largest terms are those wanted
+    rest = batch.log_p[:, :-1]
+    terms = xp.exp(gamma * (rest + xp.log1p(-xp.exp(rest))))
+    return 0.0 - (first + xp.sum(largest(terms, top - 1, xp), axis=1))
+
+
+def confidence(batch: Batch) -> Any:
+    """The column ``confidence`` of the outputs."""
+    return batch.confidence
+
+
+def column(batch: Batch, *, column: str = "") -> Any:
+    """The column of ``outputs.scores`` that ``column`` names: any external score, to be fitted and combined."""
+    return batch.scores[column]

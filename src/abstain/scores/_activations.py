@@ -1,4 +1,4 @@
-"""ASH and SCALE: energy after pruning or scaling the features."""
+"""Scores after a change of the features: ReAct, DICE, ASH, SCALE; and the gradient of the last layer."""
 
 from __future__ import annotations
 
@@ -7,9 +7,42 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import fraction
+from abstain.outputs import Outputs
+from abstain.scores import _moments
 from abstain.scores._arrays import astype, kth_largest, logsumexp
 from abstain.scores._batch import Batch
-from abstain.scores._score import Score
+
+
+def react(batch: Batch, state: dict[str, Any]) -> Any:
+    """LSE(W min(h, c) + b), c the quantile ``quantile`` of all entries of all fit features together."""
+    xp = batch.xp
+    clipped = xp.where(batch.features < state["clip"], batch.features, xp.zeros_like(batch.features) + state["clip"])
+    return logsumexp(batch.logits_of(clipped), xp)
+
+
+def fit_react(outputs: Outputs, *, quantile: float = 0.9) -> dict[str, Any]:
+    """Return the value at which features are clipped."""
+    features: Any = outputs.features
+    level = fraction(quantile, "quantile")
+    clip = np.quantile(np.asarray(features, dtype=np.float64), level)
+    return {"clip": np.float64(clip), "n_features": np.int64(features.shape[1])}
+
+
+def dice(batch: Batch, state: dict[str, Any]) -> Any:
+    """LSE((W * M) h + b), M = 1 where the mean contribution V_kj = W_kj mean(h_j) is above its ``sparsity`` quantile.
+
+    ``sparsity=0.9`` keeps the tenth of the weights that contribute most; the quantile is that of all entries of V.
+    """
+    return logsumexp(batch.logits_of(batch.features, (state["weight"], state["bias"])), batch.xp)
+
+
+def fit_dice(outputs: Outputs, *, sparsity: float = 0.9) -> dict[str, Any]:
+    """Return the weights that are kept."""
+    weight, bias = (np.asarray(part) for part in outputs.head)
+    contribution = weight * _moments.mean(outputs.features)[None, :]
+    kept = contribution > np.quantile(contribution, fraction(sparsity, "sparsity"))
+    return {"weight": weight * kept, "bias": bias.copy(), "n_features": np.int64(weight.shape[1])}
+
 
 #: exp of more would not leave room for the product with W; reached only where fewer than 1 in 600 units are kept.
 LARGEST_EXPONENT = 600.0
@@ -102,26 +135,12 @@ def _factor(total: Any, strongest: Any, xp: Any) -> Any:
     return xp.exp(xp.where(empty, xp.zeros_like(ratio), ratio))
 
 
-_DJURISIC = "Djurisic et al., Extremely simple activation shaping for out-of-distribution detection, ICLR 2023"
-_GRID = {"percentile": (0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)}
+def gradnorm(batch: Batch) -> Any:
+    """||h||_1 sum_k |K p_k - 1|, the L1 norm of d/dW of sum_k -log p_k.
 
-SCORES = (
-    *(
-        Score(name, title, function, ("features", "head"), _DJURISIC, "(-inf, inf)", grid=_GRID, cost="d K")
-        for name, title, function in (
-            ("ash_p", "Activation shaping by pruning (ASH-P)", ash_p),
-            ("ash_b", "Activation shaping by binarizing (ASH-B)", ash_b),
-            ("ash_s", "Activation shaping by scaling (ASH-S)", ash_s),
-        )
-    ),
-    Score(
-        "scale",
-        "Activation scaling (SCALE)",
-        scale,
-        ("features", "head"),
-        "Xu et al., Scaling for training time and post-hoc out-of-distribution detection enhancement, ICLR 2024",
-        "(-inf, inf)",
-        grid=_GRID,
-        cost="d K",
-    ),
-)
+    The gradient is the outer product of (K p - 1) and h, whose L1 norm is a product of two norms: no backward pass.
+    The target is uniform and not normalised, so the value is K times that of a mean over classes.
+    """
+    xp = batch.xp
+    p = batch.by_size.p
+    return xp.sum(xp.abs(batch.features), axis=1) * xp.sum(xp.abs(p.shape[1] * p - 1.0), axis=1)
