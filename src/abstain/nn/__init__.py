@@ -14,19 +14,22 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(lacking("abstain.nn", "PyTorch", extra="torch"), name=error.name) from error
 
-from abstain.nn._bayesian import bayesian_aurc_loss
-from abstain.nn._confidnet import ConfidenceHead, confidnet_loss
 from abstain.nn._crl import CorrectnessRankingLoss, crl_loss
 from abstain.nn._cwsa import CWSALoss, smooth_cwsa
-from abstain.nn._deep_gamblers import DeepGamblersLoss, deep_gamblers_loss, reservation_confidence
-from abstain.nn._devries import DeVriesLoss, devries_losses
 from abstain.nn._extract import extract, final_linear
-from abstain.nn._gradnorm import gradnorm
-from abstain.nn._gram import GramStatistics, fit_gram, gram_score
-from abstain.nn._odin import odin
+from abstain.nn._learned_confidence import (
+    ConfidenceHead,
+    DeepGamblersLoss,
+    DeVriesLoss,
+    confidnet_loss,
+    deep_gamblers_loss,
+    devries_losses,
+    reservation_confidence,
+)
+from abstain.nn._model_scores import GramStatistics, fit_gram, gradnorm, gram_score, odin
 from abstain.nn._passes import dropout_active, ensemble_logits, mc_dropout, passes_confidence
-from abstain.nn._rank_losses import AUGRCLoss, AURCLoss, SELELoss, rank_weighted_loss
-from abstain.nn._weights import loss_weights
+from abstain.nn._rank_losses import AUGRCLoss, AURCLoss, SELELoss, bayesian_aurc_loss, rank_weighted_loss
+from abstain.nn._rank_weights import loss_weights
 
 if TYPE_CHECKING:
     from abstain.nn._callback import SelectiveCheckpoint as SelectiveCheckpoint

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from abstain._checks import closest
 
 #: By name, or a function from logits (..., n, K) to confidences (..., n).
 Confidence: TypeAlias = str | Callable[[Tensor], Tensor]
+
+
+_NO_LABEL = -(2**31)  # cross-entropy would skip -100 in silence
 
 
 def at_least_float32(tensor: Tensor) -> Tensor:
@@ -81,3 +84,30 @@ def confidence_of(confidence: Confidence, logits: Tensor, log_p: Tensor) -> Tens
         return NAMED[confidence](log_p.detach(), logits.detach())
     with torch.no_grad():
         return confidence(logits)
+
+
+def nll(log_p: Tensor, target: Tensor) -> Tensor:
+    """Return -log p of the true class per sample; one kernel, and a label of -100 is out of range like any other."""
+    return nn.functional.nll_loss(log_p, target, reduction="none", ignore_index=_NO_LABEL)
+
+
+def hits(logits: Tensor, target: Tensor) -> Tensor:
+    """Return 1 where the largest logit is that of the label, else 0; a label that is no class is out of range."""
+    return nn.functional.one_hot(logits.argmax(dim=-1), logits.shape[-1]).gather(1, target[:, None]).squeeze(1)
+
+
+def check_batch(logits: Tensor, target: Tensor, least: int = 1) -> None:
+    """Refuse logits and labels that do not belong together, or are too few for a mean."""
+    check_tensors(logits=logits, target=target)
+    if logits.ndim != 2 or target.ndim != 1 or logits.shape[0] != target.shape[0]:
+        shapes = f"logits: {tuple(logits.shape)}, target: {tuple(target.shape)}"
+        raise ValueError(f"shapes do not fit ({shapes}); give logits (n, n_classes) and class indices (n,)")
+    if logits.shape[0] < least:
+        raise ValueError("logits is empty; at least one sample is needed, so leave this batch out")
+
+
+def check_tensors(**given: Any) -> None:
+    """Refuse what is no tensor, such as a list of class names."""
+    for name, each in given.items():
+        if not isinstance(each, Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(each).__name__}; labels are class indices from 0 on")

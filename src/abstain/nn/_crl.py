@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from abstain.nn._confidence import at_least_float32
-from abstain.nn._rank_losses import check_batch, hits
+from abstain.nn._confidence import at_least_float32, check_batch, hits
 
 
 def crl_loss(confidence: Tensor, correctness: Tensor) -> Tensor:

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from abstain._checks import fraction, not_negative, one_of, positive
-from abstain.nn._confidence import at_least_float32, largest_and
-from abstain.nn._rank_losses import check_batch, hits
+from abstain.nn._confidence import at_least_float32, check_batch, hits, largest_and
 
 Denominator = Literal["accepted", "all"]
 Correctness = Literal["soft", "hard"]

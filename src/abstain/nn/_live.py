@@ -16,8 +16,8 @@ from abstain._checks import UnmetNeed, one_of
 from abstain.blocks import TieBlocks
 from abstain.metrics import Metric
 from abstain.nn import _histogram as histogram
-from abstain.nn._confidence import NAMED, Confidence, check_confidence, in_float64
-from abstain.nn._rank_losses import SampleLoss, check_batch, check_tensors, nll
+from abstain.nn._confidence import NAMED, Confidence, check_batch, check_confidence, check_tensors, in_float64, nll
+from abstain.nn._rank_losses import SampleLoss
 from abstain.summaries import Key, Scale, Summary, bounds_of, lacking
 
 _COMPACT = 1 << 16

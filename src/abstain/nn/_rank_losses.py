@@ -1,21 +1,21 @@
-"""Losses whose value is a rank metric of the batch: AURC, SELE and AUGRC."""
+"""Losses whose value is a rank metric of the batch: AURC, SELE and AUGRC; and AURC expected over models."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
 
 from abstain._checks import one_of
-from abstain.nn._confidence import Confidence, at_least_float32, check_confidence, confidence_of
-from abstain.nn._distributed import gather_vector, own_part
-from abstain.nn._weights import RankEstimator, Ties, weights_per
+from abstain.nn._confidence import Confidence, at_least_float32, check_batch, check_confidence, confidence_of, nll
+from abstain.nn._rank_weights import RankEstimator, Ties, gather_vector, own_part, weights_per
 
 Reduction = Literal["mean", "none"]
 _REDUCTIONS = get_args(Reduction)
-_NO_LABEL = -(2**31)  # cross-entropy would skip -100 in silence
+
 #: From logits (n, K) and labels (n,) to losses (n,) with gradient.
 SampleLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 
@@ -132,33 +132,6 @@ class _RankLoss(nn.Module):
 
     def extra_repr(self) -> str:
         return f"estimator={self.estimator!r}, confidence={self.confidence!r}, ties={self.ties!r}"
-
-
-def nll(log_p: Tensor, target: Tensor) -> Tensor:
-    """Return -log p of the true class per sample; one kernel, and a label of -100 is out of range like any other."""
-    return nn.functional.nll_loss(log_p, target, reduction="none", ignore_index=_NO_LABEL)
-
-
-def hits(logits: Tensor, target: Tensor) -> Tensor:
-    """Return 1 where the largest logit is that of the label, else 0; a label that is no class is out of range."""
-    return nn.functional.one_hot(logits.argmax(dim=-1), logits.shape[-1]).gather(1, target[:, None]).squeeze(1)
-
-
-def check_batch(logits: Tensor, target: Tensor, least: int = 1) -> None:
-    """Refuse logits and labels that do not belong together, or are too few for a mean."""
-    check_tensors(logits=logits, target=target)
-    if logits.ndim != 2 or target.ndim != 1 or logits.shape[0] != target.shape[0]:
-        shapes = f"logits: {tuple(logits.shape)}, target: {tuple(target.shape)}"
-        raise ValueError(f"shapes do not fit ({shapes}); give logits (n, n_classes) and class indices (n,)")
-    if logits.shape[0] < least:
-        raise ValueError("logits is empty; at least one sample is needed, so leave this batch out")
-
-
-def check_tensors(**given: Any) -> None:
-    """Refuse what is no tensor, such as a list of class names."""
-    for name, each in given.items():
-        if not isinstance(each, Tensor):
-            raise TypeError(f"{name} must be a tensor, got {type(each).__name__}; labels are class indices from 0 on")
 
 
 class AURCLoss(_RankLoss):
@@ -300,3 +273,71 @@ class AUGRCLoss(_RankLoss):
         distributed: bool = False,
     ) -> None:
         super().__init__(confidence, loss, ties, unit_mean, distributed)
+
+
+def bayesian_aurc_loss(
+    logits: Tensor,
+    target: Tensor,
+    estimator: RankEstimator = "harmonic",
+    *,
+    confidence: Confidence = "msp",
+    ranking: Literal["own", "predictive"] = "own",
+    ties: Ties = "order",
+) -> Tensor:
+    r"""Return the AURC expected over posterior samples of the model, E_f[AURC(f)], by Monte Carlo.
+
+    .. math:: \mathbb E_{f \sim P(f \mid D)}[\text{AURC}(f)] \approx
+              \frac1S\sum_{s=1}^S \frac1n\sum_{i=1}^n \hat\alpha_{r_{is}}\,\bigl(-\ln p^{(s)}_{i,y_i}\bigr)
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n_models, n_samples, n_classes)
+        One slice per posterior sample (dropout mask, ensemble member, ...).
+    target : Tensor of shape (n_samples,)
+        Class indices.
+    estimator : {"harmonic", "log", "plugin", "sele", "augrc"}
+        Whose weights, see :func:`loss_weights`.
+    confidence : str or callable
+        As in :class:`AURCLoss`.
+    ranking : {"own", "predictive"}
+        ``"own"``: each model ranks by its own confidence, as the formula says. ``"predictive"``: all are ranked by
+        the confidence of the mean probabilities, which is the reject option that a deployed ensemble has.
+    ties : {"order", "exact"}
+
+    Returns
+    -------
+    Tensor
+        Scalar with gradient to all slices; lower is better.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not fit, unknown options.
+
+    References
+    ----------
+    Zhou et al. (2025), ICML: Eq. 37 and 38.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain import nn
+    >>> one = torch.tensor([[2.0, 0.0], [0.0, 1.0], [0.0, 0.5]])
+    >>> target = torch.tensor([0, 1, 0])
+    >>> nn.bayesian_aurc_loss(torch.stack([one, one]), target) == nn.AURCLoss()(one, target)
+    tensor(True)
+    """
+    check_confidence(confidence)
+    one_of(ranking, ("own", "predictive"), "ranking")
+    if logits.ndim != 3 or target.ndim != 1 or logits.shape[1] != len(target):
+        shapes = f"logits: {tuple(logits.shape)}, target: {tuple(target.shape)}"
+        raise ValueError(f"shapes do not fit ({shapes}); give logits (n_models, n, n_classes) and class indices (n,)")
+    logits = at_least_float32(logits)
+    log_p = logits.log_softmax(dim=-1)
+    loss = -log_p.gather(-1, target[None, :, None].expand(len(logits), -1, 1)).squeeze(-1)
+    if ranking == "own":
+        score = confidence_of(confidence, logits, log_p)
+    else:
+        mean = log_p.detach().logsumexp(dim=0) - math.log(len(logits))
+        score = confidence_of(confidence, mean, mean).expand_as(loss)
+    return rank_weighted_loss(loss, score, estimator, ties=ties)

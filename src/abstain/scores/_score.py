@@ -113,7 +113,10 @@ class Score:
     @cached_property
     def fit_function(self) -> Callable[..., dict[str, Any]] | None:
         """``fit_function(outputs, **options)`` returns the arrays that the score keeps from the fit data."""
-        return self.fit_name and getattr(import_module(f"abstain.scores._{self.module}"), self.fit_name)
+        if self.fit_name is None:
+            return None
+        found: Callable[..., dict[str, Any]] = getattr(import_module(f"abstain.scores._{self.module}"), self.fit_name)
+        return found
 
     @property
     def needs(self) -> str:

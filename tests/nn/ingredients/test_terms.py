@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from abstain.nn import ingredients
-from abstain.nn.ingredients import _operations as operations
+from abstain.nn.ingredients import _augmix as operations
 from abstain.nn.ingredients import _pixmix as pixmix
 
 Y = torch.tensor([0, 1, 2, 1])

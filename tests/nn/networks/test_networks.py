@@ -122,7 +122,7 @@ def test_narrow_shortcuts_keep_memory_and_values(layout):
     """
     code = f"""
 import torch
-from abstain.nn.networks._residual import conv
+from abstain.nn.networks._build import conv
 torch.manual_seed(0)
 layer, held = conv(4, 8, 1, 2).to(memory_format={layout}), []
 plain = torch.nn.Conv2d(4, 8, 1, 2, bias=False).double()

@@ -1,14 +1,13 @@
 """Pictures to train and test on: readers without pickle, splits that are declared, and shifts."""
 
-from abstain.nn.data._classes import CLASS_NAMES as CLASS_NAMES
-from abstain.nn.data._classes import SUPER_CLASSES as SUPER_CLASSES
 from abstain.nn.data._corruptions import CORRUPTIONS as CORRUPTIONS
 from abstain.nn.data._corruptions import corrupt, corrupted
-from abstain.nn.data._images import Files, Images
+from abstain.nn.data._images import Files, Images, synthetic
 from abstain.nn.data._jpeg import jpeg as jpeg
 from abstain.nn.data._load import known, load
+from abstain.nn.data._shifts import CLASS_NAMES as CLASS_NAMES
+from abstain.nn.data._shifts import SUPER_CLASSES as SUPER_CLASSES
 from abstain.nn.data._shifts import foreign, hold_out
-from abstain.nn.data._synthetic import synthetic
 from abstain.nn.data._task import Task, TestSet, task
 
 __all__ = ["Files", "Images", "Task", "TestSet", "corrupt", "corrupted", "foreign", "hold_out", "known", "load"]

@@ -10,10 +10,87 @@ import torch
 from torch import Tensor, nn
 
 from abstain._checks import one_of, whole
-from abstain.nn.data import _fields as fields
 from abstain.nn.data._images import Images
 from abstain.nn.data._jpeg import jpeg
 from abstain.nn.ingredients._terms import check_pictures
+
+
+def filtered(x: Tensor, kernel: Tensor) -> Tensor:
+    """Filter each channel by a kernel (k, k), borders reflected."""
+    channels, half = x.shape[1], kernel.shape[-1] // 2
+    weight = kernel.to(x).expand(channels, 1, *kernel.shape)
+    mode = "reflect" if half < min(x.shape[2:]) else "replicate"
+    padded = nn.functional.pad(x, (half, half, half, half), mode=mode)
+    result: Tensor = nn.functional.conv2d(padded, weight, groups=channels)
+    return result
+
+
+def gaussian(sigma: float) -> Tensor:
+    """Kernel of a Gaussian, cut at four deviations."""
+    half = max(int(4.0 * sigma + 0.5), 1)
+    line = torch.exp(-0.5 * (torch.arange(-half, half + 1) / max(sigma, 1e-6)) ** 2)
+    kernel = torch.outer(line, line)
+    return kernel / kernel.sum()
+
+
+def disc(radius: float, sigma: float) -> Tensor:
+    """Kernel of a disc of pixels within a radius, softened by a Gaussian."""
+    half = max(math.ceil(radius), 1)
+    side = torch.arange(-half, half + 1)
+    inside = (side[:, None] ** 2 + side**2 <= radius**2).float()
+    soft = gaussian(sigma)
+    kernel = nn.functional.conv2d(inside[None, None], soft[None, None], padding=soft.shape[-1] - 1)[0, 0]
+    return kernel / kernel.sum()
+
+
+def resampled(x: Tensor, rows: Tensor, columns: Tensor, border: str = "reflection") -> Tensor:
+    """Read each picture at real pixel positions (n, height, width), bilinearly."""
+    height, width = x.shape[2:]
+    grid = torch.stack([(2.0 * columns + 1.0) / width - 1.0, (2.0 * rows + 1.0) / height - 1.0], dim=-1)
+    found: Tensor = nn.functional.grid_sample(x, grid.to(x), mode="bilinear", padding_mode=border, align_corners=False)
+    return found
+
+
+def positions(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows and columns of all pixels, (1, height, width)."""
+    height, width = x.shape[2:]
+    rows, columns = torch.meshgrid(
+        torch.arange(height, dtype=torch.float32), torch.arange(width, dtype=torch.float32), indexing="ij"
+    )
+    return rows[None], columns[None]
+
+
+def streaked(x: Tensor, radius: float, sigma: float, angle: Tensor) -> Tensor:
+    """Motion blur: a mean along a line from each pixel, its weights half a Gaussian; an angle per picture."""
+    rows, columns = positions(x)
+    steps = range(2 * math.ceil(radius) + 1)
+    weights = [math.exp(-(step**2) / (2.0 * sigma**2)) for step in steps]
+    down, across = torch.sin(angle)[:, None, None], torch.cos(angle)[:, None, None]
+    total = torch.zeros_like(x)
+    for step, weight in zip(steps, weights, strict=True):
+        if weight > 1e-4:
+            total += weight * resampled(x, rows + step * down, columns + step * across)
+    return total / sum(weight for weight in weights if weight > 1e-4)
+
+
+def zoomed(x: Tensor, factor: float) -> Tensor:
+    """Enlarge about the centre."""
+    rows, columns = positions(x)
+    middle_row, middle_column = (x.shape[2] - 1) / 2.0, (x.shape[3] - 1) / 2.0
+    rows, columns = (rows - middle_row) / factor + middle_row, (columns - middle_column) / factor + middle_column
+    return resampled(x, rows.expand(len(x), -1, -1), columns.expand(len(x), -1, -1))
+
+
+def _octaves(n: int, size: int, decay: float, generator: torch.Generator) -> Tensor:
+    """Random clouds in [0, 1], (n, 1, size, size): octaves of noise, each weaker by ``decay`` and twice as fine."""
+    total = torch.zeros(n, 1, size, size)
+    for octave in range(max(int(math.log2(size)), 1)):
+        coarse = torch.rand(n, 1, (1 << octave) + 2, (1 << octave) + 2, generator=generator) - 0.5
+        fine = nn.functional.interpolate(coarse, size=(size, size), mode="bicubic", align_corners=True)
+        total += fine / decay**octave
+    low, high = total.amin(dim=(1, 2, 3), keepdim=True), total.amax(dim=(1, 2, 3), keepdim=True)
+    return (total - low) / (high - low).clamp_min(1e-9)
+
 
 _CHUNK = 500
 
@@ -33,44 +110,44 @@ def _impulse_noise(x: Tensor, c: float, g: torch.Generator) -> Tensor:
 
 
 def _defocus_blur(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
-    return fields.filtered(x, fields.disc(c[0] * _unit(x), c[1] * _unit(x)))
+    return filtered(x, disc(c[0] * _unit(x), c[1] * _unit(x)))
 
 
 def _glass_blur(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
     """Blur, read every pixel from a random neighbour, several times, and blur again."""
     sigma, reach, times = c
-    kernel = fields.gaussian(sigma * _unit(x))
-    x = fields.filtered(x, kernel)
+    kernel = gaussian(sigma * _unit(x))
+    x = filtered(x, kernel)
     n, channels, height, width = x.shape
     reach = max(round(reach * _unit(x)), 1)
-    rows, columns = (each.long() for each in fields.positions(x))
+    rows, columns = (each.long() for each in positions(x))
     for _ in range(times):
         down, across = (torch.randint(-reach, reach + 1, (n, height, width), generator=g) for _ in range(2))
         index = (rows + down).clamp(0, height - 1) * width + (columns + across).clamp(0, width - 1)
         index = index.reshape(n, 1, -1).expand(-1, channels, -1).to(x.device)
         x = x.flatten(2).gather(2, index).reshape(x.shape)
-    return fields.filtered(x, kernel)
+    return filtered(x, kernel)
 
 
 def _motion_blur(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
     angle = (torch.rand(len(x), generator=g) - 0.5) * (math.pi / 2.0)
-    return fields.streaked(x, c[0] * _unit(x), c[1] * _unit(x), angle)
+    return streaked(x, c[0] * _unit(x), c[1] * _unit(x), angle)
 
 
 def _zoom_blur(x: Tensor, c: float, g: torch.Generator) -> Tensor:
     """Mean of the picture and of its enlargements by 1, 1.01, ... up to c."""
     factors = [1.0 + 0.01 * step for step in range(round((c - 1.0) * 100.0) + 1)]
-    return torch.stack([x, *(fields.zoomed(x, factor) for factor in factors)]).mean(dim=0)
+    return torch.stack([x, *(zoomed(x, factor) for factor in factors)]).mean(dim=0)
 
 
 def _snow(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
     """Flakes from noise, enlarged, cut off below a bound and blown; the scene behind is paler."""
     mean, spread, zoom, bound, radius, sigma, scene = c
     flakes = mean + spread * torch.randn(len(x), 1, *x.shape[2:], generator=g)
-    flakes = fields.zoomed(flakes, zoom)
+    flakes = zoomed(flakes, zoom)
     flakes = torch.where(flakes < bound, 0.0, flakes).clamp(0.0, 1.0)
     angle = -(0.75 - 0.5 * torch.rand(len(x), generator=g)) * math.pi
-    flakes = fields.streaked(flakes, radius * _unit(x), sigma * _unit(x), angle).to(x)
+    flakes = streaked(flakes, radius * _unit(x), sigma * _unit(x), angle).to(x)
     grey = x.mean(dim=1, keepdim=True)
     x = scene * x + (1.0 - scene) * torch.maximum(x, 1.5 * grey + 0.5)
     return x + flakes + flakes.flip(2, 3)
@@ -105,7 +182,7 @@ def _elastic_transform(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
     """A random affine map of three points, then a smooth field of displacements; lengths as shares of the side."""
     strength, smooth, affine = (each * x.shape[2] for each in c)
     n = len(x)
-    rows, columns = fields.positions(x)
+    rows, columns = positions(x)
     middle = (x.shape[2] - 1) / 2.0
     third = x.shape[2] / 3.0
     corners = torch.tensor([[third, third, 1.0], [third, -third, 1.0], [-third, -third, 1.0]])
@@ -115,8 +192,8 @@ def _elastic_transform(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
     target = torch.einsum("nhwk,nkj->nhwj", place, maps) + middle
     if strength > 0.0:
         field = 2.0 * torch.rand(n, 2, *x.shape[2:], generator=g) - 1.0
-        target = target + strength * fields.filtered(field, fields.gaussian(smooth)).permute(0, 2, 3, 1)
-    return fields.resampled(x, target[..., 0], target[..., 1])
+        target = target + strength * filtered(field, gaussian(smooth)).permute(0, 2, 3, 1)
+    return resampled(x, target[..., 0], target[..., 1])
 
 
 def _pixelate(x: Tensor, c: float, g: torch.Generator) -> Tensor:
@@ -138,7 +215,7 @@ def _uniform(x: Tensor, g: torch.Generator) -> Tensor:
 
 
 def _clouds(x: Tensor, decay: float, g: torch.Generator) -> Tensor:
-    return fields.clouds(len(x), max(x.shape[2:]), decay, g)[..., : x.shape[2], : x.shape[3]]
+    return _octaves(len(x), max(x.shape[2:]), decay, g)[..., : x.shape[2], : x.shape[3]]
 
 
 def _unit(x: Tensor) -> float:

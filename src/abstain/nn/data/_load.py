@@ -9,8 +9,7 @@ from pathlib import Path
 from abstain._checks import closest
 from abstain.nn.data import _readers as readers
 from abstain.nn.data import _shifted_sets as shifted
-from abstain.nn.data._images import Images
-from abstain.nn.data._synthetic import synthetic
+from abstain.nn.data._images import Images, synthetic
 
 #: Where named data sets lie.
 SETTING = "ABSTAIN_DATA"

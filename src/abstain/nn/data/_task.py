@@ -9,11 +9,10 @@ from typing import Any
 import torch
 
 from abstain._checks import closest
-from abstain.nn.data._classes import SUPER_CLASSES
 from abstain.nn.data._corruptions import CORRUPTIONS, LEVELS, corrupted
 from abstain.nn.data._images import Images
 from abstain.nn.data._load import load
-from abstain.nn.data._shifts import foreign, hold_out, named, statistics_of
+from abstain.nn.data._shifts import SUPER_CLASSES, foreign, hold_out, named, statistics_of
 
 #: The split is one for all runs, so that they can be compared: its seed is not theirs.
 _SPLIT_SEED = 20

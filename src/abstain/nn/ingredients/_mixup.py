@@ -1,14 +1,15 @@
-"""Mixup and RegMixup: convex combinations of a batch with itself, shuffled."""
+"""Mixup, RegMixup and CutMix: batches combined with themselves, shuffled."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from abstain._checks import generator
-from abstain.nn.ingredients._terms import Part, Seed, check_positive, cross_entropy, mixed_cross_entropy
+from abstain.nn.ingredients._terms import Part, Seed, check_positive, check_share, cross_entropy, mixed_cross_entropy
 
 
 def mixup(x: Tensor, y: Tensor, alpha: float, rng: Seed = None) -> tuple[Tensor, Tensor, float]:
@@ -146,3 +147,101 @@ class RegMixup:
             Part(x, lambda logits: cross_entropy(logits, y), clean=True),
             Part(mixed, lambda logits: mixed_cross_entropy(logits, y, other, share), weight=eta),
         )
+
+
+def cutmix(x: Tensor, y: Tensor, alpha: float = 1.0, rng: Seed = None) -> tuple[Tensor, Tensor, float]:
+    r"""Return a batch with a pasted rectangle, the labels of its source, and the share of area that was kept.
+
+    The rectangle has sides :math:`W\sqrt{1-\lambda}` and :math:`H\sqrt{1-\lambda}`, rounded down, with
+    :math:`\lambda \sim \text{Beta}(\alpha, \alpha)`, a centre drawn uniformly, and is clipped at the border. The share
+    is then one minus its area over W H.
+
+    Parameters
+    ----------
+    x : Tensor of shape (n_samples, channels, height, width)
+    y : Tensor of shape (n_samples,)
+    alpha : float
+        Above 0.
+    rng : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    mixed, other, share : Tensor, Tensor, float
+        As for :func:`mixup`.
+
+    Raises
+    ------
+    ValueError
+        An alpha that is not positive; no pictures.
+
+    References
+    ----------
+    Yun et al. (2019), ICCV: Section 3.1 and Algorithm 1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain.nn.ingredients import cutmix
+    >>> x = torch.stack([torch.zeros(1, 4, 4), torch.ones(1, 4, 4)])
+    >>> mixed, other, share = cutmix(x, torch.tensor([0, 1]), rng=2)
+    >>> float(mixed[0].mean()) == 1.0 - share if other[0] == 1 else True
+    True
+    """
+    check_positive(alpha=alpha)
+    if x.ndim != 4:
+        raise ValueError(f"cutmix cuts pictures, but x has shape {tuple(x.shape)}; give (n, channels, height, width)")
+    source = generator(rng)
+    height, width = x.shape[2:]
+    side = math.sqrt(1.0 - source.beta(alpha, alpha))
+    order = torch.as_tensor(source.permutation(len(y)), device=x.device)
+    row, column = int(source.integers(height)), int(source.integers(width))
+    half_height, half_width = int(height * side) // 2, int(width * side) // 2
+    rows = slice(max(row - half_height, 0), min(row + half_height, height))
+    columns = slice(max(column - half_width, 0), min(column + half_width, width))
+    mixed = x.clone()
+    mixed[:, :, rows, columns] = x[order][:, :, rows, columns]
+    area = (rows.stop - rows.start) * (columns.stop - columns.start)
+    return mixed, y[order.to(y.device)], 1.0 - area / (height * width)
+
+
+@dataclass(frozen=True)
+class CutMix:
+    """Cross-entropy of a batch with pasted rectangles; with some chance, else of the batch itself.
+
+    Parameters
+    ----------
+    alpha : float
+        Of the Beta distribution; 1, uniform, in the paper.
+    chance : float in [0, 1]
+        That a batch is cut; .5 on CIFAR (authors and OpenOOD).
+    weight : float
+        In the sum of all terms.
+
+    References
+    ----------
+    Yun et al. (2019), ICCV.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain.nn.ingredients import CutMix
+    >>> x, y = torch.rand(4, 3, 8, 8), torch.tensor([0, 1, 1, 0])
+    >>> CutMix(chance=0.0).draw(x, y, rng=0)[0].clean
+    True
+    """
+
+    alpha: float = 1.0
+    chance: float = 0.5
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive(alpha=self.alpha)
+        check_share(chance=self.chance)
+
+    def draw(self, x: Tensor, y: Tensor, rng: Seed = None) -> tuple[Part, ...]:
+        """Return the batch, cut or not."""
+        source = generator(rng)
+        if source.random() >= self.chance:
+            return (Part(x, lambda logits: cross_entropy(logits, y), clean=True),)
+        mixed, other, share = cutmix(x, y, self.alpha, source)
+        return (Part(mixed, lambda logits: mixed_cross_entropy(logits, y, other, share)),)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from abstain._checks import fraction, generator, positive
-from abstain.nn._rank_losses import check_batch
+from abstain.nn._confidence import check_batch
 
 #: Any seed or generator of NumPy.
 Seed = Any

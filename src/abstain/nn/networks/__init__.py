@@ -1,6 +1,6 @@
 """Networks of the papers, in any width; any other module as one of them."""
 
-from abstain.nn.networks._catalogue import build, names, parameters
+from abstain.nn.networks._build import build, names, parameters
 from abstain.nn.networks._network import Network, Normalise, adapt
 
 __all__ = ["Network", "Normalise", "adapt", "build", "names", "parameters"]

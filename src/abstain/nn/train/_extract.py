@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from abstain.nn._gram import GramStatistics, fit_gram, gram_score
-from abstain.nn._odin import odin
+from abstain.nn._model_scores import GramStatistics, fit_gram, gram_score, odin
 from abstain.nn._passes import DROPOUT, evaluation_mode, mc_dropout
 from abstain.nn.data import Images
 from abstain.nn.networks import Network

@@ -27,10 +27,9 @@ from abstain.nn.data import Task
 from abstain.nn.networks import Network, build
 from abstain.nn.train._extract import Extractor
 from abstain.nn.train._learner import Learner
-from abstain.nn.train._module import StageModule, terms_of
 from abstain.nn.train._recipes import WORDING, agrees, as_table, essence
 from abstain.nn.train._settings import Recipe, Stage
-from abstain.nn.train._settle import settle
+from abstain.nn.train._stage import StageModule, settle, terms_of
 from abstain.outputs import write_outputs
 from abstain.study import Run, SavedSet, add_run, read_study
 

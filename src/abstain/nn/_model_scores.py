@@ -1,16 +1,143 @@
-"""Gram matrices: whether the layers' channels correlate as they did on training data of the predicted class."""
+"""Scores that need the model itself: GradNorm over all parameters, ODIN, Gram matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
 
-from abstain.nn._confidence import in_float64
+from abstain._checks import positive
+from abstain.nn._confidence import at_least_float32, in_float64
 from abstain.nn._passes import device_of, evaluation_mode
+
+
+def gradnorm(
+    model: nn.Module,
+    inputs: Tensor,
+    *,
+    parameters: Callable[[str], bool] | None = None,
+    chunk_size: int | None = 16,
+) -> Tensor:
+    r"""Return the L1 norm of each sample's gradient of the cross-entropy to the uniform distribution.
+
+    .. math:: s = \sum_{\theta} \Bigl|\frac{\partial}{\partial\theta} \sum_{k=1}^K -\ln p_k(x)\Bigr|
+
+    Parameters
+    ----------
+    model : nn.Module
+        From inputs to logits; evaluated in evaluation mode, its gradients are not touched.
+    inputs : Tensor of shape (n_samples, ...)
+        A batch as the model takes it.
+    parameters : callable, optional
+        Which parameters count, by name; default all. ``lambda name: name == "fc.weight"`` is the usual GradNorm of
+        the last layer, :math:`\|h\|_1 \sum_k |K p_k - 1|`, which needs no model but features and logits.
+    chunk_size : int, optional
+        Samples whose gradients are held at a time: memory is this many times the parameters.
+
+    Returns
+    -------
+    Tensor of shape (n_samples,)
+        In [0, inf), higher = surer.
+
+    Raises
+    ------
+    ValueError
+        No parameter is left.
+
+    References
+    ----------
+    Huang, Geng & Li (2021), NeurIPS.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain import nn
+    >>> model = torch.nn.Linear(2, 2, bias=False)
+    >>> model.weight.data = torch.eye(2)
+    >>> nn.gradnorm(model, torch.tensor([[0.0, 0.0], [2.0, 1.0]])).round(decimals=4)
+    tensor([0.0000, 2.7727])
+    """
+    named = dict(model.named_parameters())
+    chosen = {name: value.detach() for name, value in named.items() if parameters is None or parameters(name)}
+    if not chosen:
+        raise ValueError(f"parameters selects none of {', '.join(named) or 'none at all'}; GradNorm needs one at least")
+    rest = {name: value.detach() for name, value in named.items() if name not in chosen}
+    fixed = rest | {name: value.detach() for name, value in model.named_buffers()}
+
+    def to_uniform(varied: dict[str, Tensor], x: Tensor) -> Tensor:
+        logits = functional_call(model, {**fixed, **varied}, (x[None],))
+        value: Tensor = -at_least_float32(logits).log_softmax(dim=-1).sum()
+        return value
+
+    def norm(varied: dict[str, Tensor], x: Tensor) -> Tensor:
+        return torch.stack([at_least_float32(each).abs().sum() for each in grad(to_uniform)(varied, x).values()]).sum()
+
+    with evaluation_mode(model):
+        score: Tensor = vmap(norm, in_dims=(None, 0), chunk_size=chunk_size)(chosen, inputs.detach())
+    return score
+
+
+def odin(
+    model: nn.Module, inputs: Tensor, *, temperature: float = 1000.0, epsilon: float = 0.0014, std: Any = None
+) -> Tensor:
+    r"""Return the ODIN score of a batch, as a log-probability.
+
+    .. math:: \tilde x = x - \epsilon\,\text{sign}\bigl(\nabla_x -\ln p_{\hat y}(x; T)\bigr)/\text{std}, \qquad
+              s = \ln \max_k p_k(\tilde x; T), \quad p(x; T) = \text{softmax}(z(x)/T)
+
+    Parameters
+    ----------
+    model : nn.Module
+        From inputs to logits; evaluated in evaluation mode. Gradients of its parameters are neither used nor changed.
+    inputs : Tensor of shape (n_samples, ...)
+        A batch as the model takes it.
+    temperature : float
+        T > 0.
+    epsilon : float
+        Size of the step in the units of the picture before normalisation.
+    std : float or Tensor, optional
+        What inputs were divided by in normalisation, e.g. one number per channel of shape (3, 1, 1).
+
+    Returns
+    -------
+    Tensor of shape (n_samples,)
+        Float64, higher = surer. At T = 1000 probabilities differ by about one per cent of 1/K: a float32 probability
+        would tie many of them.
+
+    Raises
+    ------
+    ValueError
+        A temperature that is not positive.
+
+    References
+    ----------
+    Liang, Li & Srikant (2018), ICLR.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain import nn
+    >>> model = torch.nn.Linear(2, 2, bias=False)
+    >>> model.weight.data = torch.eye(2)
+    >>> nn.odin(model, torch.tensor([[2.0, 0.0]]), temperature=1.0, epsilon=0.5).exp()  # logits (2.5, -0.5)
+    tensor([0.9526], dtype=torch.float64)
+    """
+    temperature = positive(temperature, "temperature")
+    with evaluation_mode(model):
+        with torch.enable_grad():
+            x = inputs.detach().clone().requires_grad_()
+            log_p = (at_least_float32(model(x)) / temperature).log_softmax(dim=-1)
+            (gradient,) = torch.autograd.grad(-log_p.amax(dim=-1).sum(), x)
+        step = epsilon * gradient.sign()
+        with torch.no_grad():
+            logits = model(x.detach() - (step if std is None else step / torch.as_tensor(std, device=step.device)))
+    score: Tensor = (in_float64(logits) / temperature).log_softmax(dim=-1).amax(dim=-1)
+    return score
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,11 @@
-"""One stage of a recipe as a Lightning module."""
+"""One stage of a recipe: its batches, its steps as a Lightning module, and the weights that it leaves."""
 
 from __future__ import annotations
 
+import copy
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import lightning.pytorch as pl
@@ -11,14 +14,91 @@ import torch
 from torch import Tensor
 
 from abstain.nn._crl import CorrectnessRankingLoss
-from abstain.nn.data import Task
-from abstain.nn.ingredients import EMA, SAM, SWA, Clean, Draw, FriendlySAM, MixedSAM, PixMix, draw, mixing_set
+from abstain.nn._passes import evaluation_mode
+from abstain.nn.data import Images, Task
+from abstain.nn.ingredients import (
+    EMA,
+    SAM,
+    SWA,
+    Clean,
+    Draw,
+    FriendlySAM,
+    MixedSAM,
+    PixMix,
+    draw,
+    mixing_set,
+    reestimate_batch_norm,
+)
 from abstain.nn.ingredients._terms import Term
-from abstain.nn.train._batches import Order, Pictures, augmented
-from abstain.nn.train._learner import Learner
-from abstain.nn.train._objectives import Criterion
+from abstain.nn.train._learner import Criterion, Learner
 from abstain.nn.train._settings import DataSettings, PixMixSettings, Stage
-from abstain.nn.train._settle import accuracy, candidate
+
+
+class Pictures(torch.utils.data.Dataset[Any]):
+    """A set of pictures that gives whole batches: bytes, labels and positions."""
+
+    def __init__(self, images: Images) -> None:
+        self.images = images
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, rows: Any) -> dict[str, Tensor]:
+        index = torch.as_tensor(rows)
+        return {"pixels": self.images.take(index), "labels": self.images.labels[index], "index": index}
+
+
+class Order(torch.utils.data.Sampler[Any]):
+    """Batches of positions: a new order per epoch, and of every batch the share of one process."""
+
+    def __init__(self, n: int, batch: int, key: tuple[int, ...], rank: int = 0, world: int = 1) -> None:
+        if batch % world:
+            raise ValueError(f"batch={batch} cannot be shared by {world} processes; give a multiple")
+        self.n, self.batch, self.key, self.rank, self.world, self.epoch = n, min(batch, n), key, rank, world, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch begins."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return self.n // self.batch
+
+    def __iter__(self) -> Iterator[Any]:
+        order = np.random.default_rng([*self.key, self.epoch]).permutation(self.n)
+        for start in range(0, len(self) * self.batch, self.batch):
+            yield order[start : start + self.batch][self.rank :: self.world]
+
+
+def augmented(pixels: Tensor, settings: DataSettings, rng: np.random.Generator) -> Tensor:
+    """Return pictures in [0, 1], cropped, flipped and cut as the settings say, one draw per picture."""
+    x = pixels.float() / 255.0
+    n, _, height, width = x.shape
+    device = x.device
+    if settings.crop or settings.flip:
+        pad = settings.crop
+        padded = torch.nn.functional.pad(x, (pad, pad, pad, pad))
+        top, left = (torch.as_tensor(rng.integers(2 * pad + 1, size=(n, 1)), device=device) for _ in range(2))
+        flip = torch.as_tensor(rng.random((n, 1)) < (0.5 if settings.flip else 0.0), device=device)
+        rows = (top + torch.arange(height, device=device))[:, None, :, None]
+        columns = left + torch.arange(width, device=device)
+        columns = torch.where(flip, columns.flip(1), columns)[:, None, None, :]
+        sample = torch.arange(n, device=device)[:, None, None, None]
+        channel = torch.arange(x.shape[1], device=device)[None, :, None, None]
+        x = padded[sample, channel, rows, columns]
+    return _cut(x, settings, rng) if settings.cutout else x
+
+
+def _cut(x: Tensor, settings: DataSettings, rng: np.random.Generator) -> Tensor:
+    """Grey out a square around a random centre, clipped at the border, with a chance."""
+    n, _, height, width = x.shape
+    half = settings.cutout // 2
+    row, column = (torch.as_tensor(rng.integers(size, size=n), device=x.device)[:, None] for size in (height, width))
+    chosen = torch.as_tensor(rng.random(n) < settings.cutout_chance, device=x.device)[:, None, None]
+    rows, columns = torch.arange(height, device=x.device), torch.arange(width, device=x.device)
+    inside = (rows >= row - half) & (rows < row + half)
+    across = (columns >= column - half) & (columns < column + half)
+    hidden = (inside[:, :, None] & across[:, None, :] & chosen)[:, None]
+    return torch.where(hidden, x.mean(dim=(0, 2, 3), keepdim=True), x)
 
 
 def terms_of(stage: Stage, shape: tuple[int, int, int], cache: Any = None) -> list[Term]:
@@ -211,3 +291,55 @@ def _cosine(stage: Stage, epoch: float) -> float:
     place = math.floor(epoch) if stage.schedule == "cosine_epochs" else epoch
     share = 0.5 * (1.0 + math.cos(math.pi * min(place / stage.epochs, 1.0)))
     return stage.final_rate + (stage.rate - stage.final_rate) * share
+
+
+_REBN_BATCH = 128
+_BATCH = 500
+
+
+def settle(learner: Learner, module: StageModule) -> None:
+    """Give a learner the weights that the stage leaves."""
+    if module.best is not None:
+        learner.load_state_dict(module.best["weights"])
+    elif module.average is not None:
+        learner.load_state_dict(module.average.model.state_dict())
+        _reestimate(learner, module)
+
+
+def candidate(module: StageModule) -> Learner:
+    """Return a copy of what would be left if the training ended now."""
+    found = copy.deepcopy(module.learner)
+    average = module.average
+    if average is not None and (isinstance(average, EMA) or int(average.updates) > 0):
+        found.load_state_dict(average.model.state_dict())
+        _reestimate(found, module)
+    return found
+
+
+@torch.no_grad()
+def accuracy(learner: Learner, images: Images) -> float:
+    """Return the share of pictures that the network classifies right."""
+    device, right = next(learner.parameters()).device, 0
+    with evaluation_mode(learner):
+        for start in range(0, len(images), _BATCH):
+            rows = torch.arange(start, min(start + _BATCH, len(images)))
+            logits = learner.network(images.take(rows).to(device).float() / 255.0)
+            right += int((logits.argmax(dim=1).cpu() == images.labels[rows]).sum())
+    return right / len(images)
+
+
+def _reestimate(learner: Learner, module: StageModule) -> None:
+    """Batch norm of averaged weights, from one pass over the training set in clean pictures."""
+    if not module.stage.average.reestimate:
+        return
+    rng = np.random.default_rng([*module.key, 999])
+    device, train = next(learner.parameters()).device, module.images
+
+    def clean() -> Iterator[tuple[torch.Tensor]]:
+        order = torch.as_tensor(rng.permutation(len(train)))
+        for start in range(0, len(order), _REBN_BATCH):
+            rows = order[start : start + _REBN_BATCH]
+            if len(rows) > 1:
+                yield (augmented(train.take(rows).to(device), replace(module.data, cutout=0), rng),)
+
+    reestimate_batch_norm(learner.network, clean())
