@@ -27,5 +27,5 @@ def test_a_hundred_points_are_written_as_a_number():
     rng = np.random.default_rng(0)
     loss = (np.arange(1000) < 12).astype(float)
     scores = {"knows": -loss + 0.1 * rng.random(1000), "wrong": loss + 0.1 * rng.random(1000)}
-    line = next(each for each in abstain.compare(loss, scores).verdict() if "percentage points" in each)
+    line = next(each for each in abstain.compare(loss, scores).phrases() if "percentage points" in each)
     assert re.search(r"99\.\d % of the cases and wrong 0 %: 100 percentage points more \[\d[\d.]*, 100\]\.$", line)

@@ -77,7 +77,7 @@ def test_a_policy_by_costs_says_what_a_case_cost(tmp_path: Path, capsys: pytest.
     assert audited.cost == pytest.approx(cost)
     assert f"a case cost {cost:.3f}" in str(audited)
     assert "cost per case" in str(seen)
-    verdict = " ".join(str(seen.verdict()).split())
+    verdict = " ".join(str(seen.phrases()).split())
     assert "promises nothing, so no risk can break it and nothing will alarm" in verdict
     assert "cannot be told" not in verdict
     assert abstain.monitor(policy, wrong, new, accepted_only=True).cost is None

@@ -134,11 +134,11 @@ def test_a_difference_that_does_not_matter_is_called_so() -> None:
     loss = (rng.random(20000) > score**0.1).astype(float)
     found = abstain.compare(loss, {"whole": score, "rounded": np.round(score, 1)})
     assert found.differences[0].significant
-    first, second = found.verdict()[:2]
+    first, second = found.phrases()[:2]
     assert first.startswith("whole ranks better than rounded (AUGRC ")
     assert "lower, p" in first
     slight = abstain.compare(loss, {"a": score, "b": np.where(score < 0.02, 0.02 - score, score)})
-    line = next(each for each in slight.verdict() if "percentage point" in each)
+    line = next(each for each in slight.phrases() if "percentage point" in each)
     assert line.startswith("It matters little: at 5 % risk")
     assert not second.startswith("It matters little")
 
@@ -273,7 +273,7 @@ def test_a_page_from_few_labels_has_a_verdict(tmp_path: Path) -> None:
     loss = np.full(3000, np.nan)
     loss[plan.rows_to_label] = wrong[plan.rows_to_label]
     found = abstain.evaluate(loss=loss, confidence=score, plan=plan)
-    said = found.verdict()
+    said = found.phrases()
     few = found.provenance["few_labels"]
     assert said[0] == (
         f"Of 3,000 rows 300 are labelled by plan (uniform), {few['errors']} errors among them: all that follows is "
@@ -309,7 +309,7 @@ def test_two_scores_by_few_labels_say_so() -> None:
     loss = np.full(3000, np.nan)
     loss[plan.rows_to_label] = wrong[plan.rows_to_label]
     found = abstain.compare(loss, {"a": score, "b": other}, plan=plan)
-    said = found.verdict()
+    said = found.phrases()
     assert said[0].startswith("Of 3,000 rows 300 are labelled by plan (planned), ")
     assert any("would put the difference in AUGRC within" in line for line in said)
     assert "The difference is estimated by itself, more exactly" in str(found.tables()[1])
@@ -341,7 +341,7 @@ def test_the_verdict_of_eleven_models_tests_two_and_says_the_same() -> None:
     loss = {f"m{k}": (rng.random(2000) < 0.1).astype(float) for k in range(5)}
     scores = {name: rng.random(2000) - 0.2 * each for name, each in loss.items()}
     found = abstain.compare(loss, scores)
-    words = found.verdict()
+    words = found.phrases()
     assert "beside" not in vars(found)
     best, other = (row["name"] for row in found.table[:2])
     assert found.beside is not None

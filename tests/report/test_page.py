@@ -129,7 +129,7 @@ def test_the_page_says_what_is_needed(page: str) -> None:
     text = " ".join(Walk(plain).text).replace("\N{NO-BREAK SPACE}", " ")
     assert "Llama 3 70B on MMLU" in text
     assert f"{abstain.scores.get('msp').title}: max_k p_k, the estimated probability of being right." in text
-    assert [line for line in evaluation.verdict() if line not in text] == []
+    assert [line for line in evaluation.phrases() if line not in text] == []
     assert f"{evaluation.value('augrc', score='max_logit'):.5f}" in text
     shown = [note for note in evaluation.notes() if "the largest tie" not in note]  # which the checks say
     assert [note for note in shown if note not in text] == []
@@ -288,7 +288,7 @@ def test_a_notebook_shows_the_verdict_and_tables() -> None:
     assert f"<strong>{evaluation.value('augrc', score='b'):.5f}</strong>" in shown
     assert "&lt;a&gt;" in shown
     assert "<a>" not in shown
-    assert f"<p><strong>{evaluation.verdict()[0]}" in shown
+    assert f"<p><strong>{evaluation.phrases()[0]}" in shown
     assert shown.index("<p><strong>") < shown.index("<figure><svg") < shown.index("<table")
     assert " id=" not in shown  # the same may be shown twice
     assert "http" not in shown
@@ -311,10 +311,10 @@ def test_the_other_forms_say_the_same(tmp_path: Path) -> None:
     for ending in ("md", "json"):
         evaluation.report(tmp_path / f"page.{ending}", title="Llama")
     text = (tmp_path / "page.md").read_text("utf-8").replace("\\", "")
-    assert [line for line in evaluation.verdict() if line not in text] == []
+    assert [line for line in evaluation.phrases() if line not in text] == []
     assert text.startswith("# Llama\n")
     found = json.loads((tmp_path / "page.json").read_text("utf-8"))
-    assert [line for lines in found["verdict"].values() for line in lines] == evaluation.verdict()
+    assert [line for lines in found["verdict"].values() for line in lines] == evaluation.phrases()
     assert found["result"]["measurements"][0]["value"] == evaluation.measurements[0].value
     with pytest.raises(ValueError, match=r"page\.pdf: a report ends in \.html, \.htm, \.md, \.json"):
         evaluation.report(tmp_path / "page.pdf")

@@ -58,7 +58,7 @@ def test_a_saved_promise_says_the_delta_of_the_page(tmp_path: Path) -> None:
             assert f"95 % sure of all {count} promises" in entry["said"]
         assert any(
             "Promised for new cases like these, all at once (95 % sure): a risk of at most" in line
-            for line in evaluation.verdict()
+            for line in evaluation.phrases()
         )
     alone = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
     (entry,) = slider_of(alone, loss=loss, confidence=score)["scores"][0]["promised"].values()
@@ -89,7 +89,7 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path: P
     loss, score = rows()
     found = abstain.choose_threshold(loss, score, risk=0.03, delta=0.05)
     assert not found.attainable
-    text, first = found.verdict(), found.attained[0]
+    text, first = found.phrases(), found.attained[0]
     assert text[0].startswith("Not at 3 % risk: no threshold passed its test")
     assert f"At {100 * first.risk:.3g} % it may: answer from {first.printed} on" in text[0]
     assert sign_of(found) == ("care", "With care")
@@ -105,7 +105,7 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path: P
     assert any(line.startswith("Promised") and both in line for line in text)
     kept = abstain.choose_threshold(loss, score, risk=0.2, delta=0.05)
     assert kept.attainable
-    assert both not in " ".join([*kept.verdict(), str(slider_of(kept, loss=loss, confidence=score))])
+    assert both not in " ".join([*kept.phrases(), str(slider_of(kept, loss=loss, confidence=score))])
 
 
 def test_a_group_that_may_break_the_promise_is_care() -> None:
@@ -116,11 +116,11 @@ def test_a_group_that_may_break_the_promise_is_care() -> None:
     of_mix = abstain.evaluate(
         abstain.Outputs(loss=loss, scores={"s": score}, groups={"site": site}), "s", groups="site"
     )
-    assert of_mix.verdict()[0].startswith("Yes, at 5 % risk, for the mix of all cases only: answer where s is ")
-    assert "Whether 5 % is kept is not known for site small" in of_mix.verdict()[1]
+    assert of_mix.phrases()[0].startswith("Yes, at 5 % risk, for the mix of all cases only: answer where s is ")
+    assert "Whether 5 % is kept is not known for site small" in of_mix.phrases()[1]
     assert sign_of(of_mix) == ("care", "With care: a group may break it")
     of_all = abstain.evaluate(loss=loss, confidence=score)
-    assert of_all.verdict()[0].startswith("Yes, at 5 % risk: answer")
+    assert of_all.phrases()[0].startswith("Yes, at 5 % risk: answer")
     assert sign_of(of_all)[0] == "yes"
 
 
@@ -128,7 +128,7 @@ def test_what_is_not_attainable_is_named() -> None:
     """The risk that was asked for stands in the sentence, beside a larger one at which everything may be answered."""
     rng = np.random.default_rng(5)
     loss, score = (rng.random(3000) < 0.14).astype(float), rng.random(3000)
-    text = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05).verdict()
+    text = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05).phrases()
     assert any(line.startswith("5 % risk is not attainable: ") for line in text)
 
 
@@ -140,9 +140,9 @@ def test_a_certified_threshold_of_a_useless_ranking_is_told_beside_answering_eve
     for risk in (0.145, 0.15, 0.155, 0.16):
         found = abstain.choose_threshold(loss, lot, risk=risk, delta=0.05)
         if found.attainable and found.coverage < 1.0:
-            told.append(any(line.startswith(words) for line in found.verdict()))
+            told.append(any(line.startswith(words) for line in found.phrases()))
         better = abstain.choose_threshold(loss, knows - loss, risk=risk, delta=0.05)
-        assert not any(line.startswith(words) for line in better.verdict())
+        assert not any(line.startswith(words) for line in better.phrases())
     assert told
     assert all(told)
 
@@ -169,7 +169,7 @@ def test_one_rule_for_the_box() -> None:
                                          groups=site)  # fmt: skip
         assert sign_of(found)[0] == sign
         answered = sum(one.n_accepted for one in found.groups.values())
-        assert sign == "yes" or any(f"{answered:,} of 3,000 cases" in line for line in found.verdict())
+        assert sign == "yes" or any(f"{answered:,} of 3,000 cases" in line for line in found.phrases())
 
 
 def test_groups_with_a_threshold_come_first_and_the_others_are_called_rejected() -> None:
@@ -212,7 +212,7 @@ def test_one_error_among_four_rows_makes_no_worst_group() -> None:
     site = np.array(["big"] * 1000 + ["large"] * 1000 + ["tiny"] * 4)
     text = abstain.evaluate(
         abstain.Outputs(loss=loss, confidence=score, groups={"site": site}), groups="site"
-    ).verdict()
+    ).phrases()
     assert not any("is worse than the others" in line for line in text)
     assert any("which site is worst cannot be told" in line for line in text)
 
@@ -227,7 +227,7 @@ def test_rows_of_rejected_and_unknown_groups_are_accounted_for(tmp_path: Path) -
     later, where = rng.random(900), np.tile(["a", "b", "d"], 300)
     seen = abstain.monitor(policy, (rng.random(900) < 0.02).astype(float), later, groups=where)
     line = "All cases of d are passed on, since no threshold was certified there: 300 of 900 rows"
-    assert any(each.startswith(line) for each in seen.verdict())
+    assert any(each.startswith(line) for each in seen.phrases())
     seen.report(tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text("utf-8")
     assert re.search(r"\| d \| none: all passed on \| 300 \| 0 \|", text)

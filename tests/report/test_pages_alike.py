@@ -87,12 +87,12 @@ def test_an_evaluation_of_two_scores_says_by_how_much_more_one_answers() -> None
     flat = np.where(score > 0.95, 0.95 + 0.05 * rng.random(4000), score)  # only the surest change places
     worse = np.clip(score + 0.5 * rng.random(4000), 0, 2)
     outputs = abstain.Outputs(loss=loss, scores={"fine": score, "other": worse})
-    said = abstain.evaluate(outputs, ["fine", "other"]).verdict()
-    compared = abstain.compare(loss, {"fine": score, "other": worse}).verdict()
+    said = abstain.evaluate(outputs, ["fine", "other"]).phrases()
+    compared = abstain.compare(loss, {"fine": score, "other": worse}).phrases()
     (more,) = [line for line in said if " % risk fine answers " in line]
     assert more in compared
     outputs = abstain.Outputs(loss=loss, scores={"fine": score, "flat": flat})
-    assert not any("% risk fine answers" in line for line in abstain.evaluate(outputs, ["fine", "flat"]).verdict())
+    assert not any("% risk fine answers" in line for line in abstain.evaluate(outputs, ["fine", "flat"]).phrases())
 
 
 def test_shares_of_metrics_are_in_per_cent_on_every_page() -> None:
@@ -158,14 +158,14 @@ def test_a_useless_score_has_one_answer() -> None:
         (abstain.evaluate(loss=loss, confidence=score), "20 %"),
         (abstain.choose_threshold(loss, score, risk=0.05, delta=0.05), ""),
     ):
-        text = result.verdict()
+        text = result.phrases()
         assert f"better than chance. At {risk}" in text[0]
         assert "everything may be answered, without one; promised (95 % sure)." in text[0]
         assert sum("everything may be answered" in line for line in text) == 1
     names = np.repeat([f"g{k:02}" for k in range(12)], 250)
     loss = np.where(names == "g03", rng.random(3000) < 0.01, rng.random(3000) < 0.6).astype(float)
     found = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05, groups=names)
-    text = found.verdict()
+    text = found.phrases()
     found.report("a.json")
     assert box("a.json") == {"sign": "no", "words": "No, except in g03"}
     assert text[0].startswith("Only in g03, 1 of 12 groups, and nowhere else: ")

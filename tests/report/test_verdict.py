@@ -72,7 +72,7 @@ def test_names_stay_clean() -> None:
 def test_of_real_outputs() -> None:
     """The bundled answers of a language model: measured, promised, compared, calibrated."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
-    verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict()
+    verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).phrases()
     assert verdict[:4] == [
         "Yes, at 5 % risk: answer where msp is 0.999998986 or more, 43.8 % of the cases; promised (95 % sure).",
         "Measured on these rows, no promise: at 5 % risk 51.1 % of the cases, where msp is 0.999987125 or more.",
@@ -94,12 +94,12 @@ def test_a_random_score_is_called_so() -> None:
     """Its ranking cannot be told from chance; the negative of a good one is worse than that, and doubtful."""
     loss, score = rows()
     noise = np.random.default_rng(9).random(len(loss))
-    assert any("cannot be told from chance" in line for line in abstain.evaluate(loss=loss, confidence=noise).verdict())
+    assert any("cannot be told from chance" in line for line in abstain.evaluate(loss=loss, confidence=noise).phrases())
     with pytest.warns(UserWarning, match="higher where"):
-        turned = abstain.evaluate(loss=loss, confidence=1.0 - score).verdict()
+        turned = abstain.evaluate(loss=loss, confidence=1.0 - score).phrases()
     assert any("ranks worse than chance" in line for line in turned)
     assert any(line.startswith("The reading is doubtful") for line in turned)
-    assert not any("chance" in line for line in abstain.evaluate(loss=loss, confidence=score).verdict())
+    assert not any("chance" in line for line in abstain.evaluate(loss=loss, confidence=score).phrases())
 
 
 def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk() -> None:
@@ -112,8 +112,8 @@ def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk() -> None:
     assert found.least == (29, pytest.approx(risks[28:].min()))
     assert found.least[1] > 0.1
     words = f"29 rows or more, as its certificate takes even without an error, is {percent(found.least[1])}."
-    assert any("not shown that more rows would do" in line and line.endswith(words) for line in found.verdict())
-    assert not any("at least about" in line for line in [*found.verdict(), *found.notes()])
+    assert any("not shown that more rows would do" in line and line.endswith(words) for line in found.phrases())
+    assert not any("at least about" in line for line in [*found.phrases(), *found.notes()])
 
 
 def test_a_plan_never_names_fewer_rows_than_have_failed() -> None:
@@ -123,7 +123,7 @@ def test_a_plan_never_names_fewer_rows_than_have_failed() -> None:
     for seed in range(40):
         draw = np.random.default_rng(seed).integers(0, 400, 400)
         found = abstain.choose_threshold(loss[draw], score[draw] + 1e-6 * np.arange(400), risk=0.03, delta=0.05)
-        text = " ".join(found.verdict())
+        text = " ".join(found.phrases())
         if "takes at least about" in text:
             said_numbers += 1
             assert int(text.split("at least about ")[1].split()[0].replace(",", "")) > 400
@@ -135,25 +135,25 @@ def test_models_of_other_answers_are_not_said_to_rank_better() -> None:
     rng = np.random.default_rng(3)
     loss = {"a": (rng.random(3000) < 0.1).astype(float), "b": (rng.random(3000) < 0.2).astype(float)}
     scores = {name: rng.random(3000) for name in loss}
-    line = abstain.compare(loss, scores).verdict()[0]
+    line = abstain.compare(loss, scores).phrases()[0]
     assert line.startswith("a is better than b by AUGRC (")
     assert "lower, p < .001); their answers differ" in line
-    higher = abstain.compare(loss, {"a": -loss["a"], "b": scores["b"]}, "auroc_f").verdict()[0]
+    higher = abstain.compare(loss, {"a": -loss["a"], "b": scores["b"]}, "auroc_f").phrases()[0]
     assert higher.startswith("a is better than b by AUROC of failures (")
-    same = abstain.compare({"a": loss["a"], "b": loss["a"]}, {"a": -loss["a"], "b": scores["b"]}).verdict()[0]
+    same = abstain.compare({"a": loss["a"], "b": loss["a"]}, {"a": -loss["a"], "b": scores["b"]}).phrases()[0]
     assert same.startswith("a ranks better than b")
 
 
 def test_the_promise_comes_first_and_next_to_nothing_is_called_so(tmp_path: Any) -> None:
     """A good score, too few rows for any promise, and two sure rows before a ranking by chance."""
     loss, score = rows()
-    assert abstain.evaluate(loss=loss, confidence=score).verdict()[0].startswith("Yes, at 5 % risk: answer where ")
+    assert abstain.evaluate(loss=loss, confidence=score).phrases()[0].startswith("Yes, at 5 % risk: answer where ")
     few = abstain.evaluate(loss=[0, 1] * 10, confidence=np.arange(20.0))
-    assert "Not yet: none of 5 risks from 1 % to 20 %, tried at once, is promised with these 20 rows." in few.verdict()
-    assert "Nothing: each risk tried, from 1 % to 20 %, failed its certificate." in few.verdict()
-    assert not any("chosen beforehand" in line for line in few.verdict())
+    assert "Not yet: none of 5 risks from 1 % to 20 %, tried at once, is promised with these 20 rows." in few.phrases()
+    assert "Nothing: each risk tried, from 1 % to 20 %, failed its certificate." in few.phrases()
+    assert not any("chosen beforehand" in line for line in few.phrases())
     of_44 = np.repeat([1.0, 0.0], [20, 24])  # enough for 20 % alone, not for one of five at once
-    of_five = abstain.evaluate(loss=of_44, confidence=np.arange(44.0)).verdict()
+    of_five = abstain.evaluate(loss=of_44, confidence=np.arange(44.0)).phrases()
     assert (
         of_five[
             of_five.index("Not yet: none of 5 risks from 1 % to 20 %, tried at once, is promised with these 44 rows.")
@@ -163,11 +163,11 @@ def test_the_promise_comes_first_and_next_to_nothing_is_called_so(tmp_path: Any)
     )
     assert not any("may take more rows" in line for line in of_five)
     assert abstain.choose_threshold(of_44, np.arange(44.0), risk=0.2, delta=0.05).attainable
-    assert not any("is not promised" in line for line in few.verdict())
+    assert not any("is not promised" in line for line in few.phrases())
     lot = np.random.default_rng(7).random(len(loss))
     lot[np.flatnonzero(loss == 0)[:2]] = 2.0
     lot[np.flatnonzero(loss == 1)[:2]] = 1.5
-    text = " ".join(abstain.evaluate(loss=loss, confidence=lot).verdict())
+    text = " ".join(abstain.evaluate(loss=loss, confidence=lot).phrases())
     assert "at 5 % risk confidence answers next to nothing, 0.1 % (2 of 2,000) of the cases" in text
     for result, sign in ((few, "no"), (abstain.evaluate(loss=loss, confidence=score), "yes")):
         result.report(tmp_path / "page.html")
@@ -180,12 +180,12 @@ def test_groups_disagree_only_where_they_do() -> None:
     site = np.random.default_rng(1).choice(["north", "south"], len(loss))
     outputs = abstain.Outputs(loss=loss, confidence=score, groups={"site": site})
     assert any(
-        "cannot be told apart by their risk" in line for line in abstain.evaluate(outputs, groups="site").verdict()
+        "cannot be told apart by their risk" in line for line in abstain.evaluate(outputs, groups="site").phrases()
     )
     worse = np.where(loss > 0, "north", np.where(score > 0.2, "south", "north"))
     found = abstain.evaluate(
         abstain.Outputs(loss=loss, confidence=score, groups={"site": worse}), groups="site"
-    ).verdict()
+    ).phrases()
     assert any(line.startswith("Groups disagree") and "in north and 0 % in south" in line for line in found)
 
 
@@ -205,7 +205,7 @@ def test_dependent_rows_are_promised_nothing() -> None:
     """Neither tests nor promises where rows belong together, or count by weights."""
     loss, score = rows(400)
     for extra in ({"clusters": np.arange(400) // 4}, {"sample_weight": np.linspace(1.0, 2.0, 400)}):
-        verdict = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, **extra)).verdict()
+        verdict = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, **extra)).phrases()
         assert not any("promised" in line for line in verdict)
 
 
@@ -232,7 +232,7 @@ def test_true_copies_are_promised_nothing() -> None:
         evaluation = abstain.evaluate(abstain.Outputs(loss=np.tile(loss, 2), scores=both, ids=ids), names, "augrc")
         assert [evaluation.judged.promises(name) for name in names] == [()] * len(names)
         assert "500 of 1000 rows are exact copies of others in all that is known" in evaluation.judged.voided[0]
-        assert not any("promised" in line for line in evaluation.verdict())
+        assert not any("promised" in line for line in evaluation.phrases())
     apart = labels + 10 * (ids >= 500)
     evaluation = abstain.evaluate(abstain.Outputs(loss=np.tile(loss, 2), scores=both, labels=apart), ["a"], "augrc")
     assert evaluation.judged.promises("a")
@@ -272,7 +272,7 @@ def test_terminal_notebook_and_page_say_the_same(tmp_path: Any, capsys: pytest.C
     page, notebook = unescape((tmp_path / "page.html").read_text("utf-8")), unescape(evaluation._repr_html_())
     for text in (printed, page, notebook):
         text = re.sub(r'<a class="term"[^>]*>(.*?)</a>', r"\1", text.replace("\N{NO-BREAK SPACE}", " "))
-        lines = [line for line in evaluation.verdict() if "('abstain evaluate' with --groups)" not in line]
+        lines = [line for line in evaluation.phrases() if "('abstain evaluate' with --groups)" not in line]
         assert "is unknown: none were given" in text  # the command names itself with its columns
         places = [text.find(line) for line in lines]
         assert places == sorted(places)
@@ -284,6 +284,6 @@ def test_a_test_that_there_is_not_has_no_p_value() -> None:
     rng = np.random.default_rng(0)
     few, many, score = np.zeros(400), (rng.random(400) < 0.3) * 1.0, rng.random(400)
     few[int(np.argmin(score))] = 1.0
-    lines = " ".join(abstain.compare({"new": few, "old": many}, {"new": score, "old": score}).verdict())
+    lines = " ".join(abstain.compare({"new": few, "old": many}, {"new": score, "old": score}).phrases())
     assert "nan" not in lines
     assert "(no test: too few errors)" in lines

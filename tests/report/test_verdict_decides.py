@@ -23,7 +23,7 @@ def test_a_promise_for_all_names_the_group_that_it_hides() -> None:
     assert point is not None
     assert limit in (0.05, 0.1)
     there = far & (score >= point.threshold)
-    text = evaluation.verdict()
+    text = evaluation.phrases()
     share = percent(float(loss[there].mean()))
     named = f"But not for site far ({share} of {int(there.sum())}): of what is answered there more than "
     assert any(line.startswith(named) for line in text)
@@ -34,7 +34,7 @@ def test_a_promise_for_all_names_the_group_that_it_hides() -> None:
     assert any("leave far out and choose again: this promise is about the mix" in line for line in text)
     even = rng.choice(["a", "b"], 6000)
     outputs = abstain.Outputs(loss=loss, confidence=score, groups={"site": even})
-    calm = abstain.evaluate(outputs, groups="site").verdict()
+    calm = abstain.evaluate(outputs, groups="site").phrases()
     assert not any(line.startswith("But not") or "leave far out" in line for line in calm)
     assert any("which site is worst cannot be told; most speaks against" in line for line in calm)
 
@@ -47,11 +47,11 @@ def test_a_useless_ranking_leads_with_no() -> None:
         abstain.evaluate(loss=loss, confidence=score),
         abstain.choose_threshold(loss, score, risk=0.05, delta=0.05),
     ):
-        text = result.verdict()
+        text = result.phrases()
         assert text[0].startswith("No: a threshold on ")
         assert not any("takes at least about" in line for line in text)
-    assert not any("Not yet" in line for line in abstain.evaluate(loss=loss, confidence=score).verdict())
-    assert not any(line.startswith("Yes") for line in abstain.evaluate(loss=loss, confidence=score).verdict())
+    assert not any("Not yet" in line for line in abstain.evaluate(loss=loss, confidence=score).phrases())
+    assert not any(line.startswith("Yes") for line in abstain.evaluate(loss=loss, confidence=score).phrases())
 
 
 def test_printed_thresholds_accept_the_same_rows() -> None:
@@ -73,7 +73,7 @@ def test_groups_without_a_threshold_share_a_sentence() -> None:
     score, site = rng.random(4000), np.repeat(["a", "b", "c", "d"], 1000)
     rate = np.where(site < "c", 0.05 * (1.0 - score), 0.3)
     found = abstain.choose_threshold(rng.random(4000) < rate, score, risk=0.05, delta=0.05, groups=site)
-    text = found.verdict()
+    text = found.phrases()
     assert sum("Not attainable" in line for line in text) == 1
     assert any(line.startswith("Not attainable in c, d, whose cases are all passed on: ") for line in text)
     assert any(
@@ -91,7 +91,7 @@ def test_a_watch_says_what_is_watched_by_group_and_period() -> None:
     later = np.maximum(rng.random(4000), rng.random(4000))
     bad = rng.random(4000) < np.where(np.tile(["a", "b"], 2000) == "b", 0.3, 0.02)
     seen = abstain.monitor(policy, bad, later, groups=np.tile(["a", "b"], 2000), time=np.arange(4000) // 100)
-    text = seen.verdict()
+    text = seen.phrases()
     assert text[0] == "The promise is broken in b. Stop answering by this policy."
     (one,) = seen.breaks
     assert (one.group, one.row) == ("b", seen.broken_at)
@@ -116,7 +116,7 @@ def test_the_first_signal_of_change_is_named_with_their_number() -> None:
     wrong = np.where(np.arange(6000) < 3000, rng.random(6000) > later**0.1, rng.random(6000) < 0.4)
     seen = abstain.monitor(policy, wrong, later)
     assert len(seen.changed_at) > 1
-    (line,) = [line for line in seen.verdict() if line.startswith("A change")]
+    (line,) = [line for line in seen.phrases() if line.startswith("A change")]
     assert f"first after accepted row {seen.changed_at[0]:,}, {seen.n_changes} in all" in line
 
 
@@ -125,16 +125,16 @@ def test_a_margin_and_groups_have_their_sentences(tmp_path: Any) -> None:
     loss, score = rows(4000)
     noise = np.random.default_rng(2).random(len(loss))
     found = abstain.inference.non_inferiority(loss, {"noise": noise, "score": score}, margin=0.002)
-    line = found.verdict()[0]
+    line = found.phrases()[0]
     assert line.startswith(f"noise is worse than score by {found.low:.4g} at least in AUGRC (95 % sure)")
-    line = abstain.inference.non_inferiority(loss, {"score": score, "noise": noise}, margin=0.002).verdict()[0]
+    line = abstain.inference.non_inferiority(loss, {"score": score, "noise": noise}, margin=0.002).phrases()[0]
     assert line.startswith("score is not worse than noise by 0.002 or more in AUGRC (p < .001)")
     scores = {"noise": noise, "score": score}
-    line = abstain.inference.non_inferiority(loss, scores, margin=found.high - 1e-4).verdict()[0]
+    line = abstain.inference.non_inferiority(loss, scores, margin=found.high - 1e-4).phrases()[0]
     assert line.startswith("It is not shown that noise is not worse than score by")
     site = np.where(loss > 0, "north", np.where(score > 0.3, "south", "north"))
     groups = abstain.inference.compare_groups(loss, score, site, metric="risk")
-    said_of = groups.verdict()
+    said_of = groups.phrases()
     assert said_of[0].startswith("The worst of 2 groups is north, by ")
     assert said_of[1].startswith("1 of 1 pairs of groups differ in ")
     groups.report(tmp_path / "page.md")
@@ -142,7 +142,7 @@ def test_a_margin_and_groups_have_their_sentences(tmp_path: Any) -> None:
     assert "The worst of 2 groups is north" in text
     assert "Comparison of groups" in text
     lot = np.random.default_rng(1).choice(["a", "b"], len(loss))
-    said_of = abstain.inference.compare_groups(loss, score, lot, metric="risk").verdict()
+    said_of = abstain.inference.compare_groups(loss, score, lot, metric="risk").phrases()
     assert said_of[1].startswith("No two groups can be told apart")
 
 
@@ -153,7 +153,7 @@ def test_a_second_certificate_is_said_to_be_one() -> None:
     found = abstain.choose_threshold(rng.random(400) > 0.6 + 0.4 * score**0.3, score, risk=0.08, delta=0.05)
     assert not found.attainable
     assert found.attained[0].risk < 0.08
-    (line,) = [line for line in found.verdict() if line.startswith("A second certificate")]
+    (line,) = [line for line in found.phrases() if line.startswith("A second certificate")]
     assert f"risk at most {percent(found.attained[0].risk)} for" in line
     assert line.endswith("Each errs with 5 %; together 10 %.")
     assert any("each errs with 5 %; together 10 %" in note for note in found.tables()[0].notes)
@@ -171,11 +171,11 @@ def test_the_story_of_a_change_is_told_before_in_and_behind_its_period() -> None
              for part in parts]  # fmt: skip
     days = [one.period for one in seen.periods[k : k + 2]]
     words = f"Wrong were before {days[0]} {wrong[0]}, in the period from {days[0]} on {wrong[1]}, from {days[1]} on "
-    assert f"{words}{wrong[2]}." in seen.verdict()
+    assert f"{words}{wrong[2]}." in seen.phrases()
 
 
 def test_without_intervals_nobody_looked() -> None:
     """``level=0`` asks for none, which is no fault of the rows."""
-    text = abstain.evaluate(abstain.datasets.load("digits_logreg"), level=0).verdict()
+    text = abstain.evaluate(abstain.datasets.load("digits_logreg"), level=0).phrases()
     assert any("no intervals were asked for (level 0)" in line for line in text)
     assert not any("not known any more" in line for line in text)

@@ -118,7 +118,7 @@ def test_notebooks_get_tables(each: Any) -> None:
 
     walk = Walk()
     walk.feed(each._repr_html_())
-    assert [line for line in each.verdict() if line not in walk.text] == []
+    assert [line for line in each.phrases() if line not in walk.text] == []
     assert walk.opened == []
     text = walk.text.replace("\N{NO-BREAK SPACE}", " ")
     assert [cell for cell in [*cells(each), *each.notes()] if cell not in text] == []

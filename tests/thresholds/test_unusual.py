@@ -27,8 +27,8 @@ def said(score: Any = SCORE, groups: Any = None) -> str:
 @pytest.mark.parametrize(
     ("score", "words"),
     [
-        (np.where(np.arange(N) % 2, SCORE, 100.0 * SCORE), "fractions and per cent in one column"),
-        (np.where(np.arange(N) % 50, SCORE, -999.0), "40 scores are -999, far from all others"),
+        (np.where(np.arange(N) % 2, SCORE, 100.0 * SCORE), "fractions and per cent are mixed"),
+        (np.where(np.arange(N) % 50, SCORE, -999.0), "40 values of the score are -999, far from all others"),
     ],
 )
 def test_scores(score: Any, words: str) -> None:

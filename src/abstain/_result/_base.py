@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from abstain._files import write_text
-from abstain._result import _markup, _plain, _text, _verdict
+from abstain._result import _markup, _plain, _said, _text
 from abstain._result._table import Table
+from abstain._result._verdict import Verdict
 from abstain._result._words import clean
 from abstain._version import __version__
 
@@ -47,7 +48,12 @@ class Result:
         """Return what the verdict rests on: plain numbers and names, each about one thing."""
         return []
 
-    def verdict(self) -> list[str]:
+    @property
+    def verdict(self) -> Verdict | None:
+        """What this result says to going live; None of results that do not answer that."""
+        return None
+
+    def phrases(self) -> list[str]:
         """Return what this means in plain words, the most important first; no sentence claims more than its test."""
         return [words for _, words in self.answers()]
 
@@ -59,7 +65,7 @@ class Result:
         ``told``: fields of facts, by what these are about, that only the caller knows; ``more``: facts of the caller's.
         """
         facts = [{**fact, **(told or {}).get(fact["about"], {})} for fact in (*self.grounds(), *more)]
-        return _verdict.said(facts, self._asks)
+        return _said.said(facts, self._asks)
 
     def tables(self) -> list[Table]:
         """Return what is printed, as tables of values."""

@@ -76,6 +76,13 @@ class _Words(string.Formatter):
         return clean(value) if isinstance(value, str) else format(value, format_spec)
 
 
+def p_value(p: float) -> str:
+    """Return a p-value as text has it."""
+    if p != p:
+        return "not tested"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def percent(value: float) -> str:
     """Return a share in per cent with up to three digits."""
     return f"{_digits(100.0 * value, 3)} %"

@@ -1,42 +1,375 @@
-"""The verdict: every sentence that a result may say in plain words, with what must hold before it is said.
-
-A result gives *facts*, plain numbers and names, each about one thing; this table says which sentence follows from which
-fact. It is the only place where these sentences stand: terminal, notebook and page say the same words. Whatever is
-tested, was tested before it became a fact; a sentence says no more than its condition.
-"""
+"""The verdict: may this go live, at what threshold, with which guarantee, and what speaks against it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
 
-from abstain._result._sentence import QUESTIONS, Facts, Sentence
-from abstain._result._spoken import SPOKEN
-from abstain._result._verdict_compared import COMPARED
-from abstain._result._verdict_measured import MEASURED
-from abstain._result._verdict_promised import PROMISED
-from abstain._result._verdict_watched import WATCHED
+from abstain._result._caveats import Caveat, Severity, by_severity
+from abstain._result._spoken import SPOKEN, p_value, percent
+from abstain._result._words import clean, number, wrapped
 
-#: In the order in which they are said, question by question.
-SENTENCES: tuple[Sentence, ...] = (*PROMISED, *WATCHED, *MEASURED, *COMPARED)
+#: Answering a smaller share of the rows is next to nothing.
+NOTHING = 0.01
+#: So many levels and caveats are printed.
+LEVELS, CAVEATS_SHOWN = 3, 3
 
 
-def said(facts: Iterable[Facts], first: str = "live") -> list[tuple[Sentence, str]]:
-    """Return the sentences that follow from the facts, each with its words, in the order of questions and table.
+class Status(StrEnum):
+    """What a verdict says, in a word or two."""
 
-    Fields of a sentence's ``box`` are filled, too.
+    CERTIFIED = "certified"
+    MIX = "certified for the mix of all cases only"
+    PARTLY = "certified in some groups"
+    NOT_CERTIFIED = "not certified"
+    NOT_ATTAINABLE = "not attainable"
+    NO_USE = "no use"
+    MEASURED = "measured, not certified"
+    COMPARED = "compared, no threshold chosen"
+    SATISFIED = "satisfied"
+    NO_VIOLATION = "no violation found"
+    VIOLATED = "violated"
+    UNDECIDED = "undecided"
 
-    ``first``: the question that comes first, behind whether the input was read right.
+
+#: What a status says to going live, before caveats: yes, with care, no; or that nothing was asked.
+_SIGNS = {
+    Status.CERTIFIED: "yes", Status.SATISFIED: "yes", Status.NO_VIOLATION: "yes", Status.COMPARED: "open",
+    Status.NO_USE: "no", Status.VIOLATED: "no", Status.NOT_ATTAINABLE: "no",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Level:
+    """A limit of the risk with the coverage and the threshold that keep it; ``group``: in which group, if in one.
+
+    Examples
+    --------
+    >>> from abstain._result import Level
+    >>> Level(0.05, 0.44, 0.93).limit
+    0.05
     """
-    found: dict[str, list[Facts]] = {}
-    for fact in facts:
-        found.setdefault(fact["about"], []).append(fact)
-    every = {
-        SPOKEN.vformat(sentence.words, (), fact): sentence._replace(box=SPOKEN.vformat(sentence.box, (), fact))
-        for sentence in SENTENCES
-        for fact in found.get(sentence.about, ())
-        if sentence.holds(fact)
-    }
-    order = sorted(QUESTIONS, key=lambda each: (each != "reading", each != first))
-    return sorted(
-        ((sentence, words) for words, sentence in every.items()), key=lambda each: order.index(each[0].question)
-    )
+
+    limit: float
+    coverage: float
+    threshold: float
+    printed: str = ""
+    group: str | None = None
+
+    @property
+    def everything(self) -> bool:
+        """Whether all cases are answered, which takes no threshold."""
+        return self.coverage == 1.0
+
+
+@dataclass(frozen=True)
+class Better:
+    """The best of what was compared against the next one, by one metric.
+
+    Parameters
+    ----------
+    best, next : str
+    metric : str
+        As tables print it.
+    value, next_value : float
+    difference, low, high : float
+        Best minus next, with its interval; NaN where it is unknown.
+    p : float
+        Of the paired test, adjusted for all pairs; NaN where none was made.
+    significant : bool
+    same_answers : bool
+        Whether both are scores of the same answers; else their answers differ, too.
+    claim : str
+        What was to be shown, of a test with a margin; ``significant`` says whether it is.
+    may_be_best : tuple of str
+        Of three or more those that may be the best.
+    where : str
+        On which set, of a study.
+    also : tuple of Better
+        The same two by other metrics, or the best of other sets.
+    share : bool
+        Whether the values are shares of the cases.
+
+    Examples
+    --------
+    >>> from abstain._result import Better
+    >>> Better("msp", "max_logit", "AUGRC", 0.0604, 0.0706, p=0.0001, significant=True).sentence
+    'msp ranks errors better than max_logit: AUGRC 0.06040 against 0.07060, p < 0.001.'
+    """
+
+    best: str
+    next: str
+    metric: str
+    value: float
+    next_value: float
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    significant: bool = False
+    same_answers: bool = True
+    claim: str = ""
+    may_be_best: tuple[str, ...] = ()
+    where: str = ""
+    also: tuple[Better, ...] = ()
+    share: bool = False
+
+    @property
+    def values(self) -> str:
+        """Both values, the difference where it is known, and the p-value."""
+        form = percent if self.share else number
+        apart = ""
+        if not math.isnan(self.low):
+            scale = 100.0 if self.share else 1.0
+            difference, low, high = (f"{scale * each:.2g}" for each in (self.difference, self.low, self.high))
+            apart = f" ({difference} [{low}, {high}])"
+        return f"{self.metric} {form(self.value)} against {form(self.next_value)}{apart}, {p_value(self.p)}"
+
+    @property
+    def sentence(self) -> str:
+        """Which is better, by how much, and by what test."""
+        best, other = clean(self.best), clean(self.next)
+        if self.claim:
+            shown = "shown" if self.significant else "not shown"
+            p = "" if math.isnan(self.p) else f", {p_value(self.p)}"
+            ends = f"{self.difference:.4g} [{self.low:.4g}, {self.high:.4g}], below 0: better"
+            said = f"{self.claim}: {shown} ({self.metric} {ends}{p})."
+        elif self.significant:
+            how = "ranks errors better than" if self.same_answers else "is better than"
+            said = f"{best} {how} {other}: {self.values}."
+        else:
+            how = "is best as measured, before" if math.isnan(self.p) else "is not significantly better than"
+            said = f"{best} {how} {other}: {self.values}."
+        if len(self.may_be_best) > 1:
+            said += SPOKEN.format(" Any of these may be the best: {0:list}.", self.may_be_best)
+        return f"{self.where}: {said}" if self.where else said
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether something may go live: status, threshold, guarantee, comparison and caveats.
+
+    Parameters
+    ----------
+    status : Status
+    score : str
+        Name of the score; empty where it is unknown.
+    threshold : float or None
+        Answer where the score is at least this; None where there is none.
+    coverage, risk : float or None
+        Share of the rows that is answered, and the measured risk of the answers.
+    limit : float or None
+        The limit of the risk that is certified, or was asked for.
+    confidence : float or None
+        With which probability all that is certified holds together.
+    levels : tuple of Level
+        What is certified, smallest limit first.
+    missed : tuple of float
+        Limits that were tried and are not certified.
+    measured : Level or None
+        The point that keeps a limit on these rows, without a guarantee for new ones.
+    comparison : Better or None
+    caveats : tuple of Caveat
+        The most severe first.
+    next : str or None
+        The command that goes on.
+    reason : str
+        Why nothing is certified, or nothing can be decided.
+    n, n_accepted : int
+        Rows, and rows that are answered.
+    full_risk : float or None
+        The risk of answering everything.
+    printed : str
+        The threshold in as few digits as accept the same rows.
+    coverage_interval, risk_interval : (float, float) or None
+    graded : bool
+        Whether the risk is a mean loss, and no share of wrong answers.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.datasets.load("llama3_70b_mmlu")
+    >>> verdict = abstain.evaluate(outputs, "msp").verdict
+    >>> print(verdict.headline)
+    Answer 44.1 % of the cases: at most 5 % of the answers are wrong.
+    >>> verdict.status.value, verdict.limit
+    ('certified', 0.05)
+    """
+
+    status: Status
+    score: str = ""
+    threshold: float | None = None
+    coverage: float | None = None
+    risk: float | None = None
+    limit: float | None = None
+    confidence: float | None = None
+    levels: tuple[Level, ...] = ()
+    missed: tuple[float, ...] = ()
+    measured: Level | None = None
+    comparison: Better | None = None
+    caveats: tuple[Caveat, ...] = ()
+    next: str | None = None
+    reason: str = ""
+    n: int = 0
+    n_accepted: int = 0
+    full_risk: float | None = None
+    printed: str = ""
+    coverage_interval: tuple[float, float] | None = None
+    risk_interval: tuple[float, float] | None = None
+    graded: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "caveats", by_severity(list(self.caveats)))
+
+    # ------------------------------------------------------------------ what it says
+
+    @property
+    def sign(self) -> str:
+        """What it says to going live: "yes", "care", "no", or "open" where no threshold was chosen."""
+        sign = _SIGNS.get(self.status, "care")
+        if self.status is Status.NOT_CERTIFIED and not any(each.coverage >= NOTHING for each in self.levels):
+            sign = "no"
+        grave = any(each.severity <= Severity.GRAVE for each in self.caveats)
+        return "care" if sign == "yes" and grave else sign
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        if self.status is Status.COMPARED:
+            return self.comparison.sentence if self.comparison is not None else "No threshold is chosen."
+        if self.status is Status.NO_USE:
+            score = clean(self.score) or "this score"
+            return f"A threshold on {score} does not help: its ranking is not shown to be better than chance."
+        return f"{self._live()}."
+
+    def _live(self) -> str:
+        best = next((each for each in self.levels if each.coverage >= NOTHING), None)
+        if self.status in (Status.CERTIFIED, Status.MIX):
+            return f"{self._answer(self.coverage)}: {self._at_most(self.limit)}"
+        if self.status is Status.NOT_CERTIFIED and best is not None:
+            instead = f"{self._answer(best.coverage)}: {self._at_most(best.limit)}"
+            return f"Not certified at {self.share(self.limit)}. {instead}"
+        if self.status is Status.PARTLY:
+            return f"{self._answer(self.coverage)}, in some groups only: {self._at_most(self.limit)}"
+        if self.status is Status.MEASURED and self.coverage is not None:
+            return f"{self._answer(self.coverage)}: {self.measure} {self.share(self.risk)} as measured, not certified"
+        if self.status in (Status.SATISFIED, Status.NO_VIOLATION, Status.VIOLATED):
+            what = "The guarantee is violated" if self.status is Status.VIOLATED else self.status.value.capitalize()
+            limit = "" if self.limit is None else f", limit {self.share(self.limit)}"
+            why = f"; {self.reason}" if self.reason else ""
+            return f"{what}: {self.measure} {self.share(self.risk)} in {self.n_accepted:,} answered rows{limit}{why}"
+        why = f": {self.reason}" if self.reason else ""
+        return f"{self.status.value.capitalize()}{why}"
+
+    @property
+    def measure(self) -> str:
+        """What the risk is."""
+        return "mean loss" if self.graded else "error rate"
+
+    def share(self, value: float | None) -> str:
+        """Return a risk as sentences say it: in per cent, but of graded losses as it is."""
+        if value is None or math.isnan(value):
+            return "—"
+        return f"{value:.4g}" if self.graded else percent(value)
+
+    def _answer(self, coverage: float | None) -> str:
+        return "Answer all cases" if coverage == 1.0 else f"Answer {percent(coverage or 0.0)} of the cases"
+
+    def _at_most(self, limit: float | None) -> str:
+        what = "the mean loss of the answers is at most {}" if self.graded else "at most {} of the answers are wrong"
+        return what.format(self.share(limit))
+
+    # ------------------------------------------------------------------ forms
+
+    def but(self, *caveats: Caveat, instead: Iterable[str] = (), **changes: Any) -> Verdict:
+        """Return the verdict with more caveats, without those of kinds in ``instead``, and with other fields."""
+        kept = [each for each in self.caveats if each.kind not in set(instead)]
+        return replace(self, caveats=(*kept, *caveats), **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its fields as plain values, with headline and sign."""
+        from abstain._result._plain import plain
+
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {"headline": self.headline, "sign": self.sign, **plain(found)}
+
+    def lines(self, width: int = 80, most: int = CAVEATS_SHOWN) -> list[str]:
+        """Return what a terminal shows: the answer first, then at most so many caveats, then what goes on."""
+        found = [*self._answers(), *self._compared()]
+        shown = self.caveats[:most]
+        found += [f"! {each.text}" for each in shown]
+        if len(self.caveats) > len(shown):
+            found.append(f"{len(self.caveats) - len(shown)} more with --verbose")
+        found += [f"next: {self.next}"] if self.next else []
+        return [line for each in found for line in wrapped(each, width, "  ")]
+
+    def _answers(self) -> list[str]:
+        """Return the answer: levels in columns where there are several, else headline and numbers."""
+        if len(self.levels) < 2 or self.levels[0].group is not None:
+            return [] if self.status is Status.COMPARED else [self._first(), *self._numbers()]
+        return [*([] if self.status is Status.CERTIFIED else [self._first()]), *self._columns()]
+
+    def _first(self) -> str:
+        if self.confidence is None or self.status not in _CERTIFYING or not self.levels:
+            return self.headline
+        said = self.headline.removesuffix(".")
+        if self.status is Status.CERTIFIED and len(self.levels) == 1:
+            said = f"certified: {self._at_most(self.limit)}"
+        return f"{said}, with {percent(self.confidence)} confidence"
+
+    def _numbers(self) -> list[str]:
+        found: list[str] = []
+        if self.status in (Status.NO_USE, Status.NOT_ATTAINABLE):
+            return found
+        if self.threshold is not None and math.isfinite(self.threshold):
+            where = f"  answer if {clean(self.score) or 'score'} >= {self.printed or repr(self.threshold)}"
+            found.append(f"{where}      coverage {_with(self.coverage, self.coverage_interval)}")
+        if self.risk is not None and self.n_accepted and self.status is not Status.NO_VIOLATION:
+            risk = self.share(self.risk)
+            if self.risk_interval is not None and not self.graded:
+                risk = _with(self.risk, self.risk_interval)
+            found.append(f"  measured {self.measure} {risk}, {self.n_accepted:,} of {self.n:,} rows")
+        return found
+
+    def _columns(self) -> list[str]:
+        """Return the certified levels in columns, those nearest to the limit that was asked for."""
+        levels = sorted(self.levels, key=lambda each: each.limit)
+        asked = self.limit or 0.0
+        nearest = sorted(levels, key=lambda each: abs(math.log((each.limit or 1e-9) / (asked or each.limit or 1e-9))))
+        shown = [each for each in levels if each in nearest[:LEVELS]]
+        limits = [f"{self.measure.split()[0]} <= {self.share(each.limit)}" for each in shown]
+        sure = f"certified ({percent(self.confidence)})" if self.confidence is not None else "certified"
+        wide = max(map(len, [sure, *limits]))
+        found = [f"{sure:<{wide}}   coverage   threshold"]
+        for limit, each in zip(limits, shown, strict=True):
+            at = "none needed" if each.everything else each.printed or repr(each.threshold)
+            found.append(f"{limit:<{wide}}   {percent(each.coverage):>8}   {at}")
+        missed = []
+        if self.measured is not None:
+            limit, coverage = self.share(self.measured.limit), percent(self.measured.coverage)
+            missed.append(f"{limit} measured, not certified: {coverage}")
+        if self.missed:
+            missed.append(f"not certified: {', '.join(map(self.share, self.missed))}")
+        return [*found, *(["  " + "      ".join(missed)] if missed else [])]
+
+    def _compared(self) -> list[str]:
+        if self.comparison is None:
+            return []
+        also = (each.sentence if each.where else each.values for each in self.comparison.also)
+        return [self.comparison.sentence, *(f"  {each}" for each in also)]
+
+
+#: Statuses whose headline states a guarantee.
+_CERTIFYING = (Status.CERTIFIED, Status.MIX, Status.PARTLY, Status.NOT_CERTIFIED)
+
+
+def _with(value: float | None, interval: tuple[float, float] | None) -> str:
+    """Return a share with its interval, both in per cent."""
+    if value is None:
+        return "—"
+    if interval is None or any(map(math.isnan, interval)):
+        return percent(value)
+    return f"{percent(value)} [{', '.join(f'{100.0 * end:.1f}' for end in interval)}]"

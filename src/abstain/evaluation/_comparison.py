@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain._checks import closest
-from abstain._result import Column, Estimate, Result, Row, Table, arrow, percent, plain
+from abstain._result import (
+    Better,
+    Caveat,
+    Column,
+    Estimate,
+    Result,
+    Row,
+    Status,
+    Table,
+    Verdict,
+    arrow,
+    percent,
+    plain,
+)  # fmt: skip
 from abstain._version import __version__
 from abstain.inference import Asked, Beside, Difference, steps, without_room
 
@@ -113,6 +126,32 @@ class Comparison(Result):
         """What is known of the best and the next, which is all that the verdict says: eleven models cost no more."""
         two = [row["name"] for row in self.table[:2]]
         return self.beside if self.asked is None or len(self.table) <= 2 else self.asked.beside(two)
+
+    def better(self, more: bool = True) -> Better | None:
+        """Return the best against the next; ``more``: also in what is known beside the metric."""
+        best, *others = [str(row["name"]) for row in self.table]
+        if not others:
+            return None
+        pair, first = self.difference(best, others[0]), [str(row["name"]) for row in self.table if row["set_low"] == 1]
+        found = Better(
+            best, others[0], self.label, self.table[0]["estimate"], self.table[1]["estimate"], pair.difference,
+            p=pair.p_adjusted, significant=pair.significant, same_answers=self.same_loss,
+            may_be_best=tuple(first) if len(self.table) > 2 else (),
+        )  # fmt: skip
+        known = self._first_two if more else None
+        return found if known is None else replace(found, also=known.better(best, others[0]))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Which is better, by what test; no threshold is chosen here."""
+        caveats = [Caveat.of("selected_here", score=self.table[0]["name"])]
+        if self._partly and self.labels is not None:
+            caveats.append(Caveat.of("few_labels", labelled=self.labels["labelled"], n=self.n,
+                                     errors=max(self.labels["errors"].values())))  # fmt: skip
+        return Verdict(
+            Status.COMPARED, score=str(self.table[0]["name"]), n=self.n, comparison=self.better(),
+            caveats=tuple(caveats), confidence=self.level,
+        )  # fmt: skip
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: the best against the next, in all that is known, and who may be first."""

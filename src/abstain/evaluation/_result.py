@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from abstain._checks import closest
-from abstain._result import Result, Table, number, plain
+from abstain._result import Result, Table, Verdict, number, plain
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import _notes, _planned_words, _tables
 
@@ -216,6 +216,13 @@ class Evaluation(Result):
         return tuple(of_evaluation(self))
 
     # ------------------------------------------------------------------ as a result
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the best score may go live, at what threshold, and what speaks against it."""
+        from abstain.evaluation._verdict import of_evaluation
+
+        return of_evaluation(self)
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""

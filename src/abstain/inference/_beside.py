@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from abstain._result import Better, percent
 from abstain._typing import ArrayLike
 from abstain.inference._interval import Interval
 from abstain.inference._paired import Difference, Method, Paired, paired
@@ -87,6 +88,22 @@ class Beside:
             if {each.a, each.b} == {a, b}:
                 return each if each.a == a else each.swapped()
         return None
+
+    def better(self, a: str, b: str) -> tuple[Better, ...]:
+        """Return the two by coverage at a risk, by errors, and by the rankings of other answers."""
+        labels = {"coverage": f"coverage at {percent(self.risk or 0.0)} risk", "errors": "error rate"}
+        labels |= {} if self.same_loss else {"ranking": "AUROC of failures"}
+        if self.errors is None:
+            labels["errors"] = "mean loss"
+        found = []
+        for what, label in labels.items():
+            pair, here, there = self.difference(what, a, b), self.interval(what, a), self.interval(what, b)
+            if pair is None or here is None or there is None:
+                continue
+            share = what == "coverage" or label == "error rate"
+            found.append(Better(a, b, label, here.estimate, there.estimate, pair.difference, pair.low, pair.high,
+                                pair.p_value, pair.significant, self.same_loss, share=share))  # fmt: skip
+        return tuple(found)
 
     def facts(self, a: str, b: str) -> list[dict[str, Any]]:
         """Return what the verdict may say of two of them: coverage at a risk, errors, and rankings of other answers."""

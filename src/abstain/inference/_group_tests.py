@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abstain._checks import check_loss, listed, same_length, vector
-from abstain._result import Column, Estimate, Result, Row, Table, arrow
+from abstain._result import Caveat, Column, Estimate, Result, Row, Status, Table, Verdict, arrow
 from abstain._typing import ArrayLike, BoolArray
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric, check_scored
@@ -96,6 +96,16 @@ class GroupComparison(Result):
         found = sum(each.significant for each in self.differences)
         pairs = f"{found} of {len(self.differences)} pairs differ at {1.0 - self.level:.3g}, all together"
         return f"{arrow(self.label, self.direction)} in {len(self.sizes)} groups · {pairs}"
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which groups may be the worst; no threshold is chosen here."""
+        worst = self.intervals[self.worst]
+        clear = len(self.may_be_worst) == 1
+        names = f"{self.worst} is the worst" if clear else f"Any of {listed(self.may_be_worst)} may be the worst"
+        caveat = Caveat.of("worst_group", names=names, count=len(self.sizes), label=self.label, value=worst.estimate,
+                           low=worst.low, high=worst.high, groups=self.may_be_worst)  # fmt: skip
+        return Verdict(Status.COMPARED, n=sum(self.sizes.values()), caveats=(caveat,), confidence=self.level)
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: which groups may be the worst, and how many pairs differ."""

@@ -27,6 +27,7 @@ Sources: Hall (1992), JRSS B 54; equivalence as two one-sided tests: Schuirmann 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
@@ -35,7 +36,7 @@ import numpy as np
 
 from abstain._checks import one_of, positive
 from abstain._quantiles import t_quantile, t_tails
-from abstain._result import Column, Result, Row, Table, arrow, plain
+from abstain._result import Better, Caveat, Column, Result, Row, Status, Table, Verdict, arrow, plain
 from abstain._typing import ArrayLike
 from abstain._version import __version__
 from abstain.inference._beside import Asked, Beside
@@ -112,6 +113,26 @@ class NonInferiority(Result):
                 f"{self.new} is worse than {self.reference} by more than {self.margin:g} in {label}: shown at {alpha}"
             )
         return f"{self.new} is {than} in {label}: {'shown' if self.shown else 'not shown'} at {alpha}"
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the claim is shown; no threshold is chosen here."""
+        than = (
+            f"not worse than {self.reference} by {self.margin:g} or more" if self.claim == "non-inferior"
+            else f"within {self.margin:g} of {self.reference}"
+        )  # fmt: skip
+        claim, p = f"{self.new} is {than}", self.p_value
+        if not self.shown and self.low > self.margin:
+            claim, p = f"{self.new} is worse than {self.reference} by more than {self.margin:g}", math.nan
+        also = () if self.beside is None else self.beside.better(self.new, self.reference)
+        found = Better(
+            self.new, self.reference, self.label, math.nan, math.nan, self.difference, self.low, self.high,
+            p, self.shown or self.low > self.margin, claim=claim, also=also,
+        )  # fmt: skip
+        return Verdict(
+            Status.COMPARED, score=self.chosen, n=self.n, comparison=found, confidence=self.level,
+            caveats=(Caveat.of("selected_here", score=self.chosen),),
+        )  # fmt: skip
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""

@@ -221,9 +221,9 @@ class ProtocolResult(Result):
             raise ValueError(f"group={group!r} is not known; {closest(group, [*self.groups, *known])}")
         return (group,)
 
-    def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on."""
-        return _grounds.of_protocol(self, self._sets(None))
+    verdict = property(_grounds.verdict_of)
+
+    grounds = _grounds.of_protocol
 
     def tables(self) -> list[Table]:
         """Return the first layout."""

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from abstain._result import NO_GROUPS, Amount, Column, Result, Row, Table, number, percent, readable
+from abstain._result import (
+    NO_GROUPS,
+    Amount,
+    Caveat,
+    Column,
+    Result,
+    Row,
+    Status,
+    Table,
+    Verdict,
+    number,
+    percent,
+    readable,
+)  # fmt: skip
 from abstain.inference import stands_out
 from abstain.monitoring._drift import Drift
 from abstain.monitoring._periods import Break, Period
@@ -131,6 +144,49 @@ class Monitoring(Result):
     n_changes: int = 0
     time_unit: str | None = None
     period: float = 7.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the guarantee is violated, and what has changed since the calibration."""
+        status = {True: Status.VIOLATED, False: Status.NO_VIOLATION, None: Status.UNDECIDED}[self.promise_broken]
+        graded = isinstance(self.limit, Amount)
+        violated = [name for name, broken in self.groups.items() if broken]
+        reason = "no accepted row was seen" if self.promise_broken is None else ""
+        if self.promise_broken:
+            where = f" in {', '.join(violated)}" if violated else ""
+            reason = f"first seen{where} after {self.broken_at or 0:,} accepted rows; stop answering by this policy"
+        one = list(self.thresholds) == [""]
+        threshold = self.thresholds[""] if one else None
+        return Verdict(
+            status if self.promised else Status.MEASURED, threshold=threshold, coverage=self.coverage, n=self.n,
+            printed="" if threshold is None else readable(threshold), risk=self.risk, limit=self.limit,
+            n_accepted=self.n_accepted, confidence=1.0 - self.delta, caveats=tuple(self._caveats(one)), reason=reason,
+            graded=graded,
+        )  # fmt: skip
+
+    def _caveats(self, one: bool) -> Iterator[Caveat]:
+        """Yield changes, drift, what stands out, and rows that no threshold answers."""
+        several = len(self.periods) > 1
+        if self.n_changes:
+            first = next((one.period for one in self.periods if one.signals), "") if several else ""
+            yield Caveat.of("change", first=self.changed_at[0], since=f" (period {first})" if first else "",
+                            count=self.n_changes, run_length=self.run_length)  # fmt: skip
+        if self.drifts:
+            yield Caveat.of("drift", what=[_told_drift(each) for each in self.drifts], chance=self.delta)
+        for kind, lines in (("group", self.by_group), ("period", self.periods)):
+            seen = [each for each in lines if each.risk == each.risk]
+            if len(seen) > 1 and all(each.errors is not None for each in seen):
+                which, p = stands_out([each.errors or 0 for each in seen], [each.n_accepted for each in seen])
+                worst = seen[which]
+                if p < 0.05:
+                    yield Caveat.of("stands_out", kind=kind, name=worst.period, risk=worst.risk, low=worst.risk_low,
+                                    high=worst.risk_high, n=worst.n_accepted, p=p)  # fmt: skip
+        rejected = self.n - sum(each.n for each in self.by_group)
+        if self.by_group and rejected:
+            names = [name for name, limit in self.thresholds.items() if limit == math.inf]
+            yield Caveat.of("rows_rejected", names=names or ["unknown to the policy"], count=rejected, n=self.n)
+        elif one:
+            yield Caveat.of("groups_missing", how="groups=")
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: whether the promise is broken, and what has changed."""

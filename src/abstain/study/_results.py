@@ -20,6 +20,7 @@ from abstain.metrics import parse
 from abstain.study._alike import Sample, differ, notes
 from abstain.study._grid import Grid, Head, column_of, place_of
 from abstain.study._manifest import Run, SavedSet, Study
+from abstain.study._verdict import of_study, verdict_of
 
 #: What tells one mean over runs from another.
 CELL = ("data", "model", "set", "role", "shift", "id_failures", "score", "metric")
@@ -252,10 +253,10 @@ class StudyResults(Result):
 
     # ------------------------------------------------------------------ as a result
 
+    verdict = property(verdict_of)
+
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: what was left out, and the best mean on each set, tested."""
-        from abstain.study._verdict import of_study
-
         return list(of_study(self))
 
     def headline(self) -> str:

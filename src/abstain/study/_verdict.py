@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain._quantiles import t_tails
-from abstain._result import percent
+from abstain._result import Better, Caveat, Status, Verdict, percent
 from abstain.inference import of_pair
 from abstain.metrics import parse
 
@@ -26,6 +27,40 @@ SETS = 4
 #: Metrics beside the first that are told of the best models, the risk of the coverage, and how they are said.
 RISK = 0.05
 BESIDE = ("accuracy", "auroc_f", parse(f"coverage_at_risk(risk={RISK})").spec)
+
+
+def verdict_of(results: StudyResults) -> Verdict:
+    """Return the best mean of each set against the next, tested, and what was left out."""
+    specs = results.values("metric")
+    cells = _cells(results, "augrc" if "augrc" in specs else specs[0]) if specs else {}
+    orders = [_order(each) for each in list(cells.values())[:SETS]]
+    found = [_better(results, order) for order in orders if len(order) > 1]
+    caveats = [Caveat.of("files_left_out", count=len(results.failures))] if results.failures else []
+    best = best_of(results)
+    if best is not None and len({(row["model"], row["score"]) for row in results.numbers}) > 1:
+        caveats.append(Caveat.of("selected_here", score=_name(best)))
+    comparison = replace(found[0], also=(*found[0].also, *found[1:])) if found else None
+    return Verdict(Status.COMPARED, score="" if best is None else _name(best), n=0 if best is None else best.n,
+                   comparison=comparison, caveats=tuple(caveats), confidence=results.level)  # fmt: skip
+
+
+def _better(results: StudyResults, order: list[Mean]) -> Better:
+    """Return the best mean of a set against the next, p adjusted for all pairs of the set."""
+    best, other, pairs = order[0], order[1], len(order) * (len(order) - 1) // 2
+    p = _tested(results, best, other, pairs)
+    rival = next((each for each in order[1:] if each.model != best.model), None)
+    also = []
+    for spec in BESIDE if rival is not None else ():
+        one, two = _same(results, spec, best), _same(results, spec, rival)  # type: ignore[arg-type]
+        if one is not None and two is not None:
+            tested = _tested(results, one, two, 1)
+            also.append(Better(_name(best), _name(two), f"{one.label} of {two.model}", one.value, two.value,
+                               one.value - two.value, p=tested, significant=tested < 0.05,
+                               share=spec != "auroc_f"))  # fmt: skip
+    return Better(
+        _name(best), _name(other), best.label, best.value, other.value, best.value - other.value, p=p,
+        significant=p < 0.05, same_answers=best.model == other.model, where=best.set, also=tuple(also),
+    )  # fmt: skip
 
 
 def of_study(results: StudyResults) -> Iterator[dict[str, Any]]:

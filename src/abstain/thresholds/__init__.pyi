@@ -35,3 +35,4 @@ from abstain.thresholds._reuse import warn_if_reused as warn_if_reused
 from abstain.thresholds._sample import cluster_numbers as cluster_numbers
 from abstain.thresholds._statements import each_errs as each_errs
 from abstain.thresholds._statements import loss_of as loss_of
+from abstain.thresholds._unusual import unusual as unusual

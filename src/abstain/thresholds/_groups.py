@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import NO_FOREIGN, Column, Result, Row, Table, about
+from abstain._result import NO_FOREIGN, Caveat, Column, Level, Result, Row, Status, Table, Verdict, about
 from abstain._typing import ArrayLike, BoolArray
 from abstain.inference import clopper_pearson
 from abstain.policy import Policy, accept_by_group
@@ -97,6 +97,33 @@ class GroupThresholds(Result):
         self.policy(score=score, group=group, **options).save(path)
 
     # ------------------------------------------------------------------ as a result
+
+    @property
+    def verdict(self) -> Verdict:
+        """In which groups this may go live, and what speaks against it."""
+        kept = {name: each for name, each in self.groups.items() if each.attainable}
+        promised = self.guarantee()
+        n, accepted = (sum(getattr(one, name) for one in self.groups.values()) for name in ("n", "n_accepted"))
+        status = Status.CERTIFIED if promised is not None else Status.MEASURED
+        if len(kept) < len(self.groups):
+            status = Status.PARTLY if kept and promised is not None else Status.NOT_ATTAINABLE
+        reasons: dict[str, list[str]] = {}
+        for name, each in self.groups.items():
+            reasons.setdefault(each.reason or "", []).append(name)
+        caveats = [Caveat.of("groups_rejected", names=names, reason=why) for why, names in reasons.items() if why]
+        for each in self.groups.values():
+            if isinstance(each, CertifiedThreshold) and not each.attainable:
+                caveats += [more for more in each.verdict.caveats if more.kind in ("more_rows", "no_more_rows")]
+        limit = None if promised is None else float(promised["risk"])
+        levels = tuple(
+            Level(limit, one.coverage, one.threshold, one.printed, name) for name, one in kept.items()
+        ) if limit is not None else ()  # fmt: skip
+        risk = sum(one.risk * one.n_accepted for one in kept.values()) / accepted if accepted else None
+        return Verdict(
+            status, coverage=accepted / n, risk=risk, limit=limit, n=n, n_accepted=accepted, levels=levels,
+            confidence=None if promised is None else 1.0 - float(promised["delta"]), caveats=tuple(caveats),
+            reason="in no group" if not kept else "in some groups only",
+        )  # fmt: skip
 
     def grounds(self) -> list[dict[str, Any]]:
         """Return what the verdict rests on: each group that attains it, and those that do not together."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import same_length, vector
-from abstain._result import Column, Estimate, Result, Row, Table, number
+from abstain._result import Caveat, Column, Estimate, Result, Row, Status, Table, Verdict, number
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
 from abstain.policy import Policy, group_column
@@ -63,6 +63,19 @@ class Audit(Result):
     promised: bool = True
     reason: str | None = None
     cost: float | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether these rows satisfy the guarantee, violate it, or cannot decide."""
+        status = {True: Status.SATISFIED, False: Status.VIOLATED, None: Status.UNDECIDED}[self.keeps_promise]
+        failed = [name for name, each in self.groups.items() if each.keeps_promise is False]
+        caveats = [Caveat.of("groups_missing", how="groups=")] if not self.groups else []
+        return Verdict(
+            status if self.promised else Status.MEASURED, coverage=self.coverage, risk=self.risk, n=self.n,
+            n_accepted=self.n_accepted, coverage_interval=self.coverage_interval, risk_interval=self.risk_interval,
+            confidence=self.level, reason=f"in {', '.join(failed)}" if failed else self.reason or "",
+            caveats=tuple(caveats),
+        )  # fmt: skip
 
     def headline(self) -> str:
         """Return the verdict."""

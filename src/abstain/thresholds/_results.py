@@ -17,16 +17,21 @@ from abstain._result import (
     NO_GROUPS,
     NOTHING,
     USABLE,
+    Caveat,
     Column,
     Counted,
     Estimate,
+    Level,
     Result,
     Row,
+    Status,
     Table,
+    Verdict,
     about,
     limits,
     percent,
-)
+    planned_rows,
+)  # fmt: skip
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
 from abstain.thresholds._attained import Attained, plan_of
@@ -34,10 +39,6 @@ from abstain.thresholds._statements import each_errs, errs, loss_of, plainly
 
 if TYPE_CHECKING:
     from abstain.policy import Policy
-
-
-#: What a test says, in words.
-TOLD = {True: "yes", False: "no", None: "cannot be told"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +103,7 @@ class Threshold(Result):
         -------
         Policy
         """
-        from abstain.policy import Policy  # an evaluation makes none
+        from abstain.policy import Policy
 
         return Policy.of(
             self, score=score, logits=logits, probabilities=probabilities, temperature=temperature, reading=reading,
@@ -118,6 +119,17 @@ class Threshold(Result):
         return None
 
     # ------------------------------------------------------------------ as a result
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether this threshold may go live, and what speaks against it."""
+        status = Status.MEASURED if self.attainable else Status.NOT_ATTAINABLE
+        return Verdict(
+            status, threshold=self.threshold, printed=self.printed, coverage=self.coverage, risk=self.risk, n=self.n,
+            n_accepted=self.n_accepted, full_risk=self.full_risk, coverage_interval=self.coverage_interval,
+            risk_interval=self.risk_interval, reason=self.reason or "", graded=not self.calibration.get("binary", True),
+            caveats=(Caveat.of("groups_missing", how="groups="),) if self.attainable else (),
+        )  # fmt: skip
 
     def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""
@@ -293,14 +305,33 @@ class CertifiedThreshold(Threshold):
             "bound": self.bound, "statement": self.statement,
         }  # fmt: skip
 
+    @property
+    def verdict(self) -> Verdict:
+        """Whether this threshold is certified, else what these rows do certify, and what speaks against it."""
+        limit, graded = self.risk_limit, self.max_loss > 1.0 or self.bound != "binomial"
+        useless = self.ranking is not None and self.ranking[1] <= 0.5
+        found = super().verdict.but(limit=limit, confidence=1.0 - self.delta, graded=graded)
+        if self.attainable:
+            level = Level(limit, self.coverage, self.threshold, self.printed)
+            found = found.but(status=Status.CERTIFIED, levels=(level,))
+            if useless and self.full_risk <= limit:
+                found = found.but(Caveat.of("everything", limit=limit))
+            return found
+        levels = tuple(Level(one.risk, one.coverage, one.threshold, one.printed) for one in self.attained)
+        caveats = [Caveat.of("second_certificate", **errs(self.delta))] if levels and not useless else []
+        if self.bound == "binomial":
+            caveats += planned_rows(limit, self.plan()["needed"], self.least, self.n)
+        if usable := next((one for one in levels if one.coverage >= NOTHING), None):
+            found = found.but(threshold=usable.threshold, printed=usable.printed, coverage=usable.coverage)
+        return found.but(
+            *caveats, status=Status.NO_USE if useless else Status.NOT_CERTIFIED, levels=levels, missed=(limit,),
+        )  # fmt: skip
+
     def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
         """Return what the verdict rests on, and what these rows do certify."""
         found = super().grounds(group)
         if group is not None:
             return found
-        if self.bound == "binomial":
-            found.append({"about": "perfect", "risk": self.risk_limit, "full": self.full_risk,
-                          "perfect": self._perfect(), "coverage": self.coverage})  # fmt: skip
         if self.attainable:
             low = 1.0 if self.ranking is None else self.ranking[1]
             return [*found, {"about": "all beside", "low": low, "full": self.full_risk, "limit": self.risk_limit}]
@@ -319,7 +350,7 @@ class CertifiedThreshold(Threshold):
 
     def _certified_instead(self, said: dict[str, Any]) -> list[dict[str, Any]]:
         """Return what these rows do certify; the first of it that answers something is spoken of beside the limit."""
-        limit = said["limit"] = self._loss(self.risk_limit)
+        limit = said["limit"] = loss_of(self.risk_limit, self.max_loss)
         if not self.attained:
             return [{"about": "not promised", "limit": limit}]
         first = self.attained[0]
@@ -327,31 +358,22 @@ class CertifiedThreshold(Threshold):
         some = [one for one in self.attained if one.coverage >= NOTHING and one.risk <= USABLE * self.risk_limit]
         if some and first.risk > self.risk_limit and not useless:
             one = some[0]
-            said |= {**errs(self.delta), "instead": self._loss(one.risk), "coverage": Counted(one.coverage, self.n),
-                     "threshold": None if one.everything else one.printed}  # fmt: skip
+            said |= {**errs(self.delta), "instead": loss_of(one.risk, self.max_loss),
+                     "coverage": Counted(one.coverage, self.n), "threshold": None if one.everything else one.printed}  # fmt: skip
         said["whole"] = self._whole()
-        return [{"about": "instead", "risk": self._loss(first.risk), "coverage": first.coverage, "limit": limit,
-                 **errs(self.delta), "sure": 1.0 - self.delta,
-                 "kept": limits((self._loss(one.risk), one.coverage, "" if one.everything else one.printed)
+        risk = loss_of(first.risk, self.max_loss)
+        return [{"about": "instead", "risk": risk, "coverage": first.coverage, "limit": limit, **errs(self.delta),
+                 "sure": 1.0 - self.delta, "kept": limits((loss_of(one.risk, self.max_loss), one.coverage, "" if one.everything else one.printed)
                                 for one in self.attained)}]  # fmt: skip
-
-    def _loss(self, value: float) -> float:
-        return loss_of(value, self.max_loss)
 
     def _whole(self) -> float | None:
         """Return the certified risk of answering everything where it keeps the limit, though no threshold does."""
-        return next((self._loss(one.risk) for one in self.attained
+        return next((loss_of(one.risk, self.max_loss) for one in self.attained
                      if one.everything and one.coverage == 1.0 and one.risk <= self.risk_limit), None)  # fmt: skip
 
     def plan(self) -> dict[str, Any]:
-        """Return what the verdict says of more rows; no number of them helps a ranking by chance."""
         useless = self.ranking is not None and self.ranking[1] <= 0.5
         return plan_of(None if useless or self.rows_needed is None else self.rows_needed[0], self.least)
-
-    def _perfect(self) -> float:
-        """Return the largest coverage at the limit under a ranking that puts every right answer first."""
-        right = round((1.0 - self.full_risk) * self.n)
-        return min(1.0, (right + math.floor(right * self.risk_limit / (1.0 - self.risk_limit) + 1e-9)) / self.n)
 
     def notes(self) -> list[str]:
         """Return the promise; or why there is none, and how many rows might do."""

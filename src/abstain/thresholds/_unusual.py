@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from abstain._checks import listed
+from abstain._result import Caveat
 from abstain._typing import FloatArray
 
 #: Part of the rows from which a second scale is reported.
@@ -18,17 +20,24 @@ MANY = 20
 
 def warn_of_scores(score: FloatArray) -> None:
     """Warn the caller's caller of codes for missing scores, and of two scales in one column."""
+    for kind, values in unusual(score):
+        caveat = Caveat.of(kind, score="the score", **values)
+        _warn(caveat.text.removesuffix("."))
+
+
+def unusual(score: FloatArray) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield codes for missing scores, and two scales in one column, as the kind of a caveat and its values."""
     finite = score[np.isfinite(score)]
     for code in {float(finite.min()), float(finite.max())} if finite.size else ():
         rest = finite[finite != code]
         nines = set(f"{abs(code):g}") == {"9"} or code == -1.0
         if nines and rest.size and float(np.abs(rest - code).min()) > max(float(np.ptp(rest)), 0.5):
-            _warn(f"{finite.size - rest.size} scores are {code:g}, far from all others: leave a missing score empty")
+            yield "sentinel", {"count": finite.size - rest.size, "code": code}
             finite = rest
     if finite.size and finite.min() >= 0.0 and 10.0 < finite.max() <= 100.0:
         fractions, between, cents = np.histogram(finite, [0.0, 1.0 + 1e-9, 10.0, 100.0])[0]
         if min(fractions, cents) >= PART * finite.size and 3 * between < min(fractions, cents):
-            _warn(f"{fractions} scores lie in [0, 1] and {cents} in [10, 100]: fractions and per cent in one column?")
+            yield "mixed_units", {"fractions": int(fractions), "cents": int(cents)}
 
 
 def warn_of_groups(names: Iterable[str]) -> None:

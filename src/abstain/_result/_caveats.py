@@ -1,0 +1,185 @@
+"""Caveats of a verdict: what a reader must know before a result is used, each kind declared once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from abstain._result._spoken import SPOKEN
+
+
+class Severity(IntEnum):
+    """How much a caveat takes from the verdict; the most severe has the lowest number."""
+
+    VOID = 0  #: the input may be misread, so every number may be wrong
+    GRAVE = 1  #: going live may do harm that the headline does not show
+    LIMIT = 2  #: the verdict is narrower, or less certain, than it looks
+    NOTE = 3  #: what would make the result better
+
+
+class Kind(NamedTuple):
+    """A kind of caveat: its severity, and templates of its sentence and of what helps."""
+
+    severity: Severity
+    sentence: str
+    remedy: str = ""
+
+
+#: Every kind of caveat, by name, most severe first.
+CAVEATS = {
+    "doubtful_reading": Kind(Severity.VOID, "Doubtful reading: {doubt}."),
+    "sentinel": Kind(
+        Severity.VOID, "{count:,} values of {score} are {code:g}, far from all others.", "Leave a missing score empty."
+    ),
+    "mixed_units": Kind(
+        Severity.VOID,
+        "{fractions:,} values of {score} lie in [0, 1] and {cents:,} in [10, 100]: fractions and per cent are mixed.",
+        "Write all of them in one unit.",
+    ),
+    "copied_rows": Kind(Severity.VOID, "{copies}.", "Leave copies out, or name what rows belong together (clusters=)."),
+    "files_left_out": Kind(Severity.VOID, "{count} files could not be evaluated and are left out."),
+    "reversed": Kind(
+        Severity.GRAVE,
+        "{score} is higher where it should be lower: AUROC {auroc:.3f}{where}.",
+        "Give its negative, or name it as an uncertainty.",
+    ),
+    "group_above": Kind(
+        Severity.GRAVE,
+        "More than {limit:%} of the answers are wrong in {column} {names:list}.",
+        "Choose a threshold for each {column}; leaving a group out voids this certificate.",
+    ),
+    "ood_answered": Kind(
+        Severity.GRAVE, "{count:,} OOD rows are not covered: {answered:%} of them would be answered{mixed}."
+    ),
+    "ood_accepted": Kind(
+        Severity.GRAVE,
+        "Where {score} accepts 95 % of the in-distribution rows, it accepts {share:%} of the OOD rows of {set}{best}.",
+    ),
+    "chance": Kind(
+        Severity.GRAVE,
+        "{score} does not rank errors significantly better than chance: AUROC {value:.3f} [{low:.3f}, {high:.3f}].",
+    ),
+    "groups_unread": Kind(Severity.GRAVE, "Columns that may be groups were not used: {names:list}.", "({how})"),
+    "groups_missing": Kind(Severity.LIMIT, "No groups were given: some may be worse.", "({how})"),
+    "group_unclear": Kind(
+        Severity.GRAVE, "The limit is not shown to hold in {column} {names:list}: measured above it, perhaps by chance."
+    ),
+    "groups_rejected": Kind(
+        Severity.GRAVE, "Not attainable in {names:list}, whose cases are all referred for review: {reason}."
+    ),
+    "rows_rejected": Kind(
+        Severity.LIMIT,
+        "{count:,} of {n:,} rows are of groups without a threshold ({names:list}) and are not monitored.",
+    ),
+    "drift": Kind(
+        Severity.GRAVE,
+        "New cases differ from the calibration: {what:list}. Without any change such a signal comes with probability "
+        "{chance:%} at most, for coverage and for scores each.",
+    ),
+    "change": Kind(
+        Severity.GRAVE,
+        "A change was signalled after accepted row {first:,}{since}, {count:,} in all; without a change one signal in "
+        "{run_length:,.0f} accepted rows or more is expected.",
+    ),
+    "stands_out": Kind(
+        Severity.LIMIT,
+        "{kind} {name} is worse than the others: {risk:%} [{low:%}, {high:%}] of {n:,} answers are wrong.",
+    ),
+    "groups_differ": Kind(
+        Severity.LIMIT, "Error rates of {column} differ when everything is answered: {high:%} in {a}, {low:%} in {b}."
+    ),
+    "worst_group": Kind(Severity.LIMIT, "{names} of {count} groups: {label} {value:.3g} [{low:.3g}, {high:.3g}]."),
+    "uncertified": Kind(Severity.LIMIT, "Nothing is certified: {why}."),
+    "second_certificate": Kind(
+        Severity.LIMIT,
+        "These levels are a second certificate, tried because the first failed: each errs with probability {delta:%}, "
+        "together {both:%}.",
+    ),
+    "few_labels": Kind(
+        Severity.LIMIT, "Estimated from {labelled:,} labels of {n:,} rows, {errors} errors among them; not certified."
+    ),
+    "small_sample": Kind(Severity.LIMIT, "Only {errors} errors in {n:rows}: all numbers are uncertain."),
+    "selected_here": Kind(Severity.LIMIT, "{score} was selected on these rows.", "Choose its threshold on new rows."),
+    "model_abstains": Kind(
+        Severity.LIMIT, "The model itself abstains in {share:%} of {n:,} cases; all else is about its answers."
+    ),
+    "missing_scores": Kind(Severity.LIMIT, "{count:,} rows have no {score} and are {fate}."),
+    "large_tie": Kind(Severity.LIMIT, "{tie:%} of the rows share one value of {score}, which no threshold separates."),
+    "everything": Kind(
+        Severity.NOTE, "Answering everything keeps {limit:%}, too, as measured: the threshold may only lose answers."
+    ),
+    "miscalibrated": Kind(
+        Severity.NOTE, "{score} is {word} by {gap:points}.", "Calibrate it before reading it as a probability."
+    ),
+    "more_rows": Kind(
+        Severity.NOTE, "{limit:%} would take about {needed:about} rows or more, if errors lie as here{names}."
+    ),
+    "no_more_rows": Kind(
+        Severity.NOTE,
+        "More rows may not reach {limit:%}: the lowest error rate of {enough:,} or more answers is {lowest:%}{names}.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """A caveat: its kind, its sentence, what helps, and the values that the sentence is made of.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the kind, such as ``"group_above"``.
+    severity : Severity
+    sentence, remedy : str
+        ``remedy`` is empty where nothing helps.
+    values : dict
+        Numbers and names of the sentence.
+
+    Examples
+    --------
+    >>> from abstain._result import Caveat
+    >>> Caveat.of("small_sample", errors=3, n=400).text
+    'Only 3 errors in 400 rows: all numbers are uncertain.'
+    """
+
+    kind: str
+    severity: Severity
+    sentence: str
+    remedy: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, kind: str, /, **values: Any) -> Caveat:
+        """Return a caveat of a declared kind."""
+        declared = CAVEATS[kind]
+        sentence, remedy = (SPOKEN.vformat(text, (), values) for text in declared[1:])
+        return cls(kind, declared.severity, sentence, remedy, values)
+
+    @property
+    def text(self) -> str:
+        """The sentence with what helps."""
+        return f"{self.sentence} {self.remedy}".rstrip()
+
+
+def by_severity(caveats: list[Caveat]) -> tuple[Caveat, ...]:
+    """Return distinct caveats, the most severe first, else in the order in which kinds are declared."""
+    order = list(CAVEATS)
+    distinct = {each.text: each for each in caveats}.values()
+    return tuple(sorted(distinct, key=lambda each: (each.severity, order.index(each.kind))))
+
+
+def planned_rows(
+    limit: float, needed: int | None, least: tuple[int, float] | None, n: int, names: str = ""
+) -> list[Caveat]:
+    """Return what more rows would do for a limit that is not certified, as far as a plan says.
+
+    ``needed``: how many rows a certificate takes, at least; ``least``: how many it takes without an error, and the
+    lowest risk of any threshold that accepts as many.
+    """
+    enough, lowest = least or (0, -math.inf)
+    if lowest >= limit:
+        return [Caveat.of("no_more_rows", limit=limit, enough=enough, lowest=lowest, names=names)]
+    return [Caveat.of("more_rows", limit=limit, needed=needed, names=names)] if (needed or 0) > n else []
