@@ -359,12 +359,16 @@ class CertifiedThreshold(Threshold):
         if some and first.risk > self.risk_limit and not useless:
             one = some[0]
             said |= {**errs(self.delta), "instead": loss_of(one.risk, self.max_loss),
-                     "coverage": Counted(one.coverage, self.n), "threshold": None if one.everything else one.printed}  # fmt: skip
+                     "coverage": Counted(one.coverage, self.n),
+                     "threshold": None if one.everything else one.printed}  # fmt: skip
         said["whole"] = self._whole()
         risk = loss_of(first.risk, self.max_loss)
         return [{"about": "instead", "risk": risk, "coverage": first.coverage, "limit": limit, **errs(self.delta),
-                 "sure": 1.0 - self.delta, "kept": limits((loss_of(one.risk, self.max_loss), one.coverage, "" if one.everything else one.printed)
-                                for one in self.attained)}]  # fmt: skip
+                 "sure": 1.0 - self.delta, "kept": self._kept()}]  # fmt: skip
+
+    def _kept(self) -> list[str]:
+        return limits((loss_of(one.risk, self.max_loss), one.coverage, "" if one.everything else one.printed)
+                      for one in self.attained)  # fmt: skip
 
     def _whole(self) -> float | None:
         """Return the certified risk of answering everything where it keeps the limit, though no threshold does."""
