@@ -188,9 +188,7 @@ class Threshold(Result):
         return rows + (f" ({unscored} of the {self.n} without a score)" if unscored else "")
 
     def _instead(self) -> list[Table]:
-        """Return what comes nearest to an objective that is not attainable."""
-        best = self.best
-        if best is None or not best.n_accepted:
+        if (best := self.best) is None or not best.n_accepted:
             return []
         accepted = f"{best.n_accepted} of {self._n}"
         return [_listed((repr(best.threshold), best.coverage, best.selective_risk, accepted), [], "Nearest to it")]
