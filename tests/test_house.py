@@ -20,7 +20,7 @@ from tests.imports import ROOT, Import, all_imports, circle, imports_of, modules
 
 #: Rooms import from floors below only. Modules of floor 0 are one room: the tools that all others use.
 FLOORS = {
-    **dict.fromkeys(["_checks", "_classes", "_extras", "_fast", "_files", "_harmonic", "_lazy", "_pace"], 0),
+    **dict.fromkeys(["_checks", "_classes", "_extras", "_fast", "_files", "_lazy", "_pace"], 0),
     **dict.fromkeys(["_quantiles", "_registry", "_result", "_specs", "_sums", "_typing", "_version"], 0),
     **dict.fromkeys(["blocks", "outputs", "losses", "datasets"], 1),
     "curve": 2,

@@ -56,15 +56,13 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.metrics._augrc import *
     from abstain.metrics._aurc import *
     from abstain.metrics._calibration import *
-    from abstain.metrics._collaboration import *
     from abstain.metrics._contribution import *
     from abstain.metrics._detection import *
-    from abstain.metrics._estimator_weights import *
     from abstain.metrics._excess import *
-    from abstain.metrics._full import *
     from abstain.metrics._point import *
     from abstain.metrics._precision import *
     from abstain.metrics._proper import *
+    from abstain.metrics._rank_weights import *
     from abstain.metrics._reference import *
     from abstain.metrics._retention import *
     from abstain.metrics._trust import *

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain._harmonic import harmonic_difference, mean_harmonic, mean_log
+from abstain.metrics._rank_weights import harmonic_difference, mean_harmonic, mean_log
 
 ESTIMATORS = ("harmonic", "log", "sele")
 SIZES = (1, 2, 5, 30, 200)

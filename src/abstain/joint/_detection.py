@@ -36,7 +36,6 @@ def _require_ood(n: int) -> None:
     input="joint",
     title="AUROC",
     direction="higher",
-    range=(0.0, 1.0),
     convention="mid-rank",
     source="Hendrycks & Gimpel 2017",
 )
@@ -74,7 +73,6 @@ def auroc(*, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     input="joint",
     title="AUPR-in",
     direction="higher",
-    range=(0.0, 1.0),
     convention="interpolation",
     source="Hendrycks & Gimpel 2017",
 )
@@ -110,7 +108,6 @@ def aupr_in(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "
     input="joint",
     title="AUPR-out",
     direction="higher",
-    range=(0.0, 1.0),
     convention="interpolation",
     source="Hendrycks & Gimpel 2017",
 )
@@ -147,7 +144,6 @@ def _aupr(id_score: ArrayLike, ood_score: ArrayLike, interpolation: str, positiv
     input="joint",
     title=lambda recall: f"FPR@{100.0 * recall:g} % ID recall",
     direction="lower",
-    range=(0.0, 1.0),
     convention="attainable",
     source="Liang et al. 2018",
 )
@@ -187,7 +183,6 @@ def fpr_at_id_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float
     input="joint",
     title=lambda recall: f"FPR@{100.0 * recall:g} % OOD recall",
     direction="lower",
-    range=(0.0, 1.0),
     convention="attainable",
     source="Liang et al. 2018",
 )
@@ -272,7 +267,6 @@ def ccr_at_fpr(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike,
     input="joint",
     title="OSCR",
     direction="higher",
-    range=(0.0, 1.0),
     convention="mid-rank",
     source="Dhamija et al. 2018; Vaze et al. 2022",
 )

@@ -58,7 +58,6 @@ class AreaResult:
     input="joint",
     title="DS-AURC",
     direction="lower",
-    range=(0.0, 1.0),
     convention="operator",
     source="From Misclassifications to Outliers, Eq. 3 to 7",
 )
@@ -170,7 +169,6 @@ def ds_aurc(
     input="joint",
     title="DS-AUGRC",
     direction="lower",
-    range=(0.0, 1.0),
     convention="operator",
     source="after Traub et al. 2024",
 )

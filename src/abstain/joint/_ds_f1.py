@@ -80,7 +80,6 @@ class F1Point:
     input="joint",
     title="DS-F1",
     direction="higher",
-    range=(0.0, 1.0),
     convention="method",
     source="From Misclassifications to Outliers, Eq. 2",
 )

@@ -25,7 +25,6 @@ COVERAGES = ("id", "all")
     input="joint",
     title="F1",
     direction="higher",
-    range=(0.0, 1.0),
     convention="exact",
     source="From Misclassifications to Outliers, Section 3.1",
 )
@@ -89,7 +88,6 @@ def of_single(found: F1Point) -> F1Point:
     input="joint",
     title="AURC",
     direction="lower",
-    range=(0.0, 1.0),
     convention="operator",
     source="From Misclassifications to Outliers, Eq. 3 to 5",
 )
@@ -158,7 +156,6 @@ def aurc(
     input="joint",
     title="AUGRC",
     direction="lower",
-    range=(0.0, 1.0),
     convention="operator",
     source="after Traub et al. 2024",
 )

@@ -10,22 +10,23 @@ from os import listdir
 from typing import Any, get_args
 
 from abstain._checks import one_of
+from abstain._specs import read_spec, split_specs
 from abstain.metrics._augrc import augrc_from_auroc as augrc_from_auroc  # for the rooms above
 from abstain.metrics._augrc import augrc_partial_derivatives as augrc_partial_derivatives  # likewise
 from abstain.metrics._calibration import ReliabilityCurve as ReliabilityCurve  # likewise
 from abstain.metrics._calibration import reliability_of as reliability_of  # likewise
 from abstain.metrics._declare import image_of, register
-from abstain.metrics._estimator_weights import WeightEstimator as WeightEstimator  # likewise
-from abstain.metrics._estimator_weights import rank_weight_bias as rank_weight_bias  # likewise
-from abstain.metrics._estimator_weights import rank_weight_mse as rank_weight_mse  # likewise
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Sums, Tail
-from abstain.metrics._full import mean_of_terms as mean_of_terms  # likewise
 from abstain.metrics._gradient import Derived as Derived  # likewise
 from abstain.metrics._gradient import Gradient, Predictions, Value
 from abstain.metrics._gradient import keeping_one as keeping_one  # likewise
+from abstain.metrics._inputs import check_predictions as check_predictions  # likewise
 from abstain.metrics._metric import METRICS, Input, Metric
-from abstain.metrics._parse import parse, parse_list
-from abstain.metrics._predictions import check_predictions as check_predictions  # likewise
+from abstain.metrics._point import mean_of_terms as mean_of_terms  # likewise
+from abstain.metrics._rank_weights import WeightEstimator as WeightEstimator  # likewise
+from abstain.metrics._rank_weights import harmonic_difference as harmonic_difference  # likewise
+from abstain.metrics._rank_weights import rank_weight_bias as rank_weight_bias  # likewise
+from abstain.metrics._rank_weights import rank_weight_mse as rank_weight_mse  # likewise
 from abstain.metrics._trust_curve import cwsa_sweep as cwsa_sweep  # likewise
 
 #: What is told beside the metric of a comparison: the cost of answering everything, the ranking alone, coverage.
@@ -35,8 +36,10 @@ __all__ = ["Gradient", "Metric", "Predictions", "Value", "get", "image_of", "nam
 __all__ += ["AcceptedLoss", "FromSums", "Image", "Relative", "Sums", "Tail"]
 
 #: The order in which tables print families; a leaf that is not named here comes after these.
-_FIRST = ("_aurc", "_augrc", "_reference", "_excess", "_retention", "_full", "_point", "_detection", "_precision",
-          "_collaboration", "_accepted", "_trust", "_trust_curve", "_calibration", "_proper")  # fmt: skip
+_FIRST = (
+    "_aurc", "_augrc", "_reference", "_excess", "_retention", "_point", "_detection", "_precision", "_accepted",
+    "_trust", "_trust_curve", "_calibration", "_proper",
+)  # fmt: skip
 
 
 def _functions() -> dict[str, Any]:
@@ -110,3 +113,59 @@ def names(*inputs: Input) -> list[str]:
     found = METRICS.loaded() if inputs and "joint" not in inputs else list(METRICS)
     chosen = [metric.name for metric in found if not inputs or metric.input in inputs]
     return sorted(chosen, key=lambda name: place.get(name, len(place)))
+
+
+def parse(spec: str) -> Metric:
+    """Return the metric that a text such as ``"aurc"`` or ``"coverage_at_risk(risk=0.01)"`` names.
+
+    Parameters
+    ----------
+    spec : str
+        A name, with options in parentheses; words need no quotes.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    ValueError
+        Not of that form, or an unknown name.
+    TypeError
+        An unknown option.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.metrics.parse("aurc(estimator=harmonic)").identifier
+    'aurc/harmonic'
+    """
+    name, options = read_spec(spec, "metric", "coverage_at_risk(risk=0.01)")
+    return METRICS[name].using(**options)
+
+
+def parse_list(text: str) -> list[Metric]:
+    """Return the metrics of a comma-separated list; commas inside parentheses separate options.
+
+    Parameters
+    ----------
+    text : str
+        Texts as :func:`parse` reads them, with commas between them.
+
+    Returns
+    -------
+    list of Metric
+        Empty if the text holds nothing but commas and spaces.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`parse`.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> [metric.spec for metric in abstain.metrics.parse_list("augrc, cwsa(threshold=0.9, denominator=all)")]
+    ['augrc', 'cwsa(threshold=0.9, denominator=all)']
+    """
+    return [parse(part) for part in split_specs(text)]

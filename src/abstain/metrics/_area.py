@@ -17,11 +17,11 @@ from functools import partial
 import numpy as np
 
 from abstain._checks import UnmetNeed, fraction
-from abstain._harmonic import harmonic_difference, mean_harmonic, mean_log
 from abstain._sums import ROOM, inner, mapped, parts
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.metrics._gradient import Derived, Gradient, lately
+from abstain.metrics._rank_weights import harmonic_difference, mean_harmonic, mean_log
 
 Range = tuple[float, float]
 FULL: Range = (0.0, 1.0)

@@ -198,7 +198,6 @@ def _sele_gradient(blocks: TieBlocks, factor: float = 1.0) -> Gradient:
     value=_sele,
     gradient=_sele_gradient,
     direction="lower",
-    range=(0.0, 1.0),
     scale="log",
     attribution="losses",
     worst=lambda p, factor: factor * p,

@@ -97,7 +97,6 @@ def aurc_of_sums(sums: Sums) -> FloatArray:
     value=aurc_value,
     gradient=aurc_gradient,
     direction="lower",
-    range=(0.0, 1.0),
     scale="log",
     attribution=_attribution,
     worst=_worst,
@@ -173,7 +172,6 @@ def aurc(
     title="Accuracy-rejection area",
     image=image_of(aurc, 1.0, -1.0),
     direction="higher",
-    range=(0.0, 1.0),
     needs={"unit_loss"},
     source="Nadeem et al. 2009",
 )

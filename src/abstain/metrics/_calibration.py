@@ -13,7 +13,7 @@ from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._declare import documented, metric_of, register
 from abstain.metrics._gradient import Gradient, Predictions
-from abstain.metrics._unit import clipped
+from abstain.metrics._inputs import clipped
 
 __all__ = ["ReliabilityCurve", "classwise_ece", "ece", "mce", "reliability_curve"]
 
@@ -58,32 +58,22 @@ class ReliabilityCurve:
         return self.accuracy - self.confidence
 
 
-def _edges(bins: int, binning: Binning) -> FloatArray:
-    """The upper ends of all bins of equal width but the last, of arguments that are checked."""
-    one_of(binning, ("equal_width", "equal_mass"), "binning")
+def _starts(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
+    """The first block of each bin that holds any, the most confident bin first.
+
+    Equal width: right-closed to float32, 0 in the first. Equal mass: a block goes where its mid-rank lies.
+    """
     bins = whole(bins, "bins")
     if bins > MOST_BINS:
         raise ValueError(f"bins must be at most {MOST_BINS}, got {bins}; 15 is usual")
-    return np.arange(1, bins) / bins * (1.0 + FLOAT32)  # linspace rounds twice: its 5/6 is below 5/6
-
-
-def _bin_of(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
-    """The bin of each block. Equal width: right-closed to float32, 0 in the first. Equal mass: by its mid-rank."""
-    edges = _edges(bins, binning)
-    if binning == "equal_width":
-        return np.searchsorted(edges, blocks.score, side="left")
-    below = blocks.total_weight - blocks.cumulative_weight
-    return np.minimum(np.floor((below + 0.5 * blocks.weight) * bins / blocks.total_weight), bins - 1).astype(np.intp)
-
-
-def _starts(blocks: TieBlocks, bins: int, binning: Binning) -> IntArray:
-    """The first block of each bin that holds any, the surest first: bins lie one behind the other in the table."""
-    edges = _edges(bins, binning)
-    if binning == "equal_width":
+    if one_of(binning, ("equal_width", "equal_mass"), "binning") == "equal_width":
+        edges = np.arange(1, bins) / bins * (1.0 + FLOAT32)  # linspace rounds twice: its 5/6 is below 5/6
         above = len(blocks) - np.searchsorted(blocks.score[::-1], edges[::-1], side="right")
         starts, ends = np.append(0, above), np.append(above, len(blocks))
         return starts[starts < ends]
-    return np.append(0, np.flatnonzero(np.diff(_bin_of(blocks, bins, binning))) + 1)
+    below = blocks.total_weight - blocks.cumulative_weight
+    bin_of = np.minimum(np.floor((below + 0.5 * blocks.weight) * bins / blocks.total_weight), bins - 1)
+    return np.append(0, np.flatnonzero(np.diff(bin_of)) + 1)
 
 
 def _curve(blocks: TieBlocks, bins: int, binning: Binning) -> ReliabilityCurve:
@@ -159,9 +149,9 @@ def _ece(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") ->
 
 def _ece_gradient(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> Gradient:
     """Derivative with the bins held fixed; none where a gap is 0."""
-    bin_of, T = _bin_of(blocks, bins, binning), blocks.total_weight
-    gap = np.bincount(bin_of, weights=blocks.weight * (1.0 - blocks.score) - blocks.loss)
-    sign = np.sign(gap)[bin_of]
+    starts, T = _starts(blocks, bins, binning), blocks.total_weight
+    gap = np.add.reduceat(blocks.weight * (1.0 - blocks.score) - blocks.loss, starts)
+    sign = np.repeat(np.sign(gap), np.diff(starts, append=len(blocks)))
     return Gradient((sign * (1.0 - blocks.score) - _ece(blocks, bins, binning)) / T, -sign / T)
 
 
@@ -174,7 +164,6 @@ def _mce(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") ->
     value=_ece,
     gradient=_ece_gradient,
     direction="lower",
-    range=(0.0, 1.0),
     needs={"unit_score", "unit_loss"},
     inference="none",
     convention="binning",
@@ -216,7 +205,6 @@ def ece(
     title="MCE",
     value=_mce,
     direction="lower",
-    range=(0.0, 1.0),
     needs={"unit_score", "unit_loss"},
     inference="none",
     convention="binning",
@@ -262,7 +250,6 @@ def _classwise_ece(data: Predictions, bins: int = 15, binning: Binning = "equal_
     value=_classwise_ece,
     input="probabilities",
     direction="lower",
-    range=(0.0, 1.0),
     inference="none",
     convention="binning",
     source="Kull et al. 2019",

@@ -14,8 +14,8 @@ import numpy as np
 from abstain._checks import plain, real
 from abstain._specs import known_options
 from abstain.metrics._facts import Image
+from abstain.metrics._inputs import check_predictions
 from abstain.metrics._metric import METRICS, Metric, same
-from abstain.metrics._predictions import check_predictions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -94,7 +94,7 @@ def register(
     given : callable, optional
         ``given(**options)`` returns the options that the metric has from those that the function was called with.
     **facts
-        Fields of :class:`Metric`; at least ``title``, ``direction``, ``range``, ``source``, and ``value`` or ``image``.
+        Fields of :class:`Metric`; at least ``title``, ``direction``, ``source``, and ``value`` or ``image``.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def register(
     >>> def _value(blocks, worst_share=0.1):
     ...     accepted = blocks.cumulative_weight <= worst_share * blocks.total_weight
     ...     return float(blocks.loss[accepted].sum()) / blocks.total_weight
-    >>> @abstain.metrics.register(title="Early loss", value=_value, direction="lower", range=(0.0, 1.0), source="own",
+    >>> @abstain.metrics.register(title="Early loss", value=_value, direction="lower", source="own",
     ...                           inference="bootstrap")
     ... def early_loss(loss, confidence, *, worst_share=0.1, sample_weight=None, nan_policy="raise"):
     ...     "Loss among the most confident, per sample of all."
@@ -223,7 +223,7 @@ def _on_samples(
     return public
 
 
-def _returns(*, direction: str = "", range: tuple[float, float] = (0.0, 0.0), **_: Any) -> str:
+def _returns(*, direction: str = "", range: tuple[float, float] = (0.0, 1.0), **_: Any) -> str:
     """Return what a docstring says of a value in its range that needs no more words."""
     return f"float\n    In [{range[0]:g}, {range[1]:g}]; {direction} is better."
 

@@ -45,17 +45,12 @@ def auroc_f_value(blocks: TieBlocks) -> float:
     image=image_of(naugrc, 1.0, -0.5),
     value=auroc_f_value,  # the same number, exact where the areas of the image cancel
     direction="higher",
-    range=(0.0, 1.0),
     needs={"binary"},
     convention="mid-rank",
     source="Hendrycks & Gimpel 2017; Traub et al. 2024, Eq. 8",
 )
 def auroc_f(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""AUROC of failure detection: the chance that a correct prediction is more confident than a wrong one.
 
@@ -108,7 +103,6 @@ def _fpr95_error(blocks: TieBlocks, recall: float = 0.95) -> float:
     value=_fpr95_success,
     few_errors=lambda recall: Tail("right", min(recall, 1.0 - recall)),
     direction="lower",
-    range=(0.0, 1.0),
     needs={"binary"},
     inference="bootstrap",
     scale="logit",
@@ -162,7 +156,6 @@ def fpr95_success(
     value=_fpr95_error,
     few_errors=lambda recall: Tail("errors", min(recall, 1.0 - recall)),
     direction="lower",
-    range=(0.0, 1.0),
     needs={"binary"},
     inference="bootstrap",
     scale="logit",

@@ -136,11 +136,7 @@ def _e_augrc_of_sums(sums: Sums) -> FloatArray:
     source="Traub et al. 2024, Eq. 7",
 )
 def e_augrc(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""Excess AUGRC: AUGRC above that of the best ranking of the same losses.
 
@@ -288,11 +284,7 @@ def _naugrc_of_sums(sums: Sums) -> FloatArray:
     source="after Cattelan & Silva 2023",
 )
 def naugrc(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""Normalised AUGRC: 0 for the best ranking of these losses, 1 for a constant score.
 

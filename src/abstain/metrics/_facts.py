@@ -152,16 +152,11 @@ class Image:
         a, b = self.of.using(**options).attribution_of(blocks)
         return self.factor * a + self.offset / blocks.total_weight, self.factor * b
 
-    def formula(self, sums: Sums) -> FloatArray:
-        """Return the image of what follows from sums."""
-        assert self.of.from_sums is not None
-        result: FloatArray = self(self.of.from_sums.formula(sums))
-        return result
-
     def facts(self) -> dict[str, Any]:
         """Return what the image takes over from the metric, by field."""
         of = self.of
-        sums = of.from_sums and FromSums(self.formula, of.from_sums.selective, of.from_sums.binary, of.from_sums.counts)
+        form = of.from_sums
+        sums = form and form._replace(formula=lambda sums: self(form.formula(sums)))
         same = ("needs", "input", "inference", "scale", "multi_threshold", "convention", "worst", "few_errors")
         return {name: getattr(of, name) for name in (*same, "accepted_loss", "smooth_twin", "reads")} | {
             "value": self.value,

@@ -20,7 +20,7 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Tail
 from abstain.metrics._gradient import Attribution, Gradient, Predictions, Value
-from abstain.metrics._unit import clipped, outside
+from abstain.metrics._inputs import clipped, outside
 
 Direction = Literal["lower", "higher"]
 Need = Literal["unit_score", "unit_loss", "binary", "oracle"]
@@ -61,10 +61,10 @@ class Metric:
         ``value(blocks, **options) -> float``, raising ``Undefined`` where the definition gives no number.
     direction : {"lower", "higher"}
         Which is better.
-    range : tuple of float
-        Smallest and largest value for a 0/1 loss.
     source : str
         Paper and equation.
+    range : tuple of float
+        Smallest and largest value for a 0/1 loss.
     gradient : callable, optional
         ``gradient(blocks, **options) -> Gradient``.
     needs : frozenset of {"unit_score", "unit_loss", "binary", "oracle"}
@@ -122,8 +122,8 @@ class Metric:
     function: Callable[..., Any]
     value: Callable[..., float]
     direction: Direction
-    range: tuple[float, float]
     source: str
+    range: tuple[float, float] = (0.0, 1.0)
     gradient: Callable[..., Gradient] | None = None
     needs: frozenset[Need] = frozenset()
     input: Input = "blocks"

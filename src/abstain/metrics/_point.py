@@ -1,8 +1,9 @@
-"""Metrics at one operating point of the reject option."""
+"""Metrics at one operating point of the reject option, of which answering everything is one."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,95 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.curve import OperatingPoint, RiskCoverageCurve
 from abstain.metrics._declare import image_of, register
-from abstain.metrics._facts import AcceptedLoss
+from abstain.metrics._facts import AcceptedLoss, FromSums, Sums
 from abstain.metrics._gradient import Attribution, Gradient
-from abstain.metrics._metric import Inference, Reads
+from abstain.metrics._metric import Inference, Metric, Reads
 
-__all__ = ["coverage_at_risk", "generalized_risk", "selective_accuracy", "selective_risk"]
+__all__ = ["accuracy", "coverage_at_risk", "generalized_risk", "risk", "selective_accuracy", "selective_risk"]
+
+
+def _risk(blocks: TieBlocks) -> float:
+    return blocks.mean_loss
+
+
+def _risk_gradient(blocks: TieBlocks) -> Gradient:
+    flat = np.full(len(blocks), 1.0 / blocks.total_weight)
+    return Gradient(-blocks.mean_loss * flat, flat)
+
+
+def _of_sums(sums: Sums) -> FloatArray:
+    return sums.loss / sums.weight
+
+
+def mean_of_terms(metric: Metric) -> Metric:
+    """Return a mean over predictions as the mean loss of a table that holds their terms."""
+    return replace(
+        metric, input="blocks", terms=None, options={},
+        value=_risk, gradient=_risk_gradient, from_sums=FromSums(_of_sums),
+    )  # fmt: skip
+
+
+@register(
+    title="Risk",
+    value=_risk,
+    gradient=_risk_gradient,
+    attribution="losses",
+    worst=lambda p: p,
+    accepted_loss=AcceptedLoss(),
+    from_sums=FromSums(_of_sums),
+    direction="lower",
+    scale="log",
+    convention="full-coverage",
+    source="mean loss",
+)
+def risk(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    r"""Risk without rejection: the mean loss, :math:`\sum_i w_i\ell_i / \sum_i w_i`.
+
+    Returns
+    -------
+    float
+        In [0, max loss]; lower is better.
+
+    Notes
+    -----
+    No score is involved, so ties do not matter.
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Section 2.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.risk([0, 0, 1, 0])
+    0.25
+    """
+
+
+@register(
+    title="Accuracy",
+    image=image_of(risk, 1.0, -1.0),
+    direction="higher",
+    needs={"unit_loss"},
+    source="mean of 1 - loss",
+)
+def accuracy(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    r"""Accuracy without rejection, :math:`1 - \sum_i w_i\ell_i / \sum_i w_i`.
+
+    Notes
+    -----
+    No score is involved, so ties do not matter.
+
+    References
+    ----------
+    Traub et al. (2024), NeurIPS: Section 2.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.accuracy([0, 0, 1, 0])
+    0.75
+    """
 
 
 def _percent(value: float) -> str:
@@ -79,7 +164,6 @@ def _selective_risk_gradient(
     accepted_loss=lambda coverage, threshold: AcceptedLoss(threshold, coverage),
     reads=_reads,
     direction="lower",
-    range=(0.0, 1.0),
     inference=_inference,
     scale="log",
     convention="attainable",
@@ -141,7 +225,6 @@ def _selective_accuracy_attribution(
     image=image_of(selective_risk, 1.0, -1.0),
     attribution=_selective_accuracy_attribution,
     direction="higher",
-    range=(0.0, 1.0),
     needs={"unit_loss"},
     given=_target,
     source="Shahnazari et al. 2025, Section 4.3",
@@ -201,7 +284,6 @@ def _generalized_risk_gradient(
     accepted_loss=lambda coverage, threshold: AcceptedLoss(threshold, coverage, "all"),
     reads=_reads,
     direction="lower",
-    range=(0.0, 1.0),
     inference=_inference,
     scale="log",
     convention="attainable",
@@ -256,7 +338,6 @@ def _coverage_at_risk(blocks: TieBlocks, risk: float = 0.05) -> float:
     unattained=0.0,
     tolerated=lambda risk: risk,
     direction="higher",
-    range=(0.0, 1.0),
     inference="bootstrap",
     scale="logit",
     convention="attainable",

@@ -68,7 +68,6 @@ def _ap_error_gradient(blocks: TieBlocks, zero_division: float = np.nan) -> Grad
     value=_ap_success,
     gradient=_ap_success_gradient,
     direction="higher",
-    range=(0.0, 1.0),
     needs={"binary"},
     scale="logit",
     multi_threshold=True,
@@ -119,7 +118,6 @@ def average_precision_success(
     few_errors=Relative(),
     gradient=_ap_error_gradient,
     direction="higher",
-    range=(0.0, 1.0),
     needs={"binary"},
     scale="logit",
     multi_threshold=True,
@@ -185,7 +183,6 @@ def _aupr_error(blocks: TieBlocks) -> float:
     title="PR area (success)",
     value=_aupr_success,
     direction="higher",
-    range=(0.0, 1.0),
     needs={"binary"},
     inference="bootstrap",
     scale="logit",
@@ -194,11 +191,7 @@ def _aupr_error(blocks: TieBlocks) -> float:
     source="Davis & Goadrich 2006",
 )
 def aupr_success(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""Area under the precision-recall curve by trapezoids, correct predictions as positives.
 
@@ -231,7 +224,6 @@ def aupr_success(
     title="PR area (error)",
     value=_aupr_error,
     direction="higher",
-    range=(0.0, 1.0),
     needs={"binary"},
     inference="bootstrap",
     scale="logit",
@@ -240,11 +232,7 @@ def aupr_success(
     source="Davis & Goadrich 2006",
 )
 def aupr_error(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""Area under the precision-recall curve by trapezoids, wrong predictions as positives.
 

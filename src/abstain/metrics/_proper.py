@@ -71,7 +71,6 @@ def _without_limit(blocks: TieBlocks, clip: float = CLIP) -> str | None:
     value=_brier_confidence,
     gradient=_brier_confidence_gradient,
     direction="lower",
-    range=(0.0, 1.0),
     needs={"unit_score", "binary"},
     scale="log",
     multi_threshold=True,
@@ -79,11 +78,7 @@ def _without_limit(blocks: TieBlocks, clip: float = CLIP) -> str | None:
     source="Brier 1950",
 )
 def brier_confidence(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""Brier score of the confidence as a forecast of being right: :math:`\frac1N\sum_i (g_i - (1-\ell_i))^2`.
 

@@ -76,12 +76,7 @@ def augrc_optimal_gradient(blocks: TieBlocks) -> Gradient:
 
 
 @documented
-def aurc_optimal(
-    loss: ArrayLike,
-    *,
-    estimator: Estimator = "plugin",
-    sample_weight: ArrayLike | None = None,
-) -> float:
+def aurc_optimal(loss: ArrayLike, *, estimator: Estimator = "plugin", sample_weight: ArrayLike | None = None) -> float:
     r"""AURC of the best possible ranking of these losses.
 
     For ``"plugin"`` and ``"interpolated"`` the interpolated area of the loss-ordered table; for a 0/1 loss with
@@ -165,18 +160,13 @@ def _augrc_achievable(blocks: TieBlocks) -> float:
     title="AURC (achievable)",
     value=_aurc_achievable,
     direction="lower",
-    range=(0.0, 1.0),
     inference="none",
     multi_threshold=True,
     convention="lower-hull",
     source="Traub et al. 2024, code",
 )
 def aurc_achievable(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""AURC of the lower convex hull: what the score achieves if thresholds may be mixed at random.
 
@@ -216,11 +206,7 @@ def aurc_achievable(
     source="after Traub et al. 2024",
 )
 def augrc_achievable(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""AUGRC of the lower convex hull: what the score achieves if thresholds may be mixed at random.
 

@@ -59,11 +59,7 @@ def _f1_auc_gradient(blocks: TieBlocks) -> Gradient:
     source="Malinin et al. 2021; Traub et al. 2024, Eq. 11",
 )
 def f1_auc(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""Area under the F1-retention curve: F1 of "accepted" as a prediction of "correct", over coverage.
 
@@ -137,11 +133,7 @@ def f1_auc_optimal(accuracy: float) -> float:
     source="Malinin et al. 2020",
 )
 def prediction_rejection_ratio(
-    loss: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    loss: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None, nan_policy: NanPolicy = "raise"
 ) -> float:
     r"""Prediction-rejection ratio: the share of the oracle's gain over random rejection that the score realises.
 

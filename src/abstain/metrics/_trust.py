@@ -165,7 +165,6 @@ def cwsa(
     gradient=CWSA_PLUS.gradient,
     attribution=CWSA_PLUS.attribution,
     direction="higher",
-    range=(0.0, 1.0),
     needs={"unit_score", "unit_loss"},
     convention="denominator",
     source="Shahnazari et al. 2025, Section 3.3",

@@ -11,7 +11,7 @@ from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._declare import documented, register
-from abstain.metrics._unit import outside
+from abstain.metrics._inputs import outside
 
 __all__ = ["aumcc", "cwsa_sweep"]
 

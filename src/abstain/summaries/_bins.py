@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abstain._harmonic import harmonic_difference
 from abstain._typing import BoolArray, FloatArray
 from abstain.blocks import TieBlocks
+from abstain.metrics import harmonic_difference
 
 
 class Bounds(NamedTuple):
