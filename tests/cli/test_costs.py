@@ -145,8 +145,8 @@ def test_classes_without_columns(folder: Path) -> None:
     rows = {"label": ["a", "b", "b"], "prediction": ["a", "a", "b"], "confidence": [3, 1, 2]}
     outputs = abstain.read_outputs(rows, cost_matrix={"a": 1, "b": 5, "rare": 100})
     assert outputs.loss_per_sample().tolist() == [0.0, 5.0, 0.0]
-    assert outputs.origin is not None
-    assert "cost_matrix names 'rare', of which there is no row" in outputs.origin.notes
+    assert outputs.reading is not None
+    assert "cost_matrix names 'rare', of which there is no row" in outputs.reading.notes
     with pytest.raises(ValueError, match="has no cost of predicting 'a' where 'b' is true"):
         abstain.read_outputs(rows, cost_matrix={"a": 1})
     with pytest.raises(TypeError, match="must be a CSV file, texts such as"):

@@ -146,9 +146,9 @@ def test_what_is_read_is_decided(folder: Path, form: str) -> None:
     else:
         path = write(form, folder / "a", **columns)
     outputs = abstain.read_outputs(path)
-    assert outputs.origin is not None
+    assert outputs.reading is not None
     found = abstain.choose_threshold(outputs.loss_per_sample(), outputs.confidence, coverage=0.4, nan_policy="reject")
-    policy = found.policy(score=outputs.origin.single["confidence"])
+    policy = found.policy(score=outputs.reading.single["confidence"])
     done = abstain.apply_policy(policy, path, folder / "decided.jsonl")
     rows = pl.read_ndjson(folder / "decided.jsonl")
     assert done.n == rows.height

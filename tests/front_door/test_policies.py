@@ -83,7 +83,7 @@ def test_words_of_a_verdict_decline_too(folder: Path, capsys: pytest.CaptureFixt
     assert run(["monitor", "p.json", "new.jsonl"]) == 0
     assert f"accepted {accepted.sum()} of" in " ".join(capsys.readouterr().out.split())
     assert run(["monitor", "p.json", "new.jsonl", "--loss", "p"]) == 2
-    assert "--correct is_correct" in capsys.readouterr().err
+    assert "--correct 'is_correct'" in capsys.readouterr().err
     assert run(["apply", "p.json", "none.jsonl", "-o", "none2.jsonl"]) == 0
     assert "'is_correct' said which rows the model itself declined" in capsys.readouterr().err
 

@@ -83,8 +83,8 @@ def test_what_is_not_used_is_named_in_full(tmp_path: Path) -> None:
     """Where one column is named as not used, the others are too: silence would say that they were."""
     columns = {"loss": [0, 1, 0], "p": [3, 2, 1], "confidence": [1, 2, 3], "answer": ["a", "b", "c"]}
     outputs = read_outputs(columns, confidence="p")
-    assert outputs.origin is not None
-    assert "not used: `confidence`, `answer`" in outputs.origin.notes
+    assert outputs.reading is not None
+    assert "not used: `confidence`, `answer`" in outputs.reading.notes
 
 
 def test_answers_that_say_they_are_none(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_answers_that_say_they_are_none(tmp_path: Path) -> None:
         "I don't know." if each else f"answer {k}" for k, each in enumerate(none)
     ]}  # fmt: skip
     outputs = read_outputs(columns, confidence="p")
-    assert outputs.origin is not None
+    assert outputs.reading is not None
     said = f"{none.sum()} of `answer` say that the model did not answer; give abstained='answer' if so"
-    assert said in outputs.origin.notes
+    assert said in outputs.reading.notes
     told = read_outputs(columns, confidence="p", abstained="answer")
     assert told.states is not None
     assert told.states.counts["abstained"] == none.sum()

@@ -57,8 +57,8 @@ def test_several_labels_that_are_called_otherwise_are_paired_aloud(folder: Path)
     y, p = tags()
     pl.DataFrame({"a": y[:, 0], "b": y[:, 1], "x": p[:, 0], "z": p[:, 1]}).write_csv("tags.csv")
     found = read_outputs("tags.csv", task="multilabel", labels="a,b", predictions="x,z")
-    assert found.origin is not None
-    assert "labels and predictions are paired in their order: `a` with `x`, `b` with `z`" in found.origin.notes
+    assert found.reading is not None
+    assert "labels and predictions are paired in their order: `a` with `x`, `b` with `z`" in found.reading.notes
     with pytest.raises(ValueError, match="nothing predicts the labels; give predictions= or probabilities="):
         read_outputs("tags.csv", task="multilabel", labels="a,b")
     (folder / "words.jsonl").write_text('{"labels": [], "predictions": ["a"]}\n{"labels": ["a"], "predictions": []}\n')

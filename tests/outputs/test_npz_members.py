@@ -86,8 +86,8 @@ def test_a_member_that_is_no_array_is_named(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes().replace(b"weight.npy", b"weight.npx"))
     found = abstain.read_outputs(file)
     assert found.sample_weight is None
-    assert found.origin is not None
-    assert "weight.npx" in found.origin.rest
+    assert found.reading is not None
+    assert "weight.npx" in found.reading.unused
 
 
 def test_an_encrypted_member_is_one_error(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def evaluate_command(
     if destinations["report_path"] is not None:
         from abstain.cli._thresholds import policies_of
 
-        source["policies"] = policies_of(outputs, result.scores, columns)
+        source["policies"] = policies_of(outputs, result.scores)
     show(result, title=file.name, scale=scale, plots=plots, opened=opened, source=source, **destinations)
     if sweep is not None and "-" not in map(str, destinations.values()):
         with about(file):

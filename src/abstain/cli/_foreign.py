@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,10 @@ from abstain.cli._pair import OF_ID, marked
 
 if TYPE_CHECKING:
     from abstain.joint import ScoredRun
-    from abstain.outputs import Outputs
+    from abstain.policy import ScoreReading
 
 
-def left_out(
-    file: Path, found: Any, loss: Any, columns: Mapping[str, Any], by: list[str], scored: Callable[[Outputs], Any]
-) -> Told:
+def left_out(file: Path, found: Any, loss: Any, columns: Mapping[str, Any], by: list[str], how: ScoreReading) -> Told:
     """Return how many foreign rows of the file the threshold would answer, though it was chosen without them."""
     import numpy as np
 
@@ -32,7 +30,7 @@ def left_out(
     own = {**columns, **{name: None for name in OF_ID if name in columns and name not in labels}}
     try:
         far, _, names = read(file, [], by, say=False, unlabelled=True, part="ood", **own)
-        score = np.asarray(scored(far), dtype=np.float64)
+        score = np.asarray(how.confidence(far), dtype=np.float64)
     except (ValueError, TypeError, click.UsageError):  # a threshold takes no foreign rows
         return {}
     group = np.asarray((far.groups or {})[names[0]]).astype(str) if by else np.full(far.n, "")

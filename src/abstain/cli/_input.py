@@ -82,9 +82,9 @@ understood: list[str] = []
 def _say(file: Path, outputs: Outputs, score: str | None = None) -> None:
     from abstain.outputs import sentence
 
-    assert outputs.origin is not None
+    assert outputs.reading is not None
     states = [] if outputs.states is None else [str(outputs.states)]
-    for line in (sentence(outputs.understood(score or "")), *states, *outputs.origin.notes):
+    for line in (sentence(outputs.understood(score or "")), *states, *outputs.reading.notes):
         understood.append(f"{file}: {line}")
 
 
@@ -152,9 +152,11 @@ def _expanded(names: Iterable[str], found: Any) -> list[str]:
 
 def unread_scores(files: Sequence[Path], outputs: Outputs) -> list[str]:
     """Return the columns that were not read and may be scores: numbers in all files, some of them fractions."""
-    if outputs.origin is None:
+    if outputs.reading is None:
         return []
-    return [name for name in outputs.origin.rest[:_LOOKED] if all(_fractions(_values_of(file, name)) for file in files)]
+    return [
+        name for name in outputs.reading.unused[:_LOOKED] if all(_fractions(_values_of(file, name)) for file in files)
+    ]
 
 
 def _values_of(file: Path, name: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,48 +18,15 @@ from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_writ
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._several import is_several
 from abstain.cli._show import check_destinations
-from abstain.cli._thresholds import noted, show_found
+from abstain.cli._thresholds import show_found
 
 if TYPE_CHECKING:
     from abstain.monitoring import Monitoring
     from abstain.outputs import Outputs
     from abstain.policy import Policy
 
-#: Columns of which one says what is right.
-_VERDICTS = ("loss", "correct", "quality")
 #: Option of every command that uses a policy.
 model_option = click.option("--model", help="Refuse a policy that was not made for this model.")
-
-
-def as_calibrated(columns: dict[str, Any], policy: Policy) -> dict[str, Any]:
-    """Return how to read a file that is monitored: as options say, and else as the calibration file was read."""
-    inputs, reading = dict(policy.inputs or {}), dict(policy.reading)
-    told = {name for name, value in columns.items() if value is not None}
-    if told & {"loss", "correct", "quality"}:
-        part, name = policy.said_declined() or ("", "")
-        if part in ("correct", "predictions") and not told & {"abstained", "correct"}:
-            raise click.UsageError(
-                f"the promise is about what the model itself answers, which {name!r} said at calibration; give "
-                + (f"--correct {name}, or " if part == "correct" else "")
-                + "--abstained with the column that says so"
-            )
-        reading = {
-            name: value
-            for name, value in reading.items()
-            if name not in (*_VERDICTS, "labels", "predictions", "cost_matrix")
-        }
-    elif told & {"labels", "predictions"}:
-        reading = {name: value for name, value in reading.items() if name not in _VERDICTS}
-    if columns["positive_probability"] in inputs.get("probabilities", ()):
-        columns = columns | {"positive_probability": None}  # the policy has it
-    column = None if inputs else "uncertainty" if "uncertainty" in reading else "confidence"
-    scored = {"logits": inputs.get("logits"), "probabilities": inputs.get("probabilities")}
-    return (
-        columns
-        | {name: reading[name] for name in reading.keys() - told}
-        | scored
-        | ({} if column is None else {column: policy.score})
-    )
 
 
 @command.command(
@@ -117,11 +85,11 @@ def monitor_command(
         check_destinations({"state": state}, [file, policy])
     with nullcontext() if state is None or file is None else locked(state):
         seen, outputs = _seen(whole, file, state, columns, time, given, {"as_of": _present(as_of), "again": again})
-    told: Told = by_score(whole.score, whole.reading)
+    told: Told = by_score(whole)
     if file is not None and not is_several(file):
         if outputs is not None and whole.group is None:
             told |= unread_groups("audit", file, outputs, columns, policy=policy)
-        known_as = as_calibrated(dict(columns), whole)
+        known_as = whole.columns(**columns)
         told = together(told, {"promise watched": {"untimed": time is None}},
                         after_broken(whole, file, known_as) if seen.promise_broken else {})  # fmt: skip
     sources = [policy, *([] if file is None else [file])]
@@ -156,7 +124,7 @@ def _seen(
         return stream.result(), None
     if is_several(file):
         with about(file):
-            for k, rows in enumerate(in_time_order(policy, str(file), time, as_calibrated(columns, policy), late)):
+            for k, rows in enumerate(in_time_order(policy, str(file), time, policy.columns(**columns), late)):
                 with in_frame(time, rows):
                     stream.update(**rows, **update | {"again": update["again"] or k > 0})
     elif state is not None and _no_rows(file):
@@ -179,7 +147,8 @@ def one_score(outputs: Outputs, policy: Policy) -> Any:
     """Return the score of a policy; of two the first, -inf where the second one is too low."""
     inputs, second = dict(policy.inputs or {}), policy.second
     matrix = getattr(outputs, next(iter(inputs))) if inputs else None
-    with noted():
+    with warnings.catch_warnings():  # what is odd about the logits was said when they were read
+        warnings.simplefilter("ignore")
         score = policy.confidence(matrix) if inputs else outputs.confidence
         if second is None:
             return score
@@ -194,7 +163,7 @@ def _monitored(
     from abstain._checks import closest
     from abstain.outputs import read_pool
 
-    columns, extra = as_calibrated(columns, policy), second_column(policy)
+    read_as, extra = policy.columns(**columns), second_column(policy)
     by = [] if policy.group is None else [policy.group]
     when: dict[str, Any] = {} if time is None else {time: None}
     known = column_names(file)
@@ -202,12 +171,12 @@ def _monitored(
         raise ValueError(f"{file}: time={time!r}: no column has this name; {closest(time, known)}")
     try:
         if unlabelled:
-            outputs, loss = read_pool(file, groups=list(dict.fromkeys([*by, *when])), scores=extra, **columns)
+            outputs, loss = read_pool(file, groups=list(dict.fromkeys([*by, *when])), scores=extra, **read_as)
             names, when = by, {name: (outputs.groups or {})[name] for name in when}
         else:
             score = policy.score if policy.inputs else None
             late = "give --time and --maturity"
-            outputs, _, names = read(file, extra, by, score=score, beside=when, late=late, **columns)
+            outputs, _, names = read(file, extra, by, score=score, beside=when, late=late, **read_as)
             loss = outputs.loss_per_sample()
     except ValueError as error:  # a column is read as a group is
         raise ValueError(str(error).replace(f"groups[{time!r}]", f"--time {time}")) from None

@@ -16,7 +16,7 @@ from abstain.cli._input import column_names, few_valued
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
-    from abstain.policy import Policy
+    from abstain.policy import Policy, ScoreReading
 
 Told = dict[str, dict[str, Any]]
 
@@ -85,7 +85,7 @@ def after_comparison(
 
 def unread_group(file: Path, outputs: Outputs) -> str:
     """Return the first column that was not read and may be groups; what stands for one where there is none."""
-    return next(iter(few_valued(file, () if outputs.origin is None else outputs.origin.rest)), "COLUMN")
+    return next(iter(few_valued(file, () if outputs.reading is None else outputs.reading.unused)), "COLUMN")
 
 
 def after_few_labels(
@@ -97,12 +97,13 @@ def after_few_labels(
     return {"no threshold": found["no threshold"], **({"few labels": {"groups": groups}} if groups else {})}
 
 
-def by_score(name: str, reading: Mapping[str, Any]) -> Told:
+def by_score(how: ScoreReading | Policy) -> Told:
     """Return the name of the score for sentences about a threshold, which is chosen without knowing it.
 
-    ``reading``: how the policy reads files; of an uncertainty the threshold is one of its negative.
+    Of an uncertainty the threshold is one of its negative.
     """
-    compared = f"minus {name}" if reading.get("uncertainty") == name else name
+    name = how.score
+    compared = f"minus {name}" if how.reading.get("uncertainty") == name else name
     return {"threshold": {"scored": f"{compared} "}, "usefulness": {"score": name}, "ranking": {"score": name},
             "policy watched": {"score": compared}}  # fmt: skip
 
@@ -168,7 +169,7 @@ def unread_groups(
     """
     if outputs.n > LOOKED:
         return {}
-    found = few_valued(file, () if outputs.origin is None else outputs.origin.rest)
+    found = few_valued(file, () if outputs.reading is None else outputs.reading.unused)
     if not found:
         return {"no groups": {"how": command_line(name, file, columns, [*more, "--groups", "COLUMN"], policy)}}
     first = next(iter(found))

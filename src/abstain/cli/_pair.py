@@ -12,6 +12,7 @@ from abstain.cli._input import column_names, read
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
+    from abstain.policy import ScoreReading
 
 #: Options that say what is right of ID rows, and nothing of OOD rows.
 OF_ID = ("labels", "cost_matrix", "loss", "correct", "quality", "abstained", "should_abstain", "unscored", "task")
@@ -29,9 +30,9 @@ def pair_options(function: Callable[..., None]) -> Callable[..., None]:
 
 def choose(
     file: Path, outputs: Outputs, columns: dict[str, Any], second: str, prevalence: float | None,
-    wanted: dict[str, Any], scored: Callable[[Outputs], tuple[Any, dict[str, Any]]],
-) -> tuple[Any, dict[str, Any]]:  # fmt: skip
-    """Return the pair, and how a policy comes by the first score; OOD rows of the file have the largest loss."""
+    wanted: dict[str, Any], how: ScoreReading,
+) -> tuple[Any, str]:  # fmt: skip
+    """Return the pair, and the column of the second score; OOD rows of the file have the largest loss."""
     import numpy as np
 
     from abstain.thresholds import choose_pair
@@ -40,21 +41,20 @@ def choose(
         raise click.UsageError("--second needs --risk and --delta: two thresholds are chosen for a promise")
     if outputs.clusters is not None:
         raise click.UsageError("--second certifies rows that are independent; it is not offered for --clusters")
-    confidence, how = scored(outputs)
+    confidence = how.confidence(outputs)
     loss, other = outputs.loss_per_sample(), np.asarray((outputs.scores or {})[second])
     is_ood = None
     if marked(file, columns):
         own = columns | {name: None for name in OF_ID if name in columns}
         far, _, _ = read(file, [second], [], say=False, unlabelled=True, part="ood", **own)
-        confidence = np.concatenate([confidence, scored(far)[0]])
+        confidence = np.concatenate([confidence, how.confidence(far)])
         other = np.concatenate([other, np.asarray((far.scores or {})[second])])
         loss = np.concatenate([loss, np.full(far.n, wanted.get("max_loss", 1.0))])
         is_ood = np.arange(len(loss)) >= outputs.n
     elif prevalence is not None:
         raise click.UsageError("--prevalence needs OOD rows in FILE: mark them with --is-ood or --ood-label")
-    return choose_pair(loss, confidence, other, is_ood=is_ood, prevalence=prevalence, **wanted), how | {
-        "second": second
-    }
+    found = choose_pair(loss, confidence, other, is_ood=is_ood, prevalence=prevalence, **wanted)
+    return found, second if outputs.reading is None else outputs.reading.scores[second]
 
 
 def marked(file: Path, columns: Mapping[str, Any]) -> bool:

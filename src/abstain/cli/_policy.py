@@ -12,7 +12,7 @@ import click
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read, understood
-from abstain.cli._monitor import as_calibrated, model_option, one_score, second_column
+from abstain.cli._monitor import model_option, one_score, second_column
 from abstain.cli._show import check_destinations
 from abstain.cli._thresholds import show_found
 
@@ -29,7 +29,7 @@ def _labelled(
 ) -> tuple[Policy, Outputs, dict[str, Any]]:
     """Return labelled rows, read as the calibration rows were, and the policy with one score in the place of two."""
     score = policy.score if policy.inputs else None
-    outputs, _, names = read(file, second_column(policy), by, score=score, **as_calibrated(columns, policy))
+    outputs, _, names = read(file, second_column(policy), by, score=score, **policy.columns(**columns))
     with about(file):
         confidence = one_score(outputs, policy)
     groups = None if not by else (outputs.groups or {})[names[0]]

@@ -6,9 +6,12 @@ import os
 from collections.abc import Callable, Mapping
 from glob import has_magic
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import abstain
+
+if TYPE_CHECKING:
+    from abstain.policy import ScoreReading
 
 #: Scores that an engine and a policy compute to the same bit.
 OWN = ("msp", "softmax_margin")
@@ -37,9 +40,9 @@ def of_files(
 
 def threshold_of_files(
     file: Path, columns: dict[str, Any], by: list[str], objective: dict[str, Any], apart: Mapping[str, Any],
-    scored: Callable[[Any], dict[str, Any]],
-) -> tuple[Any, Any, dict[str, Any]]:  # fmt: skip
-    """Return the threshold chosen on all files, their first rows, and how a policy comes by the score.
+    scored: Callable[[Any], ScoreReading],
+) -> tuple[Any, ScoreReading]:  # fmt: skip
+    """Return the threshold chosen on all files, and how a policy comes by the score.
 
     ``apart``: what needs rows; ``scored`` says how the score of rows is had.
     """
@@ -54,14 +57,14 @@ def threshold_of_files(
         first = first_of(source, by, told)
         understood.append(f"{file}: of the first rows: {sentence(first.understood())}")
         how = scored(first)
-        computed = how["score"] if "probabilities" in how else None
+        computed = how.score if "probabilities" in (how.inputs or {}) else None
         if computed is not None and (computed not in OWN or computed in source.first.columns()):
             why = "is a column too" if computed in OWN else f"is not {' or '.join(OWN)}"
             raise ValueError(f"score {computed!r} {why}; write it to a column of its own, named with confidence=")
         name = told.pop("confidence", None) if computed is None else computed
         told |= {"confidence": name, "groups": by[0] if by else None, "nan_policy": "reject"}
         found = abstain.choose_threshold(frame=os.fspath(file), **told, **objective)
-    return found, first, how
+    return found, how
 
 
 def comparison_of_files(

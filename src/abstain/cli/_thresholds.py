@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,51 +23,22 @@ from abstain.cli._show import check_destinations, print_result
 from abstain.cli._shown import columns_of, shown_options, source_of
 
 if TYPE_CHECKING:
-    from abstain.outputs import Origin, Outputs
+    from abstain.outputs import Outputs
+    from abstain.policy import ScoreReading
 
 #: What a threshold can be chosen for; each is an option of its own.
 _OBJECTIVES = ("risk", "coverage", "capacity", "cost")
 
 
-def _scored(
-    outputs: Outputs, score: str | None, temperature: float | None, given: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """Return the confidence of each row, and how a policy comes by it in new files."""
-    from abstain.policy import compute, inputs_of
+def _how(outputs: Outputs, score: str | None, temperature: float | None, given: dict[str, Any]) -> ScoreReading:
+    """Return how a policy comes by the confidence of each row in new files."""
+    from abstain.policy import score_reading
 
-    origin = outputs.origin
-    assert origin is not None
-    if score is None and temperature is None and outputs.confidence is not None:
-        return outputs.confidence, {"score": _finished(origin)}
-    if given["confidence"]:
+    if given["confidence"] and not (score is None and temperature is None):
         raise click.UsageError(
             "--score and --temperature compute a confidence from --logits or --probabilities; leave --confidence out"
         )
-    if outputs.logits is None and outputs.probabilities is None:
-        raise ValueError(_no_score(score if temperature is None else score or "msp", origin.rest))
-    probabilities = outputs.logits is None or (given["probabilities"] and not given["logits"])
-    kind: Any = "probabilities" if probabilities else "logits"
-    names = origin.matrix.get(kind) or [origin.single["positive_probability"]]
-    how: dict[str, Any] = {"score": score or "msp", kind: names, "temperature": temperature}
-    inputs_of(how["score"], how.get("logits"), how.get("probabilities"), temperature)
-    with noted():
-        return compute(how["score"], kind, getattr(outputs, kind), temperature), how
-
-
-def _no_score(score: str | None, columns: Sequence[str]) -> str:
-    """Return why nothing tells how sure each row is, and what does."""
-    from abstain._checks import listed
-    from abstain.scores import names
-
-    if score is not None and score.partition("(")[0] not in names():
-        return f"no score that is computed is called {score!r}; a finished column is given as confidence="
-    if score is None:
-        others = f", one of the other columns: {listed(columns)}" if columns else ""
-        return f"nothing says how sure each row is; give confidence= or uncertainty={others}"
-    return (
-        f"{score!r} is computed from logits or probabilities, which the file does not hold, and a finished column "
-        "cannot be scaled; give logits= or probabilities=, or confidence= alone"
-    )
+    return score_reading(outputs, score, temperature)
 
 
 def _say_repeated(outputs: Outputs) -> None:
@@ -92,83 +63,15 @@ def show_found(result: Any, as_json: bool, told: Told | None = None) -> None:
         print_result(result, told=told)
 
 
-def _finished(origin: Origin) -> str:
-    """Return the column that new files have the confidence in."""
-    if "confidence" in origin.single:
-        return origin.single["confidence"]
-    if "uncertainty" in origin.single:
-        return origin.single["uncertainty"]
-    name = origin.single.get("positive_probability")
-    other = "" if name is None else f", not {name!r}"
-    raise ValueError(
-        f"a policy compares a column of confidence with its threshold, but this confidence is "
-        f"{origin.columns['confidence']}; write it into a column of its own, here and in new files{other}"
-    )
-
-
-def _reading(outputs: Outputs, given: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
-    """Return how new files are read: what was named, what rows are units, and what says that the model declined."""
-    from abstain.outputs import cost_texts
-    from abstain.policy import READING
-
-    assert outputs.origin is not None
-    single, computed = outputs.origin.single, how.keys() & {"logits", "probabilities"}
-    kept = {"clusters", *(() if computed else ("uncertainty",))}
-    if _declined(outputs):
-        kept.add(next(part for part in ("abstained", "correct", "predictions") if part in single))
-    found = {part: name for part, name in single.items() if part in kept}
-    options = {name: given.get(name) for name in READING if name != "uncertainty"}
-    if given["cost_matrix"] is not None:
-        options["cost_matrix"] = cost_texts(given["cost_matrix"])
-    found |= {name: value for name, value in options.items() if value is not None}
-    levels = None if computed or "uncertainty" in found else outputs.origin.levels
-    finished = levels is not None and how["score"] == single.get("confidence")
-    return {name: value for name, value in found.items() if name != "confidence_levels"} | (
-        {"confidence_levels": levels} if finished else {}
-    )
-
-
-def how_of(outputs: Outputs, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return how new files hold a score, as arguments of a policy: a finished column, or what it is computed from."""
-    if name in (outputs.scores or {}):
-        how: dict[str, Any] = {"score": name}
-    else:
-        kept = {part: given.get(part) for part in ("confidence_levels", "confidence", "logits", "probabilities")}
-        finished = name == "confidence"
-        if not finished:
-            kept["confidence"] = None
-        how = _scored(outputs, None if finished else name, None, kept)[1]
-    return how | {"reading": _reading(outputs, given, how)} | _classes(outputs, how)
-
-
-def policies_of(outputs: Outputs, scores: Iterable[str], given: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def policies_of(outputs: Outputs, scores: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return how new files hold each score, as arguments of a policy; a score that none can name is left out."""
+    from abstain.policy import score_reading
+
     found = {}
     for name in scores:
-        try:
-            found[name] = how_of(outputs, name, given)
-        except (ValueError, TypeError, click.UsageError):  # no policy can be made of it, which the page says
-            continue
+        with suppress(ValueError, TypeError):  # no policy can be made of it, which the page says
+            found[name] = score_reading(outputs, name).arguments()
     return found
-
-
-def _classes(outputs: Outputs, how: dict[str, Any]) -> dict[str, Any]:
-    if not how.keys() & {"logits", "probabilities"}:
-        return {}
-    return {"class_names": list(outputs.class_names or map(str, range(outputs.n_classes or 0))) or None}
-
-
-def _graded(outputs: Outputs) -> bool:
-    """Whether losses are 1 minus a quality, or minus verdicts of which some are partial; verdicts are else 0/1."""
-    found = set() if outputs.origin is None else outputs.origin.single.keys()
-    return "quality" in found or ("correct" in found and bool(set(outputs.loss_per_sample()) - {0.0, 1.0}))
-
-
-def _declined(outputs: Outputs) -> bool:
-    """Whether the file says of some rows, or could, that the model itself did not answer them."""
-    assert outputs.origin is not None
-    states = outputs.states
-    return "abstained" in outputs.origin.single or (states is not None and states.counts["abstained"] > 0)
 
 
 def _capacity(_context: Any, _option: Any, text: str | None) -> Any:
@@ -183,14 +86,6 @@ def _capacity(_context: Any, _option: Any, text: str | None) -> Any:
     if len(numbers) not in (1, 2):
         raise click.UsageError(f"--capacity takes a share, or cases of all cases as in 500/2500; got {text!r}")
     return numbers[0] if len(numbers) == 1 else tuple(numbers)
-
-
-@contextmanager
-def noted() -> Iterator[None]:
-    """Leave unsaid what is odd about the logits of a file: it was said when they were read."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 @command.command(
@@ -263,86 +158,83 @@ def threshold_command(
     if is_several(file):
         apart = {"--second": second, "--prevalence": prevalence, "--temperature": temperature, "--plot": plots,
                  "--report": report_path}  # fmt: skip
-        found, outputs, how = threshold_of_files(file, columns, by, wanted, apart,
-                                                 lambda first: _scored(first, score, None, columns)[1])  # fmt: skip
-        _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by,
-                by_score(how["score"], _reading(outputs, columns, how)))  # fmt: skip
+        found, how = threshold_of_files(
+            file, columns, by, wanted, apart, lambda first: _how(first, score, None, columns)
+        )
+        _finish(context, file, found, how, output, as_json, (model, author, note), by, by_score(how))
         return
     outputs, _, names = read(file, [second] if second else [], by, beside=beside, score=score, **columns)
-    if "delta" in wanted and _graded(outputs):
-        wanted.setdefault("max_loss", 1.0)
-    if "delta" in wanted and columns["cost_matrix"] is not None:
-        from abstain.outputs import largest_cost
-
-        wanted.setdefault("max_loss", largest_cost(columns["cost_matrix"]))
+    if "delta" in wanted and outputs.largest_loss is not None:
+        wanted.setdefault("max_loss", outputs.largest_loss)
     if prevalence is not None and second is None:
         raise click.UsageError("--prevalence belongs to --second")
     if second is not None:
         with about(file):
-            found, how = choose(file, outputs, columns, second, prevalence, wanted,
-                                lambda part: _scored(part, score, temperature, columns))  # fmt: skip
+            how = _how(outputs, score, temperature, columns)
+            found, named = choose(file, outputs, columns, second, prevalence, wanted, how)
         write_report(found, report_path, opened, files=[file], title=f"Two thresholds: {file.name}")
-        _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), [])
+        _finish(context, file, found, how, output, as_json, (model, author, note), [], second=named)
         return
     with about(file):
-        column, how = _scored(outputs, score, temperature, columns)
+        how = _how(outputs, score, temperature, columns)
+        column = how.confidence(outputs)
         chosen = None if not by else (outputs.groups or {})[names[0]]
         if "delta" in wanted and outputs.clusters is None:
             _say_repeated(outputs)
         found = choose_threshold(
             outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject",
-            answered=_declined(outputs), **wanted,
+            answered=outputs.declines, **wanted,
         )  # fmt: skip
-    scored = ["--scores", how["score"]] if how.keys() & {"logits", "probabilities"} else []
+    scored = ["--scores", how.score] if how.inputs is not None else []
     told = together(
-        by_score(how["score"], _reading(outputs, columns, how)),
+        by_score(how),
         {} if by else unread_groups("evaluate", file, outputs, columns, scored),
-        left_out(file, found, outputs.loss_per_sample(), columns, by,
-                 lambda part: _scored(part, score, temperature, columns)[0]),
-    )  # fmt: skip
+        left_out(file, found, outputs.loss_per_sample(), columns, by, how),
+    )
     if report_path is not None:
-        policy = how | {"reading": _reading(outputs, columns, how)} | _classes(outputs, how)
         write_report(
             found, report_path, opened, files=[file], outputs=outputs,
             title=f"{f'Thresholds by {by[0]}' if by else 'Threshold'}: {file.name}",
             loss=outputs.loss_per_sample(), confidence=column, dependent=outputs.clusters is not None,
             groups=chosen,
-            policies={how["score"]: policy}, cost=objective.get("cost"), told=told,
+            policies={how.score: how.arguments()}, cost=objective.get("cost"), told=told,
             **source_of(file, outputs, beside, texts, images),
         )  # fmt: skip
     say_written(draw(plots, "threshold", found, outputs.loss_per_sample(), column))
-    _finish(context, file, outputs, columns, found, how, output, as_json, (model, author, note), by, told)
+    _finish(context, file, found, how, output, as_json, (model, author, note), by, told)
 
 
-def _say_words(file: Path, how: dict[str, Any], each: Mapping[str, Any]) -> None:
+def _say_words(file: Path, how: ScoreReading, each: Mapping[str, Any]) -> None:
     """Say which word a threshold on a scale of words is."""
-    levels = how["reading"].get("confidence_levels")
+    levels = list(how.reading.get("confidence_levels") or ())
     for name, one in each.items():
         place = one.threshold if levels and levels != ["%"] else float("nan")
-        if place in range(1, len(levels or ()) + 1):
+        if place in range(1, len(levels) + 1):
             group = f" in {name}" if name else ""
             understood.append(f"{file}: {place:g} is the word '{levels[int(place) - 1]}': accepted from it on{group}")
 
 
 def _finish(
-    context: click.Context, file: Path, outputs: Outputs, columns: dict[str, Any], found: Any, how: dict[str, Any],
-    output: Path | None, as_json: bool, about_it: tuple[str | None, str | None, str | None], by: list[str],
-    told: Told | None = None,
+    context: click.Context, file: Path, found: Any, how: ScoreReading, output: Path | None, as_json: bool,
+    about_it: tuple[str | None, str | None, str | None], by: list[str], told: Told | None = None,
+    second: str | None = None,
 ) -> None:  # fmt: skip
     """Write the policy, print what was found, and leave with the exit code."""
     from abstain.thresholds import GroupThresholds
 
-    how |= dict(zip(("model", "author", "note"), about_it, strict=True)) | {"reading": _reading(outputs, columns, how)}
-    if "second" in how:  # which meets OOD rows, too
-        how["reading"] = {name: value for name, value in how["reading"].items() if name not in ("is_ood", "ood_label")}
-    how |= _classes(outputs, how)
+    arguments = how.arguments() | dict(zip(("model", "author", "note"), about_it, strict=True))
+    arguments |= {"group": by[0]} if by else {}
+    if second is not None:  # which meets OOD rows, too
+        ood = ("is_ood", "ood_label")
+        arguments["reading"] = {name: value for name, value in arguments["reading"].items() if name not in ood}
+        arguments["second"] = second
     each: Mapping[str, Any] = found.groups if isinstance(found, GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"
     if output is not None and len(failed) == len(each):
         outcome += f", so {output} was not written"
     elif output is not None:
-        found.save(output, **how | ({"group": by[0]} if by else {}))
+        found.save(output, **arguments)
         say_written([output])
         from abstain._checks import listed
 

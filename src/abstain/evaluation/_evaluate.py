@@ -224,7 +224,7 @@ def _circumstances(
     outputs: Outputs, scores: list[Scored], metrics: list[Metric], how: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what a reader must know of these outputs and scores: where they are from, and what was done to them."""
-    found: dict[str, Any] = {} if outputs.origin is None else {"origin": list(outputs.origin.notes)}
+    found: dict[str, Any] = {} if outputs.reading is None else {"origin": list(outputs.reading.notes)}
     if outputs.states is not None:
         found["answers"] = _answers.summary(outputs.states, how["level"])
     reads_unit = any("unit_score" in metric.needs for metric in metrics)

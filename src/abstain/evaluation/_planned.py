@@ -196,6 +196,6 @@ def _facts(
             "plain_needs": plain,
         },
     }
-    if outputs.origin is not None:
-        facts["understood"], facts["origin"] = outputs.understood(), list(outputs.origin.notes)
+    if outputs.reading is not None:
+        facts["understood"], facts["origin"] = outputs.understood(), list(outputs.reading.notes)
     return facts

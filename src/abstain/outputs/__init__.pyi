@@ -1,5 +1,12 @@
 """What stands behind the door; it is loaded when it is first used."""
 
+from abstain.outputs._arguments import OPTIONS as OPTIONS
+from abstain.outputs._arguments import Columns as Columns
+from abstain.outputs._arguments import ColumnsOrArrays as ColumnsOrArrays
+from abstain.outputs._arguments import FurtherColumns as FurtherColumns
+from abstain.outputs._arguments import ScoredColumns as ScoredColumns
+from abstain.outputs._arguments import described as described
+from abstain.outputs._arguments import refuse_unknown as refuse_unknown
 from abstain.outputs._costs import cost_texts as cost_texts
 from abstain.outputs._costs import largest_cost as largest_cost
 from abstain.outputs._doubts import doubts as doubts
@@ -15,6 +22,8 @@ from abstain.outputs._parts import Parts as Parts
 from abstain.outputs._parts import parts_of as parts_of
 from abstain.outputs._parts import refuse_without_frame as refuse_without_frame
 from abstain.outputs._read import read_outputs as read_outputs
+from abstain.outputs._reading import Reading as Reading
+from abstain.outputs._reading import sentence as sentence
 from abstain.outputs._scan import Scan as Scan
 from abstain.outputs._scan import scan as scan
 from abstain.outputs._states import GRADED as GRADED
@@ -26,8 +35,6 @@ from abstain.outputs._tally import group_names as group_names
 from abstain.outputs._timed import count_in_time as count_in_time
 from abstain.outputs._together import Together as Together
 from abstain.outputs._together import count_together as count_together
-from abstain.outputs._understood import Origin as Origin
-from abstain.outputs._understood import sentence as sentence
 from abstain.outputs._write import write_outputs as write_outputs
 from abstain.outputs._write import write_pool as write_pool
 from abstain.outputs.readers import spoken as spoken

@@ -87,14 +87,14 @@ class Rows:
     @property
     def single(self) -> Mapping[str, str]:
         """Part -> its column."""
-        assert self.first.origin is not None
-        return self.first.origin.single
+        assert self.first.reading is not None
+        return self.first.reading.single
 
     @property
     def matrix(self) -> list[str]:
         """Columns of the class probabilities, in the order of the classes."""
-        assert self.first.origin is not None
-        return list(self.first.origin.matrix.get("probabilities", ()))
+        assert self.first.reading is not None
+        return list(self.first.reading.matrix.get("probabilities", ()))
 
     # ------------------------------------------------------------------ expressions
 

@@ -12,8 +12,8 @@ from abstain._typing import IntArray
 from abstain.outputs import _codes, _grades, _names, _rows, _shapes
 from abstain.outputs._answers import Answers
 from abstain.outputs._open import Source
+from abstain.outputs._reading import quoted
 from abstain.outputs._tasks import Task
-from abstain.outputs._understood import quoted
 
 #: Columns without a part that are named beside those whose names say something.
 _MOST = 6
@@ -21,7 +21,7 @@ _MOST = 6
 _WORDS = ("labels", "predictions", "ids", "clusters", "correct", "abstained", "should_abstain", "is_ood")
 
 
-class Reading:
+class LoadedColumns:
     """The columns that are planned, loaded, with the rows that count."""
 
     def __init__(
@@ -169,7 +169,7 @@ class Reading:
             )
 
 
-def _fields(read: Reading, passes: Any, class_names: Sequence[str] | None, task: Task | None) -> dict[str, Any]:
+def _fields(read: LoadedColumns, passes: Any, class_names: Sequence[str] | None, task: Task | None) -> dict[str, Any]:
     source, plan, loaded = read.source, read.plan, read.loaded
     fields: dict[str, Any] = {field: loaded[name] for field, name in plan.single.items()}
     fields |= {field: source.stack(loaded, columns) for field, columns in plan.matrix.items()}
@@ -189,5 +189,5 @@ def _fields(read: Reading, passes: Any, class_names: Sequence[str] | None, task:
     return fields
 
 
-def _category(read: Reading, name: str) -> Any:
+def _category(read: LoadedColumns, name: str) -> Any:
     return _codes.category(read.loaded[name], read.written.get(name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -124,25 +124,26 @@ class Plan:
 
 def plan(
     columns: dict[str, int],
-    single: dict[str, Any],
-    matrix: dict[str, str | Sequence[str] | None],
+    given: Mapping[str, Any],
     groups: str | Sequence[str],
     scores: str | Sequence[str],
     several: bool = False,
 ) -> Plan:
     """Choose columns, given the number of dimensions of each; explicit choices are made first.
 
-    ``several``: a row has several labels, which may be a column each.
+    ``given``: the columns that the caller named, by part; ``several``: a row has several labels, which may be a
+    column each.
     """
     result = Plan()
-    for name, column in single.items():
+    for name in (name for name in given if name in SINGLE):
+        column = given[name]
         if column is not None and several and name in ("labels", "predictions") and not _is_one(column, columns):
             result.matrix[name] = _matches(column, columns, name)
         elif column is not None:
             result.single[name] = exact(column, columns, name)
-    for name, pattern in matrix.items():
-        if pattern is not None:
-            result.matrix[name] = _matches(pattern, columns, name)
+    for name in MATRIX:
+        if given.get(name) is not None:
+            result.matrix[name] = _matches(given[name], columns, name)
     one = result.matrix.get("probabilities", [])
     if len(one) == 1 and columns[one[0]] == 1 and "positive_probability" not in result.single:
         result.single["positive_probability"] = result.matrix.pop("probabilities")[0]

@@ -14,11 +14,12 @@ from abstain._checks import UnmetNeed
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.outputs import _columns as check
 from abstain.outputs._abstention import without_unit
+from abstain.outputs._costs import largest_cost
 from abstain.outputs._doubts import doubts
 from abstain.outputs._fingerprint import fingerprint
 from abstain.outputs._owned import owned
+from abstain.outputs._reading import Reading, understood
 from abstain.outputs._states import States
-from abstain.outputs._understood import Origin, understood
 
 #: Fields that are dicts of columns.
 _NAMED = ("scores", "groups", "score_predictions")
@@ -69,8 +70,8 @@ class Outputs:
         is then judged on them. Scores of ``passes`` have theirs without being told.
     states : States, optional
         What became of all questions, where some have no answer or no verdict; :func:`read_outputs` fills it in.
-    origin : Origin, optional
-        Which columns these are, for :meth:`understood`; :func:`read_outputs` fills it in.
+    reading : Reading, optional
+        How these were read, for :meth:`understood` and policies; :func:`read_outputs` fills it in.
     abstention_unit : bool
         The last column of logits, probabilities and passes is no class but the unit by which the network abstains (Deep
         Gamblers). It is taken off, probabilities are divided by the sum of the rest, and minus its probability becomes
@@ -126,7 +127,7 @@ class Outputs:
     class_names: Any = None
     score_predictions: Any = None
     states: States | None = None
-    origin: Origin | None = None
+    reading: Reading | None = None
     unlabelled: bool = False
     abstention_unit: bool = False
 
@@ -272,6 +273,21 @@ class Outputs:
         array([0.25, 0.5 ])
         """
         return self.error if self.loss is None else np.asarray(self.loss)
+
+    @property
+    def largest_loss(self) -> float | None:
+        """The largest possible loss: 1 of qualities and of partial verdicts, the largest cost; None if not known."""
+        reading = self.reading or Reading()
+        if (costs := reading.given.get("cost_matrix")) is not None:
+            return largest_cost(costs)
+        partial = "correct" in reading.single and bool(set(self.loss_per_sample()) - {0.0, 1.0})
+        return 1.0 if partial or "quality" in reading.single else None
+
+    @property
+    def declines(self) -> bool:
+        """Whether the source says of some rows, or could, that the model itself did not answer them."""
+        said = self.reading is not None and "abstained" in self.reading.single
+        return said or (self.states is not None and self.states.counts["abstained"] > 0)
 
     def log_probabilities(self) -> FloatArray:
         """Return log-probabilities of shape (n_samples, n_classes), -inf where a probability is 0.

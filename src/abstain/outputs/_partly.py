@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +16,7 @@ from abstain.outputs._damaged import damaged
 from abstain.outputs._open import name_of, open_source
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._read import read_outputs
-from abstain.outputs._understood import Origin
+from abstain.outputs._reading import Reading
 
 #: Fields that say what is right; a row that lacks one of them is not labelled.
 TRUTH = ("loss", "correct", "quality", "labels")
@@ -57,7 +56,7 @@ def read_pool(source: Any, **options: Any) -> tuple[Outputs, FloatArray]:
         judged = read_outputs(some, **options)
         loss[has] = judged.loss_per_sample()
         read = {part: words for part, words in judged.understood().items() if part in _JUDGED}
-        outputs = replace(outputs, origin=replace(outputs.origin or Origin(), truth=read))
+        outputs = replace(outputs, reading=replace(outputs.reading or Reading(), labelled=read))
     return outputs, loss
 
 
@@ -76,9 +75,7 @@ def _opened(source: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], li
     opened = open_source(source)
     try:
         known = opened.columns.columns
-        single = {name: options.get(name) for name in _single()}
-        matrix = {name: options.get(name) for name in _names.MATRIX}
-        plan = _names.plan(known, single, matrix, options.get("groups", ()), options.get("scores", ()))
+        plan = _names.plan(known, options, options.get("groups", ()), options.get("scores", ()))
         with damaged(name_of(source)):
             loaded = dict(opened.columns.load(list(known), set()))
             written = dict(opened.columns.written)
@@ -94,11 +91,6 @@ def _opened(source: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], li
     if not known:
         raise ValueError(f"{name_of(source)}: holds no column; columns: {listed(known)}")
     return loaded, [plan.single[name] for name in TRUTH if name in plan.single]
-
-
-def _single() -> list[str]:
-    """Return the arguments of ``read_outputs`` that name one column."""
-    return [name for name in inspect.signature(read_outputs).parameters if name in _names.SINGLE]
 
 
 def _labelled(columns: Mapping[str, Any], truth: list[str]) -> BoolArray:

@@ -7,7 +7,8 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any, Literal, Unpack, cast
 
 import numpy as np
 
@@ -15,48 +16,25 @@ from abstain._checks import listed, one_of, with_row
 from abstain.outputs import _codes, _costs, _names, _shapes, _suspect
 from abstain.outputs._abstention import put_last
 from abstain.outputs._answers import Answers
+from abstain.outputs._arguments import Columns, refuse_unknown
 from abstain.outputs._damaged import damaged
-from abstain.outputs._load import Reading
+from abstain.outputs._load import LoadedColumns
 from abstain.outputs._open import name_of, open_source
 from abstain.outputs._outputs import Outputs
+from abstain.outputs._reading import Reading, quoted
 from abstain.outputs._rows import Part
 from abstain.outputs._tasks import judge, task_of
-from abstain.outputs._understood import Origin, quoted
 
 
 def read_outputs(
     source: str | os.PathLike[str] | Mapping[str, Any] | Any,
     *,
-    labels: str | Sequence[str] | None = None,
-    logits: str | Sequence[str] | None = None,
-    probabilities: str | Sequence[str] | None = None,
-    predictions: str | Sequence[str] | None = None,
-    confidence: str | None = None,
-    uncertainty: str | None = None,
-    positive_probability: str | None = None,
-    loss: str | None = None,
-    correct: str | None = None,
-    quality: str | None = None,
-    abstained: str | None = None,
-    should_abstain: str | None = None,
-    is_ood: str | None = None,
-    ids: str | None = None,
-    clusters: str | None = None,
-    sample_weight: str | None = None,
     groups: str | Sequence[str] = (),
     scores: str | Sequence[str] = (),
-    features: str | Sequence[str] | None = None,
-    class_names: Sequence[str] | None = None,
-    confidence_levels: Sequence[str] | None = None,
-    where: Mapping[str, Any] | None = None,
-    unscored: Literal["wrong", "drop"] | None = None,
-    ood_label: int | str | None = None,
-    abstain_class: int | str | None = None,
-    cost_matrix: Any = None,
-    task: str | None = None,
     part: Part = "id",
     unlabelled: bool = False,
     nan_policy: Literal["raise", "drop"] = "raise",
+    **columns: Unpack[Columns],
 ) -> Outputs:
     r"""Read one model's saved outputs from a file, a data frame or arrays by name.
 
@@ -66,48 +44,9 @@ def read_outputs(
         ``.npz``, ``.npy`` with named fields, ``.parquet``, ``.csv`` (separated by commas, semicolons, tabs or bars),
         ``.tsv``, ``.csv.gz``, ``.json``, ``.jsonl``, ``.ndjson``; files of lm-eval, Inspect, FD-Shifts and OpenOOD; a
         frame of pandas, polars or another library that Narwhals knows; a dict of arrays.
-    labels, predictions, confidence, loss, ids, clusters, sample_weight : str, optional
-        Name of the column (the key, in an ``.npz`` or dict). Default: by its name, see the notes.
-    uncertainty : str, optional
-        A column that is higher where the model is less sure; its negative is the confidence.
-    positive_probability : str, optional
-        The probability of the second of two classes, as ``predict_proba(X)[:, 1]`` gives it.
-    correct, quality : str, optional
-        Verdicts (truth values, 1 and 0, or words such as correct, wrong, partial, abstained, unparseable); or 1 - loss.
-    abstained, should_abstain : str, optional
-        Whether the model itself gave no answer, and whether it ought not to: yes or no. Or a column of answers, some of
-        which say that they are none ("I don't know").
-    is_ood : str, optional
-        Whether a row is out of distribution; see ``part``.
-    logits, probabilities, features : str or sequence of str, optional
-        A column or key that holds a whole matrix (2-D array, lists), a pattern such as ``"logit_*"`` for one
-        column per class, or the names of these columns.
     groups, scores : str or sequence of str
         Names or patterns of columns to split by, and of further confidence scores. ``"site"`` also finds
         a column ``group_site``, ``"energy"`` a column ``score_energy``.
-    class_names : sequence of str, optional
-        Names in the order of the class columns, for files whose labels are text.
-    confidence_levels : sequence of str, optional
-        Words of a confidence in words, from the least to the most sure, if they are of no usual scale. ``"a|b"`` are
-        two words for one place; ``["%"]``: per cent or shares.
-    where : dict of str to value, optional
-        Read only rows in which these columns have these values.
-    unscored : {"wrong", "drop"}, optional
-        What answers without a verdict are: errors, or left out. Default: wrong where the verdict says that there is
-        none (unscored, unparseable); an error where it is missing.
-    ood_label : int or str, optional
-        The label that marks rows out of distribution, such as -1.
-    abstain_class : int or str, optional
-        The class column, by its place or name, that means "I abstain" (Deep Gamblers): it is removed from logits,
-        probabilities and passes, and kept as a score; see ``abstention_unit`` of :class:`Outputs`.
-    cost_matrix : path, str, sequence of str or dict, optional
-        What wrong answers cost, in the place of the 0/1 loss: a CSV table with a line for each label and a column for
-        each prediction; ``"ill=50,well=1"`` for every wrong prediction of a class, ``"ill:well=50"`` for one; or dicts
-        ``{"ill": 50}``, ``{"ill": {"well": 50}}``. Right answers cost 0 unless it says otherwise.
-    task : {"regression", "regression-absolute", "multilabel", "multilabel-exact"}, optional
-        Judge labels and predictions by the squared or absolute error, by the share of labels that are wrong, or whether
-        one is. Labels of several per row are a matrix of 0 and 1, or a column each (``labels="y_*"``); predictions too,
-        or their probabilities, from which a confidence then follows: 1 minus the expected loss.
     part : {"id", "ood"}
         Which rows to read where ``is_ood`` or ``ood_label`` tells them apart.
     unlabelled : bool
@@ -116,6 +55,9 @@ def read_outputs(
     nan_policy : {"raise", "drop"}
         What a row is that lacks a number (NaN, an empty cell) among its logits, probabilities or features: an error, or
         left out. A confidence may be missing all the same: it is :func:`evaluate` that decides about such rows.
+    **columns
+        Which column is what: ``labels``, ``confidence``, ``loss`` and so on, as :class:`abstain.outputs.Columns` has
+        them. Default: by their names, see the notes.
 
     Returns
     -------
@@ -187,13 +129,9 @@ def read_outputs(
     >>> abstain.read_outputs({"y_true": [0, 1, 1], "prob_1": [0.2, 0.9, 0.4]}).understood()["prediction"]
     'the largest of 1 - p and p (p = `prob_1`, of class 1)'
     """
-    single = {
-        "labels": labels, "predictions": predictions, "confidence": confidence, "uncertainty": uncertainty,
-        "positive_probability": positive_probability, "loss": loss, "correct": correct, "quality": quality,
-        "abstained": abstained, "should_abstain": should_abstain, "is_ood": is_ood, "sample_weight": sample_weight,
-        "ids": ids, "clusters": clusters,
-    }  # fmt: skip
-    matrix = {"logits": logits, "probabilities": probabilities, "features": features}
+    refuse_unknown("read_outputs", columns)
+    labels, task, ood_label = columns.get("labels"), columns.get("task"), columns.get("ood_label")
+    class_names, cost_matrix = columns.get("class_names"), columns.get("cost_matrix")
     one_of(nan_policy, ("raise", "drop"), "nan_policy")
     name, read = name_of(source), None
     try:
@@ -201,7 +139,7 @@ def read_outputs(
         try:
             judged_by = task_of(task)
             several = judged_by is not None and judged_by.multilabel
-            plan = _names.plan(opened.columns.columns, single, matrix, groups, scores, several)
+            plan = _names.plan(opened.columns.columns, columns, groups, scores, several)
             if cost_matrix is not None:
                 _refuse_other_losses(plan, task)
             if not unlabelled:
@@ -211,22 +149,22 @@ def read_outputs(
                 plan.single.pop("labels", None)  # -1, or the classes of other data
             with damaged(name):
                 _shapes.find_ids(plan, opened.columns)
-                read = Reading(opened, plan, where or {}, part, nan_policy == "drop")
+                read = LoadedColumns(opened, plan, columns.get("where") or {}, part, nan_policy == "drop")
                 answers = read.answers(class_names, ood_label, judged_by)
         finally:
             opened.columns.close()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            answers.sureness(confidence_levels)
+            answers.sureness(columns.get("confidence_levels"))
             if judged_by is not None and not unlabelled:
                 judge(answers, judged_by)
             elif judged_by is None:
                 answers.either(unlabelled)
                 answers.positive(class_names)
-            states = None if unlabelled else answers.losses(unscored)
-            if abstain_class is not None:
-                put_last(answers.fields, abstain_class)
-            outputs = _made(answers, states, read, unlabelled, cost_matrix)
+            states = None if unlabelled else answers.losses(columns.get("unscored"))
+            if (unit := columns.get("abstain_class")) is not None:
+                put_last(answers.fields, unit)
+            outputs = _made(answers, states, read, unlabelled, columns)
             if not unlabelled:
                 _suspect.examine(outputs, plan)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
@@ -293,37 +231,37 @@ def _refuse_other_losses(plan: _names.Plan, task: str | None) -> None:
     plan.drop("loss", "correct", "quality")
 
 
-def _made(answers: Answers, states: Any, read: Reading, unlabelled: bool, cost_matrix: Any) -> Outputs:
-    """Return the outputs, with where they came from."""
-    plan = answers.plan
-    origin = {field: f"`{name}`" for field, name in plan.single.items()}
-    origin |= {field: quoted(names) for field, names in plan.matrix.items()}
+def _made(answers: Answers, states: Any, read: LoadedColumns, unlabelled: bool, given: Columns) -> Outputs:
+    """Return the outputs, with how they were read."""
+    plan, cost_matrix = answers.plan, given.get("cost_matrix")
+    words = {field: f"`{name}`" for field, name in plan.single.items()}
+    words |= {field: quoted(names) for field, names in plan.matrix.items()}
     if _codes.by_place(answers.fields, plan):
-        origin["labels"] += ", numbers from 0 on in the order of the columns"
-    notes = [*answers.notes]
-    notes += read.unused_notes
+        words["labels"] += ", numbers from 0 on in the order of the columns"
     if all(value is None or (isinstance(value, dict) and not value) for value in answers.fields.values()):
         raise ValueError(
             "no column is recognised as a confidence or a prediction; give confidence=, uncertainty=, predictions=, "
             f"logits= or probabilities=; columns: {listed(read.source.columns)}"
         )
-    outputs = Outputs(
-        **answers.fields, unlabelled=unlabelled, states=states,
-        origin=Origin(
-            origin | answers.how, read.said, tuple(notes), dict(plan.single), dict(plan.matrix), read.numbers,
-            answers.levels,
-        ),
-    )  # fmt: skip
+    reading = Reading(
+        given=cast(Columns, {name: value for name, value in given.items() if value is not None}),
+        single=dict(plan.single),
+        matrix=dict(plan.matrix),
+        scores=dict(plan.scores),
+        levels=answers.levels,
+        words=words | answers.how,
+        rows=read.said,
+        notes=(*answers.notes, *read.unused_notes),
+        unused=read.numbers,
+    )
+    outputs = Outputs(**answers.fields, unlabelled=unlabelled, states=states, reading=reading)
     if cost_matrix is not None and not unlabelled:
-        outputs = _priced(outputs, cost_matrix)
+        outputs = _priced(outputs, reading, cost_matrix)
     return _verdict(outputs, plan)
 
 
-def _priced(outputs: Outputs, cost_matrix: Any) -> Outputs:
+def _priced(outputs: Outputs, reading: Reading, cost_matrix: Any) -> Outputs:
     """Return outputs whose loss is what each label and prediction costs."""
-    from dataclasses import replace
-
-    assert outputs.origin is not None
     if outputs.labels is None:
         raise ValueError("cost_matrix= needs labels and predictions; give labels=<column>")
     loss, strange = _costs.priced(outputs, cost_matrix)
@@ -332,20 +270,15 @@ def _priced(outputs: Outputs, cost_matrix: Any) -> Outputs:
         notes.append("costs are those of the model's predictions, for scores of passes too")
     shown = cost_matrix if isinstance(cost_matrix, str) else ",".join(_costs.cost_texts(cost_matrix))
     shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-    origin = replace(
-        outputs.origin,
-        columns={**outputs.origin.columns, "loss": f"the cost of label and prediction, `{shown}`"},
-        notes=(*outputs.origin.notes, *notes),
-    )
+    words = {**reading.words, "loss": f"the cost of label and prediction, `{shown}`"}
+    reading = replace(reading, words=words, notes=(*reading.notes, *notes))
     with warnings.catch_warnings():  # said already
         warnings.simplefilter("ignore")
-        return replace(outputs, loss=loss, origin=origin)
+        return replace(outputs, loss=loss, reading=reading)
 
 
 def _verdict(outputs: Outputs, plan: _names.Plan) -> Outputs:
     """Return outputs judged by labels and predictions where verdicts say the same; refuse where they differ."""
-    from dataclasses import replace
-
     if outputs.states is not None and np.isnan(outputs.states.loss).all():
         return replace(outputs, states=outputs.states.judged(outputs.loss_per_sample()))
     auto = "correct" in plan.single and "correct" not in plan.told

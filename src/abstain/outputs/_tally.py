@@ -23,7 +23,7 @@ from abstain.outputs._count import CLUSTER, GROUP, LOSS, MISSING, MOST, SCORE, T
 from abstain.outputs._engine import PROBLEMS, Rows
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._parts import Parts
-from abstain.outputs._understood import understood
+from abstain.outputs._reading import understood
 
 #: So many counts wait to be added up, at least.
 WAITING = 2_000_000
@@ -204,9 +204,9 @@ def count(
                 pace.advance(piece.n)
     tallies = {name: read(rows, name, groups, totals.pop(0).all(), most_groups) for name in names}
     losses = np.array([end for each in tallies.values() for end in (each.loss.min(), each.loss.max())])
-    assert rows.first.origin is not None
+    assert rows.first.reading is not None
     said = understood(rows.first, "" if scores else names[0], losses)
-    return Counted(tallies, source.engine, said, rows.first.origin.notes)
+    return Counted(tallies, source.engine, said, rows.first.reading.notes)
 
 
 class Sum:

@@ -12,7 +12,7 @@ from abstain._checks import closest
 from abstain._typing import FloatArray
 from abstain.outputs._answers import Answers
 from abstain.outputs._columns import numbers
-from abstain.outputs._understood import quoted
+from abstain.outputs._reading import quoted
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from abstain.policy._plain import TRUTH as TRUTH
 from abstain.policy._plain import Decision
 from abstain.policy._plain import group_name as group_name
 from abstain.policy._plain import span as span
-from abstain.policy._policy import READING as READING
 from abstain.policy._policy import Policy
+from abstain.policy._reading import ScoreReading, score_reading
 from abstain.policy._schema import schema
 
 # What is imported under its own name is public at the top of the package, or serves the rooms above.
-__all__ = ["Decision", "Decisions", "Policy", "compute", "schema"]
+__all__ = ["Decision", "Decisions", "Policy", "ScoreReading", "compute", "schema", "score_reading"]

@@ -11,7 +11,8 @@ from sys import float_info
 from typing import Any
 
 from abstain.policy._inputs import inputs_of
-from abstain.policy._policy import FORMAT, KEYS, LATER, Policy, digest, read_as
+from abstain.policy._policy import FORMAT, KEYS, LATER, Policy, digest
+from abstain.policy._reading import checked
 
 #: Formats that are read; the first one knew no classes, no second score and nothing about the model.
 _READ = ("abstain.policy/1", FORMAT)
@@ -113,7 +114,7 @@ def _checked(name: str, content: dict[str, Any]) -> Policy:
         )
         if not isinstance(content.get("reading", {}), dict):
             raise refuse("reading", content["reading"], "it must be an object")
-        read_as(content.get("reading", {}), content["score"], inputs)
+        checked(content.get("reading", {}), content["score"], inputs)
         _check_later(name, content)
     except (ValueError, TypeError) as error:
         message = str(error)

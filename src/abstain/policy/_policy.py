@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
-from abstain._checks import listed, vector
+from abstain._checks import vector
 from abstain._files import write_text
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.policy import _plain
@@ -21,13 +21,12 @@ from abstain.policy._groups import accept_by_group
 from abstain.policy._inputs import compute, inputs_of, is_own
 from abstain.policy._match import mismatch
 from abstain.policy._plain import Decision
+from abstain.policy._reading import as_calibrated, checked, no_columns
+
+if TYPE_CHECKING:
+    from abstain.outputs import Columns
 
 FORMAT = "abstain.policy/2"
-#: Arguments of ``read_outputs`` that a policy may keep, so that new files are read as the calibration file was.
-READING = (
-    "labels", "predictions", "loss", "correct", "quality", "abstained", "uncertainty", "clusters", "class_names",
-    "abstain_class", "unscored", "is_ood", "ood_label", "task", "cost_matrix", "confidence_levels",
-)  # fmt: skip
 KEYS = ("score", "inputs", "temperature", "group", "thresholds", "objective", "guarantee", "calibration")
 #: Fields that a policy of the first format lacks.
 LATER = ("reading", "classes", "about", "second")
@@ -56,7 +55,7 @@ class Policy:
         Risk, delta, largest loss, procedure, bound and the promise in words; None: nothing is promised.
     calibration : dict
         n, fingerprint of the rows, coverage, deciles of the score, versions; per group where there are groups.
-    reading : dict of str to str or list of str
+    reading : Columns
         How the calibration file was read, as arguments of :func:`abstain.read_outputs`. With ``abstained`` (or
         ``correct``, whose words say so) rows that the model itself declined are rejected; with ``uncertainty`` the
         score is minus its column; with ``clusters`` rows that share its values are watched as one. With
@@ -89,7 +88,7 @@ class Policy:
     objective: Mapping[str, Any]
     guarantee: Mapping[str, Any] | None
     calibration: Mapping[str, Any]
-    reading: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    reading: Columns = dataclasses.field(default_factory=no_columns)
     classes: list[str] | None = None
     about: Mapping[str, str] = dataclasses.field(default_factory=dict)
     second: Mapping[str, Any] | None = None
@@ -98,7 +97,7 @@ class Policy:
     def of(
         cls, found: Any, *, score: str, group: str | None = None, logits: str | Sequence[str] | None = None,
         probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
-        reading: Mapping[str, Any] | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
+        reading: Columns | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
         author: str | None = None, note: str | None = None, second: Mapping[str, Any] | None = None,
     ) -> Policy:  # fmt: skip
         """Return the policy of one threshold, or of one per group: the promise then covers the groups that have one."""
@@ -114,7 +113,7 @@ class Policy:
         classes = None if class_names is None else [str(name) for name in class_names]
         return cls(
             score, inputs, temperature, group, thresholds, objective, found.guarantee(), found.calibration,
-            read_as(reading or {}, score, inputs), classes, about_of(model, author, note), second,
+            checked(reading or {}, score, inputs), classes, about_of(model, author, note), second,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ decide
@@ -195,7 +194,7 @@ class Policy:
         if self.second is None:
             raise TypeError("this policy has one score")
         name: str = self.second["score"]
-        reading = {"uncertainty": name} if self.second["uncertainty"] else {}
+        reading: Columns = {"uncertainty": name} if self.second["uncertainty"] else {}
         return Policy(
             name, self.second["inputs"], self.second["temperature"], None, {"": self.second["threshold"]}, {}, None, {},
             reading, self.classes,
@@ -229,11 +228,27 @@ class Policy:
             raise ValueError(problem)
         return self
 
+    def columns(self, **given: Unpack[Columns]) -> Columns:
+        """Return the arguments by which :func:`abstain.read_outputs` reads labelled rows as the calibration rows were.
+
+        What is ``given`` comes first: a column of losses takes the place of labels and predictions.
+
+        Examples
+        --------
+        >>> import abstain
+        >>> outputs = abstain.read_outputs({"wrong": [0, 1, 0], "entropy": [0.1, 0.6, 0.2]}, loss="wrong")
+        >>> how = abstain.policy.score_reading(outputs)
+        >>> found = abstain.choose_threshold(outputs.loss_per_sample(), how.confidence(outputs), coverage=0.5)
+        >>> found.policy(**how.arguments()).columns()
+        {'loss': 'wrong', 'uncertainty': 'entropy'}
+        """
+        return as_calibrated(self, given)
+
     def said_declined(self) -> tuple[str, str] | None:
         """Return what says which rows the model itself declined: the part of a file, and its column."""
         for part in ("abstained", *(("correct", "predictions") if self.calibration.get("answered") else ())):
             if part in self.reading:
-                return part, self.reading[part]
+                return part, cast(str, self.reading[part])  # type: ignore[literal-required]
         return None
 
     # ------------------------------------------------------------------ forms
@@ -318,19 +333,3 @@ def about_of(model: str | None, author: str | None, note: str | None) -> dict[st
         if text is not None and (not isinstance(text, str) or not text.strip()):
             raise TypeError(f"{name} must be text, got {text!r}")
     return {name: text for name, text in given.items() if text is not None}
-
-
-def read_as(reading: Mapping[str, Any], score: str, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Check how files are read; an uncertainty must be the column of the score."""
-    for name, value in reading.items():
-        words = value if isinstance(value, list) else [value]
-        if name not in READING or not words or not all(isinstance(each, str) and each for each in words):
-            raise ValueError(f"reading[{name!r}] = {value!r} is not valid; give names of columns for {listed(READING)}")
-    if "confidence_levels" in reading and (inputs is not None or "uncertainty" in reading):
-        raise ValueError("reading['confidence_levels'] is for a finished score in words or per cent; leave it out")
-    if "uncertainty" in reading and (inputs is not None or reading["uncertainty"] != score):
-        raise ValueError(
-            f"reading['uncertainty'] = {reading['uncertainty']!r} must be the column of the score, {score!r}; leave it "
-            "out, or name it as the score"
-        )
-    return dict(reading)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from abstain.policy._plain import REASONS
-from abstain.policy._policy import FORMAT, READING
+from abstain.policy._policy import FORMAT
+from abstain.policy._reading import KEPT
 
 _THRESHOLD = {
     "description": "A row is answered if its score is at least this; inf rejects all.",
@@ -53,7 +54,7 @@ _ABOUT = {
 _READING = {
     "description": "How files are read: arguments of read_outputs.",
     "type": "object",
-    "propertyNames": {"enum": list(READING)},
+    "propertyNames": {"enum": list(KEPT)},
     "additionalProperties": {"anyOf": [{"type": "string", "minLength": 1}, _COLUMNS]},
 }
 

@@ -75,8 +75,8 @@ class Source:
 
     def unread(self) -> list[tuple[str, str]]:
         """Return a line of checks on the columns that were not read, none where all were."""
-        origin = None if self.outputs is None else self.outputs.origin
-        names = () if origin is None else origin.rest
+        reading = None if self.outputs is None else self.outputs.reading
+        names = () if reading is None else reading.unused
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         return [("columns not read", ", ".join(map(clean, names[:NAMED])) + more)] if names else []
 

@@ -186,8 +186,8 @@ def default(outputs: Outputs) -> str:
     found = f"choose one of {', '.join(outputs.scores)}" if outputs.scores else "give one, or logits or probabilities"
     if outputs.passes is not None:
         found = "choose one of the passes, such as scores='pass_msp'"
-    elif outputs.origin is not None and not outputs.origin.rest and not outputs.scores:
+    elif outputs.reading is not None and not outputs.reading.unused and not outputs.scores:
         found = "add a column of it, and name it with confidence= or uncertainty="
-    elif outputs.origin is not None and not outputs.scores:
-        found = f"give confidence= or uncertainty=, one of the other columns: {listed(outputs.origin.rest)}"
+    elif outputs.reading is not None and not outputs.scores:
+        found = f"give confidence= or uncertainty=, one of the other columns: {listed(outputs.reading.unused)}"
     raise UnmetNeed(f"these outputs have no confidence; {found}")

@@ -200,7 +200,7 @@ class _Rows:
         """Refuse a number beyond the scale of a confidence in words or per cent, before anything is written."""
         levels = self.policy.reading.get("confidence_levels")
         if levels is not None:
-            low, high = span(levels)
+            low, high = span(list(levels))
             out = frame.select(score.filter((score < low) | (score > high)).first().alias("out"))
             value = out.collect(engine="streaming").item()
             if value is not None:
