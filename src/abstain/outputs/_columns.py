@@ -105,6 +105,26 @@ def same_rows(columns: Mapping[str, Any]) -> None:
     same_length(**{name: column[0] if name == "passes" else column for name, column in columns.items()})
 
 
+def positions(rows: ArrayLike | slice, n: int) -> Any:
+    """Return a selection of n rows, by a mask or positions, as positions."""
+    if isinstance(rows, slice):
+        rows = np.arange(n)[rows]
+    index = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
+    if index.ndim != 1 or (index.size and index.dtype.kind not in "biu"):
+        raise TypeError(f"rows must be a mask or positions, one-dimensional, got {index.dtype} {index.shape}")
+    if index.dtype == bool:
+        if len(index) != n:
+            raise ValueError(f"the mask has {len(index)} entries for {n} samples; give one per sample")
+        index = np.flatnonzero(index)
+    if not index.size:
+        raise ValueError("rows selects no sample; at least one is needed")
+    outside = (index < -n) | (index >= n)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise ValueError(f"rows[{at}] = {int(index[at])} is out of range for {n} samples")
+    return index
+
+
 def head(pair: Any, n_classes: int | None, n_features: int | None) -> tuple[FloatArray, FloatArray]:
     """Return weights W and bias b of the last layer, logits = features @ W.T + b."""
     try:

@@ -339,7 +339,7 @@ class Outputs:
         >>> outputs.select([2, 0]).labels
         array([1, 0])
         """
-        index = self._positions(rows)
+        index = check.positions(rows, self.n)
         changed: dict[str, Any] = {}
         for name, value in self._arrays():
             if "[" not in name:
@@ -350,24 +350,6 @@ class Outputs:
         with warnings.catch_warnings():  # what is odd about all samples has been said of them
             warnings.simplefilter("ignore")
             return replace(self, **changed)
-
-    def _positions(self, rows: ArrayLike | slice) -> Any:
-        if isinstance(rows, slice):
-            rows = np.arange(self.n)[rows]
-        index = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
-        if index.ndim != 1 or (index.size and index.dtype.kind not in "biu"):
-            raise TypeError(f"rows must be a mask or positions, one-dimensional, got {index.dtype} {index.shape}")
-        if index.dtype == bool:
-            if len(index) != self.n:
-                raise ValueError(f"the mask has {len(index)} entries for {self.n} samples; give one per sample")
-            index = np.flatnonzero(index)
-        if not index.size:
-            raise ValueError("rows selects no sample; at least one is needed")
-        outside = (index < -self.n) | (index >= self.n)
-        refuse_at = int(np.argmax(outside))
-        if outside[refuse_at]:
-            raise ValueError(f"rows[{refuse_at}] = {int(index[refuse_at])} is out of range for {self.n} samples")
-        return index
 
     def understood(self, default: str = "") -> dict[str, str]:
         """Return which part each column plays, in words; ``default`` names the score where no confidence is given.

@@ -45,6 +45,14 @@ class ScoreReading:
         How the calibration file was read, as arguments of :func:`abstain.read_outputs`.
     classes : list of str or None
         The classes in the order of their columns, where the score is computed.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> how = abstain.policy.ScoreReading("entropy", reading={"uncertainty": "entropy"})
+    >>> found = abstain.choose_threshold([0, 1, 0], [-0.1, -0.6, -0.2], coverage=0.5)
+    >>> found.policy(**how.arguments()).decide({"entropy": 0.15}).accepted
+    True
     """
 
     score: str
@@ -82,7 +90,7 @@ def score_reading(outputs: Outputs, score: str | None = None, temperature: float
     Parameters
     ----------
     outputs : Outputs
-        As :func:`abstain.read_outputs` gives them.
+        As :func:`abstain.read_outputs` gives them; of others new files are taken to be written by ``write_outputs``.
     score : str, optional
         The name of a column of scores, ``"confidence"``, or a score that is computed from logits or probabilities.
         Default: the confidence, else the maximum softmax probability.
@@ -109,9 +117,7 @@ def score_reading(outputs: Outputs, score: str | None = None, temperature: float
     >>> found.policy(**how.arguments()).decide({"entropy": 0.3}).accepted
     False
     """
-    from abstain.outputs import Reading
-
-    reading = outputs.reading or Reading()
+    reading = outputs.reading or _as_written(outputs)
     if temperature is None and score in reading.scores:
         return ScoreReading(reading.scores[str(score)], reading=_columns(outputs, reading, reading.scores[str(score)]))
     if temperature is None and score in (None, "confidence") and outputs.confidence is not None:
@@ -122,10 +128,18 @@ def score_reading(outputs: Outputs, score: str | None = None, temperature: float
     given = reading.given
     by_probabilities = outputs.logits is None or (given.get("probabilities") and not given.get("logits"))
     kind = "probabilities" if by_probabilities else "logits"
-    names = reading.matrix.get(kind) or [reading.single["positive_probability"]]
+    names = reading.matrix.get(kind) or [reading.single.get("positive_probability", kind)]
     inputs = inputs_of(score or "msp", **{"logits": None, "probabilities": None, kind: names}, temperature=temperature)
     classes = list(outputs.class_names or map(str, range(outputs.n_classes or 0)))
     return ScoreReading(score or "msp", inputs, temperature, _columns(outputs, reading, None), classes or None)
+
+
+def _as_written(outputs: Outputs) -> Reading:
+    """Return how files are read that ``write_outputs`` writes."""
+    from abstain.outputs import Reading
+
+    single = {} if outputs.confidence is None else {"confidence": "confidence"}
+    return Reading(single=single, scores={name: f"score_{name}" for name in outputs.scores or {}})
 
 
 def _columns(outputs: Outputs, reading: Reading, finished: str | None) -> Columns:
