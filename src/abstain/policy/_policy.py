@@ -97,7 +97,7 @@ class Policy:
     def of(
         cls, found: Any, *, score: str, group: str | None = None, logits: str | Sequence[str] | None = None,
         probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
-        reading: Columns | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
+        reading: Mapping[str, Any] | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
         author: str | None = None, note: str | None = None, second: Mapping[str, Any] | None = None,
     ) -> Policy:  # fmt: skip
         """Return the policy of one threshold, or of one per group: the promise then covers the groups that have one."""

@@ -38,7 +38,6 @@ from abstain.thresholds._attained import Attained, plan_of
 from abstain.thresholds._statements import each_errs, errs, loss_of, plainly
 
 if TYPE_CHECKING:
-    from abstain.outputs import Columns
     from abstain.policy import Policy
 
 
@@ -77,7 +76,7 @@ class Threshold(Result):
     def policy(
         self, *, score: str, logits: str | Sequence[str] | None = None,
         probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
-        reading: Columns | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
+        reading: Mapping[str, Any] | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
         author: str | None = None, note: str | None = None,
     ) -> Policy:  # fmt: skip
         """Return the policy that a deployment needs.
