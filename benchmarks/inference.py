@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import abstain
+from abstain.inference._columns import panel
 from abstain.inference._paired import paired
-from abstain.inference._panel import panel
 from tests.evaluation.test_compare_sizes import augrc_of_resamples, columns, sizes
 from tests.inference.populations import POPULATIONS, Population, allowance, copies, exchangeable
 from tests.inference.test_runs import models

@@ -47,7 +47,7 @@ def means(runs: list[Any], n: int, metrics: list[Any]) -> dict[str, Any]:
     for k, (loss, confidence) in enumerate(runs):
         blocks = abstain.TieBlocks.from_samples(loss, confidence, keep_samples=True)
         for metric in metrics:
-            terms = terms_of(metric, blocks, None, None)
+            terms = terms_of(metric, blocks)
             sums.append(np.bincount(_groups(n), terms, GROUPS))
             numbers.append({
                 "data": "", "model": "m", "run": f"seed{k}", "set": "test", "role": "test", "shift": "",

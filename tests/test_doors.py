@@ -13,7 +13,6 @@ PRIVATE = {
     ("cli._pair", "outputs._names"): "the same",
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
     ("monitoring._stream", "thresholds._sketches"): "rows that were given before, recognised by hashes",
-    ("thresholds._sample", "inference._resample"): "clusters as numbers",
 }
 
 #: Test files that import a private leaf of a room, and why its behaviour cannot be reached by a public door.

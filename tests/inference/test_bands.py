@@ -16,7 +16,8 @@ from abstain.inference._bands import _graded
 from abstain.inference._influence import aggregated
 from abstain.inference._multiple import max_t
 from abstain.inference._points import points_of, spread
-from abstain.inference._spread import degrees_of_freedom, effective_losses
+from abstain.inference._resample import Sampling
+from abstain.inference._spread import effective_losses, powers_of
 from tests.inference.populations import POPULATIONS, Population, allowance
 from tests.strategies import Problem, problems
 
@@ -55,10 +56,10 @@ def test_the_spread_is_that_of_the_terms(generalized: bool, clustered: bool, wei
         accepted = score >= threshold
         within = np.ones(n) if generalized else accepted
         terms = w * (loss * accepted - points.risk[j] * within) / np.sum(w * within)
-        summed = aggregated(terms, None, cluster)[:, 0]
+        summed = aggregated(terms, Sampling.of(len(terms), None, cluster))[:, 0]
         np.testing.assert_allclose(error[j], np.sqrt(np.sum(summed**2)), rtol=1e-9, atol=1e-12)
         if not clustered and error[j] > 1e-9:
-            np.testing.assert_allclose(df[j], degrees_of_freedom(terms), rtol=1e-6)
+            np.testing.assert_allclose(df[j], powers_of(terms).df, rtol=1e-6)
 
 
 def test_losses_far_from_zero_keep_their_spread() -> None:
@@ -310,8 +311,8 @@ def test_bad_questions_are_refused() -> None:
 
 def test_degrees_of_freedom_and_effective_losses():
     """2n/(kurtosis - 1), none without spread; of k errors about k, whatever all rows weigh."""
-    assert degrees_of_freedom(np.zeros(5)) == 0.0
-    assert degrees_of_freedom(np.array([1.0, -1.0, 1.0])) == np.inf
+    assert powers_of(np.zeros(5)).df == 0.0
+    assert powers_of(np.array([1.0, -1.0, 1.0])).df == np.inf
     assert effective_losses(np.eye(1, 1000)[0], None) == pytest.approx(1.0, abs=0.01)
     four = np.repeat([1.0, 0.0], [4, 996])
     assert effective_losses(four, np.full(1000, 3.0)) == pytest.approx(effective_losses(four, None))
@@ -322,11 +323,11 @@ def test_max_t_of_independent_pairs_is_sidaks_and_never_beats_the_single_p_value
     covariance = np.diag([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
     pairs = np.array([[0, 1], [2, 3], [4, 5]])
     p = np.array([0.001, 0.03, 0.5])
-    found = max_t(p, covariance, pairs, 0.95, np.random.default_rng(0))
-    assert found.adjusted == pytest.approx(1 - (1 - p) ** 3, abs=0.004)
-    assert found.single == pytest.approx(1 - 0.95 ** (1 / 3), rel=0.05)
-    tiny = max_t(np.array([1e-40, 0.5, 1.0]), covariance, pairs, 0.95, np.random.default_rng(0))
-    assert tiny.adjusted[0] <= 3e-40
+    adjusted, single = max_t(p, covariance, pairs, 0.95, np.random.default_rng(0))
+    assert adjusted == pytest.approx(1 - (1 - p) ** 3, abs=0.004)
+    assert single == pytest.approx(1 - 0.95 ** (1 / 3), rel=0.05)
+    tiny, _ = max_t(np.array([1e-40, 0.5, 1.0]), covariance, pairs, 0.95, np.random.default_rng(0))
+    assert tiny[0] <= 3e-40
 
 
 @given(

@@ -13,6 +13,7 @@ import abstain
 from abstain.inference import bootstrap, replicates
 from abstain.inference._bootstrap import _bca, _left_out, _share_below
 from abstain.inference._influence import terms_of
+from abstain.inference._resample import Sampling
 from tests.inference.populations import POPULATIONS, allowance, copies
 from tests.tiers import repeated
 
@@ -121,7 +122,7 @@ def test_left_out_values_agree_with_the_influence() -> None:
     loss, score = POPULATIONS[3].draw(300, rng)
     for options in ({}, {"clusters": rng.integers(0, 60, 300)}, {"strata": rng.integers(0, 3, 300)}):
         result = bootstrap("augrc", loss, score, n_resamples=100, **options)
-        terms = terms_of(result.metric, result._column.blocks, options.get("strata"), options.get("clusters"))
+        terms = terms_of(result.metric, result._column.blocks, Sampling.of(result._column.order.size, **options))
         left_out = _left_out(result.metric, result._column, result._plan)
         if not options:
             assert np.corrcoef(terms, left_out)[0, 1] > 0.9999

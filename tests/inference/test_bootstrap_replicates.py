@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import abstain
 from abstain._checks import Undefined
 from abstain.inference import bootstrap, replicates
-from abstain.inference._lanes import Column, formula
-from abstain.inference._resample import plan
+from abstain.inference._resample import Sampling, resampling
+from abstain.inference._scans import Column, formula
 from abstain.metrics import Metric, get
 from abstain.metrics import names as metric_names
 from tests.metrics._problems import FEWER, needs_counts, problems_for
@@ -25,7 +25,7 @@ SCANNED_BINARY = ("e_aurc", "naurc", "e_augrc", "naugrc", "prediction_rejection_
 
 def counts(n: int, n_resamples: int, seed: int, strata: Any = None, clusters: Any = None) -> np.ndarray:
     """All counts of a plan, shape (n_resamples, n)."""
-    chunks = plan(n, strata, clusters).chunks(n_resamples, np.random.default_rng(seed))
+    chunks = resampling(n, Sampling.of(n, strata, clusters)).chunks(n_resamples, np.random.default_rng(seed))
     return np.concatenate([part.copy() for _, part in chunks])
 
 

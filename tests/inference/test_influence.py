@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import abstain
-from abstain import TieBlocks, UnmetNeed, inference, metrics
-from abstain.inference._influence import gradient, table_variance, tables, terms_of
+from abstain import UnmetNeed, inference, metrics
+from abstain.inference._influence import gradient, tables, terms_of
 from abstain.inference._spread import scatters
 from abstain.inference._unseen import Sizes, augmented
 from abstain.metrics import Derived
@@ -69,37 +67,6 @@ def test_influence_for_losses_that_are_not_0_1(spec, ties):
             moved.append(metric.of(loss, score, shifted))
         numerical = (moved[0] - moved[1]) / 2e-5 * weight.sum()
         assert values[i] == pytest.approx(numerical, abs=2e-7 * max(1.0, abs(numerical)))
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 10**6), st.booleans(), st.booleans(), st.booleans())
-def test_table_alone_gives_the_same_standard_error(seed, ties, real, weighted):
-    """Second moments per block hold all that the variance needs."""
-    loss, score, weight = draw(seed, ties=ties, real=real, weighted=weighted)
-    for spec in ("aurc", "augrc", "selective_risk(threshold=0.5)", "sele"):
-        metric = metrics.parse(spec)
-        blocks = TieBlocks.from_samples(loss, score, weight, moments=True)
-        expected = inference.standard_error(metric, loss, score, sample_weight=weight)
-        assert np.sqrt(table_variance(metric, blocks)) == pytest.approx(expected, rel=1e-9)
-
-
-def test_table_of_a_plain_0_1_loss_needs_no_moments():
-    """For an unweighted 0/1 loss even e-AURC follows from the plain table."""
-    loss, score, _ = draw(11, ties=True)
-    blocks = TieBlocks.from_samples(loss, score)
-    for spec in ("aurc", "e_aurc", "naugrc", "auroc_f"):
-        expected = inference.standard_error(spec, loss, score)
-        assert np.sqrt(table_variance(metrics.get(spec), blocks)) == pytest.approx(expected, rel=1e-9)
-
-
-def test_table_refuses_what_it_does_not_hold():
-    """Weights without moments, and an optimum of real losses, are refused with the remedy."""
-    loss, score, weight = draw(1, real=True, weighted=True)
-    with pytest.raises(UnmetNeed, match="moments=True"):
-        table_variance(metrics.get("aurc"), TieBlocks.from_samples(loss, score, weight))
-    blocks = TieBlocks.from_samples(loss, score, weight, moments=True, oracle=True)
-    with pytest.raises(UnmetNeed, match="needs the samples"):
-        table_variance(metrics.get("e_aurc"), blocks)
 
 
 def test_a_weight_is_no_repetition():

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from abstain.inference import replicates
-from abstain.inference._lanes import TINY, Column, _tied, _untied, choose, scan, scan_lanes, tally
-from abstain.inference._resample import LANES, plan
+from abstain.inference._resample import LANES, resampling
+from abstain.inference._scans import TINY, Column, _tied, _untied, choose, scan, scan_lanes, tally
 from tests.strategies import Problem, problems
 
 
@@ -30,7 +30,7 @@ def test_kernels_in_python_equal_the_definition(problem: Problem) -> None:
     """Ties, weights, zero counts first, remainders of four: without a compiler."""
     column = Column.of(problem.loss, problem.confidence, problem.weight, oracle=False)
     n = column.order.size
-    _, counts = next(plan(n).chunks(2, np.random.default_rng(0)))
+    _, counts = next(resampling(n).chunks(2, np.random.default_rng(0)))
     lanes = np.zeros((n, LANES), np.uint8)
     lanes[:, :2] = counts.T
     wanted = np.array([sums_by_definition(column, count) for count in counts]).T
@@ -54,7 +54,7 @@ def test_compiled_equals_numpy_on_many_samples(tied: bool, kind: str) -> None:
     score = rng.random(20_000)
     loss = (rng.random(20_000) > score).astype(float) if kind == "binary" else rng.exponential(size=20_000)
     column = Column.of(loss, np.round(score, 2) if tied else score, None, oracle=False)
-    _, counts = next(plan(20_000).chunks(7, rng, tally))
+    _, counts = next(resampling(20_000).chunks(7, rng, tally))
     compiled, numpy = scan_lanes(column, counts), scan(column, counts, True)
     for one, other in zip(compiled, numpy, strict=True):
         assert one.shape == (7,)
@@ -66,7 +66,7 @@ def test_what_is_summed_in_integers_is_exact() -> None:
     rng = np.random.default_rng(1)
     loss, score = (rng.random(3000) < 0.2).astype(float), rng.random(3000)
     column = Column.of(loss, score, None, oracle=False)
-    _, counts = next(plan(3000).chunks(20, rng))
+    _, counts = next(resampling(3000).chunks(20, rng))
     found = scan(column, counts, True)
     for r, count in enumerate(counts):
         weight, total, _, generalized = sums_by_definition(column, count)
@@ -84,11 +84,11 @@ def test_replicates_scanned_together_are_those_scanned_alone(
     score, weight = rng.random(300), rng.exponential(size=300) if weighted else None
     loss = {"binary": rng.random(300) < 0.2, "real": rng.exponential(size=300), "none wrong": np.zeros(300)}[kind]
     column = Column.of(loss, np.round(score, 2) if tied else score, weight, oracle=False)
-    _, counts = next(plan(300).chunks(20, rng))
+    _, counts = next(resampling(300).chunks(20, rng))
     counts[3, column.order[:50]] = 0
     found = []
     for together in (1, 7 * 300, 1 << 14):
-        monkeypatch.setattr("abstain.inference._lanes.TOGETHER", together)
+        monkeypatch.setattr("abstain.inference._scans.TOGETHER", together)
         found.append([scan(column, counts, selective) for selective in (True, False)])
     for other in found[1:]:
         np.testing.assert_array_equal(found[0], other)
@@ -111,6 +111,6 @@ def test_a_metric_off_the_scan_does_not_load_numba(monkeypatch: pytest.MonkeyPat
     def refuse(*_: object) -> None:
         raise AssertionError("the compiled kernels were used")
 
-    monkeypatch.setattr("abstain.inference._lanes.WORTHWHILE", 1.0)
+    monkeypatch.setattr("abstain.inference._scans.WORTHWHILE", 1.0)
     monkeypatch.setattr("abstain.inference._replicates.scan_lanes", refuse)
     replicates(["sele"], [([0, 1, 0], [3, 2, 1])], n_resamples=5)

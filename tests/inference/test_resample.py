@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from abstain.inference import _rank_sets, _resample, replicates
-from abstain.inference._lanes import _tally as kernel
-from abstain.inference._lanes import tally
-from abstain.inference._resample import LANES, plan
+from abstain.inference import _multiple, _resample, replicates
+from abstain.inference._resample import LANES, Sampling, resampling
+from abstain.inference._scans import _tally as kernel
+from abstain.inference._scans import tally
 
 
 def in_python(inside: Any, place: Any, count: Any) -> None:
@@ -23,7 +23,7 @@ def in_python(inside: Any, place: Any, count: Any) -> None:
 
 def counts(n: int, n_resamples: int, seed: int = 0, tally: Any = None, **groups: Any) -> np.ndarray:
     """All counts of a plan, shape (n_resamples, n)."""
-    chunks = plan(n, **groups).chunks(n_resamples, np.random.default_rng(seed), tally)
+    chunks = resampling(n, Sampling.of(n, **groups)).chunks(n_resamples, np.random.default_rng(seed), tally)
     return np.concatenate([part.copy() for _, part in chunks])
 
 
@@ -82,7 +82,7 @@ def test_both_ways_of_counting_are_the_same_numbers(bits: Any) -> None:
     """Full blocks, rows beside them, more than one chunk, any generator: counted by NumPy and by the kernel."""
     for n in (4096, 4099):
         one, other = (
-            np.concatenate([part.copy() for _, part in plan(n).chunks(35, np.random.Generator(bits(2)), way)])
+            np.concatenate([part.copy() for _, part in resampling(n).chunks(35, np.random.Generator(bits(2)), way)])
             for way in (None, in_python)
         )
         assert one.shape == (35, n)
@@ -129,7 +129,7 @@ def test_compiled_replicates_are_those_of_numpy() -> None:
             for backend in ("numpy", "numba")
         )
         np.testing.assert_allclose(one, other, rtol=1e-12)
-    _, here = next(plan(n).chunks(3, np.random.default_rng(1), tally))
+    _, here = next(resampling(n).chunks(3, np.random.default_rng(1), tally))
     np.testing.assert_array_equal(here, counts(n, 3, seed=1))
 
 
@@ -140,9 +140,9 @@ def test_a_tenth_of_the_draws_decides_as_all_do(monkeypatch: pytest.MonkeyPatch)
     covariance, pairs = root @ root.T, np.array([(i, j) for i in range(8) for j in range(i)])
     for level in (0.001, 0.01, 0.5, 0.95, 0.999, 0.9999):
         statistic = rng.normal(size=len(pairs)) * 2.5
-        few = _rank_sets._stepdown(statistic, covariance, pairs, level, np.random.default_rng(0))
+        few = _multiple._stepdown(statistic, covariance, pairs, level, np.random.default_rng(0))
         with monkeypatch.context() as patch:
-            patch.setattr(_rank_sets, "DRAWS", 200_000)
-            patch.setattr(_rank_sets, "FEWEST", 200_000)
-            many = _rank_sets._stepdown(statistic, covariance, pairs, level, np.random.default_rng(1))
+            patch.setattr(_multiple, "RANK_DRAWS", 200_000)
+            patch.setattr(_multiple, "FEWEST", 200_000)
+            many = _multiple._stepdown(statistic, covariance, pairs, level, np.random.default_rng(1))
         assert few.sum() == pytest.approx(many.sum(), abs=1)

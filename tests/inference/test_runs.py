@@ -8,7 +8,7 @@ from scipy import stats
 
 import abstain
 from abstain.inference import paired, panel
-from abstain.inference._runs import components, of_pair, satterthwaite
+from abstain.inference._spread import components, of_pair, satterthwaite
 from tests.inference.populations import allowance
 from tests.tiers import repeated
 

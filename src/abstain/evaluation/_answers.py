@@ -9,7 +9,7 @@ import numpy as np
 from abstain import metrics
 from abstain._result import Column, Estimate, Row, Table
 from abstain.blocks import TieBlocks
-from abstain.inference import of_samples
+from abstain.inference import Sampling, of_samples
 from abstain.outputs import GRADED, States
 
 #: Shares that need a column ``should_abstain``.
@@ -44,7 +44,7 @@ def _share(states: States, rows: Any, values: Any, level: float | None) -> dict[
         return found
     clusters = None if states.clusters is None else np.asarray(states.clusters)[rows]
     try:
-        interval = of_samples(risk, blocks, level, clusters=clusters)
+        interval = of_samples(risk, blocks, level, Sampling.of(n, None, clusters))
     except ValueError:  # such as a single cluster
         return found
     return found | {"low": interval.low, "high": interval.high}

@@ -177,31 +177,42 @@ def compare(
         given = {"sample_weight": sample_weight, "strata": strata, "clusters": clusters, "paired_runs": paired_runs}
         return compared(loss, scores, chosen, level, plan, given)
     given_scores: Any = scores
-    checked = panel(loss, given_scores, sample_weight)
+    checked = panel(loss, given_scores, sample_weight, strata, clusters, paired_runs)
     if method == "permutation" and max(checked.n_runs) > 1:
         raise ValueError(
             'method="permutation" swaps scores within samples and cannot see training noise; '
             'compare several runs with method="influence"'
         )
     tests = paired(
-        chosen, checked, level=level, adjust=adjust, method=method, strata=strata, clusters=clusters,
-        paired_runs=paired_runs, n_resamples=n_resamples, n_permutations=n_permutations,
+        chosen,
+        checked,
+        level=level,
+        adjust=adjust,
+        method=method,
+        n_resamples=n_resamples,
+        n_permutations=n_permutations,
         rng=generator(rng),
-    )  # fmt: skip
-    asked = Asked(checked, level, strata, clusters, paired_runs)
-    return _said(chosen, asked, tests, adjust, checked.runs_are_paired(paired_runs))
+    )
+    return _said(chosen, Asked(checked, level), tests, adjust)
 
 
 def _of_frame(
-    frame: Any, loss: Any, scores: Any, metric: Metric, level: float, adjust: Adjust, method: Method,
-    apart: Mapping[str, Any], columns: Mapping[str, Any], rng: np.random.Generator,
-) -> Comparison:  # fmt: skip
+    frame: Any,
+    loss: Any,
+    scores: Any,
+    metric: Metric,
+    level: float,
+    adjust: Adjust,
+    method: Method,
+    apart: Mapping[str, Any],
+    columns: Mapping[str, Any],
+    rng: np.random.Generator,
+) -> Comparison:
     """Return the comparison of rows that an engine holds."""
-    counted, clusters, fingerprint = together(frame, loss, scores, apart, columns)
+    counted, fingerprint = together(frame, loss, scores, apart, columns)
     refuse_draws(metric, method, counted)
-    tests = paired(metric, counted, level=level, adjust=adjust, method=method, clusters=clusters, rng=rng)
-    asked = Asked(counted, level, None, clusters, None)
-    found = _said(metric, asked, tests, adjust, counted.runs_are_paired(None))
+    tests = paired(metric, counted, level=level, adjust=adjust, method=method, rng=rng)
+    found = _said(metric, Asked(counted, level), tests, adjust)
     return replace(found, fingerprint=fingerprint, asked=None)  # counts, of which nothing more can be drawn
 
 
@@ -209,11 +220,10 @@ def compare_tables(tables: Mapping[str, TieBlocks], metric: str, level: float) -
     """Return what ``compare`` says of scores on the same rows, from their tables, which kept their rows."""
     chosen, columns = as_metric(metric), panel_of(tables)
     tests = paired(chosen, columns, level=level, rng=generator(0))
-    asked = Asked(columns, level, None, None, None)
-    return _said(chosen, asked, tests, "holm", columns.runs_are_paired(None))
+    return _said(chosen, Asked(columns, level), tests, "holm")
 
 
-def _said(chosen: Metric, asked: Asked, tests: Paired, adjust: str, together: bool) -> Comparison:
+def _said(chosen: Metric, asked: Asked, tests: Paired, adjust: str) -> Comparison:
     """Return tests of all pairs as a comparison, best first."""
     columns, level = asked.panel, asked.level
     order = _best_first(tests)
@@ -222,7 +232,7 @@ def _said(chosen: Metric, asked: Asked, tests: Paired, adjust: str, together: bo
     pairs = [each if place[each.a] < place[each.b] else each.swapped() for each in tests.differences]
     pairs.sort(key=lambda each: (place[each.a], place[each.b]))
     by_name = dict(zip((columns.names[k] for k in order), letters, strict=True))
-    sets = rank_sets(tests, level, together, generator(0))
+    sets = rank_sets(tests, level, columns.paired, generator(0))
     return Comparison(
         metric=chosen.spec,
         identifier=chosen.identifier,
@@ -233,7 +243,7 @@ def _said(chosen: Metric, asked: Asked, tests: Paired, adjust: str, together: bo
         level=level,
         n=columns.n,
         n_runs=columns.n_runs,
-        paired_runs=together,
+        paired_runs=columns.paired,
         n_clusters=tests.estimates.n_clusters,
         table=tuple(_rows(tests, columns, order, letters, sets)),
         differences=tuple(pairs),

@@ -15,7 +15,7 @@ from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
 from abstain.evaluation._result import Measurement, ScoreSummary
-from abstain.inference import Interval, Spread, as_risk, begin, finish, of_coverage, of_samples
+from abstain.inference import Interval, Sampling, Spread, as_risk, begin, codes, finish, of_coverage, of_samples
 from abstain.metrics import Metric, Predictions
 from abstain.outputs import Outputs
 
@@ -38,9 +38,8 @@ class Scored:
     def of(cls, outputs: Outputs, name: str, fit: Outputs | None, metrics: list[Metric]) -> Scored:
         """Compute a score of all rows."""
         column, judged = scores_.compute(name, outputs, fit), scores_.judged(name, outputs)
-        weight, clusters = (
-            None if each is None else np.asarray(each) for each in (outputs.sample_weight, outputs.clusters)
-        )
+        weight = None if outputs.sample_weight is None else np.asarray(outputs.sample_weight)
+        clusters = None if outputs.clusters is None else codes(outputs.clusters, "clusters", outputs.n)
         return cls(name, column, judged.loss_per_sample(), judged, _probabilities(judged, metrics), weight, clusters)
 
     def on(self, rows: Any) -> Scored:
@@ -122,7 +121,7 @@ def measured(
                 found = replace(found, **interval)
         result.append(found)
     if level is not None and spreads:
-        finished = finish(list(spreads.values()), blocks, level, clusters=in_table)
+        finished = finish(list(spreads.values()), blocks, level, Sampling(None, in_table))
         for k, each in zip(spreads, finished, strict=True):
             result[k] = replace(result[k], **_said(each))
     return result, _summary(scored.name, group, blocks)
@@ -213,12 +212,13 @@ def _interval(
         return {"warning": NEEDS_BOOTSTRAP}
     if kind == "bootstrap" and isinstance(data, Predictions):
         return {"warning": "no interval: the bootstrap does not resample probabilities"}
+    sampling = Sampling(None, clusters)
     try:
         if isinstance(data, Predictions):
-            return _said(of_samples(*_on_table(metric, data), level, clusters=clusters))
+            return _said(of_samples(*_on_table(metric, data), level, sampling))
         if kind == "bootstrap":
             return _said(_resampled(metric, data, level, clusters, n_resamples))
-        begun = begin(metric, data, level, found.value, clusters=clusters)
+        begun = begin(metric, data, level, found.value, sampling)
         return begun if isinstance(begun, Spread) else _said(begun)
     except ValueError as why_not:  # such as a group of a single cluster
         return {"warning": f"no interval: {why_not}"}

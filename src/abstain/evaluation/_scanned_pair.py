@@ -9,9 +9,9 @@ import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import FloatArray
 from abstain.evaluation import _entry
-from abstain.inference import Panel, route_of
+from abstain.inference import Panel, Sampling, route_of
 from abstain.metrics import Metric
 from abstain.outputs import REMEDY, Together, count_together, parts_of
 
@@ -21,8 +21,8 @@ FEW, MOST_ROWS = 1000, 20_000_000
 
 def together(
     frame: Any, loss: Any, scores: Any, apart: Mapping[str, Any], columns: Mapping[str, Any]
-) -> tuple[Panel, IntArray | None, str]:
-    """Return the panel of what was counted, its clusters, and a fingerprint of the rows."""
+) -> tuple[Panel, str]:
+    """Return the panel of what was counted, and a fingerprint of the rows."""
     source = parts_of(frame)
     if source is None:
         raise TypeError(
@@ -50,7 +50,7 @@ def together(
     if losses and len(own) < len(named):
         raise ValueError("two models have one column of scores; give each its own")
     found = count_together(source, lambda head: _entry.external(head, wanted), wanted, own, told)
-    return *_panel(found, named, bool(losses)), found.fingerprint
+    return _panel(found, named, bool(losses)), found.fingerprint
 
 
 def _named(given: Any, what: str) -> dict[str, str]:
@@ -64,7 +64,7 @@ def _named(given: Any, what: str) -> dict[str, str]:
     return {str(name): column for name, column in pairs.items()}
 
 
-def _panel(found: Together, named: Mapping[str, str], apart: bool) -> tuple[Panel, IntArray | None]:
+def _panel(found: Together, named: Mapping[str, str], apart: bool) -> Panel:
     """Return counts as a panel; clusters, and few rows, are written out again."""
     times: FloatArray | None = found.times
     number, which = int(found.times.sum()), np.arange(len(found.times))
@@ -79,8 +79,8 @@ def _panel(found: Together, named: Mapping[str, str], apart: bool) -> tuple[Pane
     shared = not apart and all(np.array_equal(losses[0], each) for each in losses[1:])
     columns = tuple(found.scores[column][which][None] for column in named.values())
     weight = None if found.weight is None else found.weight[which]
-    clusters = None if found.clusters is None else found.clusters[which]
-    return Panel(tuple(named), losses, columns, shared, weight, None, times), clusters
+    sampling = Sampling(None, None if found.clusters is None else found.clusters[which])
+    return Panel(tuple(named), losses, columns, shared, weight, sampling, times=times)
 
 
 def refuse_draws(metric: Metric, method: str, counted: Panel) -> None:

@@ -15,8 +15,7 @@ import numpy as np
 from abstain._checks import FRACTION, UnmetNeed, fraction, generator, not_negative, one_of, real, whole
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.curve import SLACK
-from abstain.inference._beta_quantiles import beta_quantiles
-from abstain.inference._binomial import check_level
+from abstain.inference._binomial import beta_quantiles, check_level
 from abstain.inference._interval import Interval
 from abstain.inference._points import Points, points_of, spread
 from abstain.inference._spread import FEW_CLUSTERS

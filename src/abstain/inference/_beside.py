@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abstain._result import Better, percent
-from abstain._typing import ArrayLike
+from abstain.inference._columns import Panel
 from abstain.inference._interval import Interval
 from abstain.inference._paired import Difference, Method, Paired, paired
-from abstain.inference._panel import Panel
 from abstain.metrics import BESIDE, Metric, get
 
 #: Risks at which coverage is told: the first that answering everything exceeds.
@@ -32,16 +31,10 @@ class Asked(NamedTuple):
 
     panel: Panel
     level: float
-    strata: ArrayLike | None
-    clusters: ArrayLike | None
-    paired_runs: bool | None
 
     def beside(self, names: Sequence[str] | None = None) -> Beside:
         """Return what else is known of these scores, or of some of them."""
-        return beside(
-            self.panel, level=self.level, strata=self.strata, clusters=self.clusters, paired_runs=self.paired_runs,
-            names=names,
-        )  # fmt: skip
+        return beside(self.panel, level=self.level, names=names)
 
 
 @dataclass(frozen=True)
@@ -129,10 +122,7 @@ class Beside:
         }  # fmt: skip
 
 
-def beside(
-    panel: Panel, *, level: float = 0.95, strata: ArrayLike | None = None, clusters: ArrayLike | None = None,
-    paired_runs: bool | None = None, names: Sequence[str] | None = None,
-) -> Beside:  # fmt: skip
+def beside(panel: Panel, *, level: float = 0.95, names: Sequence[str] | None = None) -> Beside:
     """Return what else is known of the scores of a panel; a metric without a value for one of them is left out.
 
     ``names``: test these alone, which costs their share of the time and says the same of them.
@@ -153,12 +143,11 @@ def beside(
     few = panel if names is None else panel.of(names)
     if risk is not None and panel.n * sum(few.n_runs) <= MOST:
         wanted.append(("coverage", get(BESIDE["coverage"], risk=risk), "bootstrap"))
-    options: dict[str, Any] = {"strata": strata, "clusters": clusters, "paired_runs": paired_runs}
     tested = {}
     for name, metric, method in wanted:
         with suppress(ValueError):  # such as no error, or a coverage that is not attained in many resamples
             tested[name] = paired(
                 metric, few, level=level, adjust="none", method=method, n_resamples=RESAMPLES,
-                rng=np.random.default_rng(0), **options,
+                rng=np.random.default_rng(0),
             )  # fmt: skip
     return Beside(panel.n, errors if binary and single else None, mean, panel.same_loss, risk, tested)

@@ -15,9 +15,9 @@ from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric, evaluated, on_columns
 from abstain.inference._influence import terms_of
 from abstain.inference._interval import Interval, no_interval, without_spread
-from abstain.inference._lanes import Backend, Column, choose
 from abstain.inference._replicates import prepare, replicates, run, value_of, work_of
-from abstain.inference._resample import Plan, plan
+from abstain.inference._resample import Resampling, Sampling, resampling
+from abstain.inference._scans import Backend, Column, choose
 from abstain.inference._spread import FEW_CLUSTERS, informative, joined, limit_of, powers_of, warning_light
 from abstain.metrics import Metric
 
@@ -58,7 +58,7 @@ class Bootstrap:
     df: float
     warning: str | None
     _column: Column
-    _plan: Plan
+    _plan: Resampling
     _terms: FloatArray | None
 
     @property
@@ -210,11 +210,13 @@ def bootstrap(
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     n_resamples = whole(n_resamples, "n_resamples", 2, usual=1000)
     column = prepare(loss, confidence, sample_weight, [chosen])
-    how = plan(column.order.size, strata, clusters)
+    n = column.order.size
+    sampling = Sampling.of(n, strata, clusters)
+    how = resampling(n, sampling)
     estimate, reason = evaluated(chosen, column.blocks)
     compiled = choose(backend, work_of([chosen], [column], n_resamples))
     drawn = run([chosen], [column], how, n_resamples, rng, compiled, progress)[:, 0, 0]
-    terms = _influence_terms(chosen, column, strata, clusters) if reason is None else None
+    terms = _influence_terms(chosen, column, sampling) if reason is None else None
     most_df = limit_of(chosen, column.blocks).df
     df = most_df if terms is None else informative(chosen, powers_of(terms), most_df)
     n_undefined = int(np.count_nonzero(np.isnan(drawn)))
@@ -265,7 +267,7 @@ def of_replicates(
     return Interval(float(low), float(high), estimate, error, level, name, df, note)
 
 
-def of_resampling(metric: Metric, n_resamples: int, stratified: Plan | None) -> str | None:
+def of_resampling(metric: Metric, n_resamples: int, stratified: Resampling | None) -> str | None:
     """Return what to know of a bootstrap of this metric with so many resamples, and within strata as they are."""
     few = f"only {n_resamples} resamples: use 1000" if n_resamples < FEW_RESAMPLES else None
     biased = f"the bias of {metric.name} does not vanish beside its spread" if metric.inference_kind == "none" else None
@@ -280,14 +282,12 @@ def of_resampling(metric: Metric, n_resamples: int, stratified: Plan | None) -> 
     return joined(few, biased, jumping, short)
 
 
-def _influence_terms(
-    metric: Metric, column: Column, strata: ArrayLike | None, clusters: ArrayLike | None
-) -> FloatArray | None:
+def _influence_terms(metric: Metric, column: Column, sampling: Sampling) -> FloatArray | None:
     """Return the terms whose squares sum to the variance, or None for a metric without a usable gradient."""
     if metric.inference_kind in ("bootstrap", "none") or metric.smooth.gradient is None:
         return None
     try:
-        return terms_of(metric, column.blocks, strata, clusters)
+        return terms_of(metric, column.blocks, sampling)
     except (Undefined, UnmetNeed):
         return None
 
@@ -313,7 +313,7 @@ def _bca(tails: FloatArray, share_below: float, acceleration: float) -> FloatArr
     return moved
 
 
-def _left_out(metric: Metric, column: Column, how: Plan) -> FloatArray:
+def _left_out(metric: Metric, column: Column, how: Resampling) -> FloatArray:
     """Return how the metric falls short when each sample (or cluster) is left out, centred within strata."""
     samples = column.blocks.samples
     assert samples is not None

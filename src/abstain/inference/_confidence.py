@@ -13,6 +13,7 @@ from abstain.inference._bootstrap import bootstrap
 from abstain.inference._columns import as_metric, on_columns, tables
 from abstain.inference._coverage import of_coverage
 from abstain.inference._interval import Interval, no_interval, of_samples
+from abstain.inference._resample import Sampling
 from abstain.metrics import Metric
 
 __all__ = ["confidence_interval"]
@@ -112,4 +113,4 @@ def confidence_interval(
         estimate, reason = chosen.evaluate(blocks)
         why = reason or f"{chosen.name} gets no interval by default: its bias does not vanish beside its spread"
         return no_interval(estimate, np.nan, level, why)
-    return of_samples(chosen, blocks, level, strata, clusters)
+    return of_samples(chosen, blocks, level, Sampling.of(len(confidence), strata, clusters))

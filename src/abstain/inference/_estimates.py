@@ -10,32 +10,33 @@ import numpy as np
 
 from abstain._checks import UnmetNeed
 from abstain._sums import over_rows
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._bootstrap import of_replicates, of_resampling, replicates
 from abstain.inference._clusters import Unequal, unequal
-from abstain.inference._columns import check_scored, evaluated, tables
+from abstain.inference._columns import Panel, check_scored, evaluated, tables
 from abstain.inference._coverage import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
-from abstain.inference._panel import Panel
-from abstain.inference._resample import codes, plan
-from abstain.inference._runs import components, over_runs
+from abstain.inference._resample import Sampling, resampling
 from abstain.inference._spread import (
     SINGLE,
     Spread,
+    components,
+    covariance_of_runs,
     edge_of_a_tie,
     informative,
     joined,
     jumps,
     limit_of,
+    over_runs,
     powers_of,
     spread_of,
     warning_light,
 )
 from abstain.inference._unseen import OneMore, one_more
 from abstain.inference._unseen_pair import UnseenPairs, rises_of, unseen_pairs, without_room
-from abstain.metrics import Gradient, Metric
+from abstain.metrics import Metric
 
 Route = Literal["influence", "bootstrap"]
 
@@ -88,6 +89,12 @@ class Estimates:
         terms = np.stack([over_runs(term) for term in self.terms]).T  # one column after the other in memory
         return terms if self.times is None else terms * np.sqrt(self.times)[:, None]
 
+    def covariance(self, paired: bool) -> FloatArray:
+        """Return the covariance matrix of the means, due to test set and training; ``paired``: runs belong together."""
+        terms = self.mean_terms
+        result: FloatArray = terms.T @ terms + covariance_of_runs(self.values, paired)
+        return result
+
     @cached_property
     def sizes(self) -> tuple[float, ...]:
         """Sum of the squared terms of each score, averaged over runs."""
@@ -119,55 +126,51 @@ def route_of(metric: Metric, method: str, panel: Panel | None = None) -> Route:
     return "bootstrap" if jump else "influence"
 
 
-def by_influence(
-    metric: Metric, panel: Panel, level: float, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
-) -> Estimates:
+def by_influence(metric: Metric, panel: Panel, level: float) -> Estimates:
     """Return the estimates with one term per sample or cluster."""
+    sampling, single = panel.sampling, max(panel.n_runs) == 1
     blocks = _blocks(metric, panel)
     values = _values(metric, panel, blocks)
     limits = [[limit_of(metric, table) for table in row] for row in blocks]
-    raw, rises, single = [], [], max(panel.n_runs) == 1
+    raw, rises = [], []
     for name, *row in zip(panel.names, limits, blocks, strict=True):
         for limit, table in zip(*row, strict=True):
-            derivative = _derivative(metric, table, name)
+            with refused(f"{metric.name} of {name!r} has no standard error"):
+                derivative = gradient(metric, table)
             own = per_sample(derivative, table)
             own *= limit.factor
             raw.append(own)
             if single:
                 rises.append(rises_of(derivative, table))
-    first = [row[0] for row in blocks]
-    unseen = unseen_pairs(rises, first, panel.same_loss, clusters, panel.times) if single else ()
-    sizes = None if clusters is None else _unequal(raw, panel, clusters)
-    terms = _by_score(raw, panel, strata, clusters)
+    unseen: tuple[UnseenPairs, ...] = ()
+    if single:
+        unseen = unseen_pairs(rises, [row[0] for row in blocks], panel.same_loss, sampling.clusters, panel.times)
+    sizes = None
+    if sampling.clusters is not None:
+        starts = np.cumsum((0, *panel.n_runs[:-1]))
+        rows = np.add.reduceat(np.stack(raw, axis=1), starts, axis=1) / np.array(panel.n_runs)
+        sizes = unequal(rows, panel.weight, sampling.clusters)
+    terms = _by_score(raw, panel)
     times = panel.times if panel.times is None or panel.weight is None else panel.times[panel.weight > 0.0]
     n_terms = terms[0].shape[1] if times is None else over_rows(times)
     df = tuple(min(n_terms - 1.0, *(limit.df for limit in row)) for row in limits)
     intervals = tuple(
-        _interval(metric, row, value, term, most_df, level, strata, clusters, times)
+        _interval(metric, row, value, term, most_df, level, sampling, times)
         for row, value, term, most_df in zip(blocks, values, terms, df, strict=True)
     )
     edges = tuple(_edge(metric, row) for row in blocks)
-    n_clusters = None if clusters is None else terms[0].shape[1]
+    n_clusters = None if sampling.clusters is None else terms[0].shape[1]
     return Estimates(
         metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", unseen, sizes, times
-    )  # fmt: skip
+    )
 
 
-def _unequal(raw: list[FloatArray], panel: Panel, clusters: ArrayLike) -> Unequal | None:
-    """Return what clusters of unequal size do to differences of means over runs."""
-    starts = np.cumsum((0, *panel.n_runs[:-1]))
-    rows = np.add.reduceat(np.stack(raw, axis=1), starts, axis=1) / np.array(panel.n_runs)
-    return unequal(rows, panel.weight, codes(clusters, "clusters", panel.n))
-
-
-def _by_score(
-    raw: list[FloatArray], panel: Panel, strata: ArrayLike | None, clusters: ArrayLike | None
-) -> tuple[FloatArray, ...]:
+def _by_score(raw: list[FloatArray], panel: Panel) -> tuple[FloatArray, ...]:
     """Return the terms of each score, one row per run; of independent samples without another copy of all."""
-    if strata is None and clusters is None and max(panel.n_runs) == 1:
+    if panel.sampling.independent and max(panel.n_runs) == 1:
         kept = slice(None) if panel.weight is None else panel.weight > 0.0
         return tuple(each[None, kept] for each in raw)
-    summed = aggregated(np.stack(raw, axis=1), strata, clusters, panel.weight)
+    summed = aggregated(np.stack(raw, axis=1), panel.sampling, panel.weight)
     return tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
 
 
@@ -175,33 +178,22 @@ def _blocks(metric: Metric, panel: Panel) -> list[list[TieBlocks]]:
     """Return one table per score and run."""
     if panel.tables is not None and "oracle" not in metric.needs:
         return [[table] for table in panel.tables]
+    columns = [list(zip(loss, score, strict=True)) for loss, score in zip(panel.loss, panel.score, strict=True)]
     if panel.times is not None:
-        every = zip(panel.loss, panel.score, strict=True)
-        return [[TieBlocks._of_counted(loss[0], score[0], panel.weight, panel.times, "raise")] for loss, score in every]
-    return [
-        [tables(metric, loss, score, panel.weight) for loss, score in zip(*columns, strict=True)]
-        for columns in zip(panel.loss, panel.score, strict=True)
-    ]
+        return [[TieBlocks._of_counted(*run, panel.weight, panel.times, "raise") for run in runs] for runs in columns]
+    return [[tables(metric, *run, panel.weight) for run in runs] for runs in columns]
 
 
 def _values(metric: Metric, panel: Panel, blocks: list[list[TieBlocks]]) -> tuple[FloatArray, ...]:
     """Return the values of each score, one per run."""
-    return tuple(
-        np.array([_defined(metric, table, name) for table in row])
-        for name, row in zip(panel.names, blocks, strict=True)
-    )
-
-
-def _defined(metric: Metric, table: TieBlocks, name: str) -> float:
-    value, reason = evaluated(metric, table)
-    if reason is not None:
-        raise ValueError(f"{metric.name} of {name!r} is undefined, so it cannot be compared: {reason}")
-    return value
-
-
-def _derivative(metric: Metric, table: TieBlocks, name: str) -> Gradient:
-    with refused(f"{metric.name} of {name!r} has no standard error"):
-        return gradient(metric, table)
+    result = []
+    for name, row in zip(panel.names, blocks, strict=True):
+        found = [evaluated(metric, table) for table in row]
+        reason = next((each.reason for each in found if each.reason is not None), None)
+        if reason is not None:
+            raise ValueError(f"{metric.name} of {name!r} is undefined, so it cannot be compared: {reason}")
+        result.append(np.array([each.value for each in found]))
+    return tuple(result)
 
 
 def _interval(
@@ -211,34 +203,29 @@ def _interval(
     terms: FloatArray,
     most_df: float,
     level: float,
-    strata: ArrayLike | None,
-    clusters: ArrayLike | None,
+    sampling: Sampling,
     times: FloatArray | None,
 ) -> Interval:
     """Return what ``confidence_interval`` gives for one run; for several the test set and training together."""
-    mean, grouped = float(values.mean()), (strata is not None, clusters is not None)
+    mean = float(values.mean())
     unseen = [
-        one_more([(metric, value)], table, strata, clusters)[0]
-        for table, value in zip(row, values.tolist(), strict=True)
+        one_more([(metric, value)], table, sampling)[0] for table, value in zip(row, values.tolist(), strict=True)
     ]
     if len(row) == 1:
-        powers = powers_of(terms[0], times)
-        return of_spread(spread_of(metric, row[0], mean, powers, most_df, grouped), level, unseen[0])
+        return of_spread(
+            spread_of(metric, row[0], mean, powers_of(terms[0], times), most_df, sampling), level, unseen[0]
+        )
     df = informative(metric, powers_of(terms.mean(axis=0)), most_df)
     parts = components(values, terms, df)
     training = (parts.total - parts.test) / (1.0 if metric.image is None else metric.image.factor**2)
-    more = _mean_of(unseen, training)
+    # the mean over runs, as if one unseen error were an error of every run, with the variance of training
+    means = [np.mean(each, axis=0).tolist() for each in zip(*unseen, strict=True)]
+    more = tuple(OneMore(estimate, variance + training, bool(each > 0.5)) for estimate, variance, each in means)
     if df < 1.0:
         return one_sided(metric, row[0], mean, level, more, SINGLE)
-    light = joined(warning_light(df, terms.shape[1] if grouped[1] else None), _edge(metric, row))
+    light = joined(warning_light(df, None if sampling.clusters is None else terms.shape[1]), _edge(metric, row))
     spread = Spread(metric, row[0], mean, float(np.sqrt(parts.total)), parts.df, False, light)
     return _of_runs(spread, level, "runs", more)
-
-
-def _mean_of(unseen: list[tuple[OneMore, ...]], training: float) -> tuple[OneMore, ...]:
-    """Return the mean over runs, as if one unseen error were an error of every run, with the variance of training."""
-    means = [np.mean(each, axis=0).tolist() for each in zip(*unseen, strict=True)]
-    return tuple(OneMore(estimate, variance + training, bool(each > 0.5)) for estimate, variance, each in means)
 
 
 def _of_runs(spread: Spread, level: float, how: str, unseen: tuple[OneMore, ...] = ()) -> Interval:
@@ -253,47 +240,36 @@ def _edge(metric: Metric, row: list[TieBlocks]) -> str | None:
 
 
 def by_bootstrap(
-    metric: Metric,
-    panel: Panel,
-    level: float,
-    strata: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
-    *,
-    n_resamples: int,
-    rng: np.random.Generator,
+    metric: Metric, panel: Panel, level: float, *, n_resamples: int, rng: np.random.Generator
 ) -> Estimates:
     """Return the estimates with one term per resample; all scores and runs share the resampling counts.
 
     Resampling n clusters shows (n - 1)/n of their variance; the terms are made up for it. Small strata bring a warning.
     """
-    drawn = resampled([metric], panel, strata, clusters, n_resamples=n_resamples, rng=rng)[:, :, 0]
-    drawn = defined(metric, drawn)
+    drawn = defined(metric, resampled([metric], panel, n_resamples=n_resamples, rng=rng)[:, :, 0])
     blocks = _blocks(metric, panel)
     values = _values(metric, panel, blocks)
-    how = plan(panel.n, strata, clusters)
-    n_clusters = None if clusters is None else how.n_units
+    how = resampling(panel.n, panel.sampling)
+    n_clusters = None if how.unit is None else how.n_units
     few = 1.0 if n_clusters is None else np.sqrt(n_clusters / (n_clusters - 1.0))
-    limits = [[limit_of(metric, table) for table in row] for row in blocks]
-    most = min(len(drawn), n_clusters or panel.n) - 1.0
-    df = tuple(min(most, *(limit.df for limit in row)) for row in limits)
+    note = of_resampling(metric, n_resamples, None if panel.sampling.strata is None else how)
     rows = np.split(drawn.T, np.cumsum(panel.n_runs)[:-1])
-    factors = [few * np.array([limit.factor for limit in row])[:, None] for row in limits]
-    terms = tuple(
-        factor * (row - row.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
-        for factor, row in zip(factors, rows, strict=True)
-    )
+    terms, df, intervals = [], [], []
+    for row, value, replicate in zip(blocks, values, rows, strict=True):
+        limits = [limit_of(metric, table) for table in row]
+        factor = few * np.array([limit.factor for limit in limits])[:, None]
+        term = factor * (replicate - replicate.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
+        most_df = min(len(drawn) - 1.0, (n_clusters or panel.n) - 1.0, *(limit.df for limit in limits))
+        known = joined(note, warning_light(most_df, n_clusters), _edge(metric, row))
+        exact = of_coverage(metric, row[0], level) if panel.sampling.independent and len(row) == 1 else None
+        drawn_means = replicate.mean(axis=0)
+        intervals.append(exact or _of_replicates(metric, row[0], value, term, drawn_means, most_df, level, known))
+        terms.append(term)
+        df.append(most_df)
     edges = tuple(_edge(metric, row) for row in blocks)
-    note = of_resampling(metric, n_resamples, None if strata is None else how)
-    independent = strata is None and clusters is None
-    intervals = tuple(
-        (of_coverage(metric, tables[0], level) if independent and len(tables) == 1 else None)
-        or _of_replicates(
-            metric, tables[0], value, term, row.mean(axis=0), most_df, level,
-            joined(note, warning_light(most_df, n_clusters), edge),
-        )
-        for tables, value, term, row, most_df, edge in zip(blocks, values, terms, rows, df, edges, strict=True)
-    )  # fmt: skip
-    return Estimates(metric, panel.names, values, terms, df, intervals, edges, n_clusters, "bootstrap")
+    return Estimates(
+        metric, panel.names, values, tuple(terms), tuple(df), tuple(intervals), edges, n_clusters, "bootstrap"
+    )
 
 
 def defined(metric: Metric, drawn: FloatArray) -> FloatArray:
@@ -327,19 +303,8 @@ def _of_replicates(
     return _of_runs(Spread(metric, blocks, mean, error, parts.df, False, note), level, "bootstrap, runs")
 
 
-def resampled(
-    metrics: list[Metric],
-    panel: Panel,
-    strata: ArrayLike | None,
-    clusters: ArrayLike | None,
-    *,
-    n_resamples: int,
-    rng: np.random.Generator,
-    **options: Any,
-) -> FloatArray:
+def resampled(metrics: list[Metric], panel: Panel, **options: Any) -> FloatArray:
     """Return replicates of shape (n_resamples, runs of the first score + runs of the second + ..., n_metrics)."""
     columns = [pair for each in zip(panel.loss, panel.score, strict=True) for pair in zip(*each, strict=True)]
-    return replicates(
-        metrics, columns, sample_weight=panel.weight, strata=strata, clusters=clusters,
-        n_resamples=n_resamples, rng=rng, **options,
-    )  # fmt: skip
+    strata, clusters = panel.sampling
+    return replicates(metrics, columns, sample_weight=panel.weight, strata=strata, clusters=clusters, **options)

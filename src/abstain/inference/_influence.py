@@ -20,8 +20,8 @@ from abstain._checks import Undefined, UnmetNeed, check_weight, refuse, same_len
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.inference._columns import as_metric, is_plain, on_columns, tables
-from abstain.inference._resample import codes
+from abstain.inference._columns import as_metric, on_columns, tables
+from abstain.inference._resample import INDEPENDENT, Sampling
 from abstain.metrics import Gradient, Metric
 
 __all__ = ["covariance", "influence", "standard_error"]
@@ -99,9 +99,7 @@ def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
     return np.asarray(value if samples.sample_weight is None else value * to_numpy(samples.sample_weight))
 
 
-def aggregated(
-    terms: FloatArray, strata: ArrayLike | None, clusters: ArrayLike | None, sample_weight: FloatArray | None = None
-) -> FloatArray:
+def aggregated(terms: FloatArray, sampling: Sampling, sample_weight: FloatArray | None = None) -> FloatArray:
     """Centre the terms within strata and sum them per cluster; what is squared and summed is the variance.
 
     ``terms`` has shape (n_samples,) or (n_samples, n_columns) and holds w_i times the influence over W. A sample of
@@ -109,17 +107,17 @@ def aggregated(
     lacks u/(u - 1); a single one shows none at all.
     """
     terms = terms.reshape(len(terms), -1)
-    if strata is None and clusters is None:
+    if sampling.independent:
         return terms if sample_weight is None else terms[sample_weight > 0.0]
-    n, weight = len(terms), np.ones(len(terms)) if sample_weight is None else sample_weight
+    weight = np.ones(len(terms)) if sample_weight is None else sample_weight
     kept = weight > 0.0
-    stratum = np.zeros(n, np.intp) if strata is None else codes(strata, "strata", n)
-    terms, weight, stratum = terms[kept], weight[kept], _dense(stratum[kept])
-    cluster = None if clusters is None else _dense(codes(clusters, "clusters", n)[kept])
+    terms, weight = terms[kept], weight[kept]
+    stratum = np.zeros(len(terms), np.intp) if sampling.strata is None else _dense(sampling.strata[kept])
+    cluster = None if sampling.clusters is None else _dense(sampling.clusters[kept])
     units = _units(stratum, cluster)
     if units.max() < 2:
         what = "sample" if cluster is None else "cluster"
-        where = "clusters holds" if strata is None else "every stratum holds"
+        where = "clusters holds" if sampling.strata is None else "every stratum holds"
         raise ValueError(f"{where} a single {what}; at least two are needed for a standard error")
     stratum = _dense(np.where(units == 1, -1, np.arange(units.size))[stratum])  # single ones are taken together
     units = _units(stratum, cluster)
@@ -169,15 +167,13 @@ def refused(what: str) -> Iterator[None]:
         raise ValueError(f"{what}: {why}") from None
 
 
-def terms_of(
-    metric: Metric, blocks: TieBlocks, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
-) -> FloatArray:
+def terms_of(metric: Metric, blocks: TieBlocks, sampling: Sampling = INDEPENDENT) -> FloatArray:
     """Return the terms whose squares sum to the variance: one per sample, or per cluster."""
-    return counted_terms(gradient(metric, blocks), blocks, strata, clusters)[0]
+    return counted_terms(gradient(metric, blocks), blocks, sampling)[0]
 
 
 def counted_terms(
-    derivative: Gradient, blocks: TieBlocks, strata: ArrayLike | None = None, clusters: ArrayLike | None = None
+    derivative: Gradient, blocks: TieBlocks, sampling: Sampling = INDEPENDENT
 ) -> tuple[FloatArray, FloatArray | None]:
     """Return the terms whose squares sum to the variance, and how many rows each stands for (None: one, or a cluster).
 
@@ -188,11 +184,10 @@ def counted_terms(
     weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     times = samples.times
     if times is None:
-        return aggregated(raw, strata, clusters, weight)[:, 0], None
-    assert strata is None
-    if clusters is None:
+        return aggregated(raw, sampling, weight)[:, 0], None
+    if sampling.independent:
         return (raw, times) if weight is None else (raw[weight > 0.0], times[weight > 0.0])
-    return aggregated(raw * times, None, clusters, times if weight is None else times * weight)[:, 0], None
+    return aggregated(raw * times, sampling, times if weight is None else times * weight)[:, 0], None
 
 
 def influence(
@@ -303,7 +298,7 @@ def standard_error(
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     blocks = tables(chosen, loss, confidence, sample_weight)
     with refused(f"{chosen.name} has no standard error"):
-        return float(np.sqrt(np.sum(terms_of(chosen, blocks, strata, clusters) ** 2)))
+        return float(np.sqrt(np.sum(terms_of(chosen, blocks, Sampling.of(len(confidence), strata, clusters)) ** 2)))
 
 
 def covariance(
@@ -343,30 +338,15 @@ def covariance(
     """
     if not influences:
         raise TypeError("covariance needs at least one column of influences")
-    columns = {f"influences[{k}]": vector(to_numpy(column), f"influences[{k}]", np, None)
-               for k, column in enumerate(influences)}  # fmt: skip
+    columns = {f"influences[{k}]": vector(column, f"influences[{k}]", np, None) for k, column in enumerate(influences)}
     for name, column in columns.items():
         refuse(~np.isfinite(column), column, name, "is not finite", "abstain.inference.influence gives numbers", np)
-    weight = None if sample_weight is None else vector(to_numpy(sample_weight), "sample_weight", np, None)
+    weight = None if sample_weight is None else vector(sample_weight, "sample_weight", np, None)
     n = same_length(**columns, sample_weight=weight)
     if weight is not None:
         check_weight(weight, np)
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
-    terms = aggregated(np.stack(list(columns.values()), axis=1) * share[:, None], strata, clusters, weight)
+    rows = np.stack(list(columns.values()), axis=1) * share[:, None]
+    terms = aggregated(rows, Sampling.of(n, strata, clusters), weight)
     result: FloatArray = terms.T @ terms
     return result
-
-
-def table_variance(metric: Metric, blocks: TieBlocks) -> float:
-    """Return the variance from the table alone, by its second moments (a plain 0/1 table holds them itself)."""
-    derivative = gradient(metric, blocks)
-    if derivative.oracle is not None:
-        raise UnmetNeed(f"{metric.name} of a loss that is not 0/1 needs the samples for its standard error")
-    if blocks.moments is not None:
-        w2, w2l, w2l2 = blocks.moments.weight2, blocks.moments.weight2_loss, blocks.moments.weight2_loss2
-    elif is_plain(blocks):
-        w2, w2l, w2l2 = blocks.weight, blocks.loss, blocks.loss
-    else:
-        raise UnmetNeed("weights or a loss that is not 0/1 need second moments: build TieBlocks with moments=True")
-    a, b = derivative.weight, derivative.loss
-    return float(np.sum(a**2 * w2 + 2.0 * a * b * w2l + b**2 * w2l2))

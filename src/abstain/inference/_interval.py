@@ -10,12 +10,12 @@ import numpy as np
 
 from abstain._checks import Undefined, to_numpy
 from abstain._quantiles import t_quantile
-from abstain._typing import ArrayLike
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import is_plain
 from abstain.inference._influence import counted_terms, gradient
+from abstain.inference._resample import INDEPENDENT, Sampling
 from abstain.inference._spread import (
     SINGLE,
     Powers,
@@ -28,7 +28,7 @@ from abstain.inference._spread import (
     spread_of,
 )
 from abstain.inference._unseen import MOST_KEPT, OneMore, one_more, worse_ends
-from abstain.metrics import Gradient, Metric
+from abstain.metrics import Metric
 
 __all__ = ["Interval"]
 
@@ -140,8 +140,7 @@ def of_samples(
     metric: Metric,
     blocks: TieBlocks,
     level: float,
-    strata: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
+    sampling: Sampling = INDEPENDENT,
     estimate: float | None = None,
 ) -> Interval:
     """Return the interval of a table that kept its samples; ``estimate``: the metric's value on it, where known."""
@@ -149,67 +148,47 @@ def of_samples(
         estimate, reason = metric.evaluate(blocks)
         if reason is not None:
             return no_interval(estimate, np.nan, level, reason)
-    begun = begin(metric, blocks, level, estimate, strata, clusters)
-    return finish([begun], blocks, level, strata, clusters)[0] if isinstance(begun, Spread) else begun
+    begun = begin(metric, blocks, level, estimate, sampling)
+    return finish([begun], blocks, level, sampling)[0] if isinstance(begun, Spread) else begun
 
 
 def begin(
-    metric: Metric,
-    blocks: TieBlocks,
-    level: float,
-    estimate: float,
-    strata: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
+    metric: Metric, blocks: TieBlocks, level: float, estimate: float, sampling: Sampling = INDEPENDENT
 ) -> Spread | Interval:
     """Return the spread of an estimate, or the interval at once where it rests on none."""
-    grouped = strata is not None, clusters is not None
-    binomial = None if any(grouped) else exact(metric, blocks, level)
+    binomial = exact(metric, blocks, level) if sampling.independent else None
     if binomial is not None:
-        return across(metric, blocks, binomial, level, strata, clusters)
+        return across(metric, blocks, binomial, level, sampling)
     limit = limit_of(metric, blocks)
     if len(blocks) > MOST_KEPT:
         blocks._let_go(sums=False)
     try:
-        number, square, fourth = _powers(gradient(metric.base, blocks), blocks, strata, clusters)
+        derivative = gradient(metric.base, blocks)
+        samples = blocks.samples
+        assert samples is not None
+        if blocks.binary and samples.sample_weight is None and sampling.independent:  # the table will do
+            number, square, fourth = counted_powers(derivative, blocks)
+        else:
+            number, square, fourth = powers_of(*counted_terms(derivative, blocks, sampling))
     except Undefined as why:
         return no_interval(estimate, np.nan, level, str(why))
     factor = limit.factor if metric.image is None else limit.factor * metric.image.factor
     powers = Powers(number, factor**2 * square, factor**4 * fourth)
-    return spread_of(metric, blocks, estimate, powers, limit.df, grouped)
-
-
-def _powers(derivative: Gradient, blocks: TieBlocks, strata: ArrayLike | None, clusters: ArrayLike | None) -> Powers:
-    """Return the sums of powers of the terms whose squares sum to the variance; from the table, where that will do."""
-    samples = blocks.samples
-    assert samples is not None
-    if blocks.binary and samples.sample_weight is None and strata is None and clusters is None:
-        return counted_powers(derivative, blocks)
-    return powers_of(*counted_terms(derivative, blocks, strata, clusters))
+    return spread_of(metric, blocks, estimate, powers, limit.df, sampling)
 
 
 def finish(
-    spreads: Sequence[Spread],
-    blocks: TieBlocks,
-    level: float,
-    strata: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
+    spreads: Sequence[Spread], blocks: TieBlocks, level: float, sampling: Sampling = INDEPENDENT
 ) -> list[Interval]:
     """Return the intervals of several metrics of one table, with room for an error that was not seen."""
-    more = one_more([(each.metric, each.estimate) for each in spreads], blocks, strata, clusters)
+    more = one_more([(each.metric, each.estimate) for each in spreads], blocks, sampling)
     return [
-        across(each.metric, blocks, _of_error(each, level, unseen), level, strata, clusters)
+        across(each.metric, blocks, _of_error(each, level, unseen), level, sampling)
         for each, unseen in zip(spreads, more, strict=True)
     ]
 
 
-def across(
-    metric: Metric,
-    blocks: TieBlocks,
-    found: Interval,
-    level: float,
-    strata: ArrayLike | None,
-    clusters: ArrayLike | None,
-) -> Interval:
+def across(metric: Metric, blocks: TieBlocks, found: Interval, level: float, sampling: Sampling) -> Interval:
     """Return the interval with those of the fixed thresholds on both sides of the wide tie that the coverage may split.
 
     The threshold of the population is one of them, and the sample cannot tell which.
@@ -221,7 +200,7 @@ def across(
     risks = (blocks.cumulative_loss / blocks.cumulative_weight)[near]
     chosen = {near[int(np.argmin(risks))], near[int(np.argmax(risks))]}
     fixed = [metric.using(coverage=None, threshold=float(blocks.score[k])) for k in chosen]
-    sides = [found, *(of_samples(each, blocks, level, strata, clusters) for each in fixed)]
+    sides = [found, *(of_samples(each, blocks, level, sampling) for each in fixed)]
     low, high = np.nanmin([each.low for each in sides]), np.nanmax([each.high for each in sides])
     return found._replace(low=float(low), high=float(high), method=f"{found.method}, both sides of a tie")
 

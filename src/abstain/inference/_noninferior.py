@@ -41,11 +41,9 @@ from abstain._typing import ArrayLike
 from abstain._version import __version__
 from abstain.inference._beside import Asked, Beside
 from abstain.inference._binomial import check_level
-from abstain.inference._columns import as_metric
+from abstain.inference._columns import Losses, Panel, Scores, as_metric, panel
 from abstain.inference._estimates import by_influence, route_of
-from abstain.inference._panel import Losses, Panel, Scores, panel
-from abstain.inference._runs import of_pair
-from abstain.inference._spread import FEW, degrees_of_freedom
+from abstain.inference._spread import FEW, of_pair, powers_of
 from abstain.inference._steps import steps
 from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
@@ -248,7 +246,7 @@ def non_inferiority(
     one_of(claim, ("non-inferior", "equivalent"), "claim")
     margin = positive(margin, "margin", "give the largest loss of quality that does not matter")
     chosen = as_metric(metric)
-    columns = panel(loss, scores, sample_weight)
+    columns = panel(loss, scores, sample_weight, strata, clusters, paired_runs)
     if len(columns.names) != 2:
         raise ValueError(f"scores must hold two, the new one and the reference, got {len(columns.names)}")
     if route_of(chosen, "auto", columns) != "influence":
@@ -259,14 +257,13 @@ def non_inferiority(
             f"loss holds {errors} errors (or successes, if fewer), too few to show that something is not worse; "
             f"it takes {REFUSE}, and {WARN} without a warning: collect more rows"
         )
-    estimates = by_influence(chosen, columns, level, strata, clusters)
+    estimates = by_influence(chosen, columns, level)
     sign = 1.0 if chosen.direction == "lower" else -1.0
     (one, other), ((first, second), most_df) = estimates.values, estimates.pair(0, 1, 2.0 * level - 1.0)
     large = estimates.unequal is not None and most_df < FEW
     terms = sign * (first.mean(axis=0) - second.mean(axis=0))
-    together = columns.runs_are_paired(paired_runs)
-    most_df = min(most_df, KNOWN * degrees_of_freedom(terms))
-    parts = of_pair((one, other), (first, second), most_df, together)
+    most_df = min(most_df, KNOWN * powers_of(terms).df)
+    parts = of_pair((one, other), (first, second), most_df, columns.paired)
     if estimates.unseen:
         more = max(each.of(0, 1) for each in estimates.unseen)
         test, df = with_unseen(parts.test, most_df, most_df, more, estimates.n_clusters)
@@ -285,7 +282,7 @@ def non_inferiority(
         difference - _solved(critical, skew) * error, difference - _solved(-critical, skew) * error, error, parts.df,
         skew, margin, p, bool(p <= 1.0 - level), level, columns.n, errors, estimates.n_clusters,
         few if errors < WARN else differ if parts.df < FEW else None, estimates.note,
-        Asked(columns, level, strata, clusters, paired_runs),
+        Asked(columns, level),
     )  # fmt: skip
 
 

@@ -9,13 +9,21 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from abstain._quantiles import t_quantile, t_tails
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain.inference._columns import Panel
 from abstain.inference._estimates import Estimates, by_bootstrap, by_influence, route_of
 from abstain.inference._multiple import holm, max_t
-from abstain.inference._panel import Panel
-from abstain.inference._permutation import swap_test
-from abstain.inference._runs import covariance_of_runs, of_one, of_pair, over_runs
-from abstain.inference._spread import FEW, FEW_CLUSTERS, SINGLE, degrees_of_freedom, joined
+from abstain.inference._rank_tests import swap_test
+from abstain.inference._spread import (
+    FEW,
+    FEW_CLUSTERS,
+    SINGLE,
+    joined,
+    of_one,
+    of_pair,
+    over_runs,
+    powers_of,
+)
 from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
 
@@ -73,13 +81,16 @@ class Paired:
     swapped: bool = False
 
     @property
+    def pairs(self) -> IntArray:
+        """Positions of the two scores of each difference, of shape (n_differences, 2)."""
+        return pairs_of(len(self.estimates.names))
+
+    @property
     def significant(self) -> BoolArray:
         """Symmetric matrix of shape (n_scores, n_scores): which pairs differ."""
-        place = {name: k for k, name in enumerate(self.estimates.names)}
-        result = np.zeros((len(place), len(place)), dtype=np.bool_)
-        for each in self.differences:
-            i, j = place[each.a], place[each.b]
-            result[i, j] = result[j, i] = each.significant
+        n, (i, j) = len(self.estimates.names), self.pairs.T
+        result = np.zeros((n, n), dtype=np.bool_)
+        result[i, j] = result[j, i] = [each.significant for each in self.differences]
         return result
 
     @property
@@ -90,6 +101,11 @@ class Paired:
         return self.significant & (goodness[:, None] > goodness[None, :])
 
 
+def pairs_of(n: int) -> IntArray:
+    """Return all pairs of n positions, of shape (n_pairs, 2)."""
+    return np.array(list(combinations(range(n), 2)), dtype=np.intp).reshape(-1, 2)
+
+
 def paired(
     metric: Metric,
     panel: Panel,
@@ -97,34 +113,25 @@ def paired(
     level: float = 0.95,
     adjust: Adjust = "holm",
     method: Method = "auto",
-    strata: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
-    paired_runs: bool | None = None,
     n_resamples: int = 1000,
     n_permutations: int = 9999,
     rng: np.random.Generator,
 ) -> Paired:
     """Test all pairs; see ``compare``, which checks the arguments."""
-    together = panel.runs_are_paired(paired_runs)
     if route_of(metric, method, panel) == "influence":
-        estimates = by_influence(metric, panel, level, strata, clusters)
+        estimates = by_influence(metric, panel, level)
     else:
-        estimates = by_bootstrap(metric, panel, level, strata, clusters, n_resamples=n_resamples, rng=rng)
-    pairs = np.array(list(combinations(range(len(panel.names)), 2)), dtype=np.intp).reshape(-1, 2)
-    plain = [_difference(estimates, i, j, level, together) for i, j in pairs.tolist()]
+        estimates = by_bootstrap(metric, panel, level, n_resamples=n_resamples, rng=rng)
+    pairs = pairs_of(len(panel.names))
+    plain = [_difference(estimates, i, j, level, panel.paired) for i, j in pairs.tolist()]
     swap = method == "permutation"
-    if method == "auto" and strata is None and _few(panel, estimates, len(pairs)):
+    if method == "auto" and panel.sampling.strata is None and _few(panel, estimates, len(pairs)):
         swap, n_permutations = True, min(n_permutations, SWAPS)
     if swap:
-        p = [
-            swap_test(
-                metric, (panel.loss[i][0], panel.loss[j][0]), (panel.score[i][0], panel.score[j][0]),
-                panel.weight, clusters, n_permutations, rng,
-            ).p_value
-            for i, j in pairs.tolist()
-        ]  # fmt: skip
-        plain = [each._replace(p_value=_safe(each, value)) for each, value in zip(plain, p, strict=True)]
-    adjusted = _adjusted(plain, estimates, pairs, level, adjust, together, rng)
+        for k, (i, j) in enumerate(pairs.tolist()):
+            p = swap_test(metric, panel.of([panel.names[i], panel.names[j]]), n_permutations, rng).p_value
+            plain[k] = plain[k]._replace(p_value=_safe(plain[k], p))
+    adjusted = _adjusted(plain, estimates, pairs, level, adjust, panel.paired, rng)
     if metric.tolerated is not None:
         adjusted = [_allowed(each, estimates, i, j) for each, (i, j) in zip(adjusted, pairs.tolist(), strict=True)]
     return Paired(estimates, tuple(adjusted), swap)
@@ -151,10 +158,9 @@ def _safe(plain: Difference, swapped: float) -> float:
 def _difference(estimates: Estimates, i: int, j: int, level: float, together: bool) -> Difference:
     """Return one difference with its own interval and p-value."""
     values, (terms, most_df) = (estimates.values[i], estimates.values[j]), estimates.pair(i, j, level)
-    single = len(terms[0]) == len(terms[1]) == 1
-    apart = terms[0][0] - terms[1][0] if single else None  # of each sample
-    times = estimates.times
-    parts = of_pair(values, terms, most_df, together) if apart is None else of_one(apart, most_df, times)
+    times, single = estimates.times, len(terms[0]) == len(terms[1]) == 1
+    apart = over_runs(terms[0]) - over_runs(terms[1])  # of each sample
+    parts = of_one(apart, most_df, times) if single else of_pair(values, terms, most_df, together)
     difference = float(values[0].mean() - values[1].mean())
     scale = max(estimates.sizes[i], estimates.sizes[j])
     notes: list[str | None] = []
@@ -163,19 +169,20 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     if parts.total <= 1e-24 * max(scale, difference**2):
         error_test = error_runs = error = 0.0
         p = 1.0 if abs(difference) <= 1e-12 * max(abs(float(values[0].mean())), 1e-300) else np.nan
-        notes.append(
-            "the two are equal on every sample" if p == 1.0
-            else 'the difference does not vary between samples, so it has no standard error: use method="permutation"'
-        )  # fmt: skip
-        difference = 0.0 if p == 1.0 else difference
+        if p == 1.0:
+            difference = 0.0
+            notes.append("the two are equal on every sample")
+        else:
+            notes.append(
+                'the difference does not vary between samples, so it has no standard error: use method="permutation"'
+            )
         error_runs = 0.0 if np.isfinite(parts.seed) else np.nan
     elif estimates.route == "influence" and most_df < 1.0:
         error_test = error_runs = error = p = np.nan
         notes.append(SINGLE)
     else:
         if estimates.route == "influence":
-            apart = over_runs(terms[0]) - over_runs(terms[1]) if apart is None else apart
-            spread_df = degrees_of_freedom(apart, times)
+            spread_df = powers_of(apart, times).df
             if estimates.unseen:
                 more = max(each.of(i, j) for each in estimates.unseen)
                 test, df = with_unseen(parts.test, parts.df, spread_df, more, estimates.n_clusters)
@@ -190,10 +197,8 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         notes += dict.fromkeys((estimates.edges[i], estimates.edges[j]))
     reach = t_quantile(level, parts.df) * error
     low, high = (np.nan, np.nan) if np.isnan(p) else (difference - reach, difference + reach)
-    return Difference(
-        estimates.names[i], estimates.names[j], difference, low, high, error, error_test, error_runs,
-        parts.df, p, p, False, joined(*notes),
-    )  # fmt: skip
+    names, errors = (estimates.names[i], estimates.names[j]), (error, error_test, error_runs)
+    return Difference(*names, difference, low, high, *errors, parts.df, p, p, False, joined(*notes))
 
 
 def _allowed(each: Difference, estimates: Estimates, i: int, j: int) -> Difference:
@@ -221,18 +226,14 @@ def _adjusted(
     if adjust == "holm":
         adjusted = holm(p)
     elif adjust == "max-t":
-        terms = estimates.mean_terms
-        covariance = terms.T @ terms + covariance_of_runs(estimates.values, together)
-        adjusted, single = max_t(p, covariance, pairs, level, rng)
+        adjusted, single = max_t(p, estimates.covariance(together), pairs, level, rng)
     result = []
     for each, value in zip(plain, adjusted.tolist(), strict=True):
-        reach = t_quantile(1.0 - single, each.df) * each.standard_error
-        ends = (each.low, each.high) if np.isnan(each.low) else (each.difference - reach, each.difference + reach)
-        known = not np.isnan(each.p_value)
-        result.append(
-            each._replace(
-                low=ends[0], high=ends[1], p_adjusted=value if known else np.nan,
-                significant=known and value <= 1.0 - level + 1e-12,
-            )
-        )  # fmt: skip
+        if np.isnan(each.p_value):
+            result.append(each._replace(p_adjusted=np.nan))
+            continue
+        reach = np.nan if np.isnan(each.low) else t_quantile(1.0 - single, each.df) * each.standard_error
+        low, high = each.difference - reach, each.difference + reach
+        significant = value <= 1.0 - level + 1e-12
+        result.append(each._replace(low=low, high=high, p_adjusted=value, significant=significant))
     return result

@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abstain._checks import inside, real, whole
-from abstain._typing import ArrayLike
+from abstain._checks import inside, real, to_numpy, whole
+from abstain._typing import ArrayLike, FloatArray
+from abstain.blocks import TieBlocks
 from abstain.inference._binomial import check_level
-from abstain.inference._columns import as_metric, scored, tables
+from abstain.inference._columns import as_metric, panel, scored, tables
 from abstain.inference._estimates import by_influence, route_of
 from abstain.inference._influence import gradient, per_sample
-from abstain.inference._panel import panel
-from abstain.inference._pilot import Deviation, Plan, deviation_of, one_more_of
+from abstain.inference._rank_tests import two_losses
+from abstain.inference._spread import FEW, effective_losses
+from abstain.inference._unseen import augmented, sizes_of
 from abstain.metrics import Metric
 
 __all__ = ["Detectable", "Plan", "detectable_difference", "influence_sd", "samples_for_difference"]
@@ -74,7 +76,7 @@ def influence_sd(pilot: Pilot, metric: str | Metric = "augrc") -> float:
     losses, score_a, score_b = _of_pilot(pilot)
     chosen = as_metric(metric)
     route_of(chosen, "influence")
-    columns = panel(dict(zip(("a", "b"), losses, strict=True)), {"a": score_a, "b": score_b})
+    columns = panel(dict(zip("ab", losses, strict=True)), {"a": score_a, "b": score_b})
     terms = by_influence(chosen, columns, 0.95).mean_terms
     apart = terms[:, 0] - terms[:, 1]
     return math.sqrt(columns.n * float(apart @ apart))
@@ -221,8 +223,7 @@ def _of_pilot(pilot: Pilot) -> tuple[tuple[ArrayLike, ArrayLike], ArrayLike, Arr
         loss, score_a, score_b = pilot
     except (TypeError, ValueError):
         raise TypeError("pilot must be a tuple (loss, score_a, score_b); loss may be a tuple of two") from None
-    two = isinstance(loss, tuple) and len(loss) == 2 and np.ndim(loss[0]) == 1
-    return (loss if two else (loss, loss)), score_a, score_b
+    return two_losses(loss), score_a, score_b
 
 
 def _sd(sd: float | None, pilot: Pilot | None, metric: str | Metric) -> Deviation:
@@ -248,3 +249,68 @@ def _of_difference(pilot: Pilot, metric: Metric) -> Deviation:
     (shown_a, unseen_a, _), (shown_b, unseen_b, _) = (one_more_of(metric, each) for each in both)
     unseen = (unseen_a - unseen_b,) if losses[0] is losses[1] else (unseen_a, unseen_b)
     return deviation_of(both, terms_a - terms_b, shown_a - shown_b, *unseen)
+
+
+#: How often the range of a plan should hold what the true spread needs.
+RANGE = 0.8
+
+
+class Plan(NamedTuple):
+    """How many samples are needed: ``n``, and from a pilot the range that its size leaves open.
+
+    ``low``, ``high``: an 80 % interval of the number that the true spread needs (``n`` where the spread was given);
+    ``df``: degrees of freedom of the pilot's spread (infinite where it was given). To be safe, take ``high``.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.inference.samples_for_difference(0.01, sd=0.18)
+    Plan(n=2544, low=2544, high=2544, df=inf)
+    """
+
+    n: int
+    low: int
+    high: int
+    df: float
+
+
+class Deviation(NamedTuple):
+    """Standard deviation per sample with an 80 % interval, and its degrees of freedom."""
+
+    value: float
+    low: float
+    high: float
+    df: float
+
+
+def one_more_of(metric: Metric, blocks: TieBlocks) -> tuple[FloatArray, FloatArray, float]:
+    """Return the terms of the pilot with one unseen error: of its samples, and of the error at each; and the shift."""
+    size = sizes_of(blocks)
+    more = augmented(blocks, size)[0]
+    derivative = gradient(metric, more)
+    assert blocks.samples is not None
+    row = blocks.samples.block
+    unseen = derivative.weight[row] + size.mean * derivative.loss[row]
+    return per_sample(derivative, blocks), unseen, float(metric.smooth(more) - metric.smooth(blocks))
+
+
+def deviation_of(blocks: list[TieBlocks], terms: FloatArray, shown: FloatArray, *unseen: FloatArray) -> Deviation:
+    """Return the spread of a pilot's terms with its range; ``shown`` and ``unseen``: with one more error.
+
+    The pilot knows no more than its errors do: no more degrees of freedom are counted than there are errors.
+    """
+    from scipy.special import gammaincinv
+
+    n = terms.size
+    errors = min(effective_losses(to_numpy(each.samples.loss), None) for each in blocks if each.samples is not None)
+    variance = float(shown @ shown) + sum(float(np.mean(each**2)) for each in unseen)
+    fourth = float(np.sum(shown**4)) + sum(float(np.mean(each**4)) for each in unseen)
+    df = 0.0 if variance == 0.0 else min(errors, 2.0 / max(fourth / variance**2 - 1.0 / n, 2.0 / n))
+    if df < FEW:
+        raise ValueError(
+            f"pilot: only {df:.1f} degrees of freedom, too few informative errors to plan from; "
+            "take a pilot with at least 10 errors on which the outcome depends, or give sd= if you know it"
+        )
+    few, many = (math.sqrt(0.5 * df / gammaincinv(0.5 * df, 0.5 + half * RANGE / 2.0)) for half in (1.0, -1.0))
+    value = math.sqrt(n * float(terms @ terms))
+    return Deviation(value, min(value, few * value), many * math.sqrt(n * variance), df)

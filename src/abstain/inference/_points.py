@@ -9,8 +9,8 @@ import numpy as np
 
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.inference._columns import scored
-from abstain.inference._lanes import Column
 from abstain.inference._resample import codes
+from abstain.inference._scans import Column
 
 
 class Points(NamedTuple):

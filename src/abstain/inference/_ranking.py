@@ -13,13 +13,11 @@ from abstain._result import Column, Result, Row, Table, arrow, plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain._version import __version__
 from abstain.inference._binomial import check_level
-from abstain.inference._columns import as_metrics
+from abstain.inference._columns import Losses, Scores, as_metrics, panel
 from abstain.inference._estimates import defined, resampled
+from abstain.inference._multiple import rank_sets
 from abstain.inference._paired import Adjust, Difference, Paired, paired
-from abstain.inference._panel import Losses, Scores, panel
-from abstain.inference._permutation import mid_ranks
-from abstain.inference._rank_sets import rank_sets
-from abstain.inference._wilcoxon import CAUTION, wilcoxon_over_resamples
+from abstain.inference._rank_tests import CAUTION, mid_ranks, wilcoxon_over_resamples
 from abstain.metrics import Metric
 
 if TYPE_CHECKING:
@@ -278,20 +276,16 @@ def ranking_study(
     n_resamples = whole(n_resamples, "n_resamples", 100, usual=500)  # fewer give no intervals of ranks
     chosen = as_metrics(metrics, "metrics")
     one_of(adjust, ("holm", "max-t", "none"), "adjust")
-    columns = panel(loss, scores, sample_weight)
+    columns = panel(loss, scores, sample_weight, strata, clusters, paired_runs)
     draws = generator(rng)
-    tests = [
-        paired(metric, columns, level=level, adjust=adjust, strata=strata, clusters=clusters,
-               paired_runs=paired_runs, rng=draws)
-        for metric in chosen
-    ]  # fmt: skip
-    drawn = resampled(chosen, columns, strata, clusters, n_resamples=n_resamples, rng=draws, progress=progress)
+    tests = [paired(metric, columns, level=level, adjust=adjust, rng=draws) for metric in chosen]
+    drawn = resampled(chosen, columns, n_resamples=n_resamples, rng=draws, progress=progress)
     starts = np.cumsum((0, *columns.n_runs[:-1]))
     drawn = np.add.reduceat(drawn, starts, axis=1) / np.array(columns.n_runs)[None, :, None]
     rankings, replicates = {}, {}
     for which, (metric, test) in enumerate(zip(chosen, tests, strict=True)):
         replicates[metric.spec] = drawn[:, :, which]
-        sets = rank_sets(test, level, columns.runs_are_paired(paired_runs), draws)
+        sets = rank_sets(test, level, columns.paired, draws)
         rankings[metric.spec] = _ranking(metric, columns.names, drawn[:, :, which], test, sets, level)
     return RankingStudy(
         rankings, columns.names, columns.n, columns.n_runs, n_resamples, level, adjust, replicates, columns.fingerprint,

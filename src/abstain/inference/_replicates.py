@@ -13,8 +13,8 @@ from abstain._pace import Pace
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._columns import as_metrics, check_scored, scored
-from abstain.inference._lanes import Backend, Column, choose, formula, scan, scan_lanes, tally
-from abstain.inference._resample import Plan, plan
+from abstain.inference._resample import Resampling, Sampling, resampling
+from abstain.inference._scans import Backend, Column, choose, formula, scan, scan_lanes, tally
 from abstain.metrics import Metric
 
 __all__ = ["replicates"]
@@ -78,7 +78,7 @@ def replicates(
     lengths = [column.order.size for column in prepared]
     if len(set(lengths)) > 1:
         raise ValueError(f"the columns hold {lengths} samples; resamples are shared, so all need the same samples")
-    how = plan(lengths[0], strata, clusters)
+    how = resampling(lengths[0], Sampling.of(lengths[0], strata, clusters))
     n_resamples = whole(n_resamples, "n_resamples", 2, usual=1000)
     compiled = choose(backend, work_of(chosen, prepared, n_resamples))
     return run(chosen, prepared, how, n_resamples, rng, compiled, progress)
@@ -110,7 +110,7 @@ def work_of(metrics: Sequence[Metric], columns: Sequence[Column], n_resamples: i
 def run(
     metrics: Sequence[Metric],
     columns: Sequence[Column],
-    how: Plan,
+    how: Resampling,
     n_resamples: int,
     rng: int | np.random.Generator | None,
     use_numba: bool,

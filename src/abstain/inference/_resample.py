@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,8 +58,32 @@ def _is_null(value: object) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
+class Sampling(NamedTuple):
+    """How rows were sampled: the numbers of their strata and of their clusters; None: without."""
+
+    strata: IntArray | None = None
+    clusters: IntArray | None = None
+
+    @classmethod
+    def of(cls, n: int, strata: ArrayLike | None = None, clusters: ArrayLike | None = None) -> Sampling:
+        """Return it for columns of any type."""
+        return cls(
+            None if strata is None else codes(strata, "strata", n),
+            None if clusters is None else codes(clusters, "clusters", n),
+        )
+
+    @property
+    def independent(self) -> bool:
+        """Whether rows were drawn one by one, from all alike."""
+        return self.strata is self.clusters is None
+
+
+#: Rows that were drawn one by one, from all alike.
+INDEPENDENT = Sampling()
+
+
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Resampling:
     """How to resample: units, and the strata within which they are drawn.
 
     ``unit``: number of each sample's unit (None: every sample is its own); ``strata``: the units of each stratum
@@ -137,30 +162,28 @@ def _bincount(inside: IntArray, place: Counts, count: Counts) -> None:
     count[:] = np.bincount(rows, minlength=count.size)
 
 
-def plan(n: int, strata: ArrayLike | None = None, clusters: ArrayLike | None = None) -> Plan:
-    """Return how to resample n samples: each on its own, within strata, as whole clusters, or clusters within strata.
+def resampling(n: int, sampling: Sampling = INDEPENDENT) -> Resampling:
+    """Return how to resample n rows: each on its own, within strata, as whole clusters, or clusters within strata.
 
     Raises
     ------
     ValueError
-        Columns of another length; a cluster in two strata; nothing to resample, because every stratum holds a
-        single unit.
+        A single cluster; a cluster in two strata; nothing to resample, because every stratum holds a single unit.
     """
-    stratum = None if strata is None else codes(strata, "strata", n)
-    unit = None if clusters is None else codes(clusters, "clusters", n)
+    stratum, unit = sampling
     n_units = n if unit is None else int(unit.max()) + 1
-    what = "sample" if unit is None else "cluster"
     if unit is not None and n_units < 2:
         raise ValueError("clusters holds a single cluster; at least two are needed to resample them")
     if stratum is None:
-        return Plan(n, n_units, unit, None, n_units)
+        return Resampling(n, n_units, unit, None, n_units)
     if unit is not None:
         stratum = _stratum_of_clusters(stratum, unit, n_units)
     sizes = np.bincount(stratum)
     if sizes.max() < 2:
+        what = "sample" if unit is None else "cluster"
         raise ValueError(f"every stratum holds a single {what}, so every replicate would be the data; use fewer strata")
     groups = tuple(np.split(np.argsort(stratum, kind="stable"), np.cumsum(sizes)[:-1]))
-    return Plan(n, n_units, unit, groups if len(groups) > 1 else None, int(sizes.min()))
+    return Resampling(n, n_units, unit, groups if len(groups) > 1 else None, int(sizes.min()))
 
 
 def _stratum_of_clusters(stratum: IntArray, unit: IntArray, n_units: int) -> IntArray:

@@ -21,10 +21,10 @@ import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._sums import inner, mapped, over_rows, parts, same
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import counted_terms, gradient
-from abstain.inference._resample import codes
+from abstain.inference._resample import INDEPENDENT, Sampling
 from abstain.inference._spread import Scatter, counted_powers, limit_of, scatters
 from abstain.metrics import Derived, Gradient, Metric, Relative, keeping_one
 
@@ -51,8 +51,7 @@ class Sizes(NamedTuple):
 def one_more(
     metrics: Sequence[tuple[Metric, float]],
     blocks: TieBlocks,
-    strata: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
+    sampling: Sampling = INDEPENDENT,
 ) -> list[tuple[OneMore, ...]]:
     """Return the sample with one more error, and for a 0/1 loss with one more success; () where they do not serve.
 
@@ -66,13 +65,13 @@ def one_more(
     }
     if not serving:
         return found
-    sizes = [sizes_of(blocks, clusters)]
+    sizes = [sizes_of(blocks, sampling.clusters)]
     if blocks.binary:
         sizes.append(Sizes(0.0, 0.0, 1.0))
     large = len(blocks) > MOST_KEPT
     if large:
         blocks._let_go(sums=False)
-    rows = _Rows(blocks, strata, clusters)
+    rows = _Rows(blocks, sampling)
     tables = [(size, *augmented(blocks, size)) for size in sizes]
     with keeping_one(blocks) if large else nullcontext():
         for k, (metric, offset) in sorted(serving.items(), key=lambda each: each[1][0].convention):  # share a curve
@@ -106,17 +105,16 @@ def _with(metric: Metric, offset: float, rows: _Rows, size: Sizes, more: TieBloc
 class _Rows:
     """The rows that were seen, and how the gradient scatters over them that several metrics are derived from."""
 
-    def __init__(self, blocks: TieBlocks, strata: ArrayLike | None, clusters: ArrayLike | None) -> None:
+    def __init__(self, blocks: TieBlocks, sampling: Sampling) -> None:
         assert blocks.samples is not None
-        self.blocks, self.strata, self.clusters = blocks, strata, clusters
-        alone = blocks.samples.sample_weight is None and strata is None and clusters is None
-        self.counted = blocks.binary and alone
+        self.blocks, self.sampling = blocks, sampling
+        self.counted = blocks.binary and blocks.samples.sample_weight is None and sampling.independent
         self._last: tuple[ref[Gradient], tuple[Scatter, Scatter]] | None = None  # its columns are not kept for it
 
     def squares(self, derivative: Gradient, size: Sizes, cubes: FloatArray) -> tuple[float, float]:
         """Return the variance of the rows, and the sum of squares of what an unseen loss at each of them does."""
         if not self.counted:
-            terms, times = counted_terms(derivative, self.blocks, self.strata, self.clusters)
+            terms, times = counted_terms(derivative, self.blocks, self.sampling)
             return over_rows(terms**2, times), _moved(derivative, size, cubes)
         if not isinstance(derivative, Derived):
             return counted_powers(derivative, self.blocks).square, _moved(derivative, size, cubes)
@@ -258,7 +256,7 @@ class _WithOneMore(TieBlocks):
         return float(self._part("cumulative_loss", slice(-1, None))[0])
 
 
-def sizes_of(blocks: TieBlocks, clusters: ArrayLike | None = None) -> Sizes:
+def sizes_of(blocks: TieBlocks, clusters: IntArray | None = None) -> Sizes:
     """Return the unseen loss: of the sizes that were seen, drawn in proportion to size. An error of a 0/1 loss is 1.
 
     In a cluster, as many come at once as in the clusters that were seen, again drawn in proportion.
@@ -274,7 +272,7 @@ def sizes_of(blocks: TieBlocks, clusters: ArrayLike | None = None) -> Sizes:
         return Sizes(1.0, 1.0, 1.0)
     number = 1.0
     if clusters is not None:
-        sums = np.bincount(codes(clusters, "clusters", loss.size), times * weight * loss)
+        sums = np.bincount(clusters, times * weight * loss)
         number = max(1.0, float(np.sum(sums**2)) / float(np.sum(times * (weight * loss) ** 2)))
     return Sizes(second / first, third / first, number)
 

@@ -21,9 +21,8 @@ import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._sums import parts
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
-from abstain.inference._resample import codes
 from abstain.inference._unseen import Sizes, sizes_of
 from abstain.metrics import Gradient
 
@@ -75,11 +74,10 @@ def unseen_pairs(
     rises: list[FloatArray],
     tables: Sequence[TieBlocks],
     same_loss: bool,
-    clusters: ArrayLike | None,
+    unit: IntArray | None,
     times: FloatArray | None = None,
 ) -> tuple[UnseenPairs, ...]:
     """Return what unseen errors, and of 0/1 losses unseen successes, would do to scores or models, one table each."""
-    unit = None if clusters is None else codes(clusters, "clusters", rises[0].size)
     judged = tables[:1] if same_loss else tables
     losses, sizes = [_loss(each) for each in judged], [sizes_of(each) for each in judged]
     kinds = [losses]

@@ -16,7 +16,7 @@ from abstain.inference._columns import as_metric, scored, tables
 from abstain.inference._estimates import route_of
 from abstain.inference._influence import gradient, per_sample
 from abstain.inference._interval import ends, limited
-from abstain.inference._pilot import Plan, deviation_of, one_more_of
+from abstain.inference._planner import Plan, deviation_of, one_more_of
 from abstain.inference._unseen import OneMore, worse_ends
 from abstain.metrics import Metric
 

@@ -20,7 +20,7 @@ from abstain._files import write_file
 from abstain._typing import FloatArray
 from abstain._version import __version__
 from abstain.evaluation import DEFAULT_METRICS, Evaluation, Measurement, evaluate
-from abstain.inference import terms_of
+from abstain.inference import Sampling, terms_of
 from abstain.metrics import Metric
 from abstain.study._alike import Sample
 from abstain.study._manifest import Run, SavedSet, Study
@@ -193,7 +193,7 @@ def _sums(entry: Measurement, blocks: Any, part: Part, n: int) -> FloatArray:
     metric = metrics_.parse(entry.metric)
     if metric.inference_kind not in ("smooth", "quantile") or metric.input != "blocks":
         return np.full(GROUPS, np.nan)
-    terms = terms_of(metric, blocks, None, outputs.clusters)
+    terms = terms_of(metric, blocks, Sampling.of(outputs.n, None, outputs.clusters))
     groups = _groups(n)[part.place] if outputs.clusters is None else _groups(terms.size)
     return np.asarray(np.bincount(groups, terms, GROUPS), dtype=np.float64)
 

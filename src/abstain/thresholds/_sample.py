@@ -129,7 +129,7 @@ def of_table(blocks: TieBlocks, cluster: IntArray | None = None) -> Sample:
 
 def cluster_numbers(clusters: ArrayLike, n: int) -> IntArray:
     """Return the clusters of n rows as numbers from 0."""
-    from abstain.inference._resample import codes
+    from abstain.inference import codes
 
     return codes(clusters, "clusters", n)
 
