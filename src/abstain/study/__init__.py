@@ -3,13 +3,10 @@
 from abstain.study._add import add_outputs, init_study
 from abstain.study._add import read_set as read_set
 from abstain.study._evaluate import evaluate
-from abstain.study._folder import add_run, read_study
 from abstain.study._grid import Grid, Head, rank_changes, sweep
-from abstain.study._joint import protocol
-from abstain.study._levels import levels
-from abstain.study._manifest import Run, SavedSet, Study
-from abstain.study._new_class import join_new_class
-from abstain.study._objectives import by_objective
+from abstain.study._layouts import by_objective, levels
+from abstain.study._manifest import Run, SavedSet, Study, add_run, read_study
+from abstain.study._ood import join_new_class, protocol
 from abstain.study._passes import OverPasses, over_passes
 from abstain.study._rank import rank
 from abstain.study._results import Failure, Mean, StudyResults

@@ -14,8 +14,7 @@ from abstain._checks import listed, one_of
 from abstain._typing import ArrayLike
 from abstain.outputs import Outputs, missing, read_outputs, read_pool, write_outputs, write_pool
 from abstain.pool import LabelPlan, load_plan
-from abstain.study._folder import add_run, read_study
-from abstain.study._manifest import ROLES, Run, SavedSet, check_name
+from abstain.study._manifest import ROLES, Run, SavedSet, add_run, check_name, read_study
 from abstain.study._planned import check_pool
 
 #: Files that outputs are read from.

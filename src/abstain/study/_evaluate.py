@@ -6,20 +6,21 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from abstain import metrics as metrics_
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed, closest, one_of, whole
+from abstain._typing import NanPolicy
 from abstain.inference import check_level
 from abstain.metrics import Metric
-from abstain.study._folder import read_study
-from abstain.study._manifest import Run, SavedSet, Study
-from abstain.study._own import own_modules
+from abstain.study._manifest import Run, SavedSet, Study, read_study
 from abstain.study._results import Failure, StudyResults
-from abstain.study._sets import MODES, labelled, stored_scores
-from abstain.study._units import Job, digest, expanded, files_of, key_of, saved_unit
+from abstain.study._sets import MODES, stored_scores
+from abstain.study._units import Job, Unit, digest, expanded, files_of, key_of
+from abstain.study._workers import own_modules
 
 #: Seconds per unit of cost where no unit of the study has been timed: a row of a score, a byte of a file.
 _USUAL = 1.2e-6
@@ -39,7 +40,7 @@ def evaluate(
     sets: Sequence[str] | None = None,
     id_failures: str = "keep",
     level: float | None = 0.95,
-    nan_policy: str = "raise",
+    nan_policy: NanPolicy = "raise",
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> StudyResults:
@@ -96,7 +97,7 @@ def evaluate(
     >>> [(row["metric"], round(row["value"], 3), row["n"]) for row in results.rows()]
     [('augrc', 0.002, 500), ('accuracy', 0.934, 500)]
     """
-    study = study if isinstance(study, Study) else read_study(study)
+    study = read_study(study)
     modes = MODES if id_failures == "both" else (one_of(id_failures, (*MODES, "both"), "id_failures"),)
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     if level is not None:
@@ -108,11 +109,12 @@ def evaluate(
     say = progress or (lambda _line: None)
     hashes, failures = _digests(study, {run.folder: run for run, _ in pairs}.values())
     modules = {name: digest(Path(path)) for name, path in own_modules(specs).items() if path}
+    asked = _Asked(names, specs, level, nan_policy, hashes, modules)
     jobs, places = [], []
     for run, saved in pairs:
         for mode in modes if saved.role == "foreign" else ("",):
             try:
-                job = _job(study, run, saved, mode, names, specs, level, nan_policy, hashes, modules)
+                job = _job(study, run, saved, asked, mode)
             except (UnmetNeed, OSError, ValueError) as why:
                 failures.append(Failure(f"{run.folder}/{saved.name}", str(why)))
                 continue
@@ -120,23 +122,32 @@ def evaluate(
             places.append((run, saved, mode))
     _some_score_exists(names, jobs)
     failures += _do(study, jobs, workers, say)
-    units = [(*place, saved_unit(job.file)) for place, job in zip(places, jobs, strict=True)]
-    return StudyResults.of_units(study, units, failures, level)
+    units = [(*place, Unit.load(job.file)) for place, job in zip(places, jobs, strict=True)]
+    return StudyResults.of_units(units, failures, level)
+
+
+class _Asked(NamedTuple):
+    """What every set is evaluated by, with the hashes of files and of modules with metrics of one's own."""
+
+    scores: list[str] | None
+    metrics: tuple[str, ...]
+    level: float | None
+    nan_policy: NanPolicy
+    hashes: dict[Path, str]
+    modules: dict[str, str]
 
 
 def _chosen(study: Study, models: Sequence[str] | None, sets: Sequence[str] | None) -> list[tuple[Run, SavedSet]]:
     """Return the runs and sets that are asked for; unknown names are an error."""
     known = {each.name: None for run in study.runs for each in run.sets}
-    for what, asked, there in (("model", models, study.models()), ("set", sets, known)):
-        wrong = next((name for name in asked or () if name not in there), None)
-        if wrong is not None:
-            raise ValueError(f"{study.path} has no {what} {wrong!r}; {closest(wrong, there)}")
+    wrong = next((name for name in sets or () if name not in known), None)
+    if wrong is not None:
+        raise ValueError(f"{study.path} has no set {wrong!r}; {closest(wrong, known)}")
     return [
         (run, saved)
-        for run in study.runs
-        if models is None or run.model in models
-        for saved in labelled(run)
-        if sets is None or saved.name in sets
+        for run in study.runs_of(models)
+        for saved in run.sets
+        if saved.role != "train" and (sets is None or saved.name in sets)
     ]
 
 
@@ -173,31 +184,34 @@ def _digests(study: Study, runs: Iterable[Run]) -> tuple[dict[Path, str], list[F
     return {path: value for path, value in found.items() if isinstance(value, str)}, failures
 
 
-def _job(
-    study: Study, run: Run, saved: SavedSet, mode: str, names: list[str] | None, specs: tuple[str, ...],
-    level: float | None, nan_policy: str, hashes: dict[Path, str], modules: dict[str, str],
-) -> Job:  # fmt: skip
+def _job(study: Study, run: Run, saved: SavedSet, asked: _Asked, mode: str) -> Job:
     folder = study.path / run.folder
     own = folder / f"{saved.name}.npz"
-    if own not in hashes:
+    if own not in asked.hashes:
         raise ValueError("is not there")
-    chosen = tuple(dict.fromkeys(names if names is not None else _offered(own)))
+    chosen = tuple(dict.fromkeys(asked.scores if asked.scores is not None else _offered(own)))
     files = [folder / name for name in files_of(run, saved, chosen)]
-    missing = next((file for file in files if file not in hashes), None)
+    missing = next((file for file in files if file not in asked.hashes), None)
     if missing is not None:
         raise ValueError(f"needs {missing.name}, which is not there")
-    about: dict[str, Any] = {
-        "scores": list(chosen), "metrics": list(specs), "level": level, "mode": mode, "nan_policy": nan_policy,
-        "role": saved.role, "n": saved.n,
-    }  # fmt: skip
-    if modules:
-        about["own"] = modules
-    key = key_of({file.name.removesuffix(".npz"): hashes[file] for file in files}, about)
+    about: dict[str, Any] = {"scores": list(chosen), "metrics": list(asked.metrics), "level": asked.level}
+    about |= {"mode": mode, "nan_policy": asked.nan_policy, "role": saved.role, "n": saved.n, "own": asked.modules}
+    key = key_of({file.name.removesuffix(".npz"): asked.hashes[file] for file in files}, about)
     size = sum(file.stat().st_size for file in files)
-    cost = saved.n * len(chosen) * len(specs) + _PER_BYTE * size
+    cost = saved.n * len(chosen) * len(asked.metrics) + _PER_BYTE * size
     return Job(
-        str(study.path), run.model, run.name, saved.name, mode, chosen, specs, level, nan_policy, key, cost
-    )  # fmt: skip
+        study=str(study.path),
+        model=run.model,
+        run=run.name,
+        set=saved.name,
+        mode=mode,
+        scores=chosen,
+        metrics=asked.metrics,
+        level=asked.level,
+        nan_policy=asked.nan_policy,
+        key=key,
+        cost=cost,
+    )
 
 
 def _offered(file: Path) -> list[str]:
@@ -212,29 +226,24 @@ def _offered(file: Path) -> list[str]:
 
 def _some_score_exists(names: list[str] | None, jobs: list[Job]) -> None:
     """Refuse a score that is neither in the registry nor in any file, before hours of work."""
-    for name in names or ():
-        if name.split("(")[0] in scores_.names():
-            scores_.parse(name)
-            continue
-        stored: set[str] = set()
-        for job in jobs:
-            path = Path(job.study) / job.model / job.run / f"{job.set}.npz"
-            try:
-                stored |= set(stored_scores(path))
-            except Exception:  # said where it is evaluated
-                continue
-            if name in stored:
-                break
-        else:
-            raise ValueError(f"score {name!r} is in no file; {closest(name, [*stored, *scores_.names()])}")
+    for name in [each for each in names or () if each.split("(")[0] in scores_.names()]:
+        scores_.parse(name)
+    others = {each for each in names or () if each.split("(")[0] not in scores_.names()}
+    stored: set[str] = set()
+    for job in jobs:
+        if others <= stored:
+            return
+        with suppress(Exception):  # whatever a damaged archive can do is said where it is evaluated
+            stored |= set(stored_scores(Path(job.study) / f"{job.name}.npz"))
+    for name in others - stored:
+        raise ValueError(f"score {name!r} is in no file; {closest(name, [*stored, *scores_.names()])}")
 
 
 def _do(study: Study, jobs: list[Job], workers: int | None, say: Progress) -> list[Failure]:
     """Compute the units that are not kept yet; say what is to do, how far it is, and how long it takes."""
-    from abstain.study._pool import run_all
+    from abstain.study._workers import run_all
 
-    kept = {job.key for job in jobs if job.file.is_file() and saved_unit(job.file) is not None}
-    todo = list({job.key: job for job in jobs if job.key not in kept}.values())
+    todo = list({job.key: job for job in jobs if Unit.load(job.file) is None}.values())
     if not todo:
         say(f"{len(jobs)} units, all done before")
         return []
@@ -254,9 +263,8 @@ def _do(study: Study, jobs: list[Job], workers: int | None, say: Progress) -> li
         finished[0] += 1
         finished[1] += job.cost
         if why is not None:
-            name = f"{job.model}/{job.run}/{job.set}"
-            failures.append(Failure(name, why))
-            say(f"{name}: {why}")
+            failures.append(Failure(job.name, why))
+            say(f"{job.name}: {why}")
         passed = time.perf_counter() - start
         if passed - finished[2] > 5.0 and finished[0] < len(todo):
             finished[2] = passed
@@ -270,9 +278,9 @@ def _do(study: Study, jobs: list[Job], workers: int | None, say: Progress) -> li
 def _rate(study: Study) -> float:
     """Return seconds per unit of cost, as the units timed before took."""
     files = sorted((study.path / "units").glob("*.npz"))[:20] if (study.path / "units").is_dir() else []
-    timed = [found[0] for file in files if (found := saved_unit(file)) is not None]
-    cost = sum(each["cost"] for each in timed)
-    return sum(each["seconds"] for each in timed) / cost if cost > 0.0 else _USUAL / 9.0
+    timed = [unit for file in files if (unit := Unit.load(file)) is not None]
+    cost = sum(unit.cost for unit in timed)
+    return sum(unit.seconds for unit in timed) / cost if cost > 0.0 else _USUAL / 9.0
 
 
 def _time(seconds: float) -> str:

@@ -1,15 +1,17 @@
-"""``study.json``: which models, runs and sets a folder holds, and how each came about."""
+"""``study.json``: which models, runs and sets a folder holds, and how each came about; it is read and added to here."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from abstain._checks import closest, one_of
+from abstain._files import locked, write_text
 from abstain.outputs import Outputs, read_outputs
 
 #: Raised when older readers would misunderstand a file.
@@ -152,6 +154,13 @@ class Study:
         """Return the names of the models."""
         return list(dict.fromkeys(run.model for run in self.runs))
 
+    def runs_of(self, models: Sequence[str] | None) -> list[Run]:
+        """Return the runs of some models, None: of all."""
+        wrong = next((name for name in models or () if name not in self.models()), None)
+        if wrong is not None:
+            raise ValueError(f"{self.path} has no model {wrong!r}; {closest(wrong, self.models())}")
+        return [run for run in self.runs if models is None or run.model in models]
+
     def run(self, model: str, name: str) -> Run:
         """Return one run."""
         known = {run.folder: run for run in self.runs}
@@ -215,3 +224,72 @@ def _run(entry: dict[str, Any]) -> Run:
     values["sets"] = tuple(SavedSet(**each) for each in entry["sets"])
     values["notes"] = tuple(entry.get("notes", ()))
     return Run(**values)
+
+
+def read_study(path: Study | str | os.PathLike[str]) -> Study:
+    """Read the manifest of a study; its outputs are read when they are asked for.
+
+    Parameters
+    ----------
+    path : str or path
+        Folder with ``study.json``, or that file. A study is returned as it is.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    FileNotFoundError
+        No manifest there.
+    ValueError
+        A manifest that cannot be understood.
+
+    Examples
+    --------
+    >>> from abstain.study import read_study
+    >>> read_study("nowhere")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: nowhere/study.json: no such file; give the folder that 'abstain train -o' wrote
+    """
+    if isinstance(path, Study):
+        return path
+    folder = Path(path)
+    folder = folder.parent if folder.name == "study.json" else folder
+    file = folder / "study.json"
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: no such file; give the folder that 'abstain train -o' wrote")
+    return Study(folder, from_json(file.read_text(encoding="utf-8"), str(file)))
+
+
+def add_run(path: str | os.PathLike[str], run: Run) -> None:
+    """Enter a run into the manifest of a study, in the place of an older one of the same model and name.
+
+    Parameters
+    ----------
+    path : str or path
+        Folder of the study; the manifest is made if there is none.
+    run : Run
+        Its files must be there already.
+
+    Raises
+    ------
+    FileNotFoundError
+        A file of the run is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from abstain.study import Run, add_run
+    >>> add_run(tempfile.mkdtemp(), Run("ce", "seed0", "toy", 0, ()))
+    """
+    folder = Path(path)
+    for file in (folder / run.folder / name for each in run.sets for name in each.files):
+        if not file.is_file():
+            raise FileNotFoundError(f"{file}: is not there; write the outputs before their entry in study.json")
+    manifest = folder / "study.json"
+    with locked(manifest):  # several trainings may end at the same time
+        runs = from_json(manifest.read_text(encoding="utf-8"), str(manifest)) if manifest.exists() else ()
+        others = tuple(each for each in runs if each.folder != run.folder)
+        write_text(manifest, to_json((*others, run)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +13,19 @@ from abstain import metrics as metrics_
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed
 from abstain._result import number
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import FloatArray, IntArray, NanPolicy
 from abstain.evaluation import Comparison, Measurement, compare, evaluate
 from abstain.inference import Ranking, RankingStudy
 from abstain.metrics import Metric
 from abstain.outputs import Outputs, read_pool
 from abstain.pool import LabelPlan, load_plan, places, require, sample_of
 from abstain.study._manifest import Run, SavedSet, Study
+
+#: What a number of a unit takes over from a measurement.
+MEASURED = (
+    "score", "metric", "label", "identifier", "direction", "value", "standard_error", "low", "high", "method", "reason",
+    "warning",
+)  # fmt: skip
 
 
 class Planned(NamedTuple):
@@ -43,12 +49,17 @@ class Side(NamedTuple):
 
 def row_of(entry: Measurement, n: int, labelled: int | None = None) -> dict[str, Any]:
     """Return a number of a unit; ``labelled``: rows with a label, default all."""
-    return {
-        "score": entry.score, "metric": entry.metric, "label": entry.label, "identifier": entry.identifier,
-        "direction": entry.direction, "value": entry.value, "standard_error": entry.standard_error,
-        "low": entry.low, "high": entry.high, "method": entry.method, "n": n,
-        "labelled": n if labelled is None else labelled, "reason": entry.reason, "warning": entry.warning,
-    }  # fmt: skip
+    found = {name: getattr(entry, name) for name in MEASURED}
+    return found | {"n": n, "labelled": n if labelled is None else labelled}
+
+
+def unmeasured(score: str, metrics: Sequence[Metric], reasons: Mapping[str, str]) -> list[Measurement]:
+    """Return a row without a value for each metric that a set does not allow, by the reason."""
+    return [
+        Measurement(score, None, each.label, each.spec, each.identifier, each.direction, np.nan, reasons[each.spec])
+        for each in metrics
+        if each.spec in reasons
+    ]
 
 
 def planned_set(study: Study, run: Run, saved: SavedSet) -> Planned:
@@ -81,9 +92,14 @@ def side_of(found: Planned, name: str) -> Side:
 
 
 def few_labels(
-    study: Study, run: Run, saved: SavedSet, names: Sequence[str], specs: Sequence[str], level: float | None,
-    nan_policy: str,
-) -> tuple[list[dict[str, Any]], dict[str, str], list[str]]:  # fmt: skip
+    study: Study,
+    run: Run,
+    saved: SavedSet,
+    names: Sequence[str],
+    specs: Sequence[str],
+    level: float | None,
+    nan_policy: NanPolicy,
+) -> tuple[list[dict[str, Any]], dict[str, str], list[str]]:
     """Return the numbers of a pool from its labels, the scores that its plan is not for, and what is to be said."""
     found = planned_set(study, run, saved)
     chosen = [metrics_.parse(spec) for spec in specs]
@@ -98,34 +114,23 @@ def few_labels(
         except (UnmetNeed, ValueError) as why:
             lacking[name] = str(why)
             continue
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            entries = _entries(found, name, allowed, plan, level, nan_policy, said)
-        said |= {str(each.message): None for each in caught if issubclass(each.category, UserWarning)}
-        entries += [
-            Measurement(name, None, each.label, each.spec, each.identifier, each.direction, np.nan, reasons[each.spec])
-            for each in chosen if each.spec in reasons
-        ]  # fmt: skip
+        entries: list[Measurement] = []
+        if allowed:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", UserWarning)
+                evaluation = evaluate(found.file, name, allowed, plan=plan, level=level, nan_policy=nan_policy)
+            entries += evaluation.measurements
+            few = evaluation.provenance["few_labels"]
+            said[
+                f"{few['labelled']} of {plan.n} rows are labelled, by plan ({few['design']}, {found.plan.digest[:8]}), "
+                f"{few['errors']} errors seen; values and intervals are about these rows"
+            ] = None
+            said |= {str(each.message): None for each in caught if issubclass(each.category, UserWarning)}
+        entries += unmeasured(name, chosen, reasons)
         rows += [row_of(entry, saved.n, saved.planned) for entry in entries]
     if not rows:
         raise ValueError(next(iter(lacking.values())))
     return rows, lacking, list(said)
-
-
-def _entries(
-    found: Planned, name: str, metrics: list[Metric], plan: LabelPlan, level: float | None, nan_policy: str,
-    said: dict[str, None],
-) -> list[Measurement]:  # fmt: skip
-    if not metrics:
-        return []
-    policy: Any = nan_policy
-    evaluation = evaluate(found.file, name, metrics, plan=plan, level=level, nan_policy=policy)
-    few = evaluation.provenance["few_labels"]
-    said[
-        f"{few['labelled']} of {plan.n} rows are labelled, by plan ({few['design']}, {found.plan.digest[:8]}), "
-        f"{few['errors']} errors seen; values and intervals are about these rows"
-    ] = None
-    return list(evaluation.measurements)
 
 
 def _refused(metric: Metric) -> str:

@@ -11,11 +11,9 @@ from abstain._checks import closest
 from abstain._typing import FloatArray
 from abstain.inference import Adjust, RankingStudy, as_metrics, check_level, ranking_study
 from abstain.metrics import Metric
-from abstain.study._alike import Sample, notes
-from abstain.study._folder import read_study
-from abstain.study._manifest import Study
+from abstain.study._manifest import Study, read_study
 from abstain.study._planned import ranked
-from abstain.study._sets import columns
+from abstain.study._sets import Sample, columns, notes
 
 
 def rank(
@@ -68,17 +66,14 @@ def rank(
     >>> list(found.rankings), found.n
     (['aurc', 'augrc'], 500)
     """
-    study = study if isinstance(study, Study) else read_study(study)
+    study = read_study(study)
     names = [scores] if isinstance(scores, str) else list(scores)
-    wrong = next((name for name in models or () if name not in study.models()), None)
-    if wrong is not None:
-        raise ValueError(f"{study.path} has no model {wrong!r}; {closest(wrong, study.models())}")
     loss: dict[str, list[FloatArray]] = {}
     score: dict[str, list[FloatArray]] = {}
     found: dict[str, int] = {}
     samples: dict[tuple[str, str, str, str], Sample] = {}
     clusters = weight = None
-    chosen = [run for run in study.runs if models is None or run.model in models]
+    chosen = study.runs_of(models)
     there = [(run, each) for run in chosen for each in run.sets if each.name == set_name]
     if any(each.planned for _, each in there):
         check_level(level)

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,10 @@ from abstain._result import Column, Estimate, Result, Row, Table, arrow, as_pola
 from abstain._typing import FloatArray
 from abstain._version import __version__
 from abstain.metrics import parse
-from abstain.study._alike import Sample, differ, notes
 from abstain.study._grid import Grid, Head, column_of, place_of
-from abstain.study._manifest import Run, SavedSet, Study
+from abstain.study._manifest import Run, SavedSet
+from abstain.study._sets import Sample, differ, notes
+from abstain.study._units import Unit
 from abstain.study._verdict import of_study, verdict_of
 
 #: What tells one mean over runs from another.
@@ -138,7 +140,10 @@ class StudyResults(Result):
 
     @classmethod
     def of_units(
-        cls, study: Study, units: Iterable[tuple[Run, SavedSet, str, Any]], failures: list[Failure], level: float | None
+        cls,
+        units: Iterable[tuple[Run, SavedSet, str, Unit | None]],
+        failures: list[Failure],
+        level: float | None,
     ) -> StudyResults:
         """Return the results of units: the manifest says what each is, the unit what was found."""
         numbers: list[dict[str, Any]] = []
@@ -149,21 +154,25 @@ class StudyResults(Result):
         for run, saved, mode, unit in units:
             if unit is None:
                 continue
-            found, matrix = unit
             where = {
-                "data": run.data, "model": run.model, "run": run.name, "seed": run.seed, "recipe": run.recipe,
-                "settings": _text(run.settings), "set": saved.name, "role": saved.role, "shift": _text(saved.shift),
+                "data": run.data,
+                "model": run.model,
+                "run": run.name,
+                "seed": run.seed,
+                "recipe": run.recipe,
+                "settings": _text(run.settings),
+                "set": saved.name,
+                "role": saved.role,
+                "shift": _text(saved.shift),
                 "id_failures": mode,
-            }  # fmt: skip
-            numbers += [{**where, **row} for row in found["rows"]]
-            if found.get("sample"):
-                samples[run.data, saved.name, run.model, run.name] = found["sample"]
+            }
+            numbers += [{**where, **row} for row in unit.rows]
+            if unit.sample is not None:
+                samples[run.data, saved.name, run.model, run.name] = unit.sample
             foreign |= {saved.name} if saved.role == "foreign" else set()
-            sums.append(matrix)
-            for score, why in found["lacking"].items():
-                said[f"{run.model} has no {score}: {why}"] = None
-            for text in found["warnings"]:
-                said[f"{run.folder}/{saved.name}: {text}"] = None
+            sums.append(unit.sums)
+            said |= {f"{run.model} has no {score}: {why}": None for score, why in unit.lacking.items()}
+            said |= {f"{run.folder}/{saved.name}: {text}": None for text in unit.warnings}
         widths = {matrix.shape[1] for matrix in sums if matrix.size}
         stacked = np.concatenate([each for each in sums if each.size]) if len(widths) == 1 else np.zeros((0, 0))
         said |= dict.fromkeys(notes(samples, foreign))
@@ -186,11 +195,16 @@ class StudyResults(Result):
         training (:func:`abstain.compare` has the exact form for two models).
         """
         spec = None if metric is None else self._spec(metric)
+        return [self._mean(cell, rows) for cell, rows in self._cells.items() if spec in (None, cell[-1])]
+
+    @cached_property
+    def _cells(self) -> dict[tuple[Any, ...], list[int]]:
+        """The places of the numbers that one mean is of."""
         cells: dict[tuple[Any, ...], list[int]] = {}
         for k, row in enumerate(self.numbers):
-            if (spec is None or row["metric"] == spec) and not math.isnan(row["value"]):
+            if not math.isnan(row["value"]):
                 cells.setdefault(tuple(row[name] for name in CELL), []).append(k)
-        return [self._mean(cell, rows) for cell, rows in cells.items()]
+        return cells
 
     def _spec(self, metric: str) -> str:
         known = {row[name]: row["metric"] for name in ("label", "metric") for row in self.numbers}
@@ -201,6 +215,11 @@ class StudyResults(Result):
             return spec
         return str(known[metric])
 
+    def _shown(self, metric: str | None) -> str:
+        """Return the metric of a table; default AUGRC, else the first."""
+        specs = self.values("metric")
+        return self._spec(metric) if metric is not None else "augrc" if "augrc" in specs else specs[0]
+
     def _mean(self, cell: tuple[Any, ...], rows: list[int]) -> Mean:
         from abstain.inference import components
 
@@ -208,22 +227,30 @@ class StudyResults(Result):
         values = np.array([self.numbers[k]["value"] for k in rows])
         errors = np.array([self.numbers[k]["standard_error"] for k in rows])
         test = training = math.nan
+        deviation = float(np.std(values, ddof=1)) if len(rows) > 1 else math.nan
         terms = self._terms(rows)
         if len(rows) == 1:
             test = float(errors[0])
         elif np.all(errors == 0.0):
-            test, training = 0.0, float(np.std(values, ddof=1)) / math.sqrt(len(rows))
+            test, training = 0.0, deviation / math.sqrt(len(rows))
         elif terms is not None:
             parts = components(values, terms, terms.shape[1] - 1.0)
             test, training = math.sqrt(parts.test), math.sqrt(parts.seed)
-        deviation = float(np.std(values, ddof=1)) if len(rows) > 1 else math.nan
+        labelled = first.get("labelled", first["n"])
         return Mean(
-            **dict(zip(CELL, cell, strict=True)), label=first["label"], direction=first["direction"],
-            value=float(values.mean()), n_runs=len(rows), n=first["n"], deviation=deviation,
-            test_error=test, training_error=training,
-            low=first["low"] if len(rows) == 1 else math.nan, high=first["high"] if len(rows) == 1 else math.nan,
-            labelled=few if (few := first.get("labelled", first["n"])) < first["n"] else 0,
-        )  # fmt: skip
+            **dict(zip(CELL, cell, strict=True)),
+            label=first["label"],
+            direction=first["direction"],
+            value=float(values.mean()),
+            n_runs=len(rows),
+            n=first["n"],
+            deviation=deviation,
+            test_error=test,
+            training_error=training,
+            low=first["low"] if len(rows) == 1 else math.nan,
+            high=first["high"] if len(rows) == 1 else math.nan,
+            labelled=labelled if labelled < first["n"] else 0,
+        )
 
     def same_rows(self, a: Mean, b: Mean) -> bool:
         """Return whether nothing tells that two means of one set rest on different rows, or on another order."""
@@ -245,9 +272,7 @@ class StudyResults(Result):
 
     def terms(self, mean: Mean) -> tuple[FloatArray, FloatArray] | None:
         """Return the values of the runs of a mean with their influences in groups of rows; None where not known."""
-        cell = tuple(getattr(mean, name) for name in CELL)
-        rows = [k for k, row in enumerate(self.numbers)
-                if tuple(row[name] for name in CELL) == cell and not math.isnan(row["value"])]  # fmt: skip
+        rows = self._cells[tuple(getattr(mean, name) for name in CELL)]
         found = self._terms(rows)
         return None if found is None else (np.array([self.numbers[k]["value"] for k in rows]), found)
 
@@ -270,10 +295,9 @@ class StudyResults(Result):
 
     def table(self, metric: str | None = None) -> Table:
         """Return one metric: a row per model and score, a column per set, means over runs with their standard error."""
-        specs = self.values("metric")
-        if not specs:
+        if not self.numbers:
             return Table([Column("Model")], [], title="nothing was evaluated")
-        spec = self._spec(metric) if metric is not None else ("augrc" if "augrc" in specs else specs[0])
+        spec = self._shown(metric)
         means = self.means(spec)
         columns = list(dict.fromkeys((each.data, each.set, each.id_failures) for each in means))
         names = list(dict.fromkeys((each.model, each.score) for each in means))
@@ -284,15 +308,16 @@ class StudyResults(Result):
             Column(" ".join(filter(None, (data if several else "", name, f"({mode})" if mode else ""))), direction)
             for data, name, mode in columns
         ]
-        rows: list[Row] = []
-        for name in names:
-            cells = [found.get((name, column)) for column in columns]
-            shown = [math.nan if each is None else _shown(each) for each in cells]
-            rows.append((" ".join(name), *shown))
+        rows: list[Row] = [
+            (" ".join(name), *(_estimate(found.get((name, column))) for column in columns)) for name in names
+        ]
         label = arrow(means[0].label, direction) if means else spec
         runs = {each.n_runs for each in means}
-        notes = [f"runs: {min(runs)}{f' to {max(runs)}' if len(runs) > 1 else ''}; ±: standard error of the mean, "
-                 "from the test set and, with several runs, from training"] if means else []  # fmt: skip
+        notes = []
+        if means:
+            several_runs = f"{min(runs)}{f' to {max(runs)}' if len(runs) > 1 else ''}"
+            error = "standard error of the mean, from the test set and, with several runs, from training"
+            notes.append(f"runs: {several_runs}; ±: {error}")
         notes += _of_plans(means, self.level)
         return Table([Column("Model"), *heads], rows, title=label, notes=notes)
 
@@ -302,18 +327,15 @@ class StudyResults(Result):
         Means over runs; over the levels of a corruption the mean of their means. Rows are scores where there is one
         model, models where each has one score, else both.
         """
-        specs = self.values("metric")
-        spec = self._spec(metric) if metric is not None else ("augrc" if "augrc" in specs else specs[0])
-        means = [each for each in self.means(spec) if each.role != "validation"]
+        means = [each for each in self.means(self._shown(metric)) if each.role != "validation"]
         if not means:
             raise ValueError("there is nothing but validation sets; evaluate test sets, too")
+        modes = sorted({each.id_failures for each in means} - {""})
         cells: dict[tuple[str, tuple[str, str]], list[Mean]] = {}
         name_of, data = _namer(means), list(dict.fromkeys(each.data for each in means))
         for each in means:
             title = column_of(each.role, json.loads(each.shift or "{}"), each.set)
-            title += (
-                f" ({each.id_failures})" if each.id_failures and len(set(self.values("id_failures")) - {""}) > 1 else ""
-            )
+            title += f" ({each.id_failures})" if each.id_failures and len(modes) > 1 else ""
             cells.setdefault((name_of(each), (each.data, title)), []).append(each)
         columns = sorted(dict.fromkeys(column for _, column in cells), key=lambda column: place_of(column[1]))
         columns.sort(key=lambda column: data.index(column[0]))
@@ -324,7 +346,6 @@ class StudyResults(Result):
             if len(several) == 1:
                 spreads[name][j] = several[0].standard_error
         heads = [Head(title, means[0].direction, data) for data, title in columns]
-        modes = sorted({each.id_failures for each in means} - {""})
         notes = [f"beside foreign data, ID failures: {', '.join(modes)}"] if modes else []
         title = arrow(means[0].label, means[0].direction) if means[0].direction else means[0].label
         return Grid(heads, values, spreads, title, notes)
@@ -335,10 +356,10 @@ class StudyResults(Result):
 
     def notes(self) -> list[str]:
         """Return what failed, what is lacking, and which metrics are not shown."""
-        others = [spec for spec in self.values("metric") if spec != "augrc"]
-        lines = [f"{each.file} was left out: {each.why}" for each in self.failures]
-        lines += list(self.said)
-        return lines + ([f"also evaluated: {', '.join(others)}"] if "augrc" in self.values("metric") and others else [])
+        specs = self.values("metric")
+        others = ", ".join(spec for spec in specs if spec != "augrc") if "augrc" in specs else ""
+        left_out = [f"{each.file} was left out: {each.why}" for each in self.failures]
+        return [*left_out, *self.said, *([f"also evaluated: {others}"] if others else [])]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the numbers, a dict each."""
@@ -346,14 +367,17 @@ class StudyResults(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the numbers, the means and the failures."""
-        means = [{**vars(each), "standard_error": each.standard_error} for each in self.means()]
-        kept = {"numbers": self.numbers, "means": means, "failures": [each._asdict() for each in self.failures]}
+        failures = [each._asdict() for each in self.failures]
+        kept = {"numbers": self.numbers, "means": self._mean_rows(), "failures": failures}
         return {**plain(kept), "level": self.level, "notes": self.notes(), "abstain": __version__}
 
     def to_parquet(self, path: str | os.PathLike[str], *, means: bool = False) -> None:
         """Write the numbers, or the means over runs, as one Parquet file: all of it or nothing."""
-        found = [{**vars(each), "standard_error": each.standard_error} for each in self.means()] if means else []
+        found = self._mean_rows() if means else []
         write_file(path, as_polars(found or self.rows()).write_parquet)
+
+    def _mean_rows(self) -> list[dict[str, Any]]:
+        return [{**vars(each), "standard_error": each.standard_error} for each in self.means()]
 
     def only(self, **columns: str | Sequence[str]) -> StudyResults:
         """Return the numbers whose columns have these values: ``only(set="test", score=["msp", "energy"])``."""
@@ -366,8 +390,10 @@ class StudyResults(Result):
         return StudyResults(tuple(self.numbers[k] for k in kept), self.failures, self.level, self.said, sums)
 
 
-def _shown(mean: Mean) -> Estimate:
+def _estimate(mean: Mean | None) -> Estimate | float:
     """Return a mean as it is printed: from a few labels with its interval, which is not symmetric."""
+    if mean is None:
+        return math.nan
     if mean.labelled and not math.isnan(mean.low):
         return Estimate(mean.value, mean.low, mean.high)
     return Estimate(mean.value, spread=mean.standard_error)

@@ -16,10 +16,9 @@ from abstain import scores as scores_
 from abstain._checks import closest
 from abstain._result import Column, Result, Row, Table
 from abstain.joint import auroc
-from abstain.study._folder import read_study
-from abstain.study._manifest import Study
+from abstain.study._manifest import Study, read_study
 from abstain.study._results import Mean, StudyResults
-from abstain.study._sets import fit_sets
+from abstain.study._sets import fit_outputs
 
 #: ``name-key=value-key=value``, as ``abstain train --grid`` names the models of a grid.
 _SETTINGS = re.compile(r"-[A-Za-z_][\w.]*=")
@@ -266,13 +265,13 @@ def select_scores(
     >>> study.select_scores(folder, ["gen(gamma=0.1)", "gen(gamma=0.5)"], "ood-val").choices[0].n_candidates
     2
     """
-    study = study if isinstance(study, Study) else read_study(study)
+    study = read_study(study)
     values: dict[tuple[str, str], dict[str, list[float]]] = {}
     for run in study.runs:
         sets = {each.name: each for each in run.sets}
         if (models is not None and run.model not in models) or not {foreign, validation} <= sets.keys():
             continue
-        fits = {name: study.outputs(run.model, run.name, each.name) for name, each in fit_sets(run, scores).items()}
+        fits = fit_outputs(study, run, scores)
         inside, outside = (study.outputs(run.model, run.name, name) for name in (validation, foreign))
         for name in scores:
             columns = [scores_.compute(name, each, fits.get(name)) for each in (inside, outside)]

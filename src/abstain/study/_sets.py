@@ -1,10 +1,14 @@
-"""One set of one run as columns: for every score its values, and the losses of the predictions that it is judged on."""
+"""One set of one run as columns: for every score its values, and the losses of the predictions that it is judged on.
+
+Whether models were measured on the same rows in the same order is told by labels and identifiers.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +19,64 @@ from abstain import scores as scores_
 from abstain._checks import UnmetNeed
 from abstain._typing import FloatArray, IntArray
 from abstain.outputs import Outputs
-from abstain.study._alike import Sample, sample_of
 from abstain.study._manifest import Run, SavedSet, Study
+
+
+class Sample(NamedTuple):
+    """What is known of the rows of a set: how many, and hashes of what names them ("": nothing does)."""
+
+    n: int
+    ids: str
+    labels: str
+    class_names: bool
+
+
+def sample_of(inside: Outputs, foreign: Outputs | None = None) -> Sample:
+    """Return what is known of the rows of a set; foreign data come behind the test set."""
+    both = [inside] if foreign is None else [inside, foreign]
+    ids = [each.ids for each in both]
+    labels = None if inside.labels is None else np.asarray(inside.labels)
+    if labels is not None and inside.class_names is not None and labels.ndim == 1:
+        labels = np.asarray(inside.class_names)[labels]
+    return Sample(
+        sum(each.n for each in both),
+        "" if any(each is None for each in ids) else _hash(np.concatenate([np.asarray(each) for each in ids])),
+        "" if labels is None else _hash(labels),
+        inside.class_names is not None,
+    )
+
+
+def _hash(column: Any) -> str:
+    return hashlib.sha256("\n".join(np.asarray(column).ravel().astype(str).tolist()).encode()).hexdigest()[:32]
+
+
+def differ(one: Sample, other: Sample) -> str | None:
+    """Return how the rows of two sets differ; None if they do not; an empty text where that cannot be told."""
+    if one.n != other.n:
+        return f"{one.n:,} and {other.n:,} rows"
+    identified = bool(one.ids and other.ids)
+    if identified and one.ids != other.ids:
+        return "other identifiers, or in another order"
+    if one.labels and other.labels and one.class_names == other.class_names:
+        return None if one.labels == other.labels else "other labels, or in another order"
+    return None if identified else ""
+
+
+def notes(samples: Mapping[tuple[str, str, str, str], Sample], foreign: set[str]) -> Iterator[str]:
+    """Yield, for each set, which models were measured on other rows than the first, or may have been.
+
+    ``samples``: by data set, set, model and run. ``foreign``: sets without labels, of which only sizes and identifiers
+    tell.
+    """
+    first: dict[tuple[str, str], tuple[str, Sample]] = {}
+    for (data, name, model, _), sample in samples.items():
+        where, reference = first.setdefault((data, name), (model, sample))
+        why = None if model == where else differ(reference, sample)
+        if why:
+            yield f"{name}: {where} and {model} have different rows ({why}), so they are not tested against each other"
+        elif why == "" and name not in foreign:
+            yield f"{name}: no labels and no ids tell whether {where} and {model} have the same rows; tests take it so"
+
 
 MODES = ("keep", "drop")
 #: Parts of a file of outputs, beside its columns of scores, that give a score without being asked.
@@ -38,11 +98,6 @@ class Columns(NamedTuple):
     n: int
     lacking: dict[str, str]
     sample: Sample
-
-    def of(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """Return loss and values of a score."""
-        part = next(each for each in self.parts if name in each.names)
-        return part.outputs.loss_per_sample(), np.asarray(part.outputs.scores[name])
 
 
 def stored_scores(path: Path) -> list[str]:
@@ -69,18 +124,16 @@ def test_set(run: Run) -> SavedSet:
 
 def fit_sets(run: Run, names: Sequence[str]) -> dict[str, SavedSet]:
     """Return, by score, the set that it is fitted on: of the role that its authors took."""
-    found = {}
-    for name in names:
-        split = _split(name)
-        whole = (each for each in run.sets if split is not None and each.role == split and not each.planned)
-        chosen = next(whole, None)
-        if chosen is not None:
-            found[name] = chosen
-    return found
+    by_role = {each.role: each for each in reversed(run.sets) if not each.planned}  # the first of each role
+    roles = {name: scores_.parse(name).fit_split for name in names if name.split("(")[0] in scores_.names()}
+    return {name: by_role[role] for name, role in roles.items() if role is not None and role in by_role}
 
 
-def _split(name: str) -> str | None:
-    return scores_.parse(name).fit_split if name.split("(")[0] in scores_.names() else None
+def fit_outputs(study: Study, run: Run, names: Sequence[str]) -> dict[str, Outputs]:
+    """Return, by score, the outputs that it is fitted on; each file is read once."""
+    sets = fit_sets(run, names)
+    read = {name: study.outputs(run.model, run.name, name) for name in {each.name for each in sets.values()}}
+    return {name: read[each.name] for name, each in sets.items()}
 
 
 def columns(study: Study, run: Run, saved: SavedSet, names: Sequence[str], mode: str = "keep") -> Columns:
@@ -95,14 +148,13 @@ def columns(study: Study, run: Run, saved: SavedSet, names: Sequence[str], mode:
     """
     inside = study.outputs(run.model, run.name, (test_set(run) if saved.role == "foreign" else saved).name)
     foreign = study.outputs(run.model, run.name, saved.name) if saved.role == "foreign" else None
-    fits = {each.name: study.outputs(run.model, run.name, each.name) for each in fit_sets(run, names).values()}
-    wanted = {name: fits.get(each.name) for name, each in fit_sets(run, names).items()}
+    fits = fit_outputs(study, run, names)
     keys: dict[tuple[str, str], list[str]] = {}
     values: dict[str, FloatArray] = {}
     lacking: dict[str, str] = {}
     for name in names:
         try:
-            found = [scores_.compute(name, each, wanted.get(name)) for each in (inside, foreign) if each is not None]
+            found = [scores_.compute(name, each, fits.get(name)) for each in (inside, foreign) if each is not None]
         except (UnmetNeed, ValueError) as why:
             lacking[name] = str(why)
             continue
@@ -139,8 +191,3 @@ def _part(inside: Outputs, foreign: Outputs | None, names: list[str], values: di
             place = np.flatnonzero((loss == 0.0) | (place >= inside.n))
         scored = {name: column[place] for name, column in values.items()}
         return Part(Outputs(loss=loss[place], scores=scored), names, place)
-
-
-def labelled(run: Run) -> Iterator[SavedSet]:
-    """Yield the sets of a run that are evaluated: all but those that it was trained on."""
-    yield from (each for each in run.sets if each.role != "train")

@@ -7,7 +7,7 @@ import json
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,17 @@ import numpy as np
 from abstain import metrics as metrics_
 from abstain._checks import UnmetNeed
 from abstain._files import write_file
-from abstain._typing import FloatArray
+from abstain._typing import FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.evaluation import DEFAULT_METRICS, Evaluation, Measurement, evaluate
 from abstain.inference import Sampling, terms_of
 from abstain.metrics import Metric
-from abstain.study._alike import Sample
 from abstain.study._manifest import Run, SavedSet, Study
-from abstain.study._planned import few_labels, row_of
-from abstain.study._sets import Columns, Part, columns, fit_sets, test_set
+from abstain.study._planned import few_labels, row_of, unmeasured
+from abstain.study._sets import Part, Sample, columns, fit_sets, test_set
 
 #: Raised when saved units would be misunderstood.
-UNITS = "abstain.study.unit/3"
+UNITS = "abstain.study.unit/4"
 #: Influences are kept as sums over so many groups of rows, from which runs on one test set are put together.
 GROUPS = 200
 
@@ -45,7 +44,7 @@ class Job:
     scores: tuple[str, ...]
     metrics: tuple[str, ...]
     level: float | None
-    nan_policy: str
+    nan_policy: NanPolicy
     key: str
     cost: float
 
@@ -53,6 +52,11 @@ class Job:
     def file(self) -> Path:
         """Where its numbers are kept."""
         return Path(self.study) / "units" / f"{self.key}.npz"
+
+    @property
+    def name(self) -> str:
+        """The set of a run that it is about."""
+        return f"{self.model}/{self.run}/{self.set}"
 
     def line(self) -> str:
         """Return the job as a line."""
@@ -63,6 +67,41 @@ class Job:
         """Return the job of a line."""
         table = json.loads(line)
         return cls(**{**table, "scores": tuple(table["scores"]), "metrics": tuple(table["metrics"])})
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What was found on a set of a run.
+
+    ``rows``: its numbers, with their influences summed over groups of rows in ``sums``; ``lacking``: scores that the
+    set does not have, and why; ``warnings``: what a reader has to know of the set; ``sample``: what names its rows
+    (None: only a plan does). ``cost`` and ``seconds``: how long it took.
+    """
+
+    rows: list[dict[str, Any]]
+    sums: FloatArray
+    lacking: Mapping[str, str]
+    warnings: Sequence[str]
+    sample: Sample | None
+    cost: float = 0.0
+    seconds: float = 0.0
+
+    def save(self, file: Path) -> None:
+        """Write it, all of it or nothing."""
+        about = {name: value for name, value in vars(self).items() if name != "sums"}
+        text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
+        write_file(file, lambda each: np.savez(each, about=text, sums=self.sums))
+
+    @classmethod
+    def load(cls, file: Path) -> Unit | None:
+        """Return a saved unit; None where it is not there or cannot be read, and has to be done again."""
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                about, sums = json.loads(archive["about"].tobytes().decode()), archive["sums"]
+            sample = about.pop("sample")
+            return cls(**about, sums=sums, sample=None if sample is None else Sample(*sample))
+        except Exception:  # half a disk, another version: the numbers can be had again
+            return None
 
 
 def files_of(run: Run, saved: SavedSet, names: Sequence[str]) -> list[str]:
@@ -96,7 +135,7 @@ def digest(path: Path) -> str:
 
 @lru_cache(maxsize=2)
 def _study(path: str, _changed: int) -> Study:
-    from abstain.study._folder import read_study
+    from abstain.study._manifest import read_study
 
     return read_study(path)
 
@@ -113,47 +152,32 @@ def work(job: Job) -> None:
     study = _study(job.study, (Path(job.study) / "study.json").stat().st_mtime_ns)
     run = study.run(job.model, job.run)
     saved = next(each for each in run.sets if each.name == job.set)
-    if saved.planned:
-        few = few_labels(study, run, saved, job.scores, job.metrics, job.level, job.nan_policy)
-        _keep(job, start, *few, np.full((len(few[0]), GROUPS), np.nan), None)
-        return
+    unit = _of_plan(study, run, saved, job) if saved.planned else _of_set(study, run, saved, job)
+    replace(unit, cost=job.cost, seconds=time.perf_counter() - start).save(job.file)
+
+
+def _of_plan(study: Study, run: Run, saved: SavedSet, job: Job) -> Unit:
+    rows, lacking, words = few_labels(study, run, saved, job.scores, job.metrics, job.level, job.nan_policy)
+    return Unit(rows, np.full((len(rows), GROUPS), np.nan), lacking, words, None)
+
+
+def _of_set(study: Study, run: Run, saved: SavedSet, job: Job) -> Unit:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         found = columns(study, run, saved, job.scores, job.mode or "keep")
+    words = [str(each.message) for each in said if issubclass(each.category, UserWarning)]
     rows: list[dict[str, Any]] = []
     sums: list[FloatArray] = []
     for part in found.parts:
-        evaluation = _evaluated(part, job, found)
-        n = {entry.score: entry.n for entry in evaluation.summaries}
-        tables = {entry.score: entry.curve.blocks for entry in evaluation.summaries}
+        evaluation = _evaluated(part, job)
+        summaries = {entry.score: entry for entry in evaluation.summaries}
         for entry in evaluation.measurements:
-            rows.append(row_of(entry, n[entry.score]))
-            sums.append(_sums(entry, tables[entry.score], part, found.n))
-    words = [str(each.message) for each in said if issubclass(each.category, UserWarning)]
-    _keep(job, start, rows, found.lacking, words, np.stack(sums) if sums else np.zeros((0, 0)), found.sample)
+            rows.append(row_of(entry, summaries[entry.score].n))
+            sums.append(_sums(entry, summaries[entry.score].curve.blocks, part, found.n))
+    return Unit(rows, np.stack(sums) if sums else np.zeros((0, 0)), found.lacking, words, found.sample)
 
 
-def _keep(
-    job: Job, start: float, rows: list[dict[str, Any]], lacking: dict[str, str], words: list[str], matrix: FloatArray,
-    sample: Sample | None,
-) -> None:  # fmt: skip
-    """Write what a unit found; ``words``: what is to be said of its set."""
-    about = {"rows": rows, "lacking": lacking, "cost": job.cost, "seconds": time.perf_counter() - start,
-             "warnings": words, "sample": sample}  # fmt: skip
-    text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-    write_file(job.file, lambda file: np.savez(file, about=text, sums=matrix))
-
-
-def saved_unit(file: Path) -> tuple[dict[str, Any], FloatArray] | None:
-    """Return what a unit found and its sums; None where it is not there or cannot be read, and has to be done again."""
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            return json.loads(archive["about"].tobytes().decode()), archive["sums"]
-    except Exception:  # half a disk, another version: the numbers can be had again
-        return None
-
-
-def _evaluated(part: Part, job: Job, found: Columns) -> Evaluation:
+def _evaluated(part: Part, job: Job) -> Evaluation:
     """Return the evaluation; what a set does not allow is a row with its reason."""
     chosen = [metrics_.parse(spec) for spec in job.metrics]
     options: dict[str, Any] = {"level": job.level, "nan_policy": job.nan_policy}
@@ -165,12 +189,7 @@ def _evaluated(part: Part, job: Job, found: Columns) -> Evaluation:
         if not allowed:
             raise
         evaluation = evaluate(part.outputs, part.names, allowed, **options)
-        missing = tuple(
-            Measurement(name, None, each.label, each.spec, each.identifier, each.direction, np.nan, reasons[each.spec])
-            for name in part.names
-            for each in chosen
-            if each.spec in reasons
-        )
+        missing = tuple(entry for name in part.names for entry in unmeasured(name, chosen, reasons))
         return Evaluation(evaluation.measurements + missing, evaluation.summaries, evaluation.provenance)
 
 

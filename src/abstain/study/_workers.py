@@ -1,7 +1,8 @@
 """Several processes that work on units: each reads jobs as lines and answers each with a line.
 
 A process of its own for every worker, and no pickled functions: it works from scripts without a main guard, from
-notebooks and from the command, and a worker that is killed, as for want of memory, costs the unit it was at.
+notebooks and from the command, and a worker that is killed, as for want of memory, costs the unit it was at. Metrics
+that somebody registered beside those of the library are imported by every worker from where they come.
 """
 
 from __future__ import annotations
@@ -12,11 +13,49 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from abstain.study._own import Modules, load, own_modules
+from abstain import metrics as metrics_
 from abstain.study._units import Job, work
+
+#: Modules by name, with their files; "" where a worker cannot read one: a notebook, a console, the running script.
+Modules = dict[str, str]
+
+
+def own_modules(specs: Iterable[str]) -> Modules:
+    """Return the modules outside the library that the metrics are from."""
+    names = {metrics_.parse(spec).function.__module__ for spec in specs}
+    found = {name for name in names if name.partition(".")[0] != __name__.partition(".")[0]}
+    return {name: _file(name) for name in sorted(found)}
+
+
+def _file(name: str) -> str:
+    if name == "__main__":  # to import it is to run it again
+        return ""
+    return str(getattr(sys.modules.get(name), "__file__", None) or "")
+
+
+def load(modules: Modules) -> None:
+    """Import them by name, or where Python does not find them so, from their files."""
+    for name, file in modules.items():
+        try:
+            known = find_spec(name)
+        except (ImportError, ValueError):
+            known = None
+        if known is not None and known.origin is not None and Path(known.origin) == Path(file):
+            import_module(name)
+            continue
+        spec = spec_from_file_location(name, file)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{file}: holds metrics of the study, but cannot be imported")
+        module = module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+
 
 #: Told of each finished job, and why it failed, if it did.
 Done = Callable[[Job, str | None], object]
@@ -91,7 +130,7 @@ def _start(modules: Modules) -> Any:
     """Start a worker; libraries that would use several threads get one, because there are several workers."""
     single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return subprocess.Popen(
-        [sys.executable, "-m", "abstain.study._pool", json.dumps(modules)],
+        [sys.executable, "-m", "abstain.study._workers", json.dumps(modules)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **single},
     )  # fmt: skip
 
