@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from abstain import metrics as metrics_
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed, closest, one_of, whole
-from abstain._typing import NanPolicy
+from abstain._typing import FloatArray, NanPolicy
 from abstain.inference import check_level
 from abstain.metrics import Metric
 from abstain.study._manifest import Run, SavedSet, Study, read_study
 from abstain.study._results import Failure, StudyResults
-from abstain.study._sets import MODES, stored_scores
+from abstain.study._sets import MODES, Sample, notes, stored_scores
 from abstain.study._units import Job, Unit, digest, expanded, files_of, key_of
 from abstain.study._workers import own_modules
 
@@ -123,7 +126,7 @@ def evaluate(
     _some_score_exists(names, jobs)
     failures += _do(study, jobs, workers, say)
     units = [(*place, Unit.load(job.file)) for place, job in zip(places, jobs, strict=True)]
-    return StudyResults.of_units(units, failures, level)
+    return _gathered(units, failures, level)
 
 
 class _Asked(NamedTuple):
@@ -273,6 +276,49 @@ def _do(study: Study, jobs: list[Job], workers: int | None, say: Progress) -> li
 
     run_all(todo, count, done)
     return failures
+
+
+def _gathered(
+    units: Iterable[tuple[Run, SavedSet, str, Unit | None]],
+    failures: list[Failure],
+    level: float | None,
+) -> StudyResults:
+    """Return the results of units: the manifest says what each is, the unit what was found."""
+    numbers: list[dict[str, Any]] = []
+    sums: list[FloatArray] = []
+    said: dict[str, None] = {}
+    samples: dict[tuple[str, str, str, str], Sample] = {}
+    foreign: set[str] = set()
+    for run, saved, mode, unit in units:
+        if unit is None:
+            continue
+        where = {
+            "data": run.data,
+            "model": run.model,
+            "run": run.name,
+            "seed": run.seed,
+            "recipe": run.recipe,
+            "settings": _text(run.settings),
+            "set": saved.name,
+            "role": saved.role,
+            "shift": _text(saved.shift),
+            "id_failures": mode,
+        }
+        numbers += [{**where, **row} for row in unit.rows]
+        if unit.sample is not None:
+            samples[run.data, saved.name, run.model, run.name] = unit.sample
+        foreign |= {saved.name} if saved.role == "foreign" else set()
+        sums.append(unit.sums)
+        said |= {f"{run.model} has no {score}: {why}": None for score, why in unit.lacking.items()}
+        said |= {f"{run.folder}/{saved.name}: {text}": None for text in unit.warnings}
+    widths = {matrix.shape[1] for matrix in sums if matrix.size}
+    stacked = np.concatenate([each for each in sums if each.size]) if len(widths) == 1 else np.zeros((0, 0))
+    said |= dict.fromkeys(notes(samples, foreign))
+    return StudyResults(tuple(numbers), tuple(failures), level, tuple(said), stacked, samples)
+
+
+def _text(mapping: Mapping[str, Any]) -> str:
+    return json.dumps(mapping, sort_keys=True) if mapping else ""
 
 
 def _rate(study: Study) -> float:

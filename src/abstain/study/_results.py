@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,9 +19,7 @@ from abstain._typing import FloatArray
 from abstain._version import __version__
 from abstain.metrics import parse
 from abstain.study._grid import Grid, Head, column_of, place_of
-from abstain.study._manifest import Run, SavedSet
-from abstain.study._sets import Sample, differ, notes
-from abstain.study._units import Unit
+from abstain.study._sets import differ
 from abstain.study._verdict import of_study, verdict_of
 
 #: What tells one mean over runs from another.
@@ -137,46 +135,6 @@ class StudyResults(Result):
     said: tuple[str, ...] = ()
     sums: Any = field(default=(), repr=False)  #: influences of each number, summed over groups of rows
     samples: Any = field(default_factory=dict, repr=False)  #: what names the rows of each set of each run
-
-    @classmethod
-    def of_units(
-        cls,
-        units: Iterable[tuple[Run, SavedSet, str, Unit | None]],
-        failures: list[Failure],
-        level: float | None,
-    ) -> StudyResults:
-        """Return the results of units: the manifest says what each is, the unit what was found."""
-        numbers: list[dict[str, Any]] = []
-        sums: list[FloatArray] = []
-        said: dict[str, None] = {}
-        samples: dict[tuple[str, str, str, str], Sample] = {}
-        foreign: set[str] = set()
-        for run, saved, mode, unit in units:
-            if unit is None:
-                continue
-            where = {
-                "data": run.data,
-                "model": run.model,
-                "run": run.name,
-                "seed": run.seed,
-                "recipe": run.recipe,
-                "settings": _text(run.settings),
-                "set": saved.name,
-                "role": saved.role,
-                "shift": _text(saved.shift),
-                "id_failures": mode,
-            }
-            numbers += [{**where, **row} for row in unit.rows]
-            if unit.sample is not None:
-                samples[run.data, saved.name, run.model, run.name] = unit.sample
-            foreign |= {saved.name} if saved.role == "foreign" else set()
-            sums.append(unit.sums)
-            said |= {f"{run.model} has no {score}: {why}": None for score, why in unit.lacking.items()}
-            said |= {f"{run.folder}/{saved.name}: {text}": None for text in unit.warnings}
-        widths = {matrix.shape[1] for matrix in sums if matrix.size}
-        stacked = np.concatenate([each for each in sums if each.size]) if len(widths) == 1 else np.zeros((0, 0))
-        said |= dict.fromkeys(notes(samples, foreign))
-        return cls(tuple(numbers), tuple(failures), level, tuple(said), stacked, samples)
 
     # ------------------------------------------------------------------ look-ups
 
@@ -418,7 +376,3 @@ def _namer(means: list[Mean]) -> Any:
     if len(scores) == 1:
         return lambda each: each.model
     return lambda each: f"{each.model} {each.score}"
-
-
-def _text(mapping: Mapping[str, Any]) -> str:
-    return json.dumps(mapping, sort_keys=True) if mapping else ""
