@@ -12,6 +12,7 @@ PRIVATE = {
     ("cli._joint", "outputs._names"): "which columns mark rows out of distribution",
     ("cli._pair", "outputs._names"): "the same",
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
+    ("monitoring._sent_rows", "thresholds._sketches"): "rows that were given before, recognised by hashes",
     ("monitoring._stream", "thresholds._sketches"): "rows that were given before, recognised by hashes",
 }
 

@@ -188,8 +188,8 @@ def namespace(*columns: ArrayLike) -> tuple[Any, Any]:
 
 def to_numpy(array: Any) -> Any:
     """Return an Array API array as a NumPy array (a copy only where it has to leave its device)."""
-    if isinstance(array, np.ndarray):
-        return array
+    if isinstance(array, np.ndarray | np.generic):
+        return np.asarray(array)
     if array_api_compat.is_torch_array(array):
         array = array.detach().cpu()
         narrow = array.dtype.is_floating_point and array.dtype.itemsize < 4  # NumPy has no bfloat16 and no float8
@@ -259,8 +259,8 @@ def vector(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
     else:
         array = _host_array(to_numpy(column) if array_api_compat.is_array_api_obj(column) else column, name)
     if array.ndim != 1:
-        shape = tuple(array.shape)
-        raise ValueError(f"{name} must be one-dimensional, one value per sample, got shape {shape}; use .ravel()")
+        got = f"shape {tuple(array.shape)}; use .ravel()" if array.ndim else "a single number; give a list of values"
+        raise ValueError(f"{name} must be one-dimensional, one value per sample, got {got}")
     if array.shape[0] == 0:
         raise ValueError(f"{name} is empty; at least one sample is needed")
     if xp is np:

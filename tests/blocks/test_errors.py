@@ -90,7 +90,7 @@ def test_dropping_every_sample_leaves_nothing(xp: Any) -> None:
         ),
         ({0.1, 0.2}, TypeError, "{} must be numeric, but it holds {{0.1, 0.2}} of type set"),
         ([[1, 2], [3]], ValueError, "{} is ragged: its rows have different lengths; pass one number per sample"),
-        (0.5, ValueError, "{} must be one-dimensional, one value per sample, got shape ()"),
+        (0.5, ValueError, "{} must be one-dimensional, one value per sample, got a single number; give a list of values"),
     ],
     ids=["strings", "digits", "mixed", "objects", "complex", "dates", "set", "ragged", "scalar"],
 )

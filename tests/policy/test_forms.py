@@ -7,6 +7,7 @@ import math
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def test_sql_decides_alike(name: str) -> None:
         connection.register("rows_", frame.to_arrow())
         got = connection.execute(f"SELECT {policy.to_sql('duckdb')} FROM rows_").fetchall()
     assert [value for (value,) in got] == expected
-    with sqlite3.connect(":memory:") as lite:
+    with closing(sqlite3.connect(":memory:")) as lite:
         columns = list(rows[0])
         kinds = ", ".join(f'"{each}" {"TEXT" if each in ("site",) else "REAL"}' for each in columns)
         lite.execute(f"CREATE TABLE t ({kinds})")

@@ -21,26 +21,14 @@ from abstain.monitoring._guarantee import ONLY, Rules, Seen, Watched, units, unt
 from abstain.monitoring._order import shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.monitoring._periods import Break, Line, Period
 from abstain.monitoring._result import Monitoring, any_told, of_policy
+from abstain.monitoring._sent_rows import SentRows
 from abstain.monitoring._state import FORMAT, content_of, digest_of
 from abstain.policy import Policy, group_column
 from abstain.thresholds import check_clusters, cluster_numbers, cost_per_case, warn_if_copied, warn_if_reused
-from abstain.thresholds._sketches import (
-    FEWEST,
-    Hashes,
-    digest,
-    hashed,
-    in_common,
-    named,
-    packed,
-    sketch,
-    taken,
-    unpacked,
-)
+from abstain.thresholds._sketches import Hashes, named, packed, taken, unpacked
 
-#: Part of the rows of a call that were sent before, from which on it is refused; hashes and calls that are remembered.
-_PART, _KEPT, _CALLS = 0.5, 64, 100
-#: Files that are recognised as a whole, signals that are kept, and lines of the table: of more the oldest are joined.
-_SENT, _SIGNALS, LINES = 1000, 100, 128
+#: Signals that are kept, and lines of the table: of more the oldest are joined.
+_SIGNALS, LINES = 100, 128
 
 
 class Monitor:
@@ -116,8 +104,7 @@ class Monitor:
         self.of_group = {name: Line(name, None) for name in self.watched if policy.group is not None}
         self.broken_at: int | None = None
         self.changed_at: list[int] = []
-        self.sent: list[str] = []
-        self.sketches: list[str] = []
+        self.sent = SentRows()
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
         self.begun: float | None = None
         self.returning = one_of(returning, ("refuse", "skip"), "returning")
@@ -190,7 +177,7 @@ class Monitor:
             values = np.where(bare, self.largest, values)
             column = None if self.policy.group is None or groups is None else group_column(groups)[rows]
             unit = None if unit is None else unit[rows]
-            known = self._known(scores, values, flag(again, "again"))
+            known = self.sent.check(scores, values, flag(again, "again"))
             fresh = None if clusters is None else self._fresh(np.asarray(clusters)[rows])
             labelled = ~np.isnan(values)
             warn_if_reused(self.policy.calibration, values[labelled], scores[labelled])
@@ -206,8 +193,7 @@ class Monitor:
             # nothing was changed until here, and nothing can fail from here on
             self.clock, self.skipped, self.calls = clock, skipped, self.calls + 1
             self.returned += left_out
-            self.sent = [*self.sent, known[0]][-_SENT:] if known[0] else self.sent
-            self.sketches = [*self.sketches, known[1]][-_CALLS:] if known[1] else self.sketches
+            self.sent.add(known)
             self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
             when = None if when is None else when[rows]
             for some in self._periods(when, len(rows)):
@@ -271,20 +257,6 @@ class Monitor:
             older, self.shown = self.lines[: LINES // 2], []
             joined = [one.joined(other) for one, other in zip(older[::2], older[1::2], strict=True)]
             self.lines = joined + self.lines[LINES // 2 :]
-
-    def _known(self, scores: FloatArray, values: FloatArray, again: bool) -> tuple[str, str]:
-        """Return what these rows are known by; refuse them if they were sent before."""
-        each = hashed(scores, np.nan_to_num(values, nan=-1.0))
-        name = digest(each)
-        if not again:
-            part = max((in_common(one, each, _KEPT)[0] for one in self.sketches if len(each) >= FEWEST), default=0.0)
-            if (name and name in self.sent) or part >= _PART:
-                much = "these" if name and name in self.sent else f"about {100 * part:.0f} % of these"
-                raise ValueError(
-                    f"{much} rows were sent before, by score and loss, and no row may count twice; send only new "
-                    "rows, or give again=True if they only look alike"
-                )
-        return name, sketch(each, _KEPT)
 
     def _fresh(self, clusters: Any) -> Hashes:
         """Return the hashed names of clusters; refuse one that was watched before."""
@@ -365,8 +337,8 @@ class Monitor:
         return {
             "identity": self._identity(), "calls": self.calls, "empty": self.empty, "skipped": self.skipped,
             "clock": vars(self.clock), "returned": self.returned,
-            "begun": self.begun, "broken_at": self.broken_at, "changed_at": self.changed_at, "sent": self.sent,
-            "sketches": self.sketches, "clusters": packed(self.clusters),
+            "begun": self.begun, "broken_at": self.broken_at, "changed_at": self.changed_at,
+            **self.sent.state(), "clusters": packed(self.clusters),
             "lines": [vars(line) for line in (self.total, *self.lines)],
             "watched": {name: one.state() for name, one in self.watched.items()},
             "groups": {name: vars(line) for name, line in self.of_group.items()},
@@ -382,7 +354,8 @@ class Monitor:
         self.calls, self.skipped, self.begun = found["calls"], found["skipped"], found["begun"]
         self.empty, self.returned = found.get("empty", 0), found.get("returned", 0)
         self.clock, self.broken_at, self.changed_at = Clock(**found["clock"]), found["broken_at"], found["changed_at"]
-        self.sent, self.sketches, self.clusters = found["sent"], found["sketches"], unpacked(found["clusters"])
+        self.clusters = unpacked(found["clusters"])
+        self.sent.restore(found)
         self.total, *lines = [Line(**line) for line in found["lines"]]
         for line in lines:
             self._open(line.period, line.key)
