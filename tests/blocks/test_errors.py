@@ -51,7 +51,7 @@ def test_columns_of_two_dimensions(xp: Any) -> None:
     """A matrix of losses is not one loss per sample."""
     with pytest.raises(ValueError, match=r"loss must be one-dimensional.*got shape \(2, 1\); use \.ravel\(\)"):
         TieBlocks.from_samples(xp.ones((2, 1)), xp.ones((2,)))
-    with pytest.raises(ValueError, match=r"confidence must be one-dimensional.*got shape \(\); use \.ravel\(\)"):
+    with pytest.raises(ValueError, match=r"confidence must be one-dimensional.*got a single number; give a list of values"):
         TieBlocks.from_samples(xp.ones((2,)), xp.asarray(1.0))
 
 
