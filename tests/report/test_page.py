@@ -67,6 +67,12 @@ def as_html_page(evaluation: abstain.Result, title: str | None = None, **source:
     return as_html(build(evaluation, Source(**source), title))
 
 
+def page_text(page: str) -> str:
+    """Return the text of a page, where emphasis opens no gap."""
+    text = " ".join(Walk(re.sub(r"</?b>", "", page)).text)
+    return " ".join(text.replace("\N{NO-BREAK SPACE}", " ").split())
+
+
 @pytest.fixture(scope="module")
 def page() -> str:
     """Return the page of the bundled outputs."""
@@ -113,7 +119,7 @@ def test_the_page_is_well_formed(page: str) -> None:
     wanted = {value[1:] for _, name, value in walk.attributes if name == "href"}
     named = {"aria-labelledby", "aria-describedby", "list"}
     wanted |= {each for _, name, value in walk.attributes if name in named for each in value.split()}
-    assert len(wanted) > 10
+    assert len(wanted) > 6
     assert wanted <= set(ids)
     for table in page.split("<table")[1:]:
         rows = table.split("</table>")[0].split("<tr>")[1:]
@@ -125,11 +131,13 @@ def test_the_page_is_well_formed(page: str) -> None:
 def test_the_page_says_what_is_needed(page: str) -> None:
     """Verdict, values, notes, exact thresholds, conventions with sources, and what it was made from."""
     evaluation = result()
-    plain = re.sub(r'<a class="term"[^>]*>(.*?)</a>', r"\1", page)
-    text = " ".join(Walk(plain).text).replace("\N{NO-BREAK SPACE}", " ")
+    text = " ".join(" ".join(Walk(page).text).replace("\N{NO-BREAK SPACE}", " ").split())
+    verdict = evaluation.verdict
+    assert verdict.headline in page_text(page)
+    assert f"Answer if msp ≥ {verdict.printed}; refer the rest for review." in text
+    assert [each.text for each in verdict.caveats[:3] if each.text not in text] == []
     assert "Llama 3 70B on MMLU" in text
     assert f"{abstain.scores.get('msp').title}: max_k p_k, the estimated probability of being right." in text
-    assert [line for line in evaluation.phrases() if line not in text] == []
     assert f"{evaluation.value('augrc', score='max_logit'):.5f}" in text
     shown = [note for note in evaluation.notes() if "the largest tie" not in note]  # which the checks say
     assert [note for note in shown if note not in text] == []
@@ -158,7 +166,7 @@ def test_tables_are_no_wider_than_a_page() -> None:
     names = list("abcdefghi")
     outputs = abstain.Outputs(loss=[0, 0, 0, 1] * 10, scores={name: np.linspace(0.0, 1.0, 40) for name in names})
     evaluation = abstain.evaluate(outputs, names, "augrc,aurc,risk,auroc_f")
-    metrics = as_html_page(evaluation).partition('id="metrics"')[2].partition("</section>")[0]
+    metrics = as_html_page(evaluation).partition('id="metrics"')[2].partition("</details>")[0]
     heads = [part.partition("</thead>")[0] for part in metrics.split("<thead>")[1:]]
     assert [head.count("<th ") - 1 for head in heads] == [4, 2]
     (table,) = evaluation.tables()
@@ -201,12 +209,12 @@ def test_stops_of_the_slider_are_what_python_measures(page: str) -> None:
             assert (low, high) == pytest.approx(ends, rel=1e-5)
 
 
-def test_promised_stops_are_certified(page: str) -> None:
+def test_certified_stops_are_certified(page: str) -> None:
     """A marked stop is what a certificate at its share of delta gives."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     first = slider(page)["scores"][0]
     assert first["name"] == "msp"
-    risks = {each["risk"]: first["stops"][int(at)] for at, each in first["promised"].items()}
+    risks = {json.loads(each["guarantee"])["risk"]: first["stops"][int(at)] for at, each in first["certified"].items()}
     assert list(risks) == [0.05, 0.1, 0.2]
     score = (outputs.scores or {})["msp"]
     for risk, stop in risks.items():
@@ -214,7 +222,7 @@ def test_promised_stops_are_certified(page: str) -> None:
         assert found.threshold == float(stop[0])
 
 
-def test_graded_and_clustered_losses_have_no_promise_and_no_exact_interval() -> None:
+def test_graded_and_clustered_losses_have_no_certificate_and_no_exact_interval() -> None:
     """Intervals are then approximate, or there are none, and the page says so."""
     rng = np.random.default_rng(0)
     score = rng.random(300)
@@ -223,7 +231,7 @@ def test_graded_and_clustered_losses_have_no_promise_and_no_exact_interval() -> 
     assert not data["binary"]
     (only,) = data["scores"]
     assert not only["exact"]
-    assert only["promised"] == {}
+    assert only["certified"] == {}
     band = abstain.inference.risk_band(outputs.loss, score)
     assert only["stops"][150][4:] == pytest.approx([band.low[150], band.high[150]], rel=1e-5)
     clustered = abstain.Outputs(loss=outputs.loss, confidence=score, clusters=np.arange(300) // 3)
@@ -288,8 +296,8 @@ def test_a_notebook_shows_the_verdict_and_tables() -> None:
     assert f"<strong>{evaluation.value('augrc', score='b'):.5f}</strong>" in shown
     assert "&lt;a&gt;" in shown
     assert "<a>" not in shown
-    assert f"<p><strong>{evaluation.phrases()[0]}" in shown
-    assert shown.index("<p><strong>") < shown.index("<figure><svg") < shown.index("<table")
+    assert f"<p><strong>{evaluation.verdict.headline}" in shown
+    assert shown.index("<p><strong>") < shown.index("<figure>") < shown.index("<table")
     assert " id=" not in shown  # the same may be shown twice
     assert "http" not in shown
     assert len(shown) < 60_000
@@ -306,22 +314,26 @@ def test_a_metric_of_ones_own() -> None:
 
 
 def test_the_other_forms_say_the_same(tmp_path: Path) -> None:
-    """Markdown and JSON have the verdict, the promises and the numbers; another ending is refused."""
+    """Markdown and JSON have the verdict, the certified levels and the numbers; another ending is refused."""
     evaluation = result()
     for ending in ("md", "json"):
         evaluation.report(tmp_path / f"page.{ending}", title="Llama")
     text = (tmp_path / "page.md").read_text("utf-8").replace("\\", "")
-    assert [line for line in evaluation.phrases() if line not in text] == []
     assert text.startswith("# Llama\n")
+    verdict = evaluation.verdict
     found = json.loads((tmp_path / "page.json").read_text("utf-8"))
-    assert [line for lines in found["verdict"].values() for line in lines] == evaluation.phrases()
+    assert f"**{verdict.headline}** Certified, 95 % confidence." in text
+    assert found["lead"]["headline"] == verdict.headline
+    assert [each["sentence"] for each in found["lead"]["caveats"]] == [each.sentence for each in verdict.caveats[:3]]
+    assert [each.text for each in verdict.caveats[:3] if each.text not in text] == []
+    assert all(f"{each.printed} |" in text for each in verdict.levels)
     assert found["result"]["measurements"][0]["value"] == evaluation.measurements[0].value
     with pytest.raises(ValueError, match=r"page\.pdf: a report ends in \.html, \.htm, \.md, \.json"):
         evaluation.report(tmp_path / "page.pdf")
 
 
 def test_failures_are_named_and_shown() -> None:
-    """The surest failures by identifier, with class names, pictures as data and texts as text."""
+    """The most confident failures by identifier, with class names, images as data and texts as text."""
     import io
 
     image = pytest.importorskip("PIL.Image")
@@ -339,7 +351,7 @@ def test_failures_are_named_and_shown() -> None:
     page = as_html_page(abstain.evaluate(outputs), outputs=outputs, images=images, texts=texts)
     wrong = np.flatnonzero(outputs.loss_per_sample())
     surest = wrong[np.argmax(np.max([p, 1 - p], axis=0)[wrong])]
-    listed = page.partition('id="failures"')[2].partition("</section>")[0]
+    listed = page.partition('id="failures"')[2].partition("</details>")[0]
     assert re.findall(r'<th scope="row">(.*?)</th>', listed)[0] == f"case {surest}"
     assert f"text &lt;{surest}&gt;" in listed
     assert "&lt;yes&gt;" in listed

@@ -14,6 +14,7 @@ from abstain.joint._ds_f1 import F1Point, ds_f1, f1_at
 from abstain.joint._evaluate import JointEvaluation, evaluate
 from abstain.joint._frontier import JointOperatingPoint, RiskCoverageFrontier
 from abstain.joint._grounds import grounds_of as grounds_of  # for the verdict
+from abstain.joint._grounds import with_gains as with_gains
 from abstain.joint._intervals import confidence_intervals
 from abstain.joint._null import NullGain, null_gain
 from abstain.joint._problem import Thresholds

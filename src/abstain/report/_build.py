@@ -1,4 +1,4 @@
-"""From a result to a page: the verdict, the sections of its kind, glossary and provenance."""
+"""From a result to a page: the first screen from its verdict, the sections of its kind, glossary and source."""
 
 from __future__ import annotations
 
@@ -7,69 +7,71 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from abstain._result import QUESTIONS, SIGNS, Result
-from abstain.joint import grounds_of
+from abstain._result import Result
+from abstain.joint import with_gains
 from abstain.report._glossary import glossary, provenance
-from abstain.report._kinds import leaf_of
-from abstain.report._markdown import plain_text
-from abstain.report._page import Answers, Folded, Grid, Page, Part, Prose, Section, Slider
+from abstain.report._lead import lead_of, plain_lead
+from abstain.report._markdown import as_markdown
+from abstain.report._page import Board, Folded, Grid, Page, Part, Prose, Section
 from abstain.report._source import Source
 
-#: What the verdict says to going live, in a word; a kind may have its own.
-SIGN = {"open": "Measured; no threshold is chosen here", "yes": "Yes, as far as promised", "care": "With care",
-        "no": "No, not like this"}  # fmt: skip
+#: Class of a result: the module with its sections, and the usual title of its page.
+KINDS = {
+    "Evaluation": ("_evaluation", "Evaluation of a reject option"),
+    "Comparison": ("_compared", "Comparison of scores or models"),
+    "Threshold": ("_threshold", "A threshold"),
+    "GroupThresholds": ("_threshold", "Thresholds by group"),
+    "Monitoring": ("_monitoring", "Monitoring of a guarantee"),
+    "ProtocolResult": ("_joint", "Failures and out-of-distribution inputs together"),
+    "StudyResults": ("_study", "A study"),
+    "GroupComparison": ("_compared", "Comparison of groups"),
+    "NonInferiority": ("_compared", "Not worse by more than a margin"),
+    "LabelPlan": ("_labelling", "Which rows to label"),
+    "Result": ("_any", "A result"),
+}
 
 
 def build(result: Result, source: Source | None = None, title: str | None = None) -> Page:
     """Return the page of a result."""
     source = source or Source()
-    leaf, usual = leaf_of(result)
-    module = import_module(f"abstain.report.{leaf}")
-    sections: Callable[[Any, Source], list[Section]] = module.sections
-    found = result.answers(source.told, grounds_of(source.gains) if source.gains else ())
-    asked = dict.fromkeys(sentence.question for sentence, _ in found)
-    answers = {QUESTIONS[key]: tuple(words for sentence, words in found if sentence.question == key) for key in asked}
-    entries = tuple((question, words) for question, words in answers.items() if words)
-    sign, box = max(
-        ((each.sign, each.box) for each, _ in found), key=lambda each: SIGNS.index(each[0]), default=("", "")
-    )
-    lead = (
-        Answers(entries, sign, box or getattr(module, "SIGN", SIGN)[sign] if sign else "")
-        if entries
-        else Prose(("No sentence is said of this kind of result; see its numbers.",))
-    )
-    shown = sections(result, source)
-    if sign == "no":
-        shown = [replace(each, parts=tuple(map(_refused, each.parts))) for each in shown]
-    body = [Section("verdict", "Verdict", (lead,)), *shown]
-    if (words := source.words) is not None:
-        body = [replace(each, parts=tuple(_worded(part, words) for part in each.parts)) for each in body]
-    headline = getattr(module, "headline", type(result).headline)(result)
+    module, usual = module_of(result)
+    contents: Callable[[Any, Source, Any], tuple[Board, list[Section]]] = import_module(
+        f"abstain.report.{module}"
+    ).contents
+    verdict = source.verdict or result.verdict
+    if verdict is not None and source.gains and source.verdict is None:
+        verdict = with_gains(verdict, source.gains)
+    board, shown = contents(result, source, verdict)
+    lead = plain_lead(result.headline() or title or usual, board) if verdict is None else lead_of(verdict, board)
+    about = getattr(import_module(f"abstain.report.{module}"), "about", type(result).headline)(result)
     facts = getattr(result, "provenance", None) or _fields(result)
-    page = Page(title or usual, headline, tuple(body))
-    last = glossary(plain_text(page), _metrics(result), _scores(result, source)), provenance(facts, source)
-    return Page(page.title, headline, (*body, *last), result.to_dict())
+    page = Page(title or usual, about, lead, tuple(shown), result.to_dict())
+    if source.words is not None:
+        page = _worded(page, source.words)
+    last = (glossary(as_markdown(page), _metrics(result), _scores(result, source)), provenance(facts, source))
+    return replace(page, sections=(*page.sections, *last))
 
 
-def _worded(part: Part, words: Callable[[str], str]) -> Part:
-    """Return a part whose sentences are said in these words, as the terminal says them."""
-    if isinstance(part, Prose):
-        return replace(part, lines=tuple(map(words, part.lines)))
-    if isinstance(part, Answers):
-        return replace(part, entries=tuple((asked, tuple(map(words, lines))) for asked, lines in part.entries))
-    if isinstance(part, Grid):
-        return replace(part, table=replace(part.table, notes=[words(each) for each in part.table.notes]))
-    if isinstance(part, Folded):
-        return replace(part, parts=tuple(_worded(each, words) for each in part.parts))
-    return part
+def module_of(result: Result) -> tuple[str, str]:
+    """Return the module that has the sections of a result, and the usual title of its page."""
+    return next(KINDS[base.__name__] for base in type(result).__mro__ if base.__name__ in KINDS)
 
 
-def _refused(part: Part) -> Part:
-    """Return a part that offers no policy: the verdict above it says no."""
-    if not isinstance(part, Slider):
+def _worded(page: Page, words: Callable[[str], str]) -> Page:
+    """Return a page whose sentences name options of the command where the library names arguments."""
+
+    def of_part(part: Part) -> Part:
+        if isinstance(part, Prose):
+            return replace(part, lines=tuple(map(words, part.lines)))
+        if isinstance(part, Grid):
+            return replace(part, table=replace(part.table, notes=[words(each) for each in part.table.notes]))
+        if isinstance(part, Folded):
+            return replace(part, parts=tuple(map(of_part, part.parts)))
         return part
-    scores = [{**each, "policy": None} for each in part.data["scores"]]
-    return Slider({**part.data, "scores": scores, "refused": "none is offered where the verdict is no"})
+
+    sections = (replace(each, parts=tuple(map(of_part, each.parts))) for each in page.sections)
+    caveats = page.lead.caveats
+    return replace(page, sections=tuple(sections), lead=replace(page.lead, caveats=caveats))
 
 
 def _metrics(result: Any) -> list[tuple[str, str, str]]:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain import metrics
 from abstain._result import Column, Estimate, Row, Table, among, arrow, clean, percent, short
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import DELTA, LADDER, RISK, Evaluation, by_column, rows_of
+from abstain.evaluation import RISK, Evaluation, by_column, rows_of
 from abstain.inference import clopper_pearson
-from abstain.report._curves import curves, measured, scaled
-from abstain.report._page import Chart, Charts, Folded, Grid, Part, Prose, Section, Series
-from abstain.report._rows import duplicates, failures
+from abstain.report._compared import scores_of
+from abstain.report._curves import both_kinds, curves_section, leading, levels_section, scaled
+from abstain.report._lead import slider_numbers
+from abstain.report._page import Board, Chart, Charts, Folded, Grid, Part, Prose, Section, Series
+from abstain.report._rows import failures
+from abstain.report._slider import Measured, slider_of
 from abstain.report._source import Source
+
+if TYPE_CHECKING:
+    from abstain._result import Verdict
 
 #: Columns of values that fit on a page, on paper too.
 COLUMNS = 4
@@ -28,17 +35,70 @@ AT = {"Coverage at τ", "Risk at τ"}
 DRAWN = 7
 
 
-def sections(evaluation: Evaluation, source: Source) -> list[Section]:
-    """Return what a page says of an evaluation, behind its verdict."""
-    return [
-        *_curves(evaluation, source),
+def about(evaluation: Evaluation) -> str:
+    """Return how many rows there are, and what answering all of them costs."""
+    whole = {each.n: each.curve.blocks for each in evaluation.judged.whole.values()}
+    if len(whole) != 1:
+        return evaluation.headline()
+    ((n, blocks),) = whole.items()
+    if not blocks.binary:
+        return f"{n:,} rows · mean loss {blocks.mean_loss:.4g} without abstention"
+    return f"{n:,} rows · error rate {percent(blocks.mean_loss)} without abstention"
+
+
+def contents(evaluation: Evaluation, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
+    """Return what leads the page of an evaluation, and its sections."""
+    judged = evaluation.judged
+    measured = measured_of(evaluation, verdict)
+    level, few = judged.level, "few_labels" in evaluation.provenance
+    refused = "No policy is offered where the verdict is no." if verdict.sign == "no" else ""
+    # without intervals, which estimates from few labels lack at a threshold, a slider would mislead
+    slider = None if few else slider_of(measured, level, source, refused=refused)
+    board = Board(leading(measured, level, verdict.limit), slider=slider) if measured else Board()
+    if slider is not None:
+        board = replace(board, numbers=slider_numbers(slider.data))
+    return board, [
+        *levels_section(verdict, measured, slider),
+        *_curves(evaluation, measured),
         *_comparison(evaluation),
-        *_calibration(evaluation),
         *_groups(evaluation),
+        *_calibration(evaluation),
         *_failures(evaluation, source),
         Section("metrics", "Metrics", _metrics(evaluation)),
-        Section("checks", "Data checks", checks(evaluation, source)),
+        Section("checks", "Data", checks(evaluation, source)),
     ]
+
+
+def measured_of(evaluation: Evaluation, verdict: Verdict | None = None) -> dict[str, Measured]:
+    """Return the curve of each score, the best first, with what is certified and where its slider begins."""
+    judged, best = evaluation.judged, evaluation.judged.best
+    caveats = () if verdict is None else verdict.caveats
+    but = {each.values["limit"]: each.sentence for each in caveats if each.kind == "group_above"}
+    found = {}
+    for name in ordered(evaluation):
+        curve, spoken = judged.whole[name].curve, judged.place(name)
+        starts = [] if spoken is None else [spoken[0].threshold]
+        starts += [curve.at(risk=RISK).threshold] if starts and curve.blocks.binary else []
+        found[name] = Measured(
+            curve,
+            judged.promises(name),
+            counted(evaluation, curve),
+            judged.independent,
+            tuple(value for value in starts if np.isfinite(value)),
+            but=but if name == best else {},
+        )
+    return found
+
+
+def _curves(evaluation: Evaluation, measured: Mapping[str, Measured]) -> list[Section]:
+    if not measured:
+        return []
+    few = evaluation.provenance.get("few_labels")
+    words = [] if few is None else [
+        f"Estimated from {few['labelled']:,} labels: the curve has no band, and a risk at a threshold no interval. "
+        "Those with an interval are in the section Metrics."
+    ]  # fmt: skip
+    return [curves_section(measured, evaluation.judged.level, words)]
 
 
 def _metrics(evaluation: Evaluation) -> tuple[Part, ...]:
@@ -65,10 +125,6 @@ def _in_shares(evaluation: Evaluation, table: Table) -> Table:
     )  # fmt: skip
 
 
-def _level(evaluation: Evaluation) -> float:
-    return evaluation.judged.level
-
-
 def counted(evaluation: Evaluation, curve: RiskCoverageCurve) -> bool:
     """Whether intervals of a curve are exact: 0/1 losses of independent rows that count once each."""
     blocks = curve.blocks
@@ -81,67 +137,15 @@ def ordered(evaluation: Evaluation) -> list[str]:
     return sorted(whole, key=lambda name: area(whole[name].curve.blocks))
 
 
-def _curves(evaluation: Evaluation, source: Source) -> list[Section]:
-    judged = evaluation.judged
-    if not judged.whole:
-        return []
-    found = {name: judged.whole[name].curve for name in ordered(evaluation)}
-    promises = {name: judged.promises(name) for name in found}
-    few = evaluation.provenance.get("few_labels")
-    said = [] if few is None else [
-        f"Estimated from {few['labelled']:,} labels: the curve has no band, and a risk at a threshold no interval. "
-        "Those with an interval stand under Metrics."
-    ]  # fmt: skip
-    if any(each.attained for several in promises.values() for each in several):
-        risks = ", ".join(percent(risk) for risk in LADDER)
-        said.append(
-            f"Rings: promised. Of {risks} each was tried for every score, at {percent(DELTA)} for all together: with "
-            f"probability {percent(1.0 - DELTA)} over the draw of these rows all that are marked hold."
-        )
-    exact = {name: counted(evaluation, curve) for name, curve in found.items()}
-    stops = {}
-    for name, curve in found.items():
-        spoken = judged.place(name)
-        at = [] if spoken is None else [spoken[0].threshold]
-        at += [curve.at(risk=RISK).threshold] if at and curve.blocks.binary else []
-        stops[name] = tuple(value for value in at if np.isfinite(value))
-    sections = measured(
-        found, promises, _level(evaluation), exact, judged.independent, source, stops, said, but=_failing(evaluation)
-    )
-    if few is None:
-        return sections
-    # a slider would show risks that are estimated, without the intervals that they need
-    points = tuple(part for each in sections for part in each.parts if each.name == "threshold")[1:]
-    return [replace(each, parts=(*each.parts, *points)) for each in sections if each.name != "threshold"]
-
-
-def _failing(evaluation: Evaluation) -> dict[tuple[str, float], str]:
-    """Return for which groups a promise about all does not hold, by score and risk."""
-    facts = evaluation.grounds()
-    return {
-        (str(evaluation.judged.best), fact["limit"]): f"But not for {', '.join(map(clean, fact['above']))}: of what is "
-        f"answered there more than {percent(fact['limit'])} is wrong, and this policy answers these cases, too."
-        for fact in facts
-        if fact["about"] == "groups at it" and fact["promised"] and fact["above"]
-    }
-
-
 def chart(evaluation: Evaluation) -> Chart | None:
-    """Return the selective risk of the first scores against coverage, with what is promised."""
-    judged = evaluation.judged
-    found = {name: judged.whole[name].curve for name in ordered(evaluation)[:PANELS]}
-    if not found:
-        return None
-    dots = [(name, each) for name in found for each in judged.promises(name) if each.attained]
-    exact = {name: counted(evaluation, curve) for name, curve in found.items()}
-    return curves(found, _level(evaluation), dots, judged.independent, exact)[0]
+    """Return the curves of the first scores."""
+    measured = dict(list(measured_of(evaluation).items())[:PANELS])
+    return both_kinds(measured, evaluation.judged.level)[0] if measured else None
 
 
 def _comparison(evaluation: Evaluation) -> list[Section]:
-    from abstain.report._comparison import scores_of
-
     found = evaluation.judged.comparison
-    return [] if found is None else [Section("scores", "Which score is better", tuple(scores_of(found)))]
+    return [] if found is None else [Section("scores", "Scores compared", tuple(scores_of(found)))]
 
 
 def _calibration(evaluation: Evaluation) -> list[Section]:
@@ -154,7 +158,7 @@ def _calibration(evaluation: Evaluation) -> list[Section]:
     if unit:
         from abstain.plots import ReliabilityDisplay
 
-        level = _level(evaluation) if judged.independent else None
+        level = evaluation.judged.level if judged.independent else None
         for k, (name, panel) in enumerate(ReliabilityDisplay(unit, level=level).panels.items()):
             curve, share = panel.curve, panel.curve.weight / panel.curve.weight.sum()
             series = (
@@ -173,7 +177,7 @@ def _calibration(evaluation: Evaluation) -> list[Section]:
     words = ["Dots: share of right answers in a bin, with exact intervals where rows are independent. Grey: the "
              "diagonal of a calibrated score, and share of the rows in each bin."] if unit else []  # fmt: skip
     words.append("Histograms: density of the score among right and among wrong answers, each by itself.")
-    return [Section("calibration", "Calibration and scores", (Charts(tuple(charts)), Prose(tuple(words))))]
+    return [Section("calibration", "Calibration", (Charts(tuple(charts)), Prose(tuple(words))))]
 
 
 def _histogram(key: str, name: str, blocks: Any) -> Chart | None:
@@ -191,7 +195,7 @@ def _histogram(key: str, name: str, blocks: Any) -> Chart | None:
         most = max(most, float(height.max()))
         series.append(Series(word, np.repeat(edges, 2)[1:-1], np.repeat(height, 2), colour=k))
     return Chart(key, f"{short(name)}: right and wrong answers", "Score", "Density", tuple(series),
-                 (float(edges[0]), float(edges[-1])), (0.0, 1.05 * most), follows="")  # fmt: skip
+                 (float(edges[0]), float(edges[-1])), (0.0, 1.05 * most))  # fmt: skip
 
 
 def _groups(evaluation: Evaluation) -> list[Section]:
@@ -200,12 +204,8 @@ def _groups(evaluation: Evaluation) -> list[Section]:
     if name is None:
         return []
     columns = by_column(evaluation, name)
-    if not columns and "few_labels" in evaluation.provenance:
-        return []
     if not columns:
-        return [Section("groups", "Groups", (Prose(("No groups were given, so where it is worst among them is unknown. "
-                                                    "Name their column: 'groups' in Python, --groups in the command.",
-                                                    )),))]  # fmt: skip
+        return []
     curve = judged.whole[name].curve
     spoken = judged.place(name)
     if spoken is None:
@@ -224,11 +224,11 @@ def _groups(evaluation: Evaluation) -> list[Section]:
             if curve.blocks.binary else
             f"One threshold for all: {short(name)} of {among(point.threshold, curve.threshold)} or more, which answers "
             f"{percent(point.coverage)} of all rows.")  # fmt: skip
-    return [Section("groups", "Groups, the worst first, as far as that is sure", (Prose((said,)), *parts))]
+    return [Section("groups", "Groups", (Prose((said,)), *parts))]
 
 
 def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: float) -> Table:
-    tested, level = evaluation.judged.groups.get(column), _level(evaluation)
+    tested, level = evaluation.judged.groups.get(column), evaluation.judged.level
     rows: list[tuple[float, Row]] = []
     sure = 1.0 - (1.0 - level) / len(members)  # as the verdict has them
     for value, summary in members.items():
@@ -274,27 +274,29 @@ def _failures(evaluation: Evaluation, source: Source) -> list[Section]:
     if name is None or rows is None or not judged.whole[name].curve.blocks.binary:
         return []
     parts = failures(name, rows[0], rows[1], judged.whole[name].curve, source)
-    return [Section("failures", "The most confident failures", tuple(parts))] if parts else []
+    return [Section("failures", "Most confident errors", tuple(parts))] if parts else []
 
 
 def checks(evaluation: Evaluation, source: Source) -> tuple[Part, ...]:
-    """Return what was understood and what is odd about the rows: ties, missing scores, duplicates, abstentions."""
+    """Return how columns were read and what is unusual about the rows: ties, missing scores, copies, abstentions."""
     facts, rows = evaluation.provenance, list[Row]()
     for part, words in facts.get("understood", {}).items():
         rows.append((f"read as {part}", clean(words)))
     for name, each in evaluation.judged.whole.items():
         missing = each.n_rejected + each.n_dropped
-        fate = f", {'rejected' if each.n_rejected else 'left out'}" if missing else ""
-        rows.append((f"{name}: without a score", f"{missing} of {each.n + each.n_dropped}{fate}"))
+        outcome = f", {'rejected' if each.n_rejected else 'left out'}" if missing else ""
+        rows.append((f"{name}: without a score", f"{missing} of {each.n + each.n_dropped}{outcome}"))
         rows.append((f"{name}: ties", f"{percent(each.distinct_share)} of the values are distinct; the largest tie "
                                       f"holds {each.largest_tie} of {each.n} rows"))  # fmt: skip
-    rows += duplicates(evaluation, source)
+    rows += [row for row in source.checks() if not str(row[0]).startswith("read as")]
+    copies = evaluation.judged.copies
+    rows.append(("copies of whole rows", copies[0] if copies else "no unusual number"))
     answers = facts.get("answers")
     if answers is not None:
         rows += [(f"answers {state}", f"{count} of {answers['n']}") for state, count in answers["counts"].items()]
     else:
         rows.append(("abstained, unscored", "the rows have no such states"))
-    rows += [("promises", text) for text in evaluation.judged.voided]
+    rows += [("not certified", text) for text in evaluation.judged.voided]
     table = Table([Column("Check"), Column("Found", left=True)], rows)
     notes = tuple(
         note for note in evaluation.notes() if not note.startswith("read as: ") and "the largest tie holds" not in note

@@ -55,7 +55,7 @@ def glossary(text: str, used: Iterable[tuple[str, str, str]], ranked: Collection
             re.search(rf"\b{re.escape(name)}s?\b", text, re.IGNORECASE) for name in names.split("|") if len(name) > 1
         ):
             entries[names.replace("|", ", ")] = meaning
-    return Section("glossary", "What the words and numbers mean", (Terms(tuple(entries.items())),))
+    return Section("glossary", "Glossary", (Terms(tuple(entries.items())),))
 
 
 def provenance(facts: Mapping[str, Any], source: Source) -> Section:
@@ -69,4 +69,4 @@ def provenance(facts: Mapping[str, Any], source: Source) -> Section:
             entries.append((clean(name), clean(value)))
     for model, each in facts.get("models", {}).items():
         entries.append((f"rows of {clean(model)}", clean(each["fingerprint"])))
-    return Section("provenance", "Where this came from", (Terms(tuple(entries), code=True),))
+    return Section("provenance", "Source", (Terms(tuple(entries), code=True),))

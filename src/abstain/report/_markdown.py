@@ -1,20 +1,37 @@
-"""A page as Markdown: the same sections; a chart is a line that names it."""
+"""A page as Markdown: the first screen in lines, then the same sections; a chart is a line that names it."""
 
 from __future__ import annotations
 
+from functools import singledispatch
+
 from abstain._result import prose
-from abstain.report._page import Answers, Charts, Folded, Grid, Page, Part, Pictures, Prose, Section, Slider, Terms
+from abstain.report._page import (
+    Board,
+    Charts,
+    Controls,
+    Folded,
+    Grid,
+    Lead,
+    Page,
+    Part,
+    Pictures,
+    Prose,
+    Section,
+    Terms,
+)
 
 
 def as_markdown(page: Page) -> str:
     """Return the page as Markdown."""
-    head = [f"# {prose(page.title)}", prose(page.headline)]
-    return "\n\n".join([*head, *(_section(each) for each in page.sections)]) + "\n"
+    parts = [f"# {prose(page.title)}", prose(page.about), _lead(page.lead), *map(_section, page.sections)]
+    return "\n\n".join(parts) + "\n"
 
 
-def plain_text(page: Page) -> str:
-    """Return the words of a page, for those who look for some in it."""
-    return as_markdown(page)
+def _lead(lead: Lead) -> str:
+    parts = [f"**{prose(lead.headline)}** {prose(lead.status)}.", prose(lead.rule), _part(lead.board)]
+    parts.append("\n".join(f"- {prose(each.text)}" for each in lead.caveats))
+    parts.append(f"Next: `{lead.next}`" if lead.next else "")
+    return "\n\n".join(part for part in parts if part)
 
 
 def _section(section: Section) -> str:
@@ -22,41 +39,64 @@ def _section(section: Section) -> str:
     return "\n\n".join([f"## {prose(section.title)}", *(each for each in parts if each)])
 
 
+@singledispatch
 def _part(part: Part) -> str:
-    if isinstance(part, Prose):
-        mark = "> " if part.kind == "note" else ""
-        return "\n\n".join(f"{mark}{prose(line)}" for line in part.lines)
-    if isinstance(part, Answers):
-        word = [f"**{prose(part.word)}**"] if part.word else []
-        return "\n\n".join([*word, *(f"**{prose(question)}**\n\n" + "\n".join(f"- {prose(line)}" for line in lines)
-                             for question, lines in part.entries)])  # fmt: skip
-    if isinstance(part, Grid):
-        return part.table.to_markdown()
-    if isinstance(part, Charts):
-        return "\n".join(
-            f"- figure: {prose(each.title)}{f' ({prose(each.text)})' if each.text else ''}" for each in part.charts
-        )
-    if isinstance(part, Slider):
-        return _promised(part)
-    if isinstance(part, Terms):
-        mark = "`" if part.code else ""
-        return "\n".join(f"- **{prose(name)}**: {mark}{_value(value, part.code)}{mark}" for name, value in part.entries)
-    if isinstance(part, Pictures):
-        return "\n".join(f"- {prose(caption)}{f': {prose(text)}' if text else ''}" for caption, _, text in part.entries)
-    assert isinstance(part, Folded)
-    return "\n\n".join([f"### {prose(part.title)}", *(_part(each) for each in part.parts)])
+    raise TypeError(f"no part of a page: {part!r}")
 
 
-def _value(value: str, code: bool) -> str:
-    return value.replace("`", "'") if code else prose(value)
+@_part.register
+def _(part: Prose) -> str:
+    mark = "> " if part.kind == "note" else ""
+    return "\n\n".join(f"{mark}{prose(line)}" for line in part.lines)
 
 
-def _promised(slider: Slider) -> str:
-    """Return the promised thresholds, exact; the others are a table of their own."""
+@_part.register
+def _(part: Grid) -> str:
+    return part.table.to_markdown()
+
+
+@_part.register
+def _(part: Charts) -> str:
+    return "\n".join(
+        f"- figure: {prose(each.title)}{f' ({prose(each.text)})' if each.text else ''}" for each in part.charts
+    )
+
+
+@_part.register
+def _(part: Board) -> str:
+    numbers = [
+        f"- {prose(each.name)}: {prose(each.value)}{f' ({prose(each.small)})' if each.small else ''}"
+        for each in part.numbers
+        if each.value
+    ]
+    chart = "" if part.chart is None else _part(Charts((part.chart,)))
+    return "\n".join([*numbers, *([chart] if chart else [])])
+
+
+@_part.register
+def _(part: Controls) -> str:
     lines = []
-    for score in slider.data["scores"]:
-        for at, each in score["promised"].items():
+    for score in part.slider.data["scores"]:
+        for at, each in score["certified"].items():
             threshold, accepted = score["stops"][int(at)][:2]
             where = f"{prose(score['name'])} is `{threshold}` or more ({accepted} of {score['n']} rows)"
-            lines.append(f"- promised: risk at most {each['risk']:g} where {where}")
-    return "\n".join(lines) or "No threshold is promised."
+            lines.append(f"- certified: {each['label']} where {where}")
+    return "\n".join(lines) or "No threshold is certified."
+
+
+@_part.register
+def _(part: Terms) -> str:
+    mark = "`" if part.code else ""
+    values = [value.replace("`", "'") if part.code else prose(value) for _, value in part.entries]
+    named = zip(part.entries, values, strict=True)
+    return "\n".join(f"- **{prose(name)}**: {mark}{value}{mark}" for (name, _), value in named)
+
+
+@_part.register
+def _(part: Pictures) -> str:
+    return "\n".join(f"- {prose(caption)}{f': {prose(text)}' if text else ''}" for caption, _, text in part.entries)
+
+
+@_part.register
+def _(part: Folded) -> str:
+    return "\n\n".join([f"### {prose(part.title)}", *map(_part, part.parts)])

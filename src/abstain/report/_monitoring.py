@@ -1,45 +1,113 @@
-"""Sections of a monitoring: whether the promise held, by period."""
+"""Sections of a monitoring: whether the guarantee held, period by period."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain._result import Column, Estimate, Row, Table, readable
+from abstain._result import Column, Estimate, Row, Table, percent, readable
+from abstain._typing import FloatArray
 from abstain.monitoring import Monitoring, Period
-from abstain.report._page import Chart, Charts, Grid, Part, Prose, Section, Series
+from abstain.report._charts import named_intervals
+from abstain.report._lead import share
+from abstain.report._page import Board, Chart, Charts, Grid, Number, Part, Prose, Rule, Section, Series
 from abstain.report._source import Source
 
-#: The evidence is drawn on a logarithmic scale from here on.
-LEAST = 1e-3
-#: So many periods are named in the charts.
-NAMED = 4
-#: Names from so many letters on, such as dates, have more room.
-LONG = 8
-#: Evidence above this is told as that: more digits say nothing.
-PLENTY = 1e6
+if TYPE_CHECKING:
+    from abstain._result import Verdict
+
+#: Evidence is drawn on a logarithmic scale between these, and not printed with more digits above.
+LEAST, PLENTY = 1e-3, 1e6
+#: So many periods are named in the charts; names from so many letters on, such as dates, have more room.
+NAMED, LONG = 4, 8
 
 
-#: What the verdict says to answering on, in a word.
-SIGN = {"yes": "Go on: no alarm", "care": "Go on with care: a warning", "no": "Stop: the promise is broken"}
+def about(seen: Monitoring) -> str:
+    """Return how many rows were monitored."""
+    return f"{seen.n:,} rows since deployment, {seen.n_accepted:,} answered"
 
 
-def headline(seen: Monitoring) -> str:
-    """Return how many rows were watched, and whether the promise is shown to be broken."""
-    rows = f"{seen.n:,} rows since deployment, {seen.n_accepted:,} answered"
-    if not seen.promised:
-        return f"{rows} · this policy promises nothing"
-    if seen.promise_broken is None:
-        return f"{rows} · whether the promise is kept cannot be told"
-    state = "is broken" if seen.promise_broken else "is not shown to be broken"
+def contents(seen: Monitoring, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
+    """Return the risk by period with its limit and the alarm, and coverage, evidence and all tables."""
+    periods = _periods(seen) if len(seen.periods) > 1 else []
+    board = Board(periods[0] if periods else _by_group(seen), _numbers(seen))
+    words = "The guarantee is violated where the evidence reaches the alarm; it may be evaluated as often as one likes."
+    drawn = [Section("periods", "Coverage and evidence", (Charts(tuple(periods[1:])), Prose((words,))))]
+    rows = source.checks()
+    table = Table([Column("Check"), Column("Found", left=True)], rows)
+    return board, [
+        *(drawn if periods else []),
+        Section("result", "Periods and groups" if seen.by_group else "Periods", _tables(seen)),
+        *([Section("checks", "Data", (Grid(table),))] if rows else []),
+    ]
+
+
+def _numbers(seen: Monitoring) -> tuple[Number, ...]:
+    """Return the risk against its limit, the coverage against calibration, the evidence against its alarm."""
+    graded = any(one.errors is None for one in seen.periods)
+    risk = f"{seen.risk:.4g}" if graded else share(seen.risk)
+    limit = "" if seen.limit is None else f"limit {seen.limit:g}" if graded else f"limit {percent(seen.limit)}"
+    calibrated = "" if seen.calibrated is None else f"{share(seen.calibrated)} at calibration"
+    evidence = [Number("Evidence against the guarantee", _size(seen.evidence), f"alarm at {1.0 / seen.delta:.3g}")]
     return (
-        f"{rows} · the promise {state}: largest evidence so far {_size(seen.evidence)}, alarm at {1.0 / seen.delta:.3g}"
+        Number("Mean loss of answers" if graded else "Error rate of answers", risk, limit),
+        *(evidence if seen.promised else []),
+        Number("Coverage", share(seen.coverage), calibrated),
+        Number("Answered rows", f"{seen.n_accepted:,}", f"of {seen.n:,}"),
     )
 
 
-def _whole(seen: Monitoring, source: Source) -> list[Section]:
+def _by_group(seen: Monitoring) -> Chart | None:
+    """Return the risk by group, where there is one period only."""
+    rows = [(one.period, one.risk, one.risk_low, one.risk_high) for one in seen.by_group]
+    rules = () if seen.limit is None else (Rule(seen.limit, f"limit {percent(seen.limit)}"),)
+    if not rows:
+        return None
+    title = "Error rate of the answers by group, with 95 % intervals"
+    return named_intervals("groups", title, "Error rate of the answers", rows, rules=rules, shares="y")
+
+
+def _periods(seen: Monitoring) -> list[Chart]:
+    """Return risk, coverage and evidence by period: time runs to the right."""
+    lines = seen.periods
+    place = np.arange(1.0, len(lines) + 1.0)
+    span = (0.5, len(lines) + 0.5)
+    step = -(-len(lines) // (NAMED if max(len(one.period) for one in lines) < LONG else NAMED - 1))
+    labels = tuple(str(one.period) if k % step == 0 else "" for k, one in enumerate(lines))
+    axis = "Period, by its first day or number →"
+
+    def column(name: str) -> FloatArray:
+        return np.array([getattr(one, name) for one in lines], dtype=np.float64)
+
+    low, high, risk, evidence = column("risk_low"), column("risk_high"), column("risk"), column("evidence")
+    ends = np.concatenate([high, risk, [seen.limit or 0.0]])
+    top = 1.05 * float(ends[np.isfinite(ends)].max()) or 1.0
+    rules = [] if seen.limit is None else [Rule(seen.limit, f"limit {percent(seen.limit)}")]
+    known = [one.period for one in lines]
+    alarms = sorted({known.index(one.period) for one in seen.breaks if one.period in known})
+    rules += [Rule(k + 1.0, "alarm" if k == alarms[0] else "", "x") for k in alarms]
+    calibrated = () if seen.calibrated is None else (Rule(seen.calibrated, "at calibration"),)
+    drawn, alarm = np.log10(np.clip(evidence, LEAST, PLENTY)), float(np.log10(1.0 / seen.delta))
+    most = max(alarm, float(drawn.max())) + 0.5
+    beyond = f", drawn up to {PLENTY:,.0f}" if evidence.max() > PLENTY else ""
+    return [
+        Chart("risk", "Error rate of each period alone, with its 95 % interval", axis,
+              "↑ Error rate of the answers, by period, with 95 % intervals",
+              (Series("", place, risk, low, high, "dots"),), span, (0.0, top), labels=labels, shares="y",
+              rules=tuple(rules)),
+        Chart("coverage", "Coverage by period", axis, "↑ Coverage",
+              (Series("", place, column("coverage"), kind="dots"),), span, (0.0, 1.0), labels=labels, shares="y",
+              rules=calibrated),
+        Chart("evidence", f"Evidence against the guarantee{beyond}", axis, "↑ Evidence, powers of ten",
+              (Series("", place, drawn),), span, (min(-1.0, float(drawn.min())), most), labels=labels,
+              rules=(Rule(alarm, "alarm"),)),
+    ]  # fmt: skip
+
+
+def _tables(seen: Monitoring) -> tuple[Part, ...]:
     """Return tables and notes, and by group the thresholds, with the rows of groups that have none."""
     parts: list[Part] = []
     for table in seen.tables():
@@ -47,23 +115,17 @@ def _whole(seen: Monitoring, source: Source) -> list[Section]:
         if plain and seen.cost is None:
             table = replace(table, columns=[table.columns[0], replace(table.columns[1], share=True)])
         if not plain and not table.title:
-            table = _periods(table, seen.periods if table.columns[0].title == "Period" else seen.by_group)
+            table = _in_shares(table, seen.periods if table.columns[0].title == "Period" else seen.by_group)
         parts.append(Grid(table))
     if seen.by_group:
         parts.insert(1, Grid(_thresholds(seen)))
-    found = [Section("result", "Result", (*parts, Prose(tuple(seen.notes()), "note")))]
-    if source.outputs is None:
-        return found
-    rows: list[Row] = [(f"read as {part}", words) for part, words in source.outputs.understood().items()]
-    table = Table([Column("Check"), Column("Found", left=True)], [*rows, *source.unread()])
-    return [*found, Section("checks", "Data checks", (Grid(table),))]
+    return (*parts, Prose(tuple(seen.notes()), "note"))
 
 
-def _periods(table: Table, lines: Sequence[Period]) -> Table:
+def _in_shares(table: Table, lines: Sequence[Period]) -> Table:
     """Return the table of periods, or groups, with risk and coverage in per cent."""
-    lines = lines[-len(table.rows) :]
     rows: list[Row] = []
-    for row, one in zip(table.rows, lines, strict=True):
+    for row, one in zip(table.rows, lines[-len(table.rows) :], strict=True):
         drift = float(np.nanmax([0.0, one.coverage_drift, one.score_drift]))
         signs = _size(one.evidence), _size(one.change) + "!" * bool(one.signals), _size(drift)
         rows.append((row[0], row[1], one.coverage, Estimate(one.risk, one.risk_low, one.risk_high), *signs))
@@ -72,20 +134,20 @@ def _periods(table: Table, lines: Sequence[Period]) -> Table:
 
 
 def _size(value: float) -> str:
-    """Return a quantity with an alarm as people read it, without powers of ten."""
+    """Return a quantity with an alarm without powers of ten."""
     if value > PLENTY:
-        return f">{PLENTY:,.0f}"
-    return "<0.001" if 0.0 < value < 0.001 else f"{value:,.0f}" if value >= 100.0 else f"{value:.3g}"
+        return f"> {PLENTY:,.0f}"
+    return "< 0.001" if 0.0 < value < 0.001 else f"{value:,.0f}" if value >= 100.0 else f"{value:.3g}"
 
 
 def _thresholds(seen: Monitoring) -> Table:
-    """Return the threshold of each group, and what became of all rows."""
+    """Return the threshold of each group, and the outcome of all rows."""
     known = {one.period: one for one in seen.by_group}
     rows: list[Row] = []
     for name, limit in seen.thresholds.items():
         one = known.get(name)
         if one is None:
-            rows.append((name, "none: all passed on", "", ""))
+            rows.append((name, "none: all referred for review", "", ""))
         else:
             rows.append((name, readable(limit), f"{one.n:,}", f"{one.n_accepted:,}"))
     rest = seen.n - sum(one.n for one in seen.by_group)
@@ -93,47 +155,7 @@ def _thresholds(seen: Monitoring) -> Table:
     if len(lost) == 1:
         rows = [(*row[:2], f"{rest:,}", "0") if row[0] == lost[0] else row for row in rows]
     elif rest or lost:
-        rows.append(("groups without a threshold", "none: all passed on", f"{rest:,}", "0"))
+        rows.append(("groups without a threshold", "none: all referred for review", f"{rest:,}", "0"))
     rows.append(("all", "", f"{seen.n:,}", f"{seen.n_accepted:,}"))
     columns = [Column("Group", left=True), Column("Answered from"), Column("Rows"), Column("Answered")]
-    return Table(columns, rows, title="The policy, and where the rows went")
-
-
-def sections(seen: Monitoring, source: Source) -> list[Section]:
-    """Return the numbers, and risk, coverage and evidence by period."""
-    whole = _whole(seen, source)
-    if len(seen.periods) < 2:
-        return whole
-    x = np.arange(1.0, len(seen.periods) + 1.0)
-    names = ("risk_low", "risk_high", "risk", "coverage", "evidence")
-    low, high, risk, coverage, evidence = (
-        np.array([getattr(each, name) for each in seen.periods], dtype=np.float64) for name in names
-    )
-    span = (0.5, len(x) + 0.5)
-    step = -(-len(x) // (NAMED if max(len(one.period) for one in seen.periods) < LONG else NAMED - 1))
-    labels = tuple(str(each.period) if k % step == 0 else "" for k, each in enumerate(seen.periods))
-    axis = "Period, by its first day or number"
-    ends = np.concatenate([high, risk])
-    top = 1.05 * float(ends[np.isfinite(ends)].max(initial=seen.limit or 0.0)) or 1.0
-    drawn = np.log10(np.clip(evidence, LEAST, PLENTY))
-    alarm = float(np.log10(1.0 / seen.delta))
-    beyond = f", drawn up to {PLENTY:,.0f}" if evidence.max() > PLENTY else ""
-    edge, most = np.array([0.5, len(x) + 0.5]), max(alarm, float(drawn.max())) + 0.5
-    risks = [Series("", x, risk, low, high, "dots", 0)]
-    covered = [Series("", x, coverage, kind="dots", colour=2)]
-    if seen.limit is not None:
-        risks.append(Series("", edge, np.full(2, seen.limit), colour=-1))
-    if seen.calibrated is not None:
-        covered.append(Series("", edge, np.full(2, seen.calibrated), colour=-1))
-    charts = (
-        Chart("risk", "Risk of each period alone, with its 95 % interval; dashed: the promise", axis, "Risk",
-              tuple(risks), span, (0.0, top), labels=labels, shares="y"),
-        Chart("coverage", "Coverage by period; dashed: at calibration", axis, "Coverage", tuple(covered),
-              span, (0.0, 1.0), labels=labels, shares="y"),
-        Chart("evidence", f"Evidence against the promise{beyond}; dashed: the alarm", axis, "Evidence, powers of ten",
-              (Series("", edge, np.array([alarm, alarm]), colour=-1), Series("", x, drawn, colour=0)), span,
-              (min(-1.0, float(drawn.min())), most), labels=labels),
-    )  # fmt: skip
-    words = "The promise is broken where the evidence reaches the alarm; it may be looked at as often as one likes."
-    parts: tuple[Part, ...] = (Charts(charts), Prose((words,)))
-    return [Section("periods", "Period by period", parts), *whole]
+    return Table(columns, rows, title="The policy, and the outcome of the rows")

@@ -1,15 +1,18 @@
-"""The page as a value: sections of prose, tables, charts and lists, from which HTML, Markdown and JSON are written.
+"""A page as a value: the board that leads it, and sections of prose, tables, charts and lists.
 
-Each kind of result gives its sections by a function of its own; whoever writes a form knows these parts and no result.
+Each kind of result fills these in; HTML, Markdown and JSON are written from them without knowledge of any result.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from abstain._result import Table
 from abstain._typing import FloatArray
+
+if TYPE_CHECKING:
+    from abstain._result import Caveat
 
 
 @dataclass(frozen=True)
@@ -18,15 +21,6 @@ class Prose:
 
     lines: tuple[str, ...]
     kind: str = "text"
-
-
-@dataclass(frozen=True)
-class Answers:
-    """Questions, each with the sentences that answer it; ``sign``: what they say to going live; ``word``: the same."""
-
-    entries: tuple[tuple[str, tuple[str, ...]], ...]
-    sign: str = ""
-    word: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,7 +33,7 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """A line of a chart; NaN breaks it. ``low``, ``high``: its band; ``kind``: "line", "step", "dots" or "bars"."""
+    """A line of a chart; NaN breaks it. ``low``, ``high``: its band; ``kind``: "line", "step", "dots" or "ring"."""
 
     name: str
     x: FloatArray
@@ -53,9 +47,18 @@ class Series:
     score: str | None = None
 
 
+@dataclass(frozen=True)
+class Rule:
+    """A straight line across a chart with its name: a limit on the axis "y", an alarm on the axis "x"."""
+
+    at: float
+    name: str
+    axis: str = "y"
+
+
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Series in one pair of axes; ``follows``: "coverage" or "threshold", which the slider marks."""
+    """Series in one pair of axes."""
 
     name: str
     title: str
@@ -65,13 +68,15 @@ class Chart:
     x_range: tuple[float, float]
     y_range: tuple[float, float]
     text: str = ""
-    follows: str = ""
+    #: Whether the slider moves a point along the curve of the chosen score.
+    follows: bool = False
     #: Names at 1, 2, ... in place of the numbers below.
     labels: tuple[str, ...] = ()
     #: Axes whose numbers are shares, shown in per cent: "x", "y" or "xy".
     shares: str = ""
     #: Whether these names stand below each other, each above its value, and values run from left to right.
     sideways: bool = False
+    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,38 @@ class Charts:
     charts: tuple[Chart, ...]
 
 
+@dataclass(frozen=True)
+class Number:
+    """A number with its name and, in small print, its interval or what it is compared with."""
+
+    name: str
+    value: str
+    small: str = ""
+    #: The output of the slider that shows it, if one does.
+    key: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Slider:
-    """Thresholds to slide over, and what is shown of each; ``data`` is what the script reads."""
+    """Thresholds to slide over; ``data`` is what the script reads."""
 
     data: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """A chart with the numbers beside it, and the slider of thresholds under it."""
+
+    chart: Chart | None = None
+    numbers: tuple[Number, ...] = ()
+    slider: Slider | None = None
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What else the slider of the page offers: the score, certified points, costs, and the policy as text."""
+
+    slider: Slider
 
 
 @dataclass(frozen=True)
@@ -98,7 +130,7 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """Captions with a picture (data URI) or a text each, either may be empty."""
+    """Captions with an image (data URI) or a text each, either may be empty."""
 
     entries: tuple[tuple[str, str, str], ...]
 
@@ -111,16 +143,31 @@ class Folded:
     parts: tuple[Part, ...]
 
 
-Part: TypeAlias = Prose | Answers | Grid | Charts | Slider | Terms | Pictures | Folded
+Part: TypeAlias = Prose | Grid | Charts | Board | Controls | Terms | Pictures | Folded
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its parts."""
+    """A heading with its parts, opened on demand."""
 
     name: str
     title: str
     parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lead:
+    """The first screen: the answer in a sentence, its status, the rule to follow, the board, and caveats."""
+
+    headline: str
+    #: "good", "care", "bad" or "open", which colours the status.
+    tone: str
+    status: str
+    rule: str
+    board: Board
+    caveats: tuple[Caveat, ...] = ()
+    #: The command that goes on.
+    next: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,6 +175,8 @@ class Page:
     """Everything that a report says."""
 
     title: str
-    headline: str
+    #: How many rows, and what else names the data in one line.
+    about: str
+    lead: Lead
     sections: tuple[Section, ...]
     facts: dict[str, Any] = field(default_factory=dict)

@@ -13,12 +13,11 @@ import numpy as np
 from abstain._result import Column, Row, Table, clean, percent
 from abstain._typing import FloatArray
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import Evaluation
 from abstain.outputs import Outputs
 from abstain.report._page import Grid, Part, Pictures
 from abstain.report._source import Source
 
-#: How files of pictures begin; and bytes of one that a page takes in.
+#: How files of images begin; and bytes of one that a page takes in.
 _STARTS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 LARGEST = 400_000
 #: Failures that are listed.
@@ -37,7 +36,7 @@ def failures(name: str, loss: FloatArray, score: FloatArray, curve: RiskCoverage
     columns = {"true": outputs.labels, "said": _said(outputs)} if outputs is not None and same else {}
     spoken = {word: column for word, column in columns.items() if column is not None}
     heads += [Column(word, left=True) for word in spoken]
-    pictures, texts = [], digits_of(score[wrong])
+    images, texts = [], digits_of(score[wrong])
     for row in map(int, wrong):
         called = source.name(row) if same else f"row {row + 1}"
         at = int(np.searchsorted(-curve.threshold, -score[row], side="left"))
@@ -46,7 +45,7 @@ def failures(name: str, loss: FloatArray, score: FloatArray, curve: RiskCoverage
         image, text = (source.of_row(kind, row) if same or outputs is None else None for kind in ("images", "texts"))
         if image is not None or text is not None:
             said = f"{called}: {', said '.join(words)}" if words else called
-            pictures.append((said, "" if image is None else uri(image), "" if text is None else clean(text)))
+            images.append((said, "" if image is None else uri(image), "" if text is None else clean(text)))
     ties = int(np.sum(loss[score == score[wrong[-1]]] > 0.0))
     listed = int(np.sum(score[wrong] == score[wrong[-1]]))
     notes = ["Answered from coverage: who answers so many cases answers this one wrongly."]
@@ -55,7 +54,7 @@ def failures(name: str, loss: FloatArray, score: FloatArray, curve: RiskCoverage
             f"{ties} failures share the last score of this list; those that come first in the file are listed."
         )
     table = Table(heads, rows, notes=notes, ranks=0)
-    return [Grid(table), *([Pictures(tuple(pictures))] if pictures else [])]
+    return [Grid(table), *([Pictures(tuple(images))] if images else [])]
 
 
 def digits_of(values: FloatArray) -> dict[float, str]:
@@ -87,32 +86,20 @@ def _class(outputs: Any, column: Any, row: int) -> str:
     return str(names[value]) if known else str(value)
 
 
-def duplicates(evaluation: Evaluation, source: Source) -> list[Row]:
-    """Return what is known of rows that occur more than once: by their names, and by all that they hold."""
-    rows: list[Row] = []
-    ids = None if source.outputs is None else source.outputs.ids
-    if ids is not None:
-        repeated = len(ids) - len(np.unique(np.asarray(ids)))
-        rows.append(("repeated identifiers", f"{repeated} of {len(ids)}"))
-    said = evaluation.judged.copies
-    rows.append(("copies of whole rows", said[0] if said else "none that stand out"))
-    return rows
-
-
 def uri(image: Any) -> str:
-    """Return a picture as a data URI: the bytes of a file as they are, anything else as PNG."""
+    """Return a image as a data URI: the bytes of a file as they are, anything else as PNG."""
     if not isinstance(image, bytes):
         return png(image)
     kind = next((kind for start, kind in _STARTS.items() if image.startswith(start)), None)
     if kind is None:
-        raise ValueError(f"a picture is neither PNG, JPEG, GIF nor WebP; it begins with {image[:8]!r}")
+        raise ValueError(f"a image is neither PNG, JPEG, GIF nor WebP; it begins with {image[:8]!r}")
     if len(image) > LARGEST:
-        raise ValueError(f"a picture has {len(image):,} bytes; a page takes up to {LARGEST:,}: give smaller ones")
+        raise ValueError(f"a image has {len(image):,} bytes; a page takes up to {LARGEST:,}: give smaller ones")
     return f"data:image/{kind};base64,{base64.b64encode(image).decode('ascii')}"
 
 
 def png(image: Any) -> str:
-    """Return a picture of bytes, or of fractions, grey or in colours, as a data URI."""
+    """Return a image of bytes, or of fractions, grey or in colours, as a data URI."""
     pixels = np.asarray(image)
     if np.issubdtype(pixels.dtype, np.floating):
         top = float(np.nanmax(pixels)) if pixels.size else 1.0

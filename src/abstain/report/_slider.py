@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,39 +18,69 @@ from abstain._typing import FloatArray, IntArray
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import rows_of
 from abstain.inference import clopper_pearson, risk_band
+from abstain.report._page import Slider
 from abstain.report._source import Source, today
 from abstain.thresholds import Promise
 
 #: Thresholds of one score to choose from: this many at even steps of coverage, and so many in geometric steps.
 EVEN, GEOMETRIC = 400, 100
-#: What an exported policy says of a threshold that was taken from the slider.
-BY_EYE = "chosen by eye, no promise"
-#: What an exported policy says of a threshold that is promised.
-POINT = "a promised point of a report"
-#: What is said of a stop that is not promised, and of a group that a policy rejects.
-UNPROMISED = (
-    "Chosen by eye, no promise: nothing was certified for this threshold. The interval is that of one threshold "
-    "fixed before the data were seen."
-)
-REJECTED = "The policy rejects every case of this group. What is shown is measured on these rows: by eye, no promise."
+#: What an exported policy says of a threshold that was taken from the slider, and of a certified one.
+BY_EYE = "chosen by eye, not certified"
+CERTIFIED = "a certified point of a report"
+#: What is said of a threshold that is not certified, and of a group that a policy rejects.
+UNCERTIFIED = "Chosen by eye, not certified. The interval is that of a threshold fixed in advance."
+REJECTED = "The policy rejects this group: measured on these rows, not certified."
 _PLACES = {"threshold": "@T@", "n_accepted": "@K@", "coverage": "@C@", "objective": "@O@", "guarantee": "@G@"}
 
 
-def rail(
-    name: str, curve: RiskCoverageCurve, level: float, source: Source, *, exact: bool, dependent: bool = False,
-    promises: tuple[Promise, ...] = (), extra: tuple[float, ...] = (), saved: bool = True, rejected: bool = False,
-    but: Mapping[float, str] = MappingProxyType({}),
-) -> dict[str, Any]:  # fmt: skip
-    """Return one score to slide over: stops of falling threshold, those that are promised, and the policy's text.
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A curve with what is known of its points: of a score on all rows, or of a group.
+
+    ``exact``: whether intervals are those of counts; ``starts``: thresholds that the slider has, the first of them its
+    beginning; ``rejected``: whether a policy answers nothing here; ``but``: what limits a certified risk.
+    """
+
+    curve: RiskCoverageCurve
+    certified: tuple[Promise, ...] = ()
+    exact: bool = False
+    independent: bool = True
+    starts: tuple[float, ...] = ()
+    rejected: bool = False
+    but: Mapping[float, str] = field(default_factory=dict)
+
+    @property
+    def attained(self) -> list[Promise]:
+        """What was certified, the smallest risk first."""
+        return sorted((each for each in self.certified if each.attained), key=lambda each: each.risk)
+
+
+def slider_of(
+    measured: Mapping[str, Measured], level: float, source: Source, *, of: str = "Score", refused: str = ""
+) -> Slider | None:
+    """Return the slider over the thresholds of scores, or groups; None where no score has a threshold.
+
+    ``refused``: why no policy can be saved here.
+    """
+    scores = [_score(name, each, level, source, saved=not refused) for name, each in measured.items()]
+    scores = [each for each in scores if each["stops"]]
+    if not scores:
+        return None
+    binary = all(each.curve.blocks.binary for each in measured.values())
+    refused = refused or "No policy can be made of this score here."
+    return Slider({"level": level, "scores": scores, "cost": source.cost, "of": of, "binary": binary,
+                   "by_eye": json.dumps(BY_EYE), "refused": refused})  # fmt: skip
+
+
+def _score(name: str, measured: Measured, level: float, source: Source, *, saved: bool) -> dict[str, Any]:
+    """Return one score to slide over: stops of falling threshold, those that are certified, and the policy's text.
 
     A stop is [threshold, accepted rows, their weight, their loss, lower end, upper end]; ends may be null. The slider
-    begins at the first of ``extra``, else where the upper end is least, of none at all rows. ``saved``: whether one
-    stop makes a policy; ``rejected``: whether the policy of all groups rejects every row of this one;
-    ``but``: what else is to be said where a risk is promised.
+    begins where the upper end is least if nothing else is wanted, or at all rows.
     """
-    kept = [each for each in promises if each.attained]
+    curve, kept, extra = measured.curve, measured.attained, measured.starts
     places = places_of(curve, [*(each.threshold for each in kept), *extra])
-    low, high = _ends(curve, places, level, exact, dependent)
+    low, high = interval(measured, places, level)
     blocks = curve.blocks
     weight, loss = blocks.cumulative_weight[places], blocks.cumulative_loss[places]
     counts = curve.n_accepted[places]
@@ -59,39 +88,51 @@ def rail(
         [repr(float(curve.threshold[j])), int(k), _plain(w), _plain(total), _rounded(a), _rounded(b)]
         for j, k, w, total, a, b in zip(places, counts, weight, loss, low, high, strict=True)
     ]
-    where = {value: int(np.searchsorted(places, _place(curve, value)))
-             for value in (*(each.threshold for each in kept), *extra) if np.isfinite(value)}  # fmt: skip
+    wanted = [value for value in (*(each.threshold for each in kept), *extra) if np.isfinite(value)]
+    where = {value: int(np.searchsorted(places, _place(curve, value))) for value in wanted}
     for each in kept:  # its threshold may lie below the least score that it accepts here
         stops[where[each.threshold]][0] = repr(each.threshold)
-    promised: dict[int, dict[str, Any]] = {}
-    for each in sorted(kept, key=lambda one: -one.risk):
-        objective, guarantee = each.chosen()
-        promised[where[each.threshold]] = {
-            "risk": each.risk, "objective": _canonical(objective), "guarantee": _canonical(guarantee),
-            "note": json.dumps(f"{POINT}. {but[each.risk]}" if each.risk in but else POINT),
-            "said": " ".join([_said(each, guarantee), *([but[each.risk]] if each.risk in but else [])]),
-        }  # fmt: skip
+    certified = {where[each.threshold]: _certified(each, measured) for each in reversed(kept)}
     begin = where.get(extra[0]) if extra else None
     if begin is None and stops:
-        begin = len(stops) - 1 if not np.isfinite(high).any() else int(np.flatnonzero(high == np.nanmin(high))[-1])
+        begin = int(np.flatnonzero(high == np.nanmin(high))[-1]) if np.isfinite(high).any() else len(stops) - 1
     known = np.append(curve.threshold, -np.inf)
+    shown = [
+        readable(float(stop[0]), float(known[j + 1]), float(known[j])) for stop, j in zip(stops, places, strict=True)
+    ]
+    title = clean(name)
     return {
-        "name": clean(name), "start": begin, "n": blocks.n, "total": _plain(blocks.total_weight), "exact": exact,
+        "name": title,
+        "title": title if source.groups is None else "score",
+        "label": f"{title}: rejected" if measured.rejected else title,
+        "start": begin,
+        "n": blocks.n,
+        "total": _plain(blocks.total_weight),
+        "exact": measured.exact,
         "stops": stops,
-        "readable": [readable(float(stop[0]), float(known[j + 1]), float(known[j]))
-                     for stop, j in zip(stops, places, strict=True)],
-        "promised": {str(k): entry for k, entry in sorted(promised.items())},
+        "readable": shown,
+        "certified": {str(k): entry for k, entry in sorted(certified.items())},
         "policy": _template(name, curve, source) if saved else None,
-        "label": f"{clean(name)}: rejected" if rejected else clean(name),
-        "said": REJECTED if rejected else UNPROMISED,
-    }  # fmt: skip
+        "status": REJECTED if measured.rejected else UNCERTIFIED,
+    }
 
 
-def _said(each: Promise, guarantee: Mapping[str, Any] | None) -> str:
-    """Return what is promised at a stop, and how sure it is."""
-    sure = "" if guarantee is None else f", {percent(1.0 - guarantee['delta'])} sure"
-    more = f" of all {each.tried} promises that were tried at once" * (each.tried > 1)
-    return f"Promised: a risk of at most {percent(each.risk)}{sure}{more}."
+def _certified(each: Promise, measured: Measured) -> dict[str, str]:
+    """Return what a page says and saves of a certified threshold."""
+    objective, guarantee = each.chosen()
+    but = measured.but.get(each.risk, "")
+    what = f"error rate at most {percent(each.risk)}" if measured.curve.blocks.binary else f"risk at most {each.risk:g}"
+    delta = None if guarantee is None else guarantee["delta"]
+    confidence = "" if delta is None else f", with {percent(1.0 - delta)} confidence"
+    together = f" for all {each.tried} levels tested" * (each.tried > 1)
+    return {
+        "label": what,
+        "objective": _canonical(objective),
+        "guarantee": _canonical(guarantee),
+        "note": json.dumps(f"{CERTIFIED}. {but}" if but else CERTIFIED),
+        "status": f"Certified: {what}{confidence}{together}.",
+        "but": but,
+    }
 
 
 def places_of(curve: RiskCoverageCurve, wanted: list[float]) -> IntArray:
@@ -113,22 +154,26 @@ def _place(curve: RiskCoverageCurve, threshold: float) -> int:
     return max(0, int(np.searchsorted(-curve.threshold, -threshold, side="right")) - 1)
 
 
-def _ends(
-    curve: RiskCoverageCurve, places: IntArray, level: float, exact: bool, dependent: bool
-) -> tuple[FloatArray, FloatArray]:
+def interval(measured: Measured, places: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
     """Return the interval of the risk at each stop: exact for counts, else from influence functions."""
+    curve = measured.curve
     nothing = np.full(len(places), np.nan)
-    if exact:
+    if measured.exact:
         errors, accepted = np.cumsum(curve.blocks.loss)[places], curve.n_accepted[places]
-        ends = [clopper_pearson(round(float(k)), int(n), level) for k, n in zip(errors, accepted, strict=True)]
-        found = np.array(ends, dtype=np.float64).reshape(-1, 2)
-        return found[:, 0], found[:, 1]
+        return clopper_pearsons(errors, accepted, level)
     rows = rows_of(curve.blocks)
-    if rows is None or dependent or len(rows[0]) < 2:
+    if rows is None or not measured.independent or len(rows[0]) < 2:
         return nothing, nothing
     loss, score, weight = rows
     band = risk_band(loss, score, level=level, sample_weight=weight)
     return band.low[places], band.high[places]
+
+
+def clopper_pearsons(errors: Any, counts: Any, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the exact interval of each share."""
+    ends = [clopper_pearson(round(float(k)), int(n), level) for k, n in zip(errors, counts, strict=True)]
+    found = np.array(ends, dtype=np.float64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
 
 
 def _template(name: str, curve: RiskCoverageCurve, source: Source) -> str | None:

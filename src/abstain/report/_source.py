@@ -1,4 +1,4 @@
-"""What a caller knows beside the result: the outputs, the files they came from, the command, costs, pictures."""
+"""What a caller knows beyond the result: the outputs, the files they came from, the command, costs, images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._result import clean
+from abstain._result import Row, Verdict, clean
 from abstain.outputs import Outputs
 
 #: So many columns that were not read are named.
@@ -21,7 +21,7 @@ NAMED = 12
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a page is told beside its result.
+    """What a page is given in addition to its result.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Source:
     cost : (float, float), optional
         Costs of an error and of a review, for the slider.
     images : array of shape (n, height, width[, 3]) of bytes or fractions, or a function of a row, optional
-        Shown beside the most confident failures; a function may give the bytes of a PNG, JPEG, GIF or WebP file.
+        Shown with the most confident errors; a function may give the bytes of a PNG, JPEG, GIF or WebP file.
     texts : sequence of str, or a function of a row, optional
         The same as text.
     policies : mapping of score to dict
@@ -46,9 +46,11 @@ class Source:
     dependent : bool
         Whether these rows belong together in clusters, so that intervals of single rows do not hold.
     gains : sequence of dict
-        Of a joint evaluation: gains of a second score beside those of noise, as the command computes them.
+        Of a joint evaluation: gains of a second score next to those of noise, as the command computes them.
     words : function of str
         How a page says what the library calls by its arguments, such as options of the command.
+    verdict : Verdict, optional
+        That of the result, with what only the caller knows, such as columns that were not read and commands.
     told : mapping of mappings
         Fields of facts, by what these are about, that only the caller knows: ``{"no threshold": {"how": command}}``.
     """
@@ -66,6 +68,7 @@ class Source:
     dependent: bool = False
     gains: Sequence[Mapping[str, Any]] = ()
     words: Callable[[str], str] | None = None
+    verdict: Verdict | None = None
     told: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def name(self, row: int) -> str:
@@ -73,15 +76,20 @@ class Source:
         ids = None if self.outputs is None else self.outputs.ids
         return f"row {row + 1}" if ids is None else str(np.asarray(ids)[row])
 
-    def unread(self) -> list[tuple[str, str]]:
-        """Return a line of checks on the columns that were not read, none where all were."""
-        reading = None if self.outputs is None else self.outputs.reading
-        names = () if reading is None else reading.unused
+    def checks(self, score: str = "") -> list[Row]:
+        """Return how the columns were read, which were not, and how many identifiers occur more than once."""
+        if self.outputs is None:
+            return []
+        rows: list[Row] = [(f"read as {part}", words) for part, words in self.outputs.understood(score).items()]
+        if self.outputs.ids is not None:
+            ids = np.asarray(self.outputs.ids)
+            rows.append(("repeated identifiers", f"{len(ids) - len(np.unique(ids))} of {len(ids)}"))
+        names = () if self.outputs.reading is None else self.outputs.reading.unused
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        return [("columns not read", ", ".join(map(clean, names[:NAMED])) + more)] if names else []
+        return [*rows, ("columns not read", ", ".join(map(clean, names[:NAMED])) + more)] if names else rows
 
     def of_row(self, kind: str, row: int) -> Any:
-        """Return the picture or text of a row, None where there is none."""
+        """Return the image or text of a row, None where there is none."""
         given = getattr(self, kind)
         if given is None:
             return None

@@ -1,18 +1,21 @@
-"""Sections of a threshold: what was chosen, the slider and curves of the rows that it was chosen on."""
+"""Sections of a threshold: its curve and slider, what was chosen, and the rows that it was chosen on."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain._result import Column, Row, Table, percent
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.report._curves import measured
-from abstain.report._page import Folded, Grid, Part, Prose, Section
+from abstain.report._charts import ROWS, named_intervals
+from abstain.report._curves import curves_section, leading, levels_section
+from abstain.report._lead import slider_numbers
+from abstain.report._page import Board, Controls, Folded, Grid, Part, Prose, Rule, Section
 from abstain.report._rows import failures
+from abstain.report._slider import Measured, slider_of
 from abstain.report._source import Source
 from abstain.thresholds import (
     CertifiedThreshold,
@@ -23,74 +26,124 @@ from abstain.thresholds import (
     each_errs,
 )
 
-#: Groups with a line, and groups to slide over.
-DRAWN, MOST = 7, 40
+if TYPE_CHECKING:
+    from abstain._result import Verdict
+
+#: Groups to slide over.
+MOST = 40
+#: Why no policy is saved from the slider of one group.
+WHOLE = "The policy holds the thresholds of all groups: abstain threshold --groups -o FILE"
 
 
-def headline(found: Any) -> str:
-    """Return what was asked for, of how many rows."""
-    grouped = isinstance(found, GroupThresholds)
-    one = next(iter(found.groups.values())) if grouped else found
-    n = found.calibration["n"]
-    many = f"{n:,} rows in {len(found.groups)} groups" if grouped else f"{n:,} rows"
-    shares = ("risk", "coverage", "capacity")
-    said = {name: percent(value) if name in shares and isinstance(value, float) else value
-            for name, value in one.objective.items() if name != "delta"}  # fmt: skip
-    asked = ", ".join(f"{name} {value}" for name, value in said.items())
-    delta = found.delta if grouped else getattr(one, "delta", None)
-    sure = "no promise" if delta is None else f"{percent(1.0 - delta)} sure"
-    together = "" if not grouped else " in each" if delta is None or found.multiplicity == "each" else " of all at once"
-    return f"{many} · asked for: {asked}{' in each group' * grouped} · {sure}{together * (delta is not None)}"
-
-
-def sections(found: Any, source: Source) -> list[Section]:
-    """Return what was chosen, then what its rows show, where they are given."""
-    chosen = Section(
-        "result", "What was chosen" if _any(found) else "What was asked for, and why not", _chosen(found, source)
-    )
-    if source.loss is None or source.confidence is None:
-        return [chosen]
+def about(found: EmpiricalThreshold | CertifiedThreshold | GroupThresholds) -> str:
+    """Return how many rows it was chosen on."""
     if isinstance(found, GroupThresholds):
-        return [chosen, *_by_group(found, source)]
+        return f"{found.calibration['n']:,} rows in {len(found.groups)} groups"
+    return f"{found.calibration['n']:,} rows · error rate {percent(found.full_risk)} without abstention"
+
+
+def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
+    """Return the curve with its slider where the rows are given, and the sections."""
+    if isinstance(found, GroupThresholds):
+        return _of_groups(found, source)
+    chosen = Section("chosen", "What was chosen", _chosen(found, source))
+    if source.loss is None or source.confidence is None:
+        return Board(), [chosen]
     name = next(iter(source.policies), "confidence")
     loss, score = (np.asarray(each, dtype=np.float64) for each in (source.loss, source.confidence))
+    measured = {name: _measured(found, loss, score, source)}
+    curve = measured[name].curve
+    blocks = curve.blocks
+    slider = slider_of(measured, found.level, source)
+    board = Board(leading(measured, found.level, verdict.limit), slider=slider)
+    if slider is not None:
+        board = replace(board, numbers=slider_numbers(slider.data))
+    wrong = failures(name, loss, np.where(np.isnan(score), -np.inf, score), curve, source) if blocks.binary else []
+    last = [Section("failures", "Most confident errors", tuple(wrong))] if wrong else []
+    return board, [
+        *levels_section(verdict, measured, slider),
+        curves_section(measured, found.level),
+        chosen,
+        *last,
+        Section("checks", "Data", _checks(name, blocks, source)),
+    ]
+
+
+def _measured(found: Any, loss: Any, score: Any, source: Source, *, tried: int = 1) -> Measured:
+    """Return the curve of the rows that a threshold was chosen on; ``tried``: certificates of which it is one."""
     blocks = TieBlocks.from_samples(loss, score, nan_policy="reject", keep_samples=True)
     curve = RiskCoverageCurve(blocks)
-    exact = blocks.binary and not source.dependent
-    promises = _promised(found) or certified_instead(found, curve)
-    stops = (found.threshold,) if found.attainable else tuple(each.threshold for each in promises[:1])
-    risks = ", ".join(percent(each.risk) for each in promises)
-    said = [f"{'Rings' if len(promises) > 1 else 'Ring'}: certified, for a risk of at most {risks}."] * bool(promises)
-    but = {} if found.attainable else {
-        (name, each.risk): f"By a second certificate, at fixed ranks: {each_errs(each.delta)}." for each in promises
-    }  # fmt: skip
-    shown = measured({name: curve}, {name: promises}, found.level, {name: exact}, not source.dependent, source,
-                     {name: stops}, said, but=but)  # fmt: skip
-    wrong = failures(name, loss, np.where(np.isnan(score), -np.inf, score), curve, source) if blocks.binary else []
-    last = [Section("failures", "The most confident failures", tuple(wrong))] if wrong else []
-    return [chosen, *shown, *last, Section("checks", "Data checks", _checks(name, blocks, source))]
+    certified = tuple(replace(each, tried=tried) for each in _certified(found))
+    but = {}
+    if not certified and not found.attainable and tried == 1:
+        certified = certified_instead(found, curve)
+        but = {each.risk: f"By a second certificate, at fixed ranks: {each_errs(each.delta)}." for each in certified}
+    starts = (found.threshold,) if found.attainable else tuple(each.threshold for each in certified[:1])
+    return Measured(curve, certified, blocks.binary and not source.dependent, not source.dependent, starts, but=but)
 
 
-def _any(found: Any) -> bool:
-    """Whether anything was chosen."""
-    return any(one.attainable for one in (found.groups.values() if isinstance(found, GroupThresholds) else [found]))
+def _certified(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[Promise, ...]:
+    """Return the guarantee of a threshold, if it has one, as the slider marks it."""
+    if not isinstance(found, CertifiedThreshold) or not found.attainable:
+        return ()
+    return (Promise(found.risk_limit, found.delta, True, found.threshold, found.coverage, lambda: found),)
+
+
+def _of_groups(found: GroupThresholds, source: Source) -> tuple[Board, list[Section]]:
+    """Return the error rate of each group at its threshold, and each group by itself to slide over."""
+    rows = [(name, one.risk, *one.risk_interval) for name, one in found.groups.items() if one.attainable]
+    rows.sort(key=lambda each: -each[1])
+    limit = next((one.risk_limit for one in found.groups.values() if isinstance(one, CertifiedThreshold)), None)
+    rules = () if limit is None else (Rule(limit, f"limit {percent(limit)}"),)
+    more = f", the worst {ROWS} of {len(rows)}" if len(rows) > ROWS else ""
+    title = f"Error rate of the answers in each group{more}, with intervals"
+    chart = named_intervals("groups", title, "Error rate of the answers", rows, rules=rules, shares="y")
+    chosen = Section("chosen", "Thresholds of the groups", _chosen(found, source))
+    board = Board(chart if rows else None)
+    if source.loss is None or source.confidence is None or source.groups is None:
+        return board, [chosen]
+    loss, score = (np.asarray(each, dtype=np.float64) for each in (source.loss, source.confidence))
+    column = np.asarray(source.groups).astype(str)
+    tried = len(found.groups) if found.multiplicity == "all" else 1
+    order = sorted(found.groups, key=lambda name: (not found.groups[name].attainable, -_worst(found.groups[name])))
+    measured: dict[str, Measured] = {}
+    for name in order[:MOST]:
+        mine = column == name
+        if mine.any():
+            one = found.groups[name]
+            found_here = _measured(one, loss[mine], score[mine], source, tried=tried)
+            measured[name] = replace(found_here, rejected=not one.attainable)
+    level = next(iter(found.groups.values())).level
+    slider = slider_of(measured, level, source, of="Group", refused=WHOLE)
+    if slider is None:
+        return board, [chosen]
+    explored = Board(leading(measured, level, limit), slider_numbers(slider.data), slider)
+    rest = len(found.groups) - len(measured)
+    said = (Prose((f"{rest} more groups are in the table only.",)),) if rest else ()
+    return board, [chosen, Section("explore", "Each group by itself", (Controls(slider), explored, *said))]
+
+
+def _worst(one: EmpiricalThreshold | CertifiedThreshold) -> float:
+    """Return by what groups are ordered, the worst first: the lowest risk that its rows leave open."""
+    low = one.risk_interval[0] if one.attainable else one.full_risk
+    return low if low == low else one.risk
 
 
 def _chosen(found: Any, source: Source) -> tuple[Part, ...]:
-    """Return tables and notes; those of groups without a threshold are to be opened, and alike ones are said once."""
+    """Return tables and notes; those of groups without a threshold are to be opened."""
     tables = list(found.tables())
     if source.loss is not None and set(np.unique(source.loss)) <= {0.0, 1.0}:
         tables = [_in_shares(table) for table in tables]
     notes = tuple(found.notes())
     if not isinstance(found, GroupThresholds):
         return (*map(Grid, tables), *([Prose(notes, "note")] if notes else []))
-    lost = [name for name, one in found.groups.items() if not one.attainable]
-    promised = tuple(note for note in notes if note.startswith("promise: "))
-    more = tuple(note for note in notes if note not in promised)
-    parts: list[Part] = [Grid(tables[0]), *([Prose(promised, "note")] if promised else [])]
+    lost = sum(not one.attainable for one in found.groups.values())
+    guaranteed = tuple(note for note in notes if note.startswith(("promise: ", "guarantee: ")))
+    more = tuple(note for note in notes if note not in guaranteed)
+    parts: list[Part] = [Grid(tables[0]), *([Prose(guaranteed, "note")] if guaranteed else [])]
     if lost:
-        parts.append(Folded(f"What the rows of groups without a threshold do certify ({len(lost)})",
-                            (*map(Grid, tables[1:]), Prose(more))))  # fmt: skip
+        rest: tuple[Part, ...] = (*map(Grid, tables[1:]), Prose(more))
+        parts.append(Folded(f"What the rows of groups without a threshold do certify ({lost})", rest))
     return tuple(parts)
 
 
@@ -102,63 +155,13 @@ def _in_shares(table: Table) -> Table:
     return replace(table, columns=[replace(each, share=each.title in names) for each in table.columns])
 
 
-def _promised(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[Promise, ...]:
-    """Return the promise of a threshold, if it has one, as the slider marks it."""
-    if not isinstance(found, CertifiedThreshold) or not found.attainable:
-        return ()
-    return (Promise(found.risk_limit, found.delta, True, found.threshold, found.coverage, lambda: found),)
-
-
-def _by_group(found: GroupThresholds, source: Source) -> list[Section]:
-    """Return slider and curves of each group by itself: none of them stands for a policy of all."""
-    if source.groups is None:
-        return []
-    loss, score = (np.asarray(each, dtype=np.float64) for each in (source.loss, source.confidence))
-    column = np.asarray(source.groups).astype(str)
-    rejected = {name for name, one in found.groups.items() if not one.attainable}
-    order = sorted(found.groups, key=lambda name: (name in rejected, -_worst(found.groups[name])))
-    curves: dict[str, RiskCoverageCurve] = {}
-    for name in order[:MOST]:
-        mine = column == name
-        if mine.any():
-            blocks = TieBlocks.from_samples(loss[mine], score[mine], nan_policy="reject", keep_samples=True)
-            curves[name] = RiskCoverageCurve(blocks)
-    each = {name: found.groups[name] for name in curves}
-    tried = len(found.groups) if found.multiplicity == "all" else 1
-    promises = {name: tuple(replace(one, tried=tried) for one in _promised(chosen)) for name, chosen in each.items()}
-    stops = {name: (one.threshold,) if one.attainable else () for name, one in each.items()}
-    exact = {name: curve.blocks.binary and not source.dependent for name, curve in curves.items()}
-    more = len(found.groups) - len(curves)
-    said = [f"The first {DRAWN} groups are drawn: those with a threshold, of highest risk first, then those that the "
-            "policy rejects."] if len(curves) > DRAWN else []  # fmt: skip
-    said += [f"{more} more groups are in the table only."] if more else []
-    said.append("Ring: the threshold of a group. The policy holds all of them, and rejects what has none.")
-    level = next(iter(each.values())).level
-    return measured(curves, promises, level, exact, not source.dependent, source, stops, said, "Group", DRAWN,
-                    rejected)  # fmt: skip
-
-
-def _worst(one: EmpiricalThreshold | CertifiedThreshold) -> float:
-    """Return by what groups are ordered, the worst first: the least risk that its rows leave open."""
-    low = one.risk_interval[0] if one.attainable else one.full_risk
-    return low if low == low else one.risk
-
-
 def _checks(name: str, blocks: TieBlocks, source: Source) -> tuple[Part, ...]:
-    rows: list[Row] = []
-    if source.outputs is not None:
-        computed = (source.policies or {}).get(name, {}).keys() & {"logits", "probabilities"}
-        read = source.outputs.understood(name if computed else "")
-        rows += [(f"read as {part}", words) for part, words in read.items()]
-        if source.outputs.ids is not None:
-            ids = np.asarray(source.outputs.ids)
-            rows.append(("repeated identifiers", f"{len(ids) - len(np.unique(ids))} of {len(ids)}"))
-        states = source.outputs.states
-        if states is not None:
-            rows += [(f"answers {state}", f"{count} of {states.n}") for state, count in states.counts.items()]
-    rows += source.unread()
+    computed = (source.policies or {}).get(name, {}).keys() & {"logits", "probabilities"}
+    rows: list[Row] = source.checks(name if computed else "")
+    if source.outputs is not None and (states := source.outputs.states) is not None:
+        rows += [(f"answers {state}", f"{count} of {states.n}") for state, count in states.counts.items()]
     rows.append((f"{name}: without a score", f"{blocks.n_rejected} of {blocks.n}"))
     ties = f"{percent(blocks.distinct_share)} of the values are distinct; the largest tie holds "
     rows.append((f"{name}: ties", f"{ties}{blocks.largest_tie} of {blocks.n} rows"))
-    note = "These are the rows on which the threshold was chosen; what it does on others, 'abstain audit' says."
+    note = "The threshold was chosen on these rows; 'abstain audit' says what it does on others."
     return Grid(Table([Column("Check"), Column("Found", left=True)], rows)), Prose((note,))

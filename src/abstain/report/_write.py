@@ -15,7 +15,7 @@ from abstain._result import Result, Table, json_text, plain
 from abstain.report._build import build
 from abstain.report._html import as_html
 from abstain.report._markdown import as_markdown
-from abstain.report._page import Answers, Page
+from abstain.report._page import Page
 from abstain.report._source import Source
 
 #: Endings of files, and what writes them.
@@ -36,16 +36,12 @@ def write(result: Result, path: str | os.PathLike[str], title: str | None = None
 
 
 def as_json(page: Page) -> str:
-    """Return the page as JSON: the verdict, the sections with the numbers of tables and charts, and the result."""
-    box = [{"sign": part.sign, "words": part.word} for part in page.sections[0].parts if isinstance(part, Answers)]
-    verdict = {
-        question: list(lines) for part in page.sections[0].parts for question, lines in getattr(part, "entries", ())
-    }
+    """Return the page as JSON: the first screen, the sections with the numbers of tables and charts, and the result."""
     sections = [{"name": each.name, "title": each.title, "parts": [_value(part) for part in each.parts]}
-                for each in page.sections[1:]]  # fmt: skip
-    whole = {"title": page.title, "headline": page.headline, "box": box[0] if box else None, "verdict": verdict,
-             "sections": sections}  # fmt: skip
-    return json_text(plain({**whole, "result": page.facts})) + "\n"
+                for each in page.sections]  # fmt: skip
+    lead = {each.name: _value(getattr(page.lead, each.name)) for each in fields(page.lead)}
+    whole = {"title": page.title, "about": page.about, "lead": lead, "sections": sections, "result": page.facts}
+    return json_text(plain(whole)) + "\n"
 
 
 def _value(part: Any) -> Any:

@@ -3,10 +3,19 @@
 (() => {
   const data = JSON.parse(document.getElementById("slider-data").textContent);
   const at = (id) => document.getElementById(id);
-  const form = at("slider"), range = at("s-range"), which = at("s-score"), points = at("s-promised");
-  const percent = (x) => `${digits(100 * x, 3)} %`;
+  const range = at("s-range"), which = at("s-score"), points = at("s-certified");
+  const chart = document.querySelector("svg[data-axes]");
+  const axes = chart.dataset.axes.split(",").map(Number);
   const digits = (x, n) => (x === 0 ? "0" : String(Number(x.toPrecision(n))));
-  const whole = (x) => (x > 0 && x < 1 ? "fewer than 1" : String(Math.round(x)));
+  const percent = (x) => {
+    const cents = 100 * x;
+    if (Number.isNaN(x)) return "–";
+    if (cents === 0 || cents === 100) return `${cents}\u00a0%`;
+    return `${cents < 0.01 ? "< 0.01" : cents < 0.995 ? digits(cents, 2) : (Math.floor(10 * cents + 0.5) / 10).toFixed(1)}\u00a0%`;
+  };
+  const count = (x) => String(Math.round(x)).replace(/\B(?=(\d{3})+$)/g, ",");
+  const whole = (x) => (x > 0 && x < 1 ? "< 1" : count(x));
+  const share = data.binary ? percent : (x) => digits(x, 4);
   const text = (id, value, small) => {
     at(id).textContent = value;
     if (small) { const more = document.createElement("small"); more.textContent = small; at(id).append(more); }
@@ -15,57 +24,60 @@
   const costs = () => [Number(at("s-error").value), Number(at("s-review").value)];
   const priced = () => at("s-error").value !== "" && at("s-review").value !== "";
   const cost = (one, stop) => 1000 * (costs()[0] * stop[3] + costs()[1] * (one.total - stop[2])) / one.total;
+  const coverage = (one, k) => one.stops[k][2] / one.total;
+  let place = 0;
 
   function fill() {
-    const one = score();
-    range.max = String(one.stops.length - 1);
-    points.replaceChildren();
-    const none = new Option(Object.keys(one.promised).length ? "none: by eye" : "none is promised", "");
-    points.append(none);
-    at("s-marks").replaceChildren(...Object.keys(one.promised).map((k) => new Option(k, k)));
-    for (const [k, each] of Object.entries(one.promised)) {
-      points.append(new Option(`risk at most ${percent(each.risk)}: coverage ${percent(one.stops[k][2] / one.total)}`, k));
-    }
+    const one = score(), certified = Object.entries(one.certified);
+    points.replaceChildren(new Option(certified.length ? "none: by eye" : "none is certified", ""));
+    for (const [k, each] of certified) points.append(new Option(`${each.label}: coverage ${percent(coverage(one, k))}`, k));
+    at("s-marks").replaceChildren(...certified.map(([k]) => new Option("", String(coverage(one, k)))));
     for (const each of document.querySelectorAll("[data-score]")) each.classList.toggle("on", each.dataset.score === one.name);
   }
 
-  // A promised point draws the slider from two steps on; the keyboard moves by single steps and is not drawn.
+  // The stop whose coverage is nearest to a place on the slider.
+  function nearest(x) {
+    const stops = score().stops.map((_, k) => Math.abs(coverage(score(), k) - x));
+    return stops.indexOf(Math.min(...stops));
+  }
+
+  // A certified point attracts the pointer from two steps on; the keyboard moves by single steps and is not attracted.
   function snapped(k, reach) {
-    const near = Object.keys(score().promised).map(Number).filter((p) => Math.abs(p - k) <= reach);
+    const near = Object.keys(score().certified).map(Number).filter((p) => Math.abs(p - k) <= reach);
     near.sort((a, b) => Math.abs(a - k) - Math.abs(b - k));
     return near.length ? near[0] : k;
   }
 
-  function show() {
-    const one = score(), k = Number(range.value), stop = one.stops[k], kept = one.promised[k];
-    const [threshold, n, weight, loss, low, high] = stop, risk = weight ? loss / weight : NaN;
-    const share = data.binary ? percent : (x) => digits(x, 4);
-    text("o-threshold", `≥ ${one.readable[k]}`);
-    text("o-coverage", percent(weight / one.total), `${n} of ${one.n} rows`);
-    const ends = low === null ? "no interval: rows are not independent" : `[${share(low)}, ${share(high)}], ${one.exact ? "exact" : "approximate"}, ${percent(data.level)}`;
+  function show(k) {
+    place = k;
+    const one = score(), [threshold, n, weight, loss, low, high] = one.stops[k], kept = one.certified[k];
+    const risk = weight ? loss / weight : NaN, answered = weight / one.total;
+    range.value = String(answered);
+    text("o-coverage", percent(answered), `${count(n)} of ${count(one.n)} rows`);
+    const ends = low === null ? "no interval: rows are not independent" : `${one.exact ? "" : "≈ "}${share(low)} to ${share(high)}`;
     text("o-risk", share(risk), ends);
     text("o-errors", data.binary ? whole(1000 * loss / one.total) : digits(1000 * loss / one.total, 4));
-    text("o-people", whole(1000 * (one.total - weight) / one.total));
-    text("o-cost", priced() ? digits(cost(one, stop), 5) : "–", priced() ? "" : "give both costs");
-    at("o-promise").textContent = (kept ? kept.said : one.said).replaceAll(" %", "\u00a0%");
-    at("o-promise").classList.toggle("kept", Boolean(kept));
+    text("o-reviews", whole(1000 * (one.total - weight) / one.total));
+    text("o-cost", priced() ? digits(cost(one, [threshold, n, weight, loss]), 5) : "");
+    at("o-cost").parentElement.hidden = !priced();
+    at("o-threshold").textContent = `${one.title} ≥ ${one.readable[k]}`;
+    at("o-guarantee").textContent = kept ? kept.status : one.status;
+    at("o-guarantee").classList.toggle("certified", Boolean(kept));
+    at("o-but").textContent = kept ? kept.but : "";
     points.value = kept ? String(k) : "";
-    range.setAttribute("aria-valuetext", `threshold ${one.readable[k]}, coverage ${percent(weight / one.total)}, risk ${share(risk)}${kept ? ", promised" : ""}`);
-    at("o-short").textContent = one.readable[k];
+    range.setAttribute("aria-valuetext", `threshold ${one.readable[k]}, coverage ${percent(answered)}, error rate ${share(risk)}${kept ? ", certified" : ""}`);
     at("o-exact").textContent = threshold;
     const made = policy(one, k);
-    at("o-policy").textContent = made ?? (data.of === "Group" ? "the policy holds the thresholds of all groups: abstain threshold --groups -o FILE" : data.refused || "no policy can be made of this score here");
-    at("s-save").textContent = `Save this threshold as a policy${kept ? "" : ": chosen by eye, no promise"}`;
-    at("s-save").disabled = made === null;
-    at("s-save").parentElement.hidden = made === null;
+    at("o-policy").textContent = made ?? data.refused;
+    at("s-save").textContent = kept ? "Save policy" : "Save policy (not certified)";
+    at("s-save").hidden = made === null;
     at("s-cheapest").disabled = !priced();
-    for (const line of document.querySelectorAll(".follow")) {
-      const [a, b, left, right] = line.dataset.axis.split(",").map(Number);
-      const x = String(left + (weight / one.total - a) / (b - a) * (right - left));
-      line.setAttribute("x1", x);
-      line.setAttribute("x2", x);
-      line.classList.add("on");
-    }
+    const [a, b, left, right, least, most, bottom, top] = axes;
+    const x = left + (answered - a) / (b - a) * (right - left);
+    const y = bottom + (Math.min(Math.max(risk, least), most) - least) / (most - least) * (top - bottom);
+    const here = chart.querySelector(".here"), line = chart.querySelector(".follow");
+    for (const [each, name, value] of [[here, "cx", x], [here, "cy", y], [line, "x1", x], [line, "x2", x], [line, "y1", y]]) each.setAttribute(name, value.toFixed(1));
+    here.classList.toggle("certified", Boolean(kept));
   }
 
   // A number as Python writes it: the digest of a policy is taken over that text.
@@ -76,12 +88,12 @@
 
   function policy(one, k) {
     if (one.policy === null) return null;
-    const [threshold, n, weight] = one.stops[k], kept = one.promised[k];
+    const [threshold, n, weight] = one.stops[k], kept = one.certified[k];
     const fields = {
       "@T@": threshold === "inf" || threshold === "-inf" ? `"${threshold}"` : threshold, "@K@": String(n),
       "@C@": written(weight / one.total), "@O@": kept ? kept.objective : `{"by_eye": ${threshold}}`,
       "@G@": kept ? kept.guarantee : "null",
-      "@N@": kept ? kept.note : '"chosen by eye, no promise"',
+      "@N@": kept ? kept.note : data.by_eye,
     };
     const content = one.policy.replace(/"(@[TKCOGN]@)"/g, (_, mark) => fields[mark]);
     return `{"format": "abstain.policy/2", ${content.slice(1, -1)}, "digest": "${sha256(content)}"}\n`;
@@ -118,32 +130,37 @@
   range.addEventListener("pointerdown", () => { dragged = true; });
   range.addEventListener("pointerup", () => { dragged = false; });
   range.addEventListener("input", () => {
-    const reach = Math.max(1, Math.round(score().stops.length / 100));
-    if (dragged) range.value = String(snapped(Number(range.value), reach));
-    show();
+    const k = nearest(Number(range.value)), reach = Math.max(1, Math.round(score().stops.length / 100));
+    show(dragged ? snapped(k, reach) : k);
   });
-  which.addEventListener("change", () => { fill(); begin(); });
-  points.addEventListener("change", () => { if (points.value !== "") range.value = points.value; show(); });
-  for (const id of ["s-error", "s-review"]) at(id).addEventListener("input", show);
+  range.addEventListener("keydown", (event) => {
+    const last = score().stops.length - 1;
+    const to = {
+      ArrowRight: place + 1, ArrowUp: place + 1, ArrowLeft: place - 1, ArrowDown: place - 1,
+      PageUp: place + 20, PageDown: place - 20, Home: 0, End: last,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    show(Math.min(Math.max(to, 0), last));
+  });
+  which.addEventListener("change", () => { fill(); show(score().start); });
+  points.addEventListener("change", () => { show(points.value === "" ? place : Number(points.value)); });
+  for (const id of ["s-error", "s-review"]) at(id).addEventListener("input", () => show(place));
   at("s-cheapest").addEventListener("click", () => {
     const all = score().stops.map((stop) => cost(score(), stop));
-    range.value = String(all.indexOf(Math.min(...all)));
-    show();
+    show(all.indexOf(Math.min(...all)));
   });
   at("s-save").addEventListener("click", () => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([policy(score(), Number(range.value))], { type: "application/json" }));
+    link.href = URL.createObjectURL(new Blob([policy(score(), place)], { type: "application/json" }));
     link.download = "policy.json";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
-  form.addEventListener("submit", (event) => event.preventDefault());
+  at("controls").addEventListener("submit", (event) => event.preventDefault());
 
-  function begin() {
-    range.value = String(score().start);
-    show();
-  }
+  for (const each of document.querySelectorAll(".needs-script")) each.hidden = false;
   fill();
-  begin();
-  form.hidden = false;
+  show(score().start);
+  for (const each of chart.querySelectorAll(".here, .follow")) each.removeAttribute("visibility");
 })();

@@ -1,0 +1,163 @@
+"""What compares: scores or models with ranks and tests, groups, and a test with a margin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain._result import Column, Estimate, Row, Table, number, percent
+from abstain.evaluation import Comparison
+from abstain.inference import Beside, GroupComparison, NonInferiority
+from abstain.report._any import COLUMNS
+from abstain.report._charts import ROWS, named_intervals
+from abstain.report._page import Board, Chart, Charts, Folded, Grid, Number, Part, Prose, Rule, Section
+from abstain.report._source import Source
+
+if TYPE_CHECKING:
+    from abstain._result import Result, Verdict
+
+
+def contents(found: Result, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
+    """Return the chart of what is compared with the numbers of the first two, and the sections."""
+    return Board(chart(found), _numbers(verdict)), _sections(found, source)
+
+
+def _numbers(verdict: Verdict) -> tuple[Number, ...]:
+    """Return the values of the best and of the next, their difference, and the p-value of their test."""
+    better = verdict.comparison
+    if better is None:
+        return ()
+    form = percent if better.share else number
+    difference = "" if math.isnan(better.difference) else form(better.difference)
+    known = [(each, value) for each, value in ((better.best, better.value), (better.next, better.next_value))
+             if not math.isnan(value)]  # fmt: skip
+    ends = "" if math.isnan(better.low) else f"{form(better.low)} to {form(better.high)}"
+    p = "" if math.isnan(better.p) else "< 0.001" if better.p < 0.001 else f"{better.p:.3f}"
+    found = (
+        *(Number(f"{better.metric} of {name}", form(value)) for name, value in known),
+        Number("Difference", difference, ends),
+        Number("p-value", p, "adjusted for all pairs" if better.may_be_best else ""),
+    )
+    return tuple(each for each in found if each.value)
+
+
+@singledispatch
+def chart(found: Any) -> Chart:
+    """Return the chart that leads the page."""
+    raise TypeError(f"nothing is compared by {type(found).__name__}")
+
+
+@singledispatch
+def _sections(found: Any, source: Source) -> list[Section]:
+    raise TypeError(f"nothing is compared by {type(found).__name__}")
+
+
+# ---------------------------------------------------------------------- scores and models
+
+
+@chart.register
+def _(found: Comparison) -> Chart:
+    rows = [(str(row["name"]), float(row["estimate"]), float(row["low"]), float(row["high"])) for row in found.table]
+    title = f"{found.label} with {100.0 * found.level:g} % intervals, best first"
+    return named_intervals("compared", title, found.label, rows)
+
+
+@_sections.register
+def _(found: Comparison, source: Source) -> list[Section]:
+    notes = tuple(found.notes())
+    rows: list[Row] = [("rows", f"{found.n}, the same for all"), *source.checks()]
+    parts: list[Part] = [Grid(Table([Column("Check"), Column("Found", left=True)], rows))]
+    parts.append(Prose(notes, "note") if notes else Prose(("Nothing is unusual about these rows.",)))
+    more = [] if found.beside is None else [_each(found.beside, [str(row["name"]) for row in found.table])]
+    return [Section("scores", "Estimates, ranks and tests", (*scores_of(found)[1:], *more)),
+            Section("checks", "Data", tuple(parts))]  # fmt: skip
+
+
+def scores_of(found: Comparison) -> list[Part]:
+    """Return the estimates as a chart and tables, with the ranks that the tests leave."""
+    rows: list[Row] = [
+        (row["name"], Estimate(row["estimate"], row["low"], row["high"]), row["rank"], _ranks(row),
+         row["standard_error"], row["letters"])
+        for row in found.table
+    ]  # fmt: skip
+    heads = [Column("Score"), Column(found.label, found.direction), Column("Rank"), Column("Set of ranks"),
+             Column("Standard error"), Column("Letters", left=True)]  # fmt: skip
+    level = f"{100.0 * found.level:g} %"
+    notes = [f"In brackets: {level} interval. All true ranks lie in their sets at once with probability {level}.",
+             "Scores that share a letter do not differ significantly."]  # fmt: skip
+    pairs: Part = Grid(found.tables()[1])
+    if len(found.table) > 4:
+        pairs = Folded("Tests of the pairs", (pairs,))
+    estimates = Table(heads, rows, "Estimates, and the ranks that the tests leave", notes)
+    return [Charts((chart(found),)), Grid(estimates), pairs]
+
+
+def _ranks(row: dict[str, Any]) -> str:
+    low, high = row["set_low"], row["set_high"]
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _each(known: Beside, names: Iterable[str]) -> Grid:
+    """Return what is known of each by itself: errors, AUROC of failures, and coverage at a risk."""
+    counted = known.errors is not None
+    heads = [Column("Score"), Column("Errors" if counted else "Mean loss", "lower" if not known.same_loss else "")]
+    drawn = [what for what in ("ranking", "coverage") if what in known.tested]
+    titles = {"ranking": "AUROC of failures", "coverage": f"Coverage at risk {percent(known.risk or 0.0)}"}
+    heads += [Column(titles[what], "higher", share=what == "coverage") for what in drawn]
+    rows: list[Row] = []
+    for name in names:
+        ends = [known.interval(what, name) for what in drawn]
+        shown = [Estimate(np.nan) if each is None else Estimate(each.estimate, each.low, each.high) for each in ends]
+        rows.append((name, known.errors[name] if known.errors else known.mean_loss[name], *shown))
+    of = f"Errors of {known.n:,} rows" if counted else "Mean loss"
+    notes = [f"{of}, when everything is answered.", "In brackets: intervals of each number by itself."]
+    return Grid(Table(heads, rows, "Answers, ranking and coverage of each", notes))
+
+
+# ---------------------------------------------------------------------- groups
+
+
+@chart.register
+def _(found: GroupComparison) -> Chart:
+    rows = [(name, each.estimate, each.low, each.high) for name, each in found.intervals.items()]
+    return named_intervals("compared", f"{found.label} of the groups{_together(found)}", found.label, rows)
+
+
+@_sections.register
+def _(found: GroupComparison, source: Source) -> list[Section]:
+    parts: list[Part] = [Grid(table, COLUMNS) for table in found.tables()]
+    if found.risks:
+        worst = sorted(found.risks.items(), key=lambda each: -each[1].estimate)
+        rows = [(name, each.estimate, each.low, each.high) for name, each in worst]
+        risks = named_intervals("risks", f"Risk when everything is answered{_together(found)}", "Risk", rows)
+        parts.insert(0, Charts((risks,)))
+    return [Section("groups", "Groups, worst first", (*parts, Prose(tuple(found.notes()), "note")))]
+
+
+def _together(found: GroupComparison) -> str:
+    more = f", the worst {ROWS} of {len(found.sizes)}" if len(found.sizes) > ROWS else ""
+    return f", intervals that hold together at {100.0 * found.level:g} %{more}"
+
+
+# ---------------------------------------------------------------------- a test with a margin
+
+
+@chart.register
+def _(found: NonInferiority) -> Chart:
+    name = f"{found.new} minus {found.reference}"
+    rows = [(name, found.difference, found.low, found.high)]
+    rules = (Rule(found.margin, "margin"), Rule(0.0, "no difference"))
+    title = f"Difference with its one-sided {100.0 * found.level:g} % limits, and the margin"
+    return named_intervals("compared", title, found.label, rows, rules=rules)
+
+
+@_sections.register
+def _(found: NonInferiority, source: Source) -> list[Section]:
+    parts: list[Part] = [*(Grid(table) for table in found.tables())]
+    if found.beside is not None:
+        parts.append(_each(found.beside, (found.new, found.reference)))
+    return [Section("result", "Test with a margin", (*parts, Prose(tuple(found.notes()), "note")))]

@@ -1,0 +1,117 @@
+"""The first screen from a verdict: headline, status, rule, numbers and caveats, in the words of the verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from abstain._result import Column, Row, Table, clean, percent
+from abstain.report._page import Board, Lead, Number
+
+if TYPE_CHECKING:
+    from abstain._result import Verdict
+
+#: Caveats on the first screen; a section has all of them.
+CAVEATS = 3
+_TONES = {"yes": "good", "care": "care", "no": "bad", "open": "open"}
+
+
+def lead_of(verdict: Verdict, board: Board) -> Lead:
+    """Return the first screen: the words are the verdict's, the chart and the numbers those of the kind of result."""
+    status = verdict.status.value.capitalize()
+    if verdict.confidence is not None and verdict.levels and status.startswith("Certified"):
+        status += f", {percent(verdict.confidence)} confidence"
+    board = board if board.numbers else Board(board.chart, decision_numbers(verdict), board.slider)
+    return Lead(verdict.headline, _TONES[verdict.sign], status, _rule(verdict), board, verdict.caveats[:CAVEATS],
+                verdict.next or "")  # fmt: skip
+
+
+def plain_lead(headline: str, board: Board) -> Lead:
+    """Return the first screen of a result that decides nothing."""
+    return Lead(headline, "open", "", "", board)
+
+
+def _rule(verdict: Verdict) -> str:
+    """Return the rule to follow, where one was chosen."""
+    if verdict.sign == "no" or verdict.threshold is None or not math.isfinite(verdict.threshold):
+        return ""
+    score = clean(verdict.score) or "the score"
+    return f"Answer if {score} ≥ {verdict.printed or repr(verdict.threshold)}; refer the rest for review."
+
+
+def decision_numbers(verdict: Verdict) -> tuple[Number, ...]:
+    """Return what a rule does: coverage, risk, and what goes wrong and is referred for review per 1,000 cases."""
+    if verdict.coverage is None or verdict.risk is None:
+        return ()
+    ends = verdict.risk_interval if verdict.risk_interval is not None else (math.nan, math.nan)
+    rows = f"{verdict.n_accepted:,} of {verdict.n:,} rows" if verdict.n_accepted else ""
+    found = rule_numbers(verdict.coverage, verdict.risk, ends, rows, graded=verdict.graded)
+    return tuple(replace(each, key="") for each in found)
+
+
+def slider_numbers(data: dict[str, Any]) -> tuple[Number, ...]:
+    """Return the numbers at the beginning of the slider, in the form in which the script shows all of them."""
+    one = data["scores"][0]
+    _, n, weight, loss, low, high = one["stops"][one["start"]]
+    ends = (math.nan if low is None else low, math.nan if high is None else high)
+    found = rule_numbers(weight / one["total"], loss / weight if weight else math.nan, ends,
+                         f"{n:,} of {one['n']:,} rows", graded=not data["binary"], exact=one["exact"])  # fmt: skip
+    return (*found, Number("Cost per 1,000 cases", "", key="cost"))
+
+
+def rule_numbers(
+    coverage: float, risk: float, ends: tuple[float, float], rows: str, *, graded: bool, exact: bool = True
+) -> tuple[Number, ...]:
+    """Return coverage, risk, errors and reviews as the page names them."""
+    form = plain if graded else share
+    small = "" if math.isnan(ends[0]) else f"{'' if exact else '≈ '}{form(ends[0])} to {form(ends[1])}"
+    wrong = 1000.0 * risk * coverage if coverage else 0.0
+    return (
+        Number("Coverage", share(coverage), rows, "coverage"),
+        Number("Mean loss of answers" if graded else "Error rate of answers", form(risk), small, "risk"),
+        Number("Loss per 1,000 cases", plain(wrong), key="errors") if graded
+        else Number("Errors per 1,000 cases", whole(wrong), key="errors"),
+        Number("Reviews per 1,000 cases", whole(1000.0 * (1.0 - coverage)), key="reviews"),
+    )  # fmt: skip
+
+
+def share(value: float) -> str:
+    """Return a share in per cent with one decimal, a small one with two digits."""
+    if math.isnan(value):
+        return "–"
+    cents = 100.0 * value
+    if cents in (0.0, 100.0):
+        return f"{cents:.0f} %"
+    if cents < 0.995:
+        return "< 0.01 %" if cents < 0.01 else f"{cents:.2g} %"
+    return f"{math.floor(10.0 * cents + 0.5) / 10.0:.1f} %"  # as the script rounds
+
+
+def plain(value: float, digits: int = 4) -> str:
+    """Return a number that is no share."""
+    return f"{value:.{digits}g}"
+
+
+def whole(value: float) -> str:
+    """Return how many cases, rounded."""
+    if math.isnan(value):
+        return "–"
+    return "< 1" if 0.0 < value < 1.0 else f"{math.floor(value + 0.5):,}"
+
+
+def levels(verdict: Verdict) -> Table | None:
+    """Return what is certified, tried in vain, and measured only, by limit; None if nothing was tried."""
+    rows: list[Row] = [
+        (f"{each.group}: " * (each.group is not None) + verdict.share(each.limit), "certified", share(each.coverage),
+         "none needed" if each.everything else each.printed or repr(each.threshold)) for each in verdict.levels
+    ]  # fmt: skip
+    rows += [(verdict.share(limit), "not certified", "", "") for limit in verdict.missed]
+    if (point := verdict.measured) is not None:
+        threshold = point.printed or repr(point.threshold)
+        rows.append((verdict.share(point.limit), "measured, not certified", share(point.coverage), threshold))
+    if not rows:
+        return None
+    heads = [Column(f"Highest {verdict.measure}"), Column("Status", left=True), Column("Coverage"), Column("Threshold")]
+    sure = "" if verdict.confidence is None else f"with {percent(verdict.confidence)} confidence for all together"
+    return Table(heads, rows, notes=[f"Certified: for new cases like these, {sure}."] if sure else [], ranks=0)

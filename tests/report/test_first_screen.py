@@ -1,0 +1,151 @@
+"""The first screen of a page decides: little text, the verdict's own words, a chart, and the numbers of the library."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.report import Page, Source, as_html, build
+from tests.report import kinds
+
+#: Elements without an end, and elements whose text is not seen.
+VOID = {"meta", "wbr", "br", "img", "input"}
+UNSEEN = {"style", "script", "title", "desc", "table", "option", "noscript"}
+
+
+class Visible(HTMLParser):
+    """Collects the text that is seen before anything is opened, tables aside."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        folded = "details" in self.open and "summary" not in self.open
+        if not folded and not UNSEEN & set(self.open):
+            self.text.append(data)
+
+    @property
+    def words(self) -> list[str]:
+        """Words of at least one letter or digit."""
+        return [each for each in " ".join(self.text).split() if re.search(r"\w", each)]
+
+
+def made(name: str) -> tuple[Any, Page]:
+    """Return the result and the page of a kind."""
+    result, source = kinds.KINDS[name]()
+    title = source.pop("title", None)
+    return result, build(result, Source(**source), title)
+
+
+@pytest.fixture(scope="module")
+def demo() -> tuple[abstain.Evaluation, Page]:
+    """Return the page of the demo."""
+    result, page = made("evaluate")
+    return result, page
+
+
+def test_few_words_before_anything_is_opened(demo: tuple[abstain.Evaluation, Page]) -> None:
+    """At most 250 on the page of the demo, tables aside; at most eight sentences of the verdict."""
+    _, page = demo
+    text = Visible(as_html(page))
+    assert 60 < len(text.words) <= 250
+    lead = page.lead
+    sentences = re.findall(r"[.!](?= |$)", " ".join([lead.headline, lead.rule, *(each.text for each in lead.caveats)]))
+    assert len(sentences) <= 8
+
+
+def test_no_sentence_is_shown_twice(demo: tuple[abstain.Evaluation, Page]) -> None:
+    """Neither on the first screen nor in the sections, the glossary aside, which repeats what words mean."""
+    _, page = demo
+    shown = as_html(page).partition('id="glossary"')[0]
+    text = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "\n", shown, flags=re.DOTALL)
+    sentences = [each.strip() for each in re.findall(r"[A-Z][^.\n]{25,}\.", text)]
+    assert sorted({each for each in sentences if sentences.count(each) > 1}) == []
+
+
+def test_the_first_screen_answers(demo: tuple[abstain.Evaluation, Page]) -> None:
+    """May it go live, at which threshold, with which guarantee: headline, status and rule are the verdict's."""
+    result, page = demo
+    verdict, lead = result.verdict, page.lead
+    assert lead.headline == "Answer 43.8 % of the cases: at most 5 % of the answers are wrong."
+    assert (lead.tone, lead.status) == ("good", "Certified, 95 % confidence")
+    assert lead.rule == f"Answer if msp ≥ {verdict.printed}; refer the rest for review."
+    assert lead.caveats == verdict.caveats[:3]
+    shown = {each.name: each.value for each in lead.board.numbers if each.value}
+    accepted = result.curve("msp").at(threshold=verdict.threshold)
+    errors = accepted.selective_risk * accepted.n_accepted
+    assert shown == {
+        "Coverage": "43.8 %",
+        "Error rate of answers": "3.8 %",
+        "Errors per 1,000 cases": f"{1000 * errors / 6000:.0f}",
+        "Reviews per 1,000 cases": f"{1000 * (1 - accepted.coverage):.0f}",
+    }
+
+
+def test_the_certified_points_lie_on_the_leading_curve(demo: tuple[abstain.Evaluation, Page]) -> None:
+    """Each level of the verdict is a ring at its coverage and measured error rate."""
+    result, page = demo
+    chart = page.lead.board.chart
+    assert chart is not None
+    rings = next(each for each in chart.series if each.kind == "ring" and each.score == "msp")
+    for level, x, y in zip(result.verdict.levels, rings.x, rings.y, strict=True):
+        point = result.curve("msp").at(threshold=level.threshold)
+        assert (x, y) == pytest.approx((point.coverage, point.selective_risk))
+
+
+@pytest.mark.parametrize("name", kinds.KINDS)
+def test_every_kind_leads_with_its_verdict_and_a_chart(name: str) -> None:
+    """The headline is the verdict's; a chart and numbers stand next to each other; at most three caveats."""
+    result, page = made(name)
+    lead = page.lead
+    assert lead.headline == (result.headline() if result.verdict is None else result.verdict.headline)
+    assert lead.board.chart is not None
+    assert len(lead.caveats) <= 3
+    assert len(Visible(as_html(page)).words) <= 320
+    if name not in ("plan", "compare_groups"):
+        assert 2 <= len([each for each in lead.board.numbers if each.value]) <= 4
+
+
+def test_a_verdict_of_no_offers_no_rule_and_no_policy() -> None:
+    """A score that says nothing of errors: the page does not say where to answer, and saves nothing."""
+    _, page = made("useless")
+    assert page.lead.tone == "bad"
+    assert page.lead.rule == ""
+    assert page.lead.board.slider is not None
+    assert all(each["policy"] is None for each in page.lead.board.slider.data["scores"])
+
+
+def test_time_runs_to_the_right_and_the_alarm_is_marked() -> None:
+    """The chart of a stream has the limit, and the alarm in the period in which the violation was first seen."""
+    seen, page = made("monitor")
+    chart = page.lead.board.chart
+    assert chart is not None
+    assert [each.at for each in chart.rules if each.axis == "y"] == [0.1]
+    (alarm,) = [each for each in chart.rules if each.axis == "x"]
+    (first,) = seen.breaks
+    assert seen.periods[round(alarm.at) - 1].period == first.period
+    assert np.array_equal(chart.series[0].y, [each.risk for each in seen.periods], equal_nan=True)
+
+
+def test_a_small_share_is_not_rounded_to_nothing() -> None:
+    """One decimal, two digits below one per cent, and neither 0 % nor 100 % unless it is."""
+    found, _ = kinds.threshold()
+    for value, text in ((0.0, "0 %"), (0.00004, "< 0.01 %"), (0.0012, "0.12 %"), (0.0345, "3.5 %"), (0.5, "50.0 %"),
+                        (0.9999, "100.0 %"), (1.0, "100 %")):  # fmt: skip
+        page = build(found, Source(verdict=found.verdict.but(risk=value)))
+        assert {each.name: each.value for each in page.lead.board.numbers}["Error rate of answers"] == text
