@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.certificate_rivals import RIVALS, former, p_values
 
 import abstain
-from abstain.thresholds._certify import search
+from abstain.thresholds._certify import Search
 from abstain.thresholds._fallback import fallback, positions, schedule
 from abstain.thresholds._sample import read
 from tests.thresholds.populations import POPULATIONS, SMOOTH_AND_TIED, Population
@@ -142,7 +142,8 @@ def attack(full: bool) -> None:
             for k in range(n + 1):
                 share = float(stats.binom.pmf(k, n, risk))
                 if share > 1e-12:
-                    total += share * (search(read(np.arange(n) < k, np.ones(n)), limit, delta).threshold < np.inf)
+                    found = Search(read(np.arange(n) < k, np.ones(n)), limit, delta).default()
+                    total += share * (found.threshold < np.inf)
             cells.append(total)
         worst[f"limit {limit:g}, delta {delta:g}"] = f"{100 * max(cells):.2f} %"
     print(f"attack, one score for all rows, n = 60 to 300, enumerated, worst: {worst}", flush=True)
@@ -232,7 +233,7 @@ def clusters(many: int) -> None:
             for _ in range(many):
                 loss, score, cluster, risk = clustered(kind, m, rng)
                 limit = min(0.05, risk - 1e-4)
-                rows += search(read(loss, score), limit, DELTA).threshold < np.inf
+                rows += Search(read(loss, score), limit, DELTA).default().threshold < np.inf
                 mine += abstain.choose_threshold(loss, score, risk=limit, delta=DELTA, clusters=cluster).attainable
                 robust += robust_t(loss, score, cluster, limit)
             named = (("rows as if independent", rows), ("clusters=", mine), ("cluster t", robust))
@@ -276,9 +277,11 @@ def among(many: int) -> None:
         for _ in range(many):
             loss = (rng.random(n) < 0.0502).astype(float)
             scores = {str(j): rng.random(n) for j in range(k)}
-            best += any(search(read(loss, score), 0.05, DELTA).threshold < np.inf for score in scores.values())
+            best += any(
+                Search(read(loss, score), 0.05, DELTA).default().threshold < np.inf for score in scores.values()
+            )
             first = max(scores.values(), key=lambda score, loss=loss: loss @ np.argsort(np.argsort(-score)))
-            chosen += search(read(loss, first), 0.05, DELTA).threshold < np.inf
+            chosen += Search(read(loss, first), 0.05, DELTA).default().threshold < np.inf
             mine += choose_among(loss, scores, risk=0.05, delta=DELTA, rng=rng).attainable
         cells = f"best certificate {percent(best, many)}, best by AUGRC on the same rows {percent(chosen, many)}"
         cells += f", choose_among {percent(mine, many)}"

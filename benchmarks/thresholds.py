@@ -39,8 +39,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from abstain.thresholds import certified_band, conformal_threshold
-from abstain.thresholds._certify import search
+from abstain.thresholds._certify import Found, Search
 from abstain.thresholds._p_values import binomial
+from abstain.thresholds._procedures import bonferroni, fixed_sequence, sgr
 from abstain.thresholds._sample import read
 from tests.thresholds.populations import CONSTANT, GRADED, MAX_WEIGHT, POPULATIONS, Population
 
@@ -60,11 +61,11 @@ def naive(population: Population, sample: Any) -> float:
     return float(sample.score[ends][passed[-1]]) if passed.size else np.inf
 
 
-def ours(population: Population, sample: Any, procedure: str = "fallback", bound: str | None = None) -> float:
+def ours(population: Population, sample: Any, find: Callable[[Search], Found] = Search.default) -> float:
     """A procedure of the library."""
     largest = 1.0 if population.graded else None
     heaviest = None if sample.weight is None else MAX_WEIGHT
-    return search(sample, population.limit, DELTA, procedure, bound, largest, heaviest).threshold
+    return find(Search(sample, population.limit, DELTA, largest, heaviest)).threshold
 
 
 def conformal(population: Population, sample: Any) -> float:
@@ -93,10 +94,10 @@ def mapie(population: Population, sample: Any, fwer: str) -> float:
     return float(valid.min()) - 1.0 if valid.size else np.inf
 
 
-PROCEDURES = {name: partial(ours, procedure=name) for name in ("fixed_sequence", "bonferroni", "sgr")}
+PROCEDURES = {each.__name__: partial(ours, find=each) for each in (fixed_sequence, bonferroni, sgr)}
 BOUNDS = {
-    "betting": partial(ours, bound="betting"),
-    "bonferroni/hoeffding-bentkus": partial(ours, procedure="bonferroni", bound="hoeffding-bentkus"),
+    "betting": partial(ours, find=Search.bet),
+    "bonferroni/hoeffding-bentkus": partial(ours, find=partial(bonferroni, bound="hoeffding-bentkus")),
 }
 #: Study -> (rules by name, populations).
 STUDIES: dict[str, tuple[dict[str, Rule], tuple[Population, ...]]] = {

@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(autouse=True)
 def nothing_selected() -> None:
     """Forget what other tests of this process have selected: a certificate on rows like theirs would warn."""
-    if (reuse := sys.modules.get("abstain.thresholds._reuse")) is not None:
+    if (reuse := sys.modules.get("abstain.thresholds._row_warnings")) is not None:
         reuse._SELECTED.clear()
 
 

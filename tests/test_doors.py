@@ -12,8 +12,8 @@ PRIVATE = {
     ("cli._joint", "outputs._names"): "which columns mark rows out of distribution",
     ("cli._pair", "outputs._names"): "the same",
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
-    ("monitoring._sent_rows", "thresholds._sketches"): "rows that were given before, recognised by hashes",
-    ("monitoring._stream", "thresholds._sketches"): "rows that were given before, recognised by hashes",
+    ("monitoring._sent_rows", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
+    ("monitoring._stream", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
 }
 
 #: Test files that import a private leaf of a room, and why its behaviour cannot be reached by a public door.

@@ -93,14 +93,10 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
     "coverage": {"coverage": 0.5},
     "capacity": {"capacity": 0.3},
     "cost": {"cost": (5, 1)},
-    "trust": {"metric": "cwsa"},
     "risk": {"risk": 0.2},
     "certified": {"risk": 0.45, "delta": 0.1},
     "not certified": {"risk": 0.001, "delta": 0.1},
     "betting": {"risk": 0.45, "delta": 0.1, "max_loss": 1.0},
-    "fixed": {"risk": 0.45, "delta": 0.1, "thresholds": [0.2, 0.5, 0.8]},
-    "hoeffding": {"risk": 0.45, "delta": 0.1, "bound": "hoeffding-bentkus", "procedure": "bonferroni"},
-    "sgr": {"risk": 0.3, "delta": 0.1, "procedure": "sgr"},
 }
 
 

@@ -71,7 +71,7 @@ def test_a_wide_tie_is_written_out_in_pieces(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("abstain.thresholds._sample.PIECE", 7)
     frame = pl.DataFrame({"confidence": np.arange(100) // 40 / 4, "loss": np.arange(100) % 2})
     found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
-    assert found.calibration["fingerprint"] == _in_memory(frame).calibration["fingerprint"]
+    assert found.calibration.fingerprint == _in_memory(frame).calibration.fingerprint
 
 
 def _in_memory(frame: pl.DataFrame) -> Any:
@@ -117,7 +117,7 @@ def test_a_frame_in_the_place_of_the_loss_says_where_it_belongs() -> None:
 
 def test_too_many_rows_in_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clusters are written out again, as long as they fit."""
-    monkeypatch.setattr("abstain.thresholds._calibration.MOST_ROWS", 100)
+    monkeypatch.setattr("abstain.thresholds._sample.MOST_ROWS", 100)
     with pytest.raises(UnmetNeed, match="clusters= needs the rows one by one, and 400 are more than 100"):
         abstain.choose_threshold(frame=rows(1, clustered=True).lazy(), coverage=0.5)
 

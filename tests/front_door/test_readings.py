@@ -101,8 +101,10 @@ def test_answers_that_say_they_are_none(tmp_path: Path) -> None:
     told = read_outputs(columns, confidence="p", abstained="answer")
     assert told.states is not None
     assert told.states.counts["abstained"] == none.sum()
-    policy = abstain.choose_threshold([0, 1], [0.9, 0.0], risk=0.6, answered=True).policy(
-        score="p", reading={"abstained": "answer"}
+    policy = (
+        abstain.choose_threshold([0, 1], [0.9, 0.0], risk=0.6)
+        .about_answered()
+        .policy(score="p", reading={"abstained": "answer"})
     )
     import polars as pl
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain
-from abstain.policy import Decision, Policy, compute
+from abstain.policy import Calibration, Decision, Objective, Policy, SecondScore, compute
 from tests.policy.policies import CLASSES, COMPUTED, KINDS, fitted, logits, make, matrix_of, probabilities, rows_of
 
 
@@ -339,9 +339,17 @@ def test_the_reasons_are_those_of_the_decision_table(form: str) -> None:
         (0.9, 0.9, "a", True, "declined"),
         (None, 0.4, "new", True, "declined"),
     ]
-    second = {"score": "t", "inputs": None, "temperature": None, "uncertainty": False, "threshold": 0.5}
     policy = Policy(
-        "s", None, None, "g", {"a": 0.6, "closed": math.inf}, {}, None, {"n": 9}, {"abstained": "d"}, second=second
+        score="s",
+        inputs=None,
+        temperature=None,
+        group="g",
+        thresholds={"a": 0.6, "closed": math.inf},
+        objective=Objective(),
+        guarantee=None,
+        calibration=Calibration(n=9),
+        reading={"abstained": "d"},
+        second=SecondScore("t", None, None, uncertainty=False, threshold=0.5),
     )
     rows = [{"s": s, "t": t, "g": g, "d": d} for s, t, g, d, _ in table]
     s, t = (np.array([row[name] for row in rows], dtype=float) for name in "st")

@@ -61,12 +61,12 @@ def test_a_saved_certificate_states_the_delta_of_the_page(tmp_path: Path) -> Non
         for stop, entry in one["certified"].items():
             policy = saved(one, stop, tmp_path / "policy.json")
             assert policy.guarantee is not None
-            assert (policy.guarantee["delta"], policy.objective["delta"]) == (0.05, 0.05)
-            assert f"at least 0.95 for all {count} " in policy.guarantee["statement"]
+            assert (policy.guarantee.delta, policy.objective.delta) == (0.05, 0.05)
+            assert f"at least 0.95 for all {count} " in policy.guarantee.statement
             assert f"with 95 % confidence for all {count} levels tested." in entry["status"]
     alone = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
     (entry,) = slider_of(alone, loss=loss, confidence=score)["scores"][0]["certified"].values()
-    assert json.loads(entry["guarantee"]) == alone.guarantee()
+    assert json.loads(entry["guarantee"]) == dict(alone.guarantee())
     assert entry["status"] == "Certified: error rate at most 10 %, with 95 % confidence."
 
 
@@ -103,7 +103,7 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path: P
     assert policy.thresholds == {"": first.threshold}
     assert policy.accept(score).sum() == one["stops"][int(stop)][1] == round(first.coverage * len(score))
     assert policy.guarantee is not None
-    assert (policy.guarantee["risk"], policy.guarantee["delta"]) == (first.risk, 0.05)
+    assert (policy.guarantee.risk, policy.guarantee.delta) == (first.risk, 0.05)
     both = "each errs with 5 %; together 10 %"
     assert both in one["certified"][stop]["but"]
     assert both in policy.about["note"]

@@ -211,7 +211,7 @@ def test_the_largest_cwsa_as_objective() -> None:
     inner = LogisticRegression().fit(X[:500], Y[:500])
     found = SelectiveClassifier(FrozenEstimator(inner), metric="cwsa").fit(X[500:], Y[500:])
     loss, confidence = inner.predict(X[500:]) != Y[500:], inner.predict_proba(X[500:]).max(axis=1)
-    assert found.threshold_.threshold == abstain.choose_threshold(loss, confidence, metric="cwsa").threshold
+    assert found.threshold_.threshold == abstain.thresholds.cwsa_threshold(loss, confidence).threshold
 
 
 def test_rejecting_everything_is_said() -> None:

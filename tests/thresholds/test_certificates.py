@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.special import bdtr
 
 import abstain
+from abstain.thresholds import prespecified_threshold
 from abstain.thresholds._betting import STAKES, evidence
-from abstain.thresholds._certify import search
+from abstain.thresholds._certify import Found, Search
 from abstain.thresholds._fallback import schedule
 from abstain.thresholds._p_values import binomial, fewest, hoeffding_bentkus
+from abstain.thresholds._procedures import bonferroni, fixed_sequence, sgr
 from abstain.thresholds._sample import read
-from abstain.thresholds._tails import TERMS, lower_tail
 from tests.thresholds.populations import GRADED, POPULATIONS, SMOOTH_AND_TIED, Population
 from tests.tiers import repeated
 
@@ -38,18 +39,17 @@ def naive(loss: np.ndarray, score: np.ndarray, limit: float, delta: float) -> fl
     return float(score[order][ends][passed[-1]]) if passed.size else np.inf
 
 
-def violations(population: Population, n: int, repetitions: int, procedure: str, bound: str | None = None) -> float:
-    """Return the share of repetitions in which the promise is broken."""
+def default(loss: np.ndarray, score: np.ndarray, limit: float, delta: float) -> float:
+    """Return the threshold of the default procedure."""
+    return Search(read(loss, score), limit, delta).default().threshold
+
+
+def violations(
+    population: Population, n: int, repetitions: int, rule: Callable[[np.ndarray, np.ndarray, float, float], float]
+) -> float:
+    """Return the share of repetitions in which the guarantee is violated."""
     rng = np.random.default_rng(n)
-    found = np.empty(repetitions)
-    for i in range(repetitions):
-        loss, score = population.draw(n, rng)
-        if procedure == "naive":
-            found[i] = naive(loss, score, population.limit, DELTA)
-        else:
-            largest = 1.0 if bound not in (None, "binomial") else None
-            sample = read(loss, score)
-            found[i] = search(sample, population.limit, DELTA, procedure, bound, largest).threshold
+    found = [rule(*population.draw(n, rng), population.limit, DELTA) for _ in range(repetitions)]
     return float(np.mean(population.violated(found)))
 
 
@@ -58,7 +58,7 @@ def violations(population: Population, n: int, repetitions: int, procedure: str,
 def test_the_default_keeps_its_promise(population: Population, repetitions: int) -> None:
     """At most delta, plus Monte Carlo error, at n = 100 and 1,000."""
     for n in (100, 1000):
-        assert violations(population, n, repetitions, "fallback") <= worst(repetitions), n
+        assert violations(population, n, repetitions, default) <= worst(repetitions), n
 
 
 @pytest.mark.slow
@@ -66,30 +66,41 @@ def test_the_default_keeps_its_promise(population: Population, repetitions: int)
 def test_the_default_keeps_its_promise_with_many_rows(name: str) -> None:
     """The same at n = 10,000, over 300 repetitions here and 2,000 in the benchmark."""
     population = next(each for each in POPULATIONS if each.name == name)
-    assert violations(population, 10000, 300, "fallback") <= worst(300)
+    assert violations(population, 10000, 300, default) <= worst(300)
 
 
 @repeated(300, 1000)
-@pytest.mark.parametrize("procedure", ["fixed_sequence", "bonferroni", "sgr"])
-def test_the_other_procedures_keep_theirs(procedure: str, repetitions: int) -> None:
+@pytest.mark.parametrize("procedure", [fixed_sequence, bonferroni, sgr])
+def test_the_other_procedures_keep_theirs(procedure: Callable[[Search], Found], repetitions: int) -> None:
     """The named procedures on the populations that are hardest for them."""
+
+    def rule(loss: np.ndarray, score: np.ndarray, limit: float, delta: float) -> float:
+        return procedure(Search(read(loss, score), limit, delta)).threshold
+
     for name in ("just above the limit", "waves", "ten levels"):
         population = next(each for each in POPULATIONS if each.name == name)
-        assert violations(population, 1000, repetitions, procedure) <= worst(repetitions), name
+        assert violations(population, 1000, repetitions, rule) <= worst(repetitions), name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("population", GRADED, ids=lambda population: population.name)
 def test_real_losses_keep_theirs(population: Population) -> None:
     """Betting and Hoeffding-Bentkus on losses that are not 0/1."""
-    for bound, procedure in (("betting", "fallback"), ("hoeffding-bentkus", "bonferroni")):
-        assert violations(population, 300, 1000, procedure, bound) <= worst(1000), bound
+
+    def bets(loss: np.ndarray, score: np.ndarray, limit: float, delta: float) -> float:
+        return Search(read(loss, score), limit, delta, max_loss=1.0).default().threshold
+
+    def hoeffding_bentkus(loss: np.ndarray, score: np.ndarray, limit: float, delta: float) -> float:
+        return bonferroni(Search(read(loss, score), limit, delta, max_loss=1.0), "hoeffding-bentkus").threshold
+
+    for rule in (bets, hoeffding_bentkus):
+        assert violations(population, 300, 1000, rule) <= worst(1000), rule
 
 
 def test_the_naive_rule_breaks_its_promise() -> None:
     """The lowest threshold whose interval is below the target: broken in far more than delta of the repetitions."""
     population = next(each for each in POPULATIONS if each.name == "just above the limit")
-    assert violations(population, 1000, 600, "naive") > 2.0 * DELTA
+    assert violations(population, 1000, 600, naive) > 2.0 * DELTA
 
 
 @repeated(100, 300)
@@ -215,20 +226,9 @@ def test_tails_are_those_of_exact_arithmetic() -> None:
             tail += term
             tails.append(tail)
         wanted = [each / all_**n for each in tails]
-        errors = np.arange(float(len(wanted)))
-        found = lower_tail(errors, np.full(len(wanted), float(n)), limit)
+        found = binomial(np.full(len(wanted), float(n)), np.arange(float(len(wanted))), limit)
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
-    assert lower_tail(np.array([5.0, 6.0]), np.array([5.0, 5.0]), 0.3).tolist() == [1.0, 1.0]
-
-
-@given(limit=st.floats(1e-6, 0.999), many=st.integers(1, 100), seed=st.integers(0, 10**6))
-def test_tails_of_few_errors_are_those_of_scipy(limit: float, many: int, seed: int) -> None:
-    """At any number of trials, to what SciPy's own sums keep; also where the errors are far above their mean."""
-    rng = np.random.default_rng(seed)
-    n = np.floor(10.0 ** rng.uniform(0.0, 6.0, many))
-    errors = np.minimum(rng.poisson(np.minimum(n * limit, 300.0) * rng.uniform(0.0, 2.0, many)), n).astype(float)
-    assert (errors.max() + 1.0) * many <= TERMS
-    np.testing.assert_allclose(lower_tail(errors, n, limit), bdtr(errors, n.astype(int), limit), rtol=1e-7, atol=1e-290)
+    assert binomial(np.array([5.0, 5.0]), np.array([5.0, 6.0]), 0.3).tolist() == [1.0, 1.0]
 
 
 @given(limit=st.floats(1e-5, 0.9), level=st.floats(1e-6, 0.5), errors=st.integers(0, 4))
@@ -243,8 +243,8 @@ def test_59_flawless_rows_are_the_fewest() -> None:
     """ln(delta)/ln(1 - r) rounded up: 59 for 5 % and 5 %, and 58 cannot pass."""
     assert fewest(0.05, 0.05) == 59
     assert binomial(np.array([58.0, 59.0]), np.zeros(2), 0.05).tolist() == pytest.approx([0.95**58, 0.95**59])
-    few = abstain.choose_threshold(np.zeros(58), np.arange(58.0), risk=0.05, delta=0.05, thresholds=[0.0])
-    enough = abstain.choose_threshold(np.zeros(59), np.arange(59.0), risk=0.05, delta=0.05, thresholds=[0.0])
+    few = prespecified_threshold(np.zeros(58), np.arange(58.0), [0.0], risk=0.05, delta=0.05)
+    enough = prespecified_threshold(np.zeros(59), np.arange(59.0), [0.0], risk=0.05, delta=0.05)
     assert (few.attainable, enough.attainable) == (False, True)
     assert few.threshold == np.inf
     assert few.reason is not None
@@ -263,7 +263,7 @@ def broken_exactly(n: int, limit: float, delta: float, risk: float, scores: np.n
             share = stats.binom.pmf(k, one, risk) * stats.binom.pmf(j, n - one, risk)
             if share > 1e-12:
                 loss = np.concatenate([np.arange(one) < k, np.arange(n - one) < j]).astype(float)
-                total += share * (search(read(loss, scores), limit, delta).threshold < np.inf)
+                total += share * (Search(read(loss, scores), limit, delta).default().threshold < np.inf)
     return total
 
 
@@ -289,7 +289,7 @@ def test_sorted_rows_and_few_levels_keep_the_promise(levels: int, ordered: bool,
         if ordered:
             order = np.lexsort((~wrong, score))
             score, wrong = score[order], wrong[order]
-        broken += search(read(wrong, score), 0.05, DELTA).threshold < np.inf
+        broken += Search(read(wrong, score), 0.05, DELTA).default().threshold < np.inf
     assert broken / repetitions <= worst(repetitions)
 
 
@@ -298,7 +298,7 @@ def test_sorted_rows_and_few_levels_keep_the_promise(levels: int, ordered: bool,
 def test_tied_and_smooth_scores_keep_the_promise(population: Population, repetitions: int) -> None:
     """Scores as language models say them, and smooth ones."""
     for n in (300, 1000):
-        assert violations(population, n, repetitions, "fallback") <= worst(repetitions), n
+        assert violations(population, n, repetitions, default) <= worst(repetitions), n
 
 
 def test_no_lot_is_drawn() -> None:

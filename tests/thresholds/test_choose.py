@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 
 import abstain
+from abstain import thresholds
 from abstain.thresholds import ReusedCalibrationWarning, audit
 from tests.strategies import Problem, problems
 
@@ -55,7 +59,7 @@ def test_rows_of_weight_0_make_no_interval_narrower() -> None:
 def test_the_largest_cwsa() -> None:
     """Over all attainable thresholds, as a loop over them says."""
     values = {t: abstain.cwsa(LOSS, SCORE, threshold=t) for t in SCORE}
-    found = abstain.choose_threshold(LOSS, SCORE, metric="cwsa")
+    found = thresholds.cwsa_threshold(LOSS, SCORE)
     assert values[found.threshold] == pytest.approx(max(values.values()))
 
 
@@ -101,7 +105,7 @@ def test_empirical_and_certified_are_different_types() -> None:
     assert type(empirical) is abstain.EmpiricalThreshold
     assert type(certified) is abstain.CertifiedThreshold
     assert empirical.guarantee() is None
-    assert certified.guarantee()["risk"] == 0.05
+    assert certified.guarantee().risk == 0.05
     assert "promise: with probability at least 0.95" in str(certified)
 
 
@@ -136,10 +140,10 @@ def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold() -> None
     declared = abstain.choose_threshold(loss, score, max_loss=1.0, **options)
     assert (plain.bound, declared.bound) == ("binomial", "betting")
     assert declared.threshold == abstain.choose_threshold(graded, score, max_loss=1.0, **options).threshold
-    insists = abstain.choose_threshold(loss, score, max_loss=1.0, bound="binomial", **options)
-    assert insists.threshold == plain.threshold
     with pytest.raises(ValueError, match="0/1 losses without weights or max_loss"):
-        abstain.choose_threshold(loss, score, max_loss=1.0, procedure="sgr", **options)
+        thresholds.bonferroni_threshold(loss, score, max_loss=1.0, **options)
+    with pytest.raises(ValueError, match="0/1 losses without weights or max_loss"):
+        thresholds.sgr_threshold(graded, score, **options)
     bands = [abstain.thresholds.certified_band(each, score, max_loss=1.0).upper for each in (loss, graded)]
     np.testing.assert_array_equal(bands[0][:-1], bands[1][:-1])
     assert (abstain.thresholds.certified_band(loss, score).upper < bands[0]).all()
@@ -187,19 +191,24 @@ def test_groups_share_delta() -> None:
     group = np.where(np.arange(800) % 2, "a", "b")
     found = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=group)
     assert [each.delta for each in found.groups.values()] == [0.025, 0.025]
-    each = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=group, multiplicity="each")
-    assert each.groups["a"].delta == 0.05
+    each = thresholds.separate_group_thresholds(loss, score, group, risk=0.05, delta=0.05)
+    assert (each.groups["a"].delta, each.multiplicity) == (0.05, "each")
+    assert "for each group by itself" in each.guarantee().statement
     assert found.accept([1e9, 1e9], ["a", "c"]).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"bound": "hoeffding-bentkus", "procedure": "bonferroni"}, {"max_loss": 1e308}]
+    ("choose", "max_loss"),
+    [
+        (abstain.choose_threshold, 1.0),
+        (partial(thresholds.bonferroni_threshold, bound="hoeffding-bentkus"), 1.0),
+        (abstain.choose_threshold, 1e308),
+    ],
 )
 @pytest.mark.parametrize("scale", [0.5, 1.0])
-def test_a_risk_near_zero_is_not_attainable(scale: float, options: dict[str, object]) -> None:
+def test_a_risk_near_zero_is_not_attainable(scale: float, choose: Any, max_loss: float) -> None:
     """An answer, not an OverflowError or a warning of a division by zero."""
-    options = {"max_loss": 1.0, **options}
-    found = abstain.choose_threshold(scale * np.eye(1, 100)[0], np.arange(100.0), risk=1e-320, delta=0.05, **options)
+    found = choose(scale * np.eye(1, 100)[0], np.arange(100.0), risk=1e-320, delta=0.05, max_loss=max_loss)
     assert "are too few: even without an error 2.99573227355399e+300 of them" in str(found.reason)
     assert "at least 99999 are needed" in str(abstain.thresholds.conformal_threshold(LOSS, SCORE, 1e-5).reason)
     assert "are needed" in str(abstain.thresholds.conformal_threshold(LOSS, SCORE, 1e-320).reason)
@@ -255,19 +264,16 @@ def test_a_largest_weight_of_a_wrong_type_is_named() -> None:
         ({"risk": 5}, None),
         ({"risk": 0.1, "delta": 5}, r"delta must lie in \[0, 1\], got 5.0; give a fraction"),
         ({"risk": 0.1, "delta": 0.95}, "is the probability that the promise fails.*give delta=0.05"),
-        ({"risk": 0.1, "delta": 0.05, "bound": "hoeffding-bentkus"}, "needs procedure='bonferroni', or thresholds="),
-        ({"risk": 0.1, "delta": 0.05, "bound": "betting", "procedure": "bonferroni"}, "tests all at once"),
-        ({"risk": 0.1, "delta": 0.05, "procedure": "best"}, "procedure='best' is not known"),
+        ({"risk": 0.1, "delta": 0.05, "bound": "hoeffding-bentkus"}, "no bound= any more: .*bonferroni_threshold"),
+        ({"risk": 0.1, "delta": 0.05, "procedure": "sgr"}, "no procedure= any more: thresholds.sgr_threshold"),
+        ({"metric": "cwsa"}, "no metric= any more: thresholds.cwsa_threshold"),
+        ({"risk": 0.1, "delta": 0.05, "level": 0.9}, "no level= any more: .*audit"),
+        ({"risk": 0.1, "delta": 0.05, "multiplicity": "each"}, "thresholds.separate_group_thresholds"),
+        ({"risk": 0.1, "answered": True}, "found.about_answered()"),
         ({"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6)}, "give max_weight="),
         ({"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6), "max_weight": 0.5}, "give a true bound"),
-        (
-            {"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6), "max_weight": 2, "bound": "binomial"},
-            "exact for 0/1 losses without weights only",
-        ),
-        ({"risk": 0.1, "delta": 0.05, "thresholds": [0.5, np.nan]}, r"thresholds holds NaN: thresholds\[1\]"),
-        ({"risk": 0.1, "thresholds": [0.5]}, "thresholds= belongs to a certificate; give risk= with delta="),
-        ({"coverage": 0.1, "bound": "betting"}, "bound= belongs to a certificate"),
-        ({"risk": 0.1, "delta": 0.05, "thresholds": [0.5], "procedure": "sgr"}, "leave thresholds= out"),
+        ({"risk": 0.1, "delta": 0.05, "thresholds": [0.5]}, "thresholds.prespecified_threshold"),
+        ({"coverage": 0.1, "max_weight": 2.0}, "max_weight= belongs to a certificate; give risk= with delta="),
         ({"capacity": (5, 2)}, "0 <= reviews <= volume"),
         ({"cost": (0, 1)}, "needs error > 0"),
     ],
@@ -330,11 +336,20 @@ def test_given_thresholds_are_the_only_ones() -> None:
     rng = np.random.default_rng(1)
     score = rng.random(3000)
     loss = rng.random(3000) > score**0.2
-    for procedure in ("fallback", "fixed_sequence", "bonferroni"):
-        found = abstain.choose_threshold(
-            loss, score, risk=0.1, delta=0.05, thresholds=[0.9, 0.7, 0.5, 0.3], procedure=procedure
-        )
-        assert found.threshold == 0.5
+    options = {"thresholds": [0.9, 0.7, 0.5, 0.3], "risk": 0.1, "delta": 0.05}
+    for choose in (
+        thresholds.prespecified_threshold,
+        thresholds.fixed_sequence_threshold,
+        thresholds.bonferroni_threshold,
+        partial(thresholds.bonferroni_threshold, bound="hoeffding-bentkus"),
+        partial(thresholds.prespecified_threshold, bound="hoeffding-bentkus"),
+        partial(thresholds.prespecified_threshold, max_loss=1.0),
+    ):
+        assert choose(loss, score, **options).threshold == 0.5
+    with pytest.raises(ValueError, match=r"thresholds holds NaN: thresholds\[1\]"):
+        thresholds.prespecified_threshold(loss, score, [0.5, np.nan], risk=0.1, delta=0.05)
+    with pytest.raises(ValueError, match="exact for 0/1 losses without weights"):
+        thresholds.bonferroni_threshold(loss, score, sample_weight=np.ones(3000), max_weight=2.0, risk=0.1, delta=0.05)
 
 
 def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:
@@ -344,4 +359,4 @@ def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:
         abstain.choose_threshold(loss, score, risk=2.0, delta=0.05)
     with pytest.raises(ValueError, match="risk must be below the largest possible loss, 10"):
         abstain.choose_threshold(loss, score, risk=10.0, delta=0.05, max_loss=10.0)
-    assert abstain.choose_threshold(loss, score, risk=4.0, delta=0.05, max_loss=10.0).guarantee()["max_loss"] == 10.0
+    assert abstain.choose_threshold(loss, score, risk=4.0, delta=0.05, max_loss=10.0).guarantee().max_loss == 10.0

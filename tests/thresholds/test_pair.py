@@ -49,7 +49,7 @@ def test_two_scores_accept_more_than_either() -> None:
 def test_the_promise_names_its_population(options: dict[str, Any]) -> None:
     """Rows as drawn, or ID and OOD rows at a prevalence; a threshold fixed before leaves all rows to certify."""
     found = pair(**options)
-    words = found.guarantee()["statement"]
+    words = found.guarantee().statement
     assert words.startswith(
         "with probability at least 0.9 over the draw of the calibration rows, the mean loss of what"
     )
@@ -60,7 +60,7 @@ def test_the_promise_names_its_population(options: dict[str, Any]) -> None:
     weight = np.where(ood, 0.05 / ood.mean(), 0.95 / (~ood).mean()) if "prevalence" in options else np.ones(len(loss))
     assert np.average(loss[accepted], weights=weight[accepted]) <= 0.1
     drawn = choose_pair(*rows(0)[:3], risk=0.1, delta=0.1, is_ood=rows(0)[3], rng=0)
-    assert "of ID and OOD rows as they were drawn (15.6 % OOD)" in drawn.guarantee()["statement"]
+    assert "of ID and OOD rows as they were drawn (15.6 % OOD)" in drawn.guarantee().statement
 
 
 def test_every_form_of_the_policy_decides_alike(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_the_rows_of_a_prevalence_are_draws_of_it(n_far: int, prevalence: float,
         found = choose_pair(
             loss, score, score, risk=0.9, delta=0.1, is_ood=ood, prevalence=prevalence, second_threshold=0.0, rng=seed
         ).found
-        assert (found.calibration["n"], found.coverage) == (expected, 1.0)
+        assert (found.calibration.n, found.coverage) == (expected, 1.0)
         far.append(found.risk * expected)
     spread = expected * prevalence * (1.0 - prevalence)
     assert abs(np.mean(far) - expected * prevalence) < 4.0 * np.sqrt(spread / 200)

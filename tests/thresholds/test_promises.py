@@ -15,6 +15,8 @@ from abstain.thresholds import (
     choose_among,
     conditional_threshold,
     plan_certificate,
+    prespecified_threshold,
+    remember_selection,
 )
 from tests.tiers import repeated
 
@@ -65,7 +67,7 @@ def test_the_promise_names_the_new_cluster() -> None:
         "over the draw of the calibration clusters, the mean loss of an accepted row of a new cluster"
         in found.statement
     )
-    assert found.calibration["n_clusters"] == 300
+    assert found.calibration.n_clusters == 300
     assert found.threshold == again.threshold
     accepted = score >= found.threshold
     means = [loss[accepted & (cluster == c)].mean() for c in range(300) if np.any(accepted & (cluster == c))]
@@ -148,19 +150,19 @@ def test_clusters_at_fixed_thresholds_and_in_groups() -> None:
     rng = np.random.default_rng(2)
     cluster, score = np.repeat(np.arange(400), 5), rng.random(2000)
     loss = (rng.random(2000) < 0.1 * (1 - score)) * 1.0
-    options = {"risk": 0.1, "delta": DELTA, "clusters": cluster, "thresholds": [0.9, 0.5, 0.1]}
-    assert abstain.choose_threshold(loss, score, **options).threshold == 0.1
+    options = {"risk": 0.1, "delta": DELTA, "clusters": cluster}
+    assert prespecified_threshold(loss, score, [0.9, 0.5, 0.1], **options).threshold == 0.1
+    with pytest.raises(ValueError, match="not valid for clusters; leave it out"):
+        prespecified_threshold(loss, score, [0.5], bound="hoeffding-bentkus", **options)
     by = abstain.choose_threshold(loss, score, risk=0.1, delta=DELTA, clusters=cluster, groups=cluster % 2)
-    assert [one.calibration["n_clusters"] for one in by.groups.values()] == [200, 200]
-    assert "an accepted row of a new cluster" in by.guarantee()["statement"]
+    assert [one.calibration.n_clusters for one in by.groups.values()] == [200, 200]
+    assert "an accepted row of a new cluster" in by.guarantee().statement
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"sample_weight": np.ones(100), "max_weight": 1.0}, "with clusters= and sample_weight= is not offered"),
-        ({"procedure": "bonferroni"}, "not valid for clusters; leave them out"),
-        ({"bound": "binomial"}, "not valid for clusters"),
         ({"clusters": np.zeros(99)}, "lengths differ|length"),
     ],
 )
@@ -214,7 +216,7 @@ def test_a_certificate_on_rows_of_a_selection_warns() -> None:
     chosen = abstain.select({name: (loss, score) for name, score in scores.items()}, ["augrc"])
     score = scores[chosen.chosen]
     for rows in (slice(None), slice(100, 400)):
-        with pytest.warns(ReusedSelectionWarning, match="certify on others, or use thresholds.choose_among"):
+        with pytest.warns(ReusedSelectionWarning, match="certify on others, or use choose_among"):
             abstain.choose_threshold(loss[rows], score[rows], risk=0.2, delta=DELTA)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -224,7 +226,7 @@ def test_a_certificate_on_rows_of_a_selection_warns() -> None:
 def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -> None:
     """Scores of two decimals look alike in any two samples."""
     rng = np.random.default_rng(7)
-    abstain.thresholds.remember_selection(rng.random(3000) < 0.2, np.round(rng.random(3000), 2))
+    remember_selection(rng.random(3000) < 0.2, np.round(rng.random(3000), 2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         abstain.choose_threshold(rng.random(3000) < 0.2, np.round(rng.random(3000), 2), risk=0.3, delta=DELTA)
@@ -276,7 +278,7 @@ def test_a_promise_about_false_negatives() -> None:
     good = conditional_threshold(np.zeros(600), score, label, what="rows with y = 1", risk=0.05, delta=DELTA)
     assert good.coverage == pytest.approx(np.mean(score >= good.threshold))
     assert good.n == 600
-    assert "what is accepted among rows with y = 1 is at most 0.05" in good.guarantee()["statement"]
+    assert "what is accepted among rows with y = 1 is at most 0.05" in good.guarantee().statement
     with pytest.raises(ValueError, match="where holds no row"):
         conditional_threshold(missed, score, np.zeros(600, bool), what="none", risk=0.05, delta=DELTA)
     with pytest.raises(TypeError, match="one truth value per row"):

@@ -140,7 +140,7 @@ def _seen(
 
 def second_column(policy: Policy) -> list[str]:
     """Return the column of a second score, if there is one."""
-    return [policy.second["score"]] if policy.second is not None and policy.second["inputs"] is None else []
+    return [policy.second.score] if policy.second is not None and policy.second.inputs is None else []
 
 
 def one_score(outputs: Outputs, policy: Policy) -> Any:
@@ -152,7 +152,7 @@ def one_score(outputs: Outputs, policy: Policy) -> Any:
         score = policy.confidence(matrix) if inputs else outputs.confidence
         if second is None:
             return score
-        other = (outputs.scores or {})[second["score"]] if second["inputs"] is None else None
+        other = (outputs.scores or {})[second.score] if second.inputs is None else None
         return policy.as_one(score, policy.of_second().confidence(matrix) if other is None else other)[1]
 
 

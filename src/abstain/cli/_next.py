@@ -135,7 +135,7 @@ def after_broken(policy: Policy, file: Path, known: Mapping[str, Any]) -> Told:
     """
     context, more, promise = click.get_current_context(), list[str](), policy.guarantee
     given = {name: value for name, value in known.items() if value is not None}
-    if promise is None or policy.second is not None or promise["max_loss"] != 1.0:
+    if promise is None or policy.second is not None or promise.max_loss != 1.0:
         return {}
     for name, value in given.items():
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:

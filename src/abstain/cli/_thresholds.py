@@ -183,8 +183,9 @@ def threshold_command(
             _say_repeated(outputs)
         found = choose_threshold(
             outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject",
-            answered=outputs.declines, **wanted,
+            **wanted,
         )  # fmt: skip
+        found = found.about_answered() if outputs.declines else found
     scored = ["--scores", how.score] if how.inputs is not None else []
     told = together(
         by_score(how),

@@ -11,7 +11,7 @@ import numpy as np
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.monitoring._drift import Alarm, Drift, Shares
 from abstain.monitoring._evidence import FIRST, Detector, Evidence, ends
-from abstain.policy import Policy
+from abstain.policy import Calibration, Policy
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,19 @@ class Seen:
 class Watched:
     """A promise and what was seen of it so far; ``calibration`` as a policy keeps it, None if drift cannot be told."""
 
-    def __init__(self, rules: Rules, threshold: float, calibration: Mapping[str, Any] | None) -> None:
+    def __init__(self, rules: Rules, threshold: float, calibration: Calibration | None) -> None:
         self.rules, self.n, self.highest = rules, 0, -np.inf
         self.at: float | None = None  # time of the last loss
         self.broke: tuple[int, str] | None = None  # row and period of the first alarm
         limit = 1.0 if rules.limit is None else rules.limit
         self.evidence = Evidence(limit, 1.0 if rules.since_first else FIRST)
         self.detector = Detector(limit, rules.run_length)
-        bins: list[Any] = [] if calibration is None else calibration["bins"]
-        n, only = (1, False) if calibration is None else (calibration["n"], rules.accepted_only)
-        if only and calibration is not None:
-            n, bins = calibration["n_accepted"], [one for one in bins if one[0] > threshold]
-        counts = [] if calibration is None or only else [int(calibration["n_accepted"])]
+        known = Calibration(n=1) if calibration is None else calibration
+        n, n_accepted, bins = known.n, known.n_accepted or 0, known.bins
+        only = calibration is not None and rules.accepted_only
+        if only:
+            n, bins = n_accepted, tuple(one for one in bins if one[0] > threshold)
+        counts = [] if calibration is None or only else [n_accepted]
         self.edges = np.array([edge for edge, _ in bins], dtype=np.float64)
         self.coverage = Shares(counts, n, rules.delta)
         self.score = Shares([int(count) for _, count in bins], n, rules.delta)
@@ -176,11 +177,10 @@ ONLY = "only accepted rows are given"
 def untold(policy: Policy, accepted_only: bool) -> str | None:
     """Return why drift, or the drift of coverage, cannot be told."""
     calibration = policy.calibration
-    each = calibration.get("groups", {"": calibration}).values()
-    if any("n_clusters" in one for one in each):
+    if calibration.clustered:
         return "rows of a cluster depend on each other"
-    if "n_accepted" not in calibration:
+    if calibration.n_accepted is None:
         return "the policy was edited, so what calibration had shown is void"
-    if calibration["weighted"]:
+    if calibration.weighted:
         return "the calibration rows were weighted, so their shares are not those of the population"
     return ONLY if accepted_only else None

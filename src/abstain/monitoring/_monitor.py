@@ -297,7 +297,7 @@ def in_time_order(
     other = next((name for name, value in (told | {"time": time}).items() if not isinstance(value, str | list)), None)
     if other is not None:
         raise TypeError(f"{other} must name a column of the frame, got {type(told.get(other, time)).__name__}")
-    if "clusters" in told or "n_clusters" in policy.calibration:
+    if "clusters" in told or policy.calibration.clustered:
         raise UnmetNeed(f"clusters are watched by their first rows, one by one, which counts do not hold; {REMEDY}")
     score, computed = _score(policy)
     if score is None and "confidence" not in told and "uncertainty" not in told:

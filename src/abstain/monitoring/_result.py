@@ -366,11 +366,13 @@ def _told_drift(one: Drift) -> str:
 def of_policy(policy: Policy) -> dict[str, Any]:
     """Return what is watched: the risk that is promised, the thresholds, and the coverage of the calibration rows."""
     promise, seen = policy.guarantee, policy.calibration
-    coverage = seen["n_accepted"] / seen["n"] if seen.get("n") and "n_accepted" in seen else None
-    limit = None if promise is None else loss_of(float(promise["risk"]), promise.get("max_loss", 1.0))
+    coverage = seen.coverage
+    if coverage is None and seen.n_accepted is not None:  # a policy of 0.2.0
+        coverage = seen.n_accepted / seen.n
+    limit = None if promise is None else loss_of(promise.risk, promise.max_loss)
     return {
         "promised": promise is not None, "limit": limit,
-        "thresholds": dict(policy.thresholds), "calibrated": seen.get("coverage", coverage),
+        "thresholds": dict(policy.thresholds), "calibrated": coverage,
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abstain._typing import FloatArray
-from abstain.thresholds._sketches import DISTINCT, FEWEST, Hashes, digest, distinct, hashed, packed, sketch, unpacked
+from abstain.thresholds._row_hashes import DISTINCT, FEWEST, Hashes, digest, distinct, hashed, packed, sketch, unpacked
 
 #: Calls of which a part is recognised, hashes that are kept of each, and calls that are recognised as a whole.
 PARTLY, KEPT, WHOLE = 100, 64, 1000

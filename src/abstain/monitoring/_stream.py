@@ -24,8 +24,8 @@ from abstain.monitoring._result import Monitoring, any_told, of_policy
 from abstain.monitoring._sent_rows import SentRows
 from abstain.monitoring._state import FORMAT, content_of, digest_of
 from abstain.policy import Policy, group_column
-from abstain.thresholds import check_clusters, cluster_numbers, cost_per_case, warn_if_copied, warn_if_reused
-from abstain.thresholds._sketches import Hashes, named, packed, taken, unpacked
+from abstain.thresholds import check_clusters, cluster_numbers, warn_if_copied, warn_if_reused
+from abstain.thresholds._row_hashes import Hashes, named, packed, taken, unpacked
 
 #: Signals that are kept, and lines of the table: of more the oldest are joined.
 _SIGNALS, LINES = 100, 128
@@ -93,8 +93,8 @@ class Monitor:
             float(run_length), flag(since_first, "since_first"), flag(accepted_only, "accepted_only"),
         )  # fmt: skip
         self.untold = untold(policy, self.rules.accepted_only)
-        each = policy.calibration.get("groups", {"": policy.calibration})
-        told = "n_accepted" in policy.calibration and self.untold in (None, ONLY)
+        each = policy.calibration.each
+        told = policy.calibration.n_accepted is not None and self.untold in (None, ONLY)
         self.watched = {
             name: Watched(self.rules, limit, each[name] if told else None)
             for name, limit in policy.thresholds.items()
@@ -290,7 +290,7 @@ class Monitor:
         return Monitoring(
             promise_broken=any(one.broken for one in seen.values()) if seen else None, broken_at=self.broken_at,
             evidence=float(np.exp(min(700.0, max(0.0, strongest)))), n=total.n, n_accepted=total.n_accepted,
-            risk=risk, coverage=coverage, cost=cost_per_case(self.policy.objective, every, risk),
+            risk=risk, coverage=coverage, cost=self.policy.objective.cost_per_case(every, risk),
             coverage_drifted=any_told([one.coverage.left for one in self.watched.values()]),
             score_drifted=any_told([one.score.left for one in self.watched.values()]),
             drifts=tuple(each for name, one in self.watched.items() for each in one.drifts(name)),

@@ -3,12 +3,15 @@
 Scores other than the common ones, frames and words of abstention load what they need when they are first used.
 """
 
-from abstain.policy._decisions import Decisions
+from abstain.policy._contents import Calibration as Calibration
+from abstain.policy._contents import Guarantee as Guarantee
+from abstain.policy._contents import Objective as Objective
+from abstain.policy._contents import SecondScore as SecondScore
+from abstain.policy._contents import statement as statement
+from abstain.policy._decide import Decisions
+from abstain.policy._decide import accept_by_group as accept_by_group
+from abstain.policy._decide import group_column as group_column
 from abstain.policy._file import load_policy as load_policy
-from abstain.policy._groups import accept_by_group as accept_by_group
-from abstain.policy._groups import group_column as group_column
-from abstain.policy._inputs import compute
-from abstain.policy._inputs import inputs_of as inputs_of
 from abstain.policy._plain import REASONS as REASONS
 from abstain.policy._plain import TRUTH as TRUTH
 from abstain.policy._plain import Decision
@@ -17,6 +20,8 @@ from abstain.policy._plain import span as span
 from abstain.policy._policy import Policy
 from abstain.policy._reading import ScoreReading, score_reading
 from abstain.policy._schema import schema
+from abstain.policy._scores import compute
+from abstain.policy._scores import inputs_of as inputs_of
 
 # What is imported under its own name is public at the top of the package, or serves the rooms above.
 __all__ = ["Decision", "Decisions", "Policy", "ScoreReading", "compute", "schema", "score_reading"]

@@ -2,37 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import closest, same_length, vector
-from abstain._typing import ArrayLike, BoolArray, FloatArray
+from abstain._checks import closest, plain, same_length, vector
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.policy import _plain
-from abstain.policy._arrays import no_probabilities, reasons
-from abstain.policy._decisions import Decisions
-from abstain.policy._groups import limits_of
-from abstain.policy._inputs import compute
-from abstain.policy._plain import Decision
+from abstain.policy._contents import Score
+from abstain.policy._plain import ACCEPTED, REASONS, Decision
+from abstain.policy._scores import compute, refuse_probabilities
 
 if TYPE_CHECKING:
     from abstain.policy._policy import Policy
 
 
+class Decisions:
+    """Decisions on many rows, as arrays.
+
+    Parameters
+    ----------
+    codes : ndarray of int8
+        Reasons by their place in ``REASONS``.
+    score, threshold : ndarray of float
+        As in :class:`Decision`, of every row.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
+    >>> found = policy.decide([0.7, 0.5, float("nan")])
+    >>> found.accepted.tolist(), found.reason.tolist()
+    ([True, False, False], ['accepted', 'below_threshold', 'missing_score'])
+    >>> found
+    Decisions(n=3, accepted=1, below_threshold=1, missing_score=1)
+    """
+
+    __slots__ = ("codes", "score", "threshold")
+
+    def __init__(self, codes: IntArray, score: FloatArray, threshold: FloatArray) -> None:
+        self.codes, self.score, self.threshold = codes, score, threshold
+
+    @property
+    def accepted(self) -> BoolArray:
+        """Return which rows are answered."""
+        return np.asarray(self.codes == ACCEPTED)
+
+    @property
+    def reason(self) -> Any:
+        """Return the reason of every row, as text."""
+        return np.array(REASONS)[self.codes]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many rows have each reason; they add up to the number of rows."""
+        found = np.bincount(self.codes, minlength=len(REASONS))
+        return {reason: int(count) for reason, count in zip(REASONS, found, strict=True)}
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __bool__(self) -> bool:
+        if len(self) != 1:
+            raise ValueError(f"the truth of {len(self)} decisions is ambiguous; take .accepted, or one of them")
+        return bool(self[0])
+
+    def __getitem__(self, row: int) -> Decision:
+        reason = REASONS[self.codes[row]]
+        return Decision(reason == "accepted", reason, float(self.score[row]), float(self.threshold[row]))
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[row] for row in range(len(self)))
+
+    def __repr__(self) -> str:
+        shown = "".join(f", {reason}={count}" for reason, count in self.counts.items() if count)
+        return f"Decisions(n={len(self)}{shown})"
+
+
 def decide(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -> Decision | Decisions:
     """Return the decision on one row, or those on many."""
     names: Any = getattr(rows, "index", None)
-    if not _is_frame(rows) and hasattr(names, "tolist") and _named(policy) <= set(names.tolist()):
+    if not _is_frame(rows) and hasattr(names, "tolist") and set(policy.first.columns) <= set(names.tolist()):
         rows = rows.to_dict()  # one row of a frame of pandas
     if isinstance(rows, Mapping):
         return _row(policy, rows, groups, second, declined)
     if isinstance(rows, list | tuple) and rows and isinstance(rows[0], Mapping):
         found = [_row(policy, row, None, None, None) for row in rows]
-        codes = np.array([_plain.REASONS.index(each.reason) for each in found], dtype=np.int8)
+        codes = np.array([REASONS.index(each.reason) for each in found])
         score, limit = (np.array([getattr(each, name) for each in found]) for name in ("score", "threshold"))
-        return Decisions(codes, score, limit)  # type: ignore[arg-type]
+        return Decisions(codes, score, limit)
     if _is_frame(rows):
         return _frame(policy, rows, groups, second, declined)
     return _arrays(policy, rows, groups, second, declined)
@@ -40,39 +100,36 @@ def decide(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
 
 def _row(policy: Policy, row: Mapping[str, Any], groups: Any, second: Any, declined: Any) -> Decision:
     """Decide one row by column, with the very code that an exported policy has."""
-    given = dict(row)
+    given, said = dict(row), policy.said_declined()
     if groups is not None and policy.group is not None:
         given[policy.group] = groups
-    said = policy.said_declined()
     if declined is not None and said is not None:
         given[said[1]] = declined
     if second is not None and policy.second is not None:
-        given[policy.second["score"]] = second
-    plain = policy.row_policy
-    if plain is not None:
-        return _plain.decide_row(plain, given)
-    from abstain.outputs import declined as declined_rows
-
-    wanted = [policy._part(), *([] if policy.second is None else [dict(policy.second)])]
-    columns = [
-        None if part["inputs"] is None else np.array([_plain.values_of(given, next(iter(part["inputs"].values())))])
-        for part in wanted
-    ]
-    numbers = [
-        _plain.score_of(part, given) if column is None else
-        float(compute(part["score"], next(iter(part["inputs"])), column, part["temperature"])[0])
-        for part, column in zip(wanted, columns, strict=True)
-    ]  # fmt: skip
+        given[policy.second.score] = second
+    exported = policy.row_policy
+    if exported is not None:
+        return _plain.decide_row(exported, given)
+    score, *other = [_score_of_row(policy, part, given) for part in policy.parts]
     refused = None
     if said is not None and said[1] in given:
-        refused = np.asarray(declined_rows([given[said[1]]], f"column {said[1]!r}", said[0], strict=False))
+        refused = said_declined_by([given[said[1]]], *said)
     name = None if policy.group is None else [given.get(policy.group)]
-    return _decisions(policy, np.array(numbers[:1]), name, np.array(numbers[1:]), refused)[0]
+    return decisions(policy, score, name, other[0] if other else None, refused)[0]
 
 
-def _named(policy: Policy) -> set[str]:
-    """Return the columns from which the score is computed, or the one that holds it."""
-    return {policy.score} if policy.inputs is None else set(next(iter(policy.inputs.values())))
+def _score_of_row(policy: Policy, part: Score, row: Mapping[str, Any]) -> FloatArray:
+    if part.inputs is None:
+        return np.array([_plain.score_of(policy.exported(part), row)])
+    ((kind, columns),) = part.inputs.items()
+    return compute(part.score, kind, np.array([_plain.values_of(row, columns)]), part.temperature)
+
+
+def said_declined_by(values: Any, part: str, column: str) -> BoolArray:
+    """Return which rows the model itself declined, by the column that says so."""
+    from abstain.outputs import declined
+
+    return np.asarray(declined(values, f"column {column!r}", part, strict=False))
 
 
 def _is_frame(rows: Any) -> bool:
@@ -88,39 +145,32 @@ def _frame(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
     def column(name: str) -> Any:
         if name not in frame.columns:
             free = [
-                each for each in frame.columns if each not in _named(policy)
-            ]  # another column of the policy is none
+                each for each in frame.columns if each not in policy.first.columns
+            ]  # no other of the policy is meant
             raise ValueError(f"column {name!r} of the policy is missing; {closest(name, free) if free else 'add it'}")
         return frame[name]
 
-    def scores(part: Mapping[str, Any]) -> FloatArray:
-        if part["inputs"] is None:
-            if part.get("levels") is not None:
-                return policy.heard(column(part["score"]), part["score"])
-            found: FloatArray = vector(column(part["score"]).to_numpy(), part["score"], np, None)
-            return -found if part.get("uncertainty") else found
-        ((kind, names),) = part["inputs"].items()
+    def score_of(part: Score) -> FloatArray:
+        if part.inputs is None:
+            return policy.read_column(part, column(part.score), part.score)
+        ((kind, names),) = part.inputs.items()
         each = [column(name).to_numpy() for name in names]
-        lists = len(each) == 1 and each[0].dtype == object
-        matrix = (
-            _listed(each[0])
-            if lists
-            else np.column_stack([_numbers(values, name) for values, name in zip(each, names, strict=True)])
-        )
+        if len(each) == 1 and each[0].dtype == object:
+            matrix = _of_lists(each[0])
+        else:
+            matrix = np.column_stack([_numbers(values, name) for values, name in zip(each, names, strict=True)])
         if kind == "logits":
-            no_probabilities(np.asarray(matrix, dtype=np.float64))
-        return compute(part["score"], kind, matrix, part["temperature"])
+            refuse_probabilities(matrix)
+        return compute(part.score, kind, matrix, part.temperature)
 
-    score = scores(policy._part())
-    other = None if policy.second is None else scores(policy.second) if second is None else _vector(second, "second")
-    said, names = policy.said_declined(), groups
+    other, said = _second(policy, second), policy.said_declined()
+    if policy.second is not None and other is None:
+        other = score_of(policy.second)
     if policy.group is not None and groups is None:
-        names = column(policy.group).to_list()
+        groups = column(policy.group).to_list()
     if said is not None and declined is None:
-        from abstain.outputs import declined as declined_rows
-
-        declined = declined_rows(column(said[1]).to_list(), f"column {said[1]!r}", said[0], strict=False)
-    return _decisions(policy, score, names, other, declined)
+        declined = said_declined_by(column(said[1]).to_list(), *said)
+    return decisions(policy, score_of(policy.first), groups, other, declined)
 
 
 def _numbers(values: Any, name: str) -> FloatArray:
@@ -132,51 +182,47 @@ def _numbers(values: Any, name: str) -> FloatArray:
         raise ValueError(f"column {name!r} of the policy holds {bad!r:.99}, which is no number; give numbers") from None
 
 
-def _listed(values: Any) -> FloatArray:
+def _of_lists(values: Any) -> FloatArray:
     """Return lists of one length as a matrix; a missing list is a row of NaN."""
     width = max((len(value) for value in values if value is not None), default=1)
     return np.array([[nan] * width if value is None else list(value) for value in values], dtype=np.float64)
 
 
-def _vector(values: Any, name: str) -> FloatArray:
-    found: FloatArray = vector(np.atleast_1d(values) if np.ndim(values) == 0 else values, name, np, None)
-    return found
+def _second(policy: Policy, values: Any) -> FloatArray | None:
+    """Return the second score from the values of its column, if they are given."""
+    if policy.second is None or values is None:
+        return None
+    found: FloatArray = vector(np.atleast_1d(values) if np.ndim(values) == 0 else values, "second", np, None)
+    return -found if policy.second.uncertainty else found
 
 
 def _arrays(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -> Decision | Decisions:
     """Decide a number, a column of numbers, one row of classes or a matrix of them."""
-    if policy.reading.get("confidence_levels") is not None:
-        rows = (
-            policy.heard(rows, policy.score) if np.ndim(rows) else _plain.score_of(policy._part(), {policy.score: rows})
-        )
+    first, other = policy.first, policy.second
+    if policy.levels is not None:
+        exported = policy.exported(first)
+        rows = policy.heard(rows, first.score) if np.ndim(rows) else _plain.score_of(exported, {first.score: rows})
     if rows is None or isinstance(rows, str | bool | np.bool_ | int | float):
-        rows = _plain.number(rows, policy.score)
+        rows = _plain.number(rows, first.score)
     array = rows.detach().cpu().numpy() if hasattr(rows, "detach") else rows
     array = array if isinstance(array, np.ndarray) else np.asarray(array, dtype=np.float64)
-    inputs, part = policy.inputs, policy._part()
-    many = array.ndim > 0
-    if inputs is None:
-        score = vector(np.atleast_1d(array), policy.score, np, None)
-        score = -score if part["uncertainty"] else score
-        other = second
+    many, two = array.ndim > 0, _second(policy, second)
+    if first.inputs is None:
+        score = vector(np.atleast_1d(array), first.score, np, None)
+        score = -score if first.uncertainty else score
     else:
-        ((_, names),) = inputs.items()
-        matrix, many = _matrix(policy, array, names)
-        if "logits" in inputs:
-            no_probabilities(np.asarray(matrix, dtype=np.float64))
+        matrix, many = _matrix(policy, array, first.columns)
+        if "logits" in first.inputs:
+            refuse_probabilities(np.asarray(matrix, dtype=np.float64))
         score = policy.confidence(matrix)
-        other = second
-        if policy.second is not None and second is None and policy.second["inputs"] == inputs:
-            other = policy.of_second().confidence(matrix)
-    if policy.second is not None and other is None:
-        raise TypeError(f"this policy has a second score, {policy.second['score']!r}; give second=, or rows by column")
-    other = None if policy.second is None else _vector(other, "second")
-    if other is not None and policy.second is not None and second is not None and policy.second.get("uncertainty"):
-        other = -other
+        if other is not None and two is None and other.inputs == first.inputs:
+            two = policy.of_second().confidence(matrix)
+    if other is not None and two is None:
+        raise TypeError(f"this policy has a second score, {other.score!r}; give second=, or rows by column")
     if policy.group is not None and groups is None:
         raise TypeError(f"this policy has one threshold per {policy.group}; give groups=")
     single = groups is None or isinstance(groups, str | bool | int | float)
-    found = _decisions(policy, score, [groups] if single and policy.group else groups, other, declined)
+    found = decisions(policy, score, [groups] if single and policy.group else groups, two, declined)
     return found if many else found[0]
 
 
@@ -202,19 +248,62 @@ def _matrix(policy: Policy, array: Any, names: list[str]) -> tuple[Any, bool]:
     return matrix, many
 
 
-def _decisions(
+def decisions(
     policy: Policy, score: FloatArray, groups: ArrayLike | None, second: FloatArray | None, declined: Any
 ) -> Decisions:
-    refused: BoolArray | None = None
+    """Decide rows by their scores; each may have a group, a second score, and that the model declined it."""
     if declined is not None:
-        refused = np.atleast_1d(np.asarray(declined))
-        if refused.dtype != bool:
-            raise TypeError(f"declined must hold truth values, got {refused.dtype}")
+        declined = np.atleast_1d(np.asarray(declined))
+        if declined.dtype != bool:
+            raise TypeError(f"declined must hold truth values, got {declined.dtype}")
     limit: Any = policy.thresholds[""] if policy.group is None else limits_of(policy.thresholds, groups)
-    columns = {"scores": score, "groups": limit if np.ndim(limit) else None, "declined": refused}
-    two = policy.second is not None and second is not None
-    same_length(**columns, second=second if two else None)
-    codes = reasons(
-        score, limit, second if two else None, policy.second["threshold"] if policy.second else 0.0, refused
-    )
-    return Decisions(codes, score, np.broadcast_to(np.asarray(limit, dtype=np.float64), score.shape))
+    columns = {"scores": score, "groups": limit if np.ndim(limit) else None, "declined": declined}
+    same_length(**columns, second=second)
+    codes = np.where(score >= limit, ACCEPTED, _plain.BELOW).astype(np.int8)
+    missing = np.isnan(score)
+    if policy.second is not None and second is not None:
+        codes[(codes == ACCEPTED) & ~(second >= policy.second.threshold)] = _plain.BELOW_SECOND
+        missing |= np.isnan(second)
+    codes[missing] = _plain.MISSING
+    codes[np.equal(limit, np.inf)] = _plain.CLOSED
+    codes[np.isnan(limit)] = _plain.UNKNOWN
+    if declined is not None:
+        codes[declined] = _plain.DECLINED
+    return Decisions(codes, score, np.broadcast_to(np.asarray(limit, dtype=np.float64), score.shape))  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- groups
+
+
+def group_column(groups: ArrayLike) -> Any:
+    """Return the groups as text; a missing group is an error."""
+    if np.ma.is_masked(groups):
+        raise ValueError(f"groups[{int(np.argmax(np.ma.getmaskarray(groups)))}] is masked; name a group for every row")
+    column = plain(groups.to_numpy() if hasattr(groups, "to_numpy") else groups, "groups")
+    if column.ndim != 1:
+        raise ValueError(f"groups must be one-dimensional, one value per sample, got shape {column.shape}")
+    for position, value in enumerate(column):
+        if value is None or value != value:
+            raise ValueError(f"groups[{position}] is missing; name a group for every row, for example 'unknown'")
+    return np.array([_plain.group_name(value) for value in column])
+
+
+def limits_of(thresholds: Mapping[str, float], groups: Any) -> FloatArray:
+    """Return the threshold of each row; NaN for an unknown group, or none."""
+    if hasattr(groups, "to_list"):
+        values = groups.to_list()
+    else:
+        values = np.asarray(groups).tolist() if not isinstance(groups, list | tuple) else groups
+    known: dict[Any, float] = {}
+    for value in set(values):
+        name = _plain.group_name(value)
+        known[value] = np.nan if name is None else thresholds.get(name, np.nan)
+    return np.array([known[value] for value in values], dtype=np.float64)
+
+
+def accept_by_group(thresholds: Mapping[str, float], scores: FloatArray, groups: ArrayLike) -> BoolArray:
+    """Return the accept mask of rows of groups; unknown groups, NaN scores and infinite thresholds reject."""
+    column = group_column(groups)
+    same_length(confidence=scores, groups=column)
+    limits = limits_of(thresholds, column)
+    return np.asarray((scores >= limits) & (limits < np.inf))

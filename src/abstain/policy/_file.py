@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
-from math import inf
+from dataclasses import fields, replace
 from sys import float_info
 from typing import Any
 
-from abstain.policy._inputs import inputs_of
-from abstain.policy._policy import FORMAT, KEYS, LATER, Policy, digest
+from abstain.policy._contents import Calibration, Guarantee, Objective, SecondScore
+from abstain.policy._policy import FORMAT, KEYS, Policy, digest
 from abstain.policy._reading import checked
+from abstain.policy._scores import inputs_of
 
 #: Formats that are read; the first one knew no classes, no second score and nothing about the model.
 _READ = ("abstain.policy/1", FORMAT)
+#: What a policy of the first format lacks.
+LATER: dict[str, Any] = {"reading": {}, "classes": None, "about": {}, "second": None}
 _FORMER = "recuse.policy/1"  # refused, with the remedy: no file is read under two names
 
 
@@ -70,14 +72,14 @@ def load_policy(
     if not isinstance(found, dict) or found.get("format") not in _READ:
         raise ValueError(f"{name}: is no policy of format {FORMAT!r}; write it with 'abstain threshold'")
     content = {key: value for key, value in found.items() if key not in ("format", "digest")}
-    later = {"reading"} if found["format"] != FORMAT else set(LATER)
-    if content.keys() - later != set(KEYS) or (found["format"] == FORMAT and not later <= content.keys()):
-        wrong = sorted({*KEYS, *later} ^ content.keys())
+    needed = set(KEYS) if found["format"] != FORMAT else {*KEYS, *LATER}
+    if not needed <= content.keys() <= {*needed, "reading"}:
+        wrong = sorted(needed ^ content.keys())
         raise ValueError(f"{name}: fields missing or unknown: {', '.join(wrong)}; write the policy again")
-    policy = _checked(name, content)
     try:
+        policy = _policy_of({**LATER, **content})
         policy.check(model=model, class_names=class_names, temperature=temperature)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise ValueError(f"{name}: {error}") from None
     if found.get("digest") != digest(content):
         if not edited:
@@ -85,8 +87,8 @@ def load_policy(
                 f"{name}: was edited after it was saved, so its guarantee is void; restore the file, choose the "
                 "threshold again, or load it with edited=True (the guarantee is then dropped)"
             )
-        kept = {key: value for key, value in policy.calibration.items() if key in ("n", "answered")}
-        return replace(policy, guarantee=None, calibration=kept)
+        known = policy.calibration
+        return replace(policy, guarantee=None, calibration=Calibration(n=known.n, answered=known.answered))
     return policy
 
 
@@ -94,76 +96,84 @@ def _no_constant(word: str) -> None:
     raise ValueError(f"{word} is no JSON number")
 
 
-def _checked(name: str, content: dict[str, Any]) -> Policy:
-    def refuse(field: str, value: Any, remedy: str) -> ValueError:
-        return ValueError(f"{name}: {field} = {value!r} is not valid; {remedy}")
-
-    for field in ("objective", "calibration", "thresholds"):
-        if not isinstance(content[field], dict):
-            raise refuse(field, content[field], "it must be an object")
-    if not isinstance(content["score"], str) or not content["score"]:
-        raise refuse("score", content["score"], "name the column of the score")
-    inputs, temperature, group = content["inputs"], content["temperature"], content["group"]
-    if temperature is not None and not _is_number(temperature):
-        raise refuse("temperature", temperature, "it must be a number > 0, or null")
-    if inputs is not None and not _is_inputs(inputs):
-        raise refuse("inputs", inputs, 'it must be {"logits": [columns]}, {"probabilities": [columns]} or null')
-    try:
-        inputs_of(
-            content["score"], **{"logits": None, "probabilities": None, **(inputs or {})}, temperature=temperature
-        )
-        if not isinstance(content.get("reading", {}), dict):
-            raise refuse("reading", content["reading"], "it must be an object")
-        checked(content.get("reading", {}), content["score"], inputs)
-        _check_later(name, content)
-    except (ValueError, TypeError) as error:
-        message = str(error)
-        raise ValueError(message if message.startswith(f"{name}: ") else f"{name}: {message}") from None
-    if group is not None and not isinstance(group, str):
-        raise refuse("group", group, "name the column of the groups, or null")
-    if not content["thresholds"] or (group is None) != (list(content["thresholds"]) == [""]):
-        raise refuse("thresholds", content["thresholds"], "one threshold, or one per group if group is named")
-    thresholds = {}
-    for key, value in content["thresholds"].items():
-        if not _is_number(value) and value not in ("inf", "-inf"):
-            raise refuse(f"thresholds[{key!r}]", value, "it must be a number, 'inf' or '-inf'")
-        thresholds[key] = float(value)
-    guarantee = content["guarantee"]
-    if guarantee is not None:
-        if not isinstance(guarantee, dict) or not {"risk", "delta", "max_loss", "statement"} <= guarantee.keys():
-            raise refuse("guarantee", guarantee, "it needs risk, delta, max_loss and statement, or null")
-        for field in ("risk", "delta", "max_loss"):
-            if not _is_number(guarantee[field]) or not 0.0 < guarantee[field] < inf:
-                raise refuse(f"guarantee[{field!r}]", guarantee[field], "it must be a number > 0")
-        if guarantee["delta"] >= 1.0:
-            raise refuse("guarantee['delta']", guarantee["delta"], "it must be below 1")
+def _policy_of(content: dict[str, Any]) -> Policy:
+    """Return the policy of a file's content; an error names the field and the remedy."""
+    for field in ("objective", "calibration", "thresholds", "reading", "about"):
+        _require(isinstance(content[field], dict), field, content[field], "it must be an object")
+    _check_score("", content["score"], content["inputs"], content["temperature"])
+    reading = checked(content["reading"], content["score"], content["inputs"])
+    group, classes, about = content["group"], content["classes"], content["about"]
+    _require(group is None or isinstance(group, str), "group", group, "name the column of the groups, or null")
+    known = classes is None or (isinstance(classes, list) and all(isinstance(each, str) for each in classes))
+    _require(known, "classes", classes, "it must be a list of names, or null")
+    _require(all(isinstance(each, str) for each in about.values()), "about", about, "it must be an object of texts")
+    limits = content["thresholds"]
+    single = list(limits) == [""] if group is None else bool(limits) and list(limits) != [""]
+    _require(single, "thresholds", limits, "one threshold, or one per group if group is named")
     n = content["calibration"].get("n")
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise refuse("calibration['n']", n, "it must be a whole number > 0")
-    if content.get("second") is not None:
-        content = content | {"second": content["second"] | {"threshold": float(content["second"]["threshold"])}}
-    return Policy(**{**content, "thresholds": thresholds})
+    whole = isinstance(n, int) and not isinstance(n, bool) and n >= 1
+    _require(whole, "calibration['n']", n, "it must be a whole number > 0")
+    return Policy(
+        score=content["score"],
+        inputs=content["inputs"],
+        temperature=content["temperature"],
+        group=group,
+        thresholds={key: _threshold(f"thresholds[{key!r}]", value) for key, value in limits.items()},
+        objective=Objective.from_content(content["objective"]),
+        guarantee=_guarantee(content["guarantee"]),
+        calibration=Calibration.from_file(content["calibration"]),
+        reading=reading,
+        classes=classes,
+        about=about,
+        second=_second(content["second"]),
+    )
 
 
-def _check_later(name: str, content: dict[str, Any]) -> None:
-    """Check the fields that came later: classes, what the policy is about, the second score."""
-    classes, about, second = content.get("classes"), content.get("about", {}), content.get("second")
-    if classes is not None and not (isinstance(classes, list) and all(isinstance(each, str) for each in classes)):
-        raise ValueError(f"classes = {classes!r} is not valid; it must be a list of names, or null")
-    if not isinstance(about, dict) or not all(isinstance(each, str) for each in about.values()):
-        raise ValueError(f"about = {about!r} is not valid; it must be an object of texts")
-    if second is None:
-        return
-    keys = {"score", "inputs", "temperature", "uncertainty", "threshold"}
-    if not isinstance(second, dict) or second.keys() != keys or not isinstance(second["score"], str):
-        raise ValueError(f"second = {second!r} is not valid; it needs {', '.join(sorted(keys))}")
-    limit, inputs = second["threshold"], second["inputs"]
-    if not _is_number(limit) and limit not in ("inf", "-inf"):
-        raise ValueError(f"second['threshold'] = {limit!r} is not valid; it must be a number, 'inf' or '-inf'")
-    if inputs is not None and not _is_inputs(inputs):
-        raise ValueError(f"second['inputs'] = {inputs!r} is not valid; name the columns of logits or probabilities")
+def _require(valid: bool, field: str, value: Any, remedy: str) -> None:
+    if not valid:
+        raise ValueError(f"{field} = {value!r} is not valid; {remedy}")
+
+
+def _check_score(where: str, score: Any, inputs: Any, temperature: Any) -> None:
+    _require(isinstance(score, str) and bool(score), f"{where}score", score, "name the column of the score")
+    number = temperature is None or _is_number(temperature)
+    _require(number, f"{where}temperature", temperature, "it must be a number > 0, or null")
+    _require(
+        inputs is None or _is_inputs(inputs),
+        f"{where}inputs",
+        inputs,
+        'it must be {"logits": [columns]}, {"probabilities": [columns]} or null',
+    )
     named: dict[str, Any] = {"logits": None, "probabilities": None, **(inputs or {})}
-    inputs_of(second["score"], **named, temperature=second["temperature"])
+    inputs_of(score, **named, temperature=temperature)
+
+
+def _threshold(field: str, value: Any) -> float:
+    _require(_is_number(value) or value in ("inf", "-inf"), field, value, "it must be a number, 'inf' or '-inf'")
+    return float(value)
+
+
+def _guarantee(content: Any) -> Guarantee | None:
+    if content is None:
+        return None
+    whole = isinstance(content, dict) and {"risk", "delta", "max_loss", "statement"} <= content.keys()
+    _require(whole, "guarantee", content, "it needs risk, delta, max_loss and statement, or null")
+    for name in ("risk", "delta", "max_loss"):
+        value = content[name]
+        _require(_is_number(value) and value > 0.0, f"guarantee[{name!r}]", value, "it must be a number > 0")
+    _require(content["delta"] < 1.0, "guarantee['delta']", content["delta"], "it must be below 1")
+    return Guarantee.from_content(content)
+
+
+def _second(content: Any) -> SecondScore | None:
+    if content is None:
+        return None
+    names = [each.name for each in fields(SecondScore)]
+    whole = isinstance(content, dict) and content.keys() == set(names)
+    _require(whole, "second", content, f"it needs {', '.join(names)}")
+    _check_score("second.", content["score"], content["inputs"], content["temperature"])
+    limit = _threshold("second['threshold']", content["threshold"])
+    return SecondScore(**{**content, "threshold": limit})
 
 
 def _is_number(value: Any) -> bool:

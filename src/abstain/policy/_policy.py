@@ -6,9 +6,9 @@ import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
@@ -17,19 +17,17 @@ from abstain._checks import vector
 from abstain._files import write_text
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.policy import _plain
-from abstain.policy._groups import accept_by_group
-from abstain.policy._inputs import compute, inputs_of, is_own
-from abstain.policy._match import mismatch
+from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore
+from abstain.policy._decide import accept_by_group, decide
 from abstain.policy._plain import Decision
 from abstain.policy._reading import as_calibrated, checked, no_columns
+from abstain.policy._scores import compute, inputs_of, is_own
 
 if TYPE_CHECKING:
     from abstain.outputs import Columns
 
 FORMAT = "abstain.policy/2"
 KEYS = ("score", "inputs", "temperature", "group", "thresholds", "objective", "guarantee", "calibration")
-#: Fields that a policy of the first format lacks.
-LATER = ("reading", "classes", "about", "second")
 
 
 @dataclass(frozen=True)
@@ -49,12 +47,12 @@ class Policy:
         Column of the groups, if there is a threshold for each.
     thresholds : dict of str to float
         Threshold per group; without groups the only key is ``""``. +inf rejects everything.
-    objective : dict
+    objective : Objective
         What was asked for.
-    guarantee : dict or None
-        Risk, delta, largest loss, procedure, bound and the promise in words; None: nothing is promised.
-    calibration : dict
-        n, fingerprint of the rows, coverage, deciles of the score, versions; per group where there are groups.
+    guarantee : Guarantee or None
+        What is certified, in numbers and in words; None: nothing is.
+    calibration : Calibration
+        What the calibration rows showed; per group where there are groups.
     reading : Columns
         How the calibration file was read, as arguments of :func:`abstain.read_outputs`. With ``abstained`` (or
         ``correct``, whose words say so) rows that the model itself declined are rejected; with ``uncertainty`` the
@@ -65,9 +63,8 @@ class Policy:
         The classes in the order of their columns.
     about : dict of str to str
         ``model`` (its identity), ``created`` (a date), ``author`` and ``note``, as far as they were given.
-    second : dict or None
-        A second score that must reach a threshold of its own: score, inputs, temperature, uncertainty, threshold; see
-        :func:`abstain.thresholds.choose_pair`.
+    second : SecondScore or None
+        A second score that must reach a threshold of its own; see :func:`abstain.thresholds.choose_pair`.
 
     Examples
     --------
@@ -81,40 +78,80 @@ class Policy:
     """
 
     score: str
-    inputs: Mapping[str, list[str]] | None
+    inputs: Mapping[Kind, list[str]] | None
     temperature: float | None
     group: str | None
     thresholds: Mapping[str, float]
-    objective: Mapping[str, Any]
-    guarantee: Mapping[str, Any] | None
-    calibration: Mapping[str, Any]
+    objective: Objective
+    guarantee: Guarantee | None
+    calibration: Calibration
     reading: Columns = dataclasses.field(default_factory=no_columns)
     classes: list[str] | None = None
     about: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    second: Mapping[str, Any] | None = None
+    second: SecondScore | None = None
 
     @classmethod
     def of(
-        cls, found: Any, *, score: str, group: str | None = None, logits: str | Sequence[str] | None = None,
-        probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
-        reading: Mapping[str, Any] | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
-        author: str | None = None, note: str | None = None, second: Mapping[str, Any] | None = None,
-    ) -> Policy:  # fmt: skip
-        """Return the policy of one threshold, or of one per group: the promise then covers the groups that have one."""
+        cls,
+        found: Any,
+        *,
+        score: str,
+        group: str | None = None,
+        logits: str | Sequence[str] | None = None,
+        probabilities: str | Sequence[str] | None = None,
+        temperature: float | None = None,
+        reading: Mapping[str, Any] | None = None,
+        class_names: Sequence[str] | None = None,
+        model: str | None = None,
+        author: str | None = None,
+        note: str | None = None,
+        second: SecondScore | None = None,
+    ) -> Policy:
+        """Return the policy of one threshold, or of one per group, whose guarantee covers the groups that have one.
+
+        Parameters
+        ----------
+        found : EmpiricalThreshold, CertifiedThreshold or GroupThresholds
+        score : str
+            Column of the score in new files; with ``logits`` or ``probabilities`` the score to compute from these.
+        group : str
+            Column of the groups, where there is one threshold for each.
+        logits, probabilities : str or sequence of str, optional
+            Columns of the classes in new files, or the one column that holds them as lists.
+        temperature : float, optional
+            Divides the logits; the scores that the threshold was chosen on must have been computed with it.
+        reading : dict, optional
+            Arguments of :func:`abstain.read_outputs` with which new files are read, such as
+            ``{"abstained": "declined"}``, by which rows that the model itself declined are rejected.
+        class_names : sequence of str, optional
+            The classes in the order of their columns.
+        model, author, note : str, optional
+            Whose threshold it is, such as a version or a hash of the weights, who chose it, and what should be known;
+            :func:`abstain.load_policy` refuses a policy of another model.
+        second : SecondScore, optional
+            A second score, which must reach a threshold of its own.
+        """
         groups: Mapping[str, Any] | None = getattr(found, "groups", None)
-        columns = {"score": score} | ({} if groups is None else {"group": group})
+        columns = {"score": score} if groups is None else {"score": score, "group": group}
         for name, column in columns.items():
             if not isinstance(column, str) or not column:
                 raise TypeError(f"{name} must be text, got {column!r}; name the column in new files")
         inputs = inputs_of(score, logits, probabilities, temperature)
         each: Any = {"": found} if groups is None else groups
-        thresholds = {name: one.threshold for name, one in each.items()}
-        objective = next(iter(each.values())).objective
-        classes = None if class_names is None else [str(name) for name in class_names]
         return cls(
-            score, inputs, temperature, group, thresholds, objective, found.guarantee(), found.calibration,
-            checked(reading or {}, score, inputs), classes, about_of(model, author, note), second,
-        )  # fmt: skip
+            score=score,
+            inputs=inputs,
+            temperature=temperature,
+            group=group,
+            thresholds={name: one.threshold for name, one in each.items()},
+            objective=next(iter(each.values())).objective,
+            guarantee=found.guarantee(),
+            calibration=found.calibration,
+            reading=checked(reading or {}, score, inputs),
+            classes=None if class_names is None else [str(name) for name in class_names],
+            about=about_of(model, author, note),
+            second=second,
+        )
 
     # ------------------------------------------------------------------ decide
 
@@ -155,8 +192,6 @@ class Policy:
             threshold = self.thresholds[""]
             reason = _plain.reason_of(rows, threshold, 0.0, 0.0)
             return Decision(reason == 0, _plain.REASONS[reason], rows, threshold)
-        from abstain.policy._decide import decide
-
         return decide(self, rows, groups, second, declined)
 
     def accept(self, confidence: ArrayLike, groups: ArrayLike | None = None) -> BoolArray:
@@ -175,12 +210,12 @@ class Policy:
 
     def heard(self, values: Any, name: str) -> FloatArray:
         """Return values of the score's column as numbers: words and per cent are read as at calibration."""
-        levels = self.reading.get("confidence_levels")
+        levels = self.levels
         if levels is None:
             numbers: FloatArray = vector(values, name, np, None)
             return numbers
         listed_values = values.to_list() if hasattr(values, "to_list") else np.asarray(values, dtype=object).tolist()
-        return np.array([_plain.heard(value, name, list(levels)) for value in listed_values], dtype=np.float64)
+        return np.array([_plain.heard(value, name, levels) for value in listed_values], dtype=np.float64)
 
     def confidence(self, matrix: ArrayLike) -> FloatArray:
         """Return the score of rows of logits or probabilities, as the policy states; NaN where an entry is missing."""
@@ -189,29 +224,58 @@ class Policy:
         kind: Any = next(iter(self.inputs))
         return compute(self.score, kind, matrix, self.temperature)
 
+    @property
+    def first(self) -> Score:
+        """How the score is had from a row."""
+        return Score(self.score, self.inputs, self.temperature, "uncertainty" in self.reading)
+
+    @property
+    def parts(self) -> list[Score]:
+        """The score, and the second one if there is one."""
+        return [self.first] if self.second is None else [self.first, self.second]
+
+    @property
+    def levels(self) -> list[str] | None:
+        """The words of a confidence that is stated in words, ``["%"]`` if in per cent, or None."""
+        found = self.reading.get("confidence_levels")
+        return None if found is None else list(found)
+
+    def read_column(self, part: Score, values: Any, name: str) -> FloatArray:
+        """Return a score from the values of its column."""
+        found = self.heard(values, name) if part == self.first else vector(values, name, np, None)
+        return -found if part.uncertainty else found
+
     def of_second(self) -> Policy:
-        """Return the policy of the second score alone, which promises nothing."""
-        if self.second is None:
-            raise TypeError("this policy has one score")
-        name: str = self.second["score"]
-        reading: Columns = {"uncertainty": name} if self.second["uncertainty"] else {}
-        return Policy(
-            name, self.second["inputs"], self.second["temperature"], None, {"": self.second["threshold"]}, {}, None, {},
-            reading, self.classes,
-        )  # fmt: skip
+        """Return the policy of the second score alone, which guarantees nothing."""
+        other = self._second()
+        reading: Columns = {"uncertainty": other.score} if other.uncertainty else {}
+        return dataclasses.replace(
+            self,
+            score=other.score,
+            inputs=other.inputs,
+            temperature=other.temperature,
+            group=None,
+            thresholds={"": other.threshold},
+            guarantee=None,
+            reading=reading,
+            second=None,
+        )
 
     def as_one(self, confidence: ArrayLike, second: ArrayLike) -> tuple[Policy, FloatArray]:
         """Return a policy of one score that decides as this one: the first score, -inf where the second is too low.
 
         A row that has no second score gets NaN. ``second`` holds the values of its column.
         """
-        if self.second is None:
-            raise TypeError("this policy has one score")
-        first, other = vector(confidence, "confidence", np, None), vector(second, "second", np, None)
-        other = -other if self.second["uncertainty"] else other
-        both = np.where(other >= self.second["threshold"], first, -inf)
+        limit = self._second().threshold
+        first, other = vector(confidence, "confidence", np, None), self.read_column(self._second(), second, "second")
+        both = np.where(other >= limit, first, -inf)
         both[np.isnan(other)] = np.nan
         return dataclasses.replace(self, second=None), both
+
+    def _second(self) -> SecondScore:
+        if self.second is None:
+            raise TypeError("this policy has one score")
+        return self.second
 
     # ------------------------------------------------------------------ what it is about
 
@@ -223,10 +287,41 @@ class Policy:
 
         What is not given is not compared. A policy that does not know it is refused too: it cannot be checked.
         """
-        problem = mismatch(self, model, class_names, columns, temperature)
+        problem = self._mismatch(model, class_names, columns, temperature)
         if problem is not None:
             raise ValueError(problem)
         return self
+
+    def _mismatch(
+        self,
+        model: str | None,
+        class_names: Sequence[Any] | None,
+        columns: Sequence[str] | None,
+        temperature: float | None,
+    ) -> str | None:
+        """Return in what the policy differs from what it is to be used with; None if in nothing."""
+        made = self.about.get("model")
+        if model is not None and made != model:
+            said = f"was made for the model {made!r}, not {model!r}" if made else f"does not say its model ({model!r}?)"
+            remedy = f"a threshold belongs to one model: choose it again on rows that {model!r} has scored"
+            return f"the policy {said}; {remedy}"
+        if class_names is not None:
+            names = [str(name) for name in class_names]
+            if self.classes is None:
+                return "the policy does not know its classes; make it with class_names="
+            if names != self.classes:
+                what = "order" if sorted(names) == sorted(self.classes) else "classes"
+                return f"the policy knows other {what}: {listed(self.classes)}; got {listed(names)}"
+        if columns is not None:
+            needed = self.first.columns
+            if self.inputs is not None and len(needed) > 1 and list(columns) != needed:
+                return f"the policy computes its score from {listed(needed)}, in this order; got {listed(columns)}"
+            missing = [name for name in [*needed, *([self.group] if self.group else [])] if name not in columns]
+            if missing:
+                return f"the policy needs the column {missing[0]!r}; got {listed(columns)}"
+        if temperature is not None and (self.temperature or 1.0) != temperature:
+            return f"the policy divides logits by {self.temperature or 1.0:g}, not {temperature:g}"
+        return None
 
     def columns(self, **given: Unpack[Columns]) -> Columns:
         """Return the arguments by which :func:`abstain.read_outputs` reads labelled rows as the calibration rows were.
@@ -246,7 +341,7 @@ class Policy:
 
     def said_declined(self) -> tuple[str, str] | None:
         """Return what says which rows the model itself declined: the part of a file, and its column."""
-        for part in ("abstained", *(("correct", "predictions") if self.calibration.get("answered") else ())):
+        for part in ("abstained", *(("correct", "predictions") if self.calibration.answered else ())):
             if part in self.reading:
                 return part, cast(str, self.reading[part])  # type: ignore[literal-required]
         return None
@@ -277,10 +372,10 @@ class Policy:
         return case(self, dialect)
 
     def _content(self) -> dict[str, Any]:
-        content = asdict(self)
-        content["thresholds"] = {name: _written(value) for name, value in self.thresholds.items()}
-        if self.second is not None:
-            content["second"] = {**self.second, "threshold": _written(self.second["threshold"])}
+        """Return what the file holds; infinite thresholds as text."""
+        from abstain._result import plain
+
+        content: dict[str, Any] = plain({each.name: getattr(self, each.name) for each in dataclasses.fields(self)})
         return content
 
     @cached_property
@@ -292,29 +387,28 @@ class Policy:
     @cached_property
     def row_policy(self) -> dict[str, Any] | None:
         """Return what ``_plain.decide_row`` needs; None if that cannot decide rows of this policy."""
-        parts = [self._part(), *([] if self.second is None else [dict(self.second)])]
-        for part in parts:
-            if part["inputs"] is not None and not is_own(
-                part["score"], next(iter(part["inputs"])), part["temperature"]
-            ):
+        for part in self.parts:
+            if part.inputs is not None and not is_own(part.score, next(iter(part.inputs)), part.temperature):
                 return None
         said = self.said_declined()
         if said is not None and said[0] != "abstained":
             return None
-        more = {"group": self.group, "thresholds": dict(self.thresholds), "second": self.second}
-        return parts[0] | more | {"declined": None if said is None else said[1]}
+        content = self.exported(self.first)
+        content |= {"group": self.group, "thresholds": dict(self.thresholds), "second": None}
+        if self.second is not None:
+            content["second"] = self.exported(self.second) | {"threshold": self.second.threshold}
+        return content | {"declined": None if said is None else said[1]}
 
-    def _part(self) -> dict[str, Any]:
-        inputs = None if self.inputs is None else dict(self.inputs)
-        uncertain, levels = "uncertainty" in self.reading, self.reading.get("confidence_levels")
+    def exported(self, part: Score) -> dict[str, Any]:
+        """Return how a score is had from a row, in the form of an exported policy."""
+        levels = self.levels if part == self.first else None
         return {
-            "score": self.score, "inputs": inputs, "temperature": self.temperature, "uncertainty": uncertain,
-            "levels": None if levels is None else list(levels),
-        }  # fmt: skip
-
-
-def _written(value: float) -> float | str:
-    return value if isfinite(value) else str(value)
+            "score": part.score,
+            "inputs": None if part.inputs is None else dict(part.inputs),
+            "temperature": part.temperature,
+            "uncertainty": part.uncertainty,
+            "levels": levels,
+        }
 
 
 def digest(content: Mapping[str, Any]) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from abstain._checks import listed
 from abstain._typing import FloatArray
-from abstain.policy._inputs import Kind, compute, inputs_of
+from abstain.policy._contents import Kind
+from abstain.policy._scores import compute, inputs_of
 
 if TYPE_CHECKING:
     from abstain.outputs import Columns, Outputs, Reading

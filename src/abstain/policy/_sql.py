@@ -6,11 +6,11 @@ out what is missing. Numbers are cast from text, which gives the nearest double;
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from abstain._checks import one_of
+from abstain.policy._contents import Score
 from abstain.policy._plain import ROUNDING, TRUTH, YES
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def case(policy: Policy, dialect: str) -> str:
             "and choose the threshold on them"
         )
     classes = None if policy.classes is None else len(policy.classes)
-    parts = [_Part(each, dialect, classes) for each in (policy._part(), policy.second) if each is not None]
+    parts = [_Part(each, dialect, classes) for each in policy.parts]
     lines = []
     if said is not None:
         words = ", ".join(f"'{word}'" for word in YES)
         lines.append(f"WHEN LOWER(CAST({_name(said[1])} AS VARCHAR)) IN ({words}) THEN FALSE")
     lines += [f"WHEN {test} THEN FALSE" for each in parts for test in each.missing()]
     lines += [f"WHEN {test} THEN NULL" for each in parts for test in each.wrong()]
-    extra = "" if policy.second is None else f" AND ({parts[1].reaches(policy.second['threshold'])})"
+    extra = "" if policy.second is None else f" AND ({parts[1].reaches(policy.second.threshold)})"
     for name, threshold in policy.thresholds.items():
         if threshold == inf:
             continue
@@ -71,17 +71,17 @@ def _number(value: float) -> str:
 class _Part:
     """One score of a policy in SQL."""
 
-    def __init__(self, part: Mapping[str, Any], dialect: str, classes: int | None) -> None:
+    def __init__(self, part: Score, dialect: str, classes: int | None) -> None:
         self.part, self.dialect = part, dialect
         self.greatest, self.least = ("MAX", "MIN") if dialect == "sqlite" else ("GREATEST", "LEAST")
-        inputs = part["inputs"]
-        self.columns = [part["score"]] if inputs is None else next(iter(inputs.values()))
+        inputs = part.inputs
+        self.columns = part.columns
         self.raw = [f"CAST({_name(column)} AS {_DOUBLE})" for column in self.columns]
         if inputs is None:
             return
-        if "logits" in inputs or part["temperature"] is not None or part["score"] not in ("msp", "softmax_margin"):
+        if "logits" in inputs or part.temperature is not None or part.score not in ("msp", "softmax_margin"):
             raise ValueError(
-                f"the score {part['score']!r} of {', '.join(inputs)} has no SQL that gives the same to the last digit; "
+                f"the score {part.score!r} of {', '.join(inputs)} has no SQL that gives the same to the last digit; "
                 "SQL is for a column of scores, and for msp or softmax_margin of probabilities: write it as a column"
             )
         if len(self.columns) == 1 and dialect == "postgres":
@@ -92,16 +92,16 @@ class _Part:
             raise ValueError(
                 f"column {self.columns[0]!r} holds lists of {classes} numbers; write a column per class for SQL"
             )
-        if part["score"] == "softmax_margin" and len(self.columns) > _MOST:
+        if part.score == "softmax_margin" and len(self.columns) > _MOST:
             raise ValueError(f"the margin of {len(self.columns)} classes is too long for SQL; write it as a column")
 
     def missing(self) -> list[str]:
         """Return what tells that the score is missing."""
         found = [f"{' OR '.join(f'{_name(column)} IS NULL' for column in self.columns)}"]
         if self.dialect != "sqlite":  # which holds no NaN
-            beyond = ">" if self.part["inputs"] is None else ">="
+            beyond = ">" if self.part.inputs is None else ">="
             found.append(" OR ".join(f"{each} {beyond} {self.number(inf)}" for each in self.raw))
-        if self.part["inputs"] is not None:
+        if self.part.inputs is not None:
             found.append(" OR ".join(f"{each} <= {self.number(-inf)}" for each in self.raw))
         return found
 
@@ -113,7 +113,7 @@ class _Part:
 
     def wrong(self) -> list[str]:
         """Return what tells that columns hold no probabilities, which ``decide`` refuses."""
-        if self.part["inputs"] is None:
+        if self.part.inputs is None:
             return []
         slack = 0.0 if len(self.raw) == 1 else ROUNDING
         outside = [f"{each} < {_number(-slack)} OR {each} > {_number(1.0 + slack)}" for each in self.raw]
@@ -123,14 +123,14 @@ class _Part:
     def reaches(self, threshold: float) -> str:
         """Return whether the score is at least the threshold."""
         limit = self.number(threshold)
-        if self.part["inputs"] is None:
-            return f"{'-' if self.part.get('uncertainty') else ''}{self.raw[0]} >= {limit}"
+        if self.part.inputs is None:
+            return f"{'-' if self.part.uncertainty else ''}{self.raw[0]} >= {limit}"
         if len(self.raw) == 1:
             p = self.raw[0]
             values = [f"CASE WHEN ROUND({p}, 12) = {p} THEN ROUND(1 - {p}, 12) ELSE 1 - {p} END", p]
         else:
             values = [f"{self.least}({self.greatest}({each}, 0), 1)" for each in self.raw]
-        if self.part["score"] == "msp":
+        if self.part.score == "msp":
             return " OR ".join(f"{value} >= {limit}" for value in values)
         leads = (
             " AND ".join(f"({value}) - ({other}) >= {limit}" for other in (*values[:k], *values[k + 1 :]))

@@ -190,9 +190,9 @@ def _template(name: str, curve: RiskCoverageCurve, source: Source) -> str | None
         policy = found.policy(**how, note=BY_EYE)
     except (TypeError, ValueError):  # such as a score that only another column can hold
         return None
-    calibration = dict(policy.calibration) | {name: _PLACES[name] for name in ("n_accepted", "coverage")}
     about = dict(policy.about) | {"created": today(), "note": "@N@"}
-    content = replace(policy, calibration=calibration, about=about)._content()
+    content = replace(policy, about=about)._content()
+    content["calibration"] |= {name: _PLACES[name] for name in ("n_accepted", "coverage")}
     content |= {"thresholds": {"": _PLACES["threshold"]}, "objective": "@O@", "guarantee": "@G@"}
     return _canonical(content)
 

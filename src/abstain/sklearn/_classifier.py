@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, colu
 from abstain._checks import one_of
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.policy import Policy
-from abstain.thresholds import GroupThresholds, choose_threshold
+from abstain.thresholds import GroupThresholds, choose_threshold, cwsa_threshold
 
 _SCORES = ("msp", "margin", "neg_entropy")
 
@@ -210,7 +210,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         split_by = np.asarray(predicted) if self.per_class else groups
         if groups is not None:
             split_by = _safe_indexing(groups, rows)
-        self.threshold_ = choose_threshold(loss, confidence, groups=split_by, **objective)
+        choose: Any = choose_threshold if self.metric is None else cwsa_threshold
+        self.threshold_ = choose(loss, confidence, groups=split_by, **objective)
         found: Any = self.threshold_
         each = found.groups if split_by is not None else {"": found}
         failed = {name: one.reason for name, one in each.items() if not one.attainable}

@@ -12,7 +12,6 @@ _load, __dir__ = door(__name__)
 # Public here. What else the stub names is for the packages above; some of it is public at the top of the package.
 __all__ = [
     "Applied",
-    "Attained",
     "Audit",
     "CertificatePlan",
     "CertifiedBand",
@@ -22,12 +21,17 @@ __all__ = [
     "GroupThresholds",
     "ReusedCalibrationWarning",
     "ReusedSelectionWarning",
+    "bonferroni_threshold",
     "certified_band",
     "choose_pair",
     "conditional_threshold",
     "conformal_threshold",
+    "cwsa_threshold",
+    "fixed_sequence_threshold",
     "plan_certificate",
-    "remember_selection",
+    "prespecified_threshold",
+    "separate_group_thresholds",
+    "sgr_threshold",
 ]
 
 #: What was here in 0.2.0, and what it is called now.

@@ -13,7 +13,7 @@ from abstain._extras import need
 from abstain._files import without_formulas, write_file
 from abstain.outputs import Scan, declined, scan, spoken
 from abstain.policy import TRUTH, Policy, group_name, span
-from abstain.thresholds._moved import moved, other_share, usual
+from abstain.thresholds._shift import moved, other_share, usual
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 

@@ -154,9 +154,7 @@ def pins(
     """
     edge = np.append(sample.score, -np.inf)[sample.entry(rank)]  # a row that is left out, with all that tie with it
     above = np.searchsorted(-sample.score, -edge, side="left")
-    losses = sample.loss / largest
-    total = np.concatenate([[0.0], np.cumsum(losses if sample.times is None else losses * sample.times)])[above]
-    count = sample.rows_of(above)
+    total, count = sample.sums(sample.loss / largest, above), sample.rows_of(above)
     return np.nextafter(edge, np.inf), count, largest * _limits(count, total, level, exact)
 
 

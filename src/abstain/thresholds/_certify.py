@@ -1,25 +1,21 @@
-"""``search``: a threshold whose selective risk is below a limit, except with a stated probability."""
+"""Certificates: the lowest threshold whose selective risk is below a limit, except with a stated probability."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, log, sqrt
-from typing import Literal
+from functools import cached_property
+from math import log
 
 import numpy as np
 
-from abstain._checks import one_of, real, refuse, vector
-from abstain._typing import ArrayLike, FloatArray
+from abstain._checks import positive
+from abstain._typing import FloatArray, IntArray
 from abstain.thresholds._betting import evidence
 from abstain.thresholds._fallback import fallback, positions, schedule
 from abstain.thresholds._p_values import binomial, fewest, hoeffding_bentkus
 from abstain.thresholds._sample import Sample, largest_loss
-from abstain.thresholds._sgr import sgr
 
-Procedure = Literal["fallback", "fixed_sequence", "bonferroni", "sgr"]
-Bound = Literal["binomial", "betting", "hoeffding-bentkus"]
-PROCEDURES = ("fallback", "fixed_sequence", "bonferroni", "sgr")
-BOUNDS = ("binomial", "betting", "hoeffding-bentkus")
 #: No sample can show a limit of this size, and below it the number of rows that would is beyond a float.
 LEAST = 1e-300
 
@@ -45,7 +41,7 @@ class Tests:
     count: FloatArray
     total: FloatArray
     limit: float
-    bound: str
+    bound: str = "binomial"
 
     def p_value(self, low: int, high: int, surely: float = 0.0) -> FloatArray:
         """Return the p-values of the positions low..high-1; those that are at most ``surely`` may be bounds on them."""
@@ -53,117 +49,119 @@ class Tests:
         return binomial(*columns, surely) if self.bound == "binomial" else hoeffding_bentkus(*columns)
 
 
-def search(
-    sample: Sample, risk: float, delta: float, procedure: str = "fallback", bound: str | None = None,
-    max_loss: float | None = None, max_weight: float | None = None, thresholds: ArrayLike | None = None,
-) -> Found:  # fmt: skip
-    """Run one procedure, fixed in advance, on the calibration sample."""
-    one_of(procedure, PROCEDURES, "procedure")
-    largest = largest_loss(sample, max_loss)
-    if risk >= largest:
-        raise ValueError(f"risk must be below the largest possible loss, {largest:g}, got {risk:g}")
-    limit = max(risk / largest, LEAST)
-    bound = _bound(sample, bound, max_loss, max_weight)
-    _refuse_pair(procedure, bound, thresholds is not None)
-    fixed = None if thresholds is None else fixed_thresholds(thresholds)
-    if procedure == "sgr":
-        table = sample.blocks
-        at = sgr(table.score, table.cumulative_weight, table.cumulative_loss, limit, delta)
-        return Found(at, procedure, bound, None if at < np.inf else why(sample.n, limit, delta))
-    scored = sample.blocks.score if sample.weight is None else np.unique(sample.score)[::-1]
-    tested = scored[scored > -np.inf] if fixed is None else fixed
-    if bound == "binomial" and fixed is None:  # the table counts rows and errors
-        table, scores = sample.blocks, len(tested)
-        tests = Tests(table.cumulative_weight[:scores], table.cumulative_loss[:scores], limit, bound)
-        position = walk(tests, sample.n, delta, procedure)
-    else:
-        values = sample.loss / largest
-        if sample.weight is not None and max_weight is not None:
-            values = (sample.weight * (sample.loss - risk) + max_weight * risk) / (max_weight * largest)
-        count = sample.accepted(tested)
-        if bound == "betting":
-            passed = np.flatnonzero(evidence(values, count, limit, sample.times) >= -log(delta))
-            position, procedure = int(passed[-1]) if passed.size else -1, "all at once"
-        else:
-            values = values if sample.times is None else values * sample.times
-            total = np.concatenate([[0.0], np.cumsum(values)])[count]
-            tests = Tests(sample.rows_of(count).astype(np.float64), total, limit, bound)
-            position = walk(tests, sample.n, delta, procedure, fixed is not None)
-    if position < 0:
-        return Found(np.inf, procedure, bound, why(sample.n, limit, delta))
-    return Found(float(tested[position]), procedure, bound, None)
+#: What controls multiplicity: from the tests and the number of rows the position of the lowest that passes, or -1.
+Walk = Callable[[Tests, int, float], int]
 
 
-def walk(tests: Tests, n: int, delta: float, procedure: str = "fallback", fixed: bool = False) -> int:
-    """Return the position of the lowest threshold that passes its test, or -1; ``fixed``: all were, in advance."""
-    many = len(tests.count)
-    if many == 0:
-        return -1
-    if fixed:
-        start, share = np.arange(many), np.full(many, delta / many)
-    elif procedure == "bonferroni":
-        rank = np.ceil(np.arange(1, ceil(sqrt(n)) + 1) * n / ceil(sqrt(n))).astype(np.int64)
-        start, share = positions(tests.count, rank), np.full(len(rank), delta / len(rank))
-    else:
-        rank, share = schedule(n, tests.limit, delta)
-        start = positions(tests.count, rank)
-    if procedure == "bonferroni":  # a level of its own for each threshold: no walk
-        level = np.zeros(many)
-        np.add.at(level, start, share)
-        passed = np.flatnonzero((level > 0.0) & (tests.p_value(0, many) <= level))
-        return int(passed[-1]) if passed.size else -1
-    if procedure == "fixed_sequence":
-        start, share = start[:1], np.full(len(start[:1]), delta)
-    least = float(share.min(initial=1.0))  # no level is below the smallest share
-    return fallback(many, start, share, lambda low, high: tests.p_value(low, high, least))
+@dataclass(frozen=True)
+class Search:
+    """A limit of the risk that is to be certified on a sample, with all that was fixed before its rows were seen.
 
+    ``thresholds``: fixed in advance, descending; None: all that the scores attain.
+    """
 
-def fixed_thresholds(thresholds: ArrayLike) -> FloatArray:
-    """Return thresholds that were fixed in advance, descending."""
-    fixed = vector(thresholds, "thresholds", np, None) + 0.0
-    refuse(np.isnan(fixed), fixed, "thresholds", "holds NaN", "give the scores at which to test", np)
-    return np.unique(fixed[fixed > -np.inf])[::-1]
+    sample: Sample
+    risk: float
+    delta: float
+    max_loss: float | None = None
+    max_weight: float | None = None
+    thresholds: FloatArray | None = None
 
-
-def _refuse_pair(procedure: str, bound: str, fixed: bool) -> None:
-    """Refuse a procedure with a bound for which it is not valid, or has no meaning."""
-    if procedure == "sgr" and fixed:
-        raise ValueError("procedure='sgr' searches thresholds of its own; leave thresholds= out, or use 'fallback'")
-    if procedure == "sgr" and bound != "binomial":
-        raise ValueError(
-            "procedure='sgr' is defined for 0/1 losses without weights or max_loss=; use procedure='fallback'"
-        )
-    if bound == "betting" and procedure != "fallback":
-        raise ValueError(
-            f"procedure={procedure!r} shares delta among thresholds, but the betting certificate tests all at once; "
-            "leave procedure= out, or give bound='hoeffding-bentkus'"
-        )
-    if bound == "hoeffding-bentkus" and procedure != "bonferroni" and not fixed:
-        raise ValueError(
-            "bound='hoeffding-bentkus' needs procedure='bonferroni', or thresholds= that were fixed in advance; or "
-            "leave it out: the default is betting"
-        )
-
-
-def _bound(sample: Sample, bound: str | None, max_loss: float | None, max_weight: float | None) -> str:
-    """Return the test: of a loss that may be graded, as ``max_loss`` says, the same one whatever these rows hold."""
-    exact = sample.binary and sample.weight is None and max_loss in (None, 1.0)
-    chosen = one_of(bound or ("binomial" if exact and max_loss is None else "betting"), BOUNDS, "bound")
-    if sample.weight is not None:
-        if max_weight is None:
+    def __post_init__(self) -> None:
+        if self.risk >= self.largest:
+            raise ValueError(f"risk must be below the largest possible loss, {self.largest:g}, got {self.risk:g}")
+        weight = self.sample.weight
+        if weight is None:
+            return
+        if self.max_weight is None:
             raise ValueError("a certificate with sample_weight needs the largest possible weight; give max_weight=")
-        max_weight = real(max_weight, "max_weight", "> 0", "give the largest possible weight")
-        if not sample.weight.max() <= max_weight < np.inf:
+        if not weight.max() <= positive(self.max_weight, "max_weight", "give the largest possible weight"):
             raise ValueError(
-                f"max_weight={max_weight:g} must be finite and not below a weight that occurs, "
-                f"{sample.weight.max():g}; give a true bound"
+                f"max_weight={self.max_weight:g} is below a weight that occurs, {weight.max():g}; give a true bound"
             )
-    if chosen == "binomial" and not exact:
-        raise ValueError(
-            "bound='binomial' is exact for 0/1 losses without weights only; give bound='betting' for real losses "
-            "or weights"
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest possible loss."""
+        return largest_loss(self.sample, self.max_loss)
+
+    @cached_property
+    def limit(self) -> float:
+        """The limit of the mean of values in [0, 1]."""
+        return max(self.risk / self.largest, LEAST)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the loss is 0/1 by what it is; ``max_loss`` says that it may be graded, whatever these rows hold."""
+        return self.sample.binary and self.sample.weight is None and self.max_loss is None
+
+    @cached_property
+    def tested(self) -> FloatArray:
+        """The thresholds, descending."""
+        if self.thresholds is not None:
+            return self.thresholds
+        sample = self.sample
+        scored = sample.blocks.score if sample.weight is None else np.unique(sample.score)[::-1]
+        return scored[scored > -np.inf]
+
+    def values(self) -> FloatArray:
+        """Return the values in [0, 1] whose mean is tested."""
+        sample = self.sample
+        if sample.weight is None or self.max_weight is None:
+            return sample.loss / self.largest
+        return (sample.weight * (sample.loss - self.risk) + self.max_weight * self.risk) / (
+            self.max_weight * self.largest
         )
-    return chosen
+
+    def found(self, position: int, procedure: str, bound: str) -> Found:
+        """Return the threshold at a position, or that there is none."""
+        if position < 0:
+            return Found(np.inf, procedure, bound, why(self.sample.n, self.limit, self.delta))
+        return Found(float(self.tested[position]), procedure, bound, None)
+
+    def walked(self, walk: Walk, procedure: str, bound: str) -> Found:
+        """Return what a walk over p-values finds."""
+        sample, tested = self.sample, self.tested
+        if bound == "binomial" and self.thresholds is None:  # the table counts rows and errors
+            table, scores = sample.blocks, len(tested)
+            tests = Tests(table.cumulative_weight[:scores], table.cumulative_loss[:scores], self.limit)
+        else:
+            count = sample.accepted(tested)
+            total = sample.sums(self.values(), count)
+            tests = Tests(sample.rows_of(count).astype(np.float64), total, self.limit, bound)
+        return self.found(walk(tests, sample.n, self.delta), procedure, bound)
+
+    def bet(self) -> Found:
+        """Return the lowest threshold at which the bet over all of them at once reaches 1/delta."""
+        count = self.sample.accepted(self.tested)
+        passed = np.flatnonzero(evidence(self.values(), count, self.limit, self.sample.times) >= -log(self.delta))
+        return self.found(int(passed[-1]) if passed.size else -1, "all at once", "betting")
+
+    def default(self) -> Found:
+        """Return what the default procedure finds: exact binomial tests of 0/1 losses without weights, else bets."""
+        if not self.exact:
+            return self.bet()
+        return self.walked(from_ranks if self.thresholds is None else from_all, "fallback", "binomial")
+
+
+def from_ranks(tests: Tests, n: int, delta: float) -> int:
+    """Start a fallback at ranks that n, limit and delta fix."""
+    rank, share = schedule(n, tests.limit, delta)
+    return walk_down(tests, positions(tests.count, rank), share)
+
+
+def from_all(tests: Tests, n: int, delta: float) -> int:
+    """Start at each threshold that was fixed in advance, with equal shares of delta."""
+    many = len(tests.count)
+    return walk_down(tests, np.arange(many), np.full(many, delta / max(1, many)))
+
+
+def walk_down(tests: Tests, start: IntArray, share: FloatArray) -> int:
+    """Walk from the starts, each with its share of delta, by p-values that are computed where the walk comes."""
+    if not len(tests.count):
+        return -1
+    least = float(share.min(initial=1.0))  # no level is below the smallest share
+    return fallback(len(tests.count), start, share, lambda low, high: tests.p_value(low, high, least))
 
 
 def why(n: int, limit: float, delta: float, rows: str = "calibration rows") -> str:

@@ -40,10 +40,9 @@ import numpy as np
 
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.thresholds._betting import STAKES
-from abstain.thresholds._certify import LEAST, Found, why
+from abstain.thresholds._certify import Found, Search, why
 from abstain.thresholds._fallback import fallback
 from abstain.thresholds._p_values import fewest
-from abstain.thresholds._sample import Sample
 
 #: Where a cluster starts, as parts of its scored rows, and the shares; fixed (benchmarks/certificates.py).
 PARTS, SHARES = (0.1, 0.25), (1 / 3, 2 / 3)
@@ -51,30 +50,32 @@ PARTS, SHARES = (0.1, 0.25), (1 / 3, 2 / 3)
 HIGHEST = 600.0
 
 
-def search_clusters(
-    sample: Sample, cluster: IntArray, risk: float, delta: float, largest: float, fixed: FloatArray | None
-) -> Found:
-    """Return the certified threshold of a sample whose sorted rows belong to these clusters, numbered from 0."""
-    if risk >= largest:
-        raise ValueError(f"risk must be below the largest possible loss, {largest:g}, got {risk:g}")
-    limit = max(risk / largest, LEAST)
-    left = int(cluster.max()) + 1 - (fixed is None)
-    short = why(left, limit, delta, f"clusters{'' if fixed is not None else ', besides one that fixes the starts,'}")
+def search_clusters(search: Search) -> Found:
+    """Return what is certified on a sample whose rows belong to clusters."""
+    sample, cluster, limit, delta, tested = (
+        search.sample,
+        search.sample.cluster,
+        search.limit,
+        search.delta,
+        search.tested,
+    )
+    if cluster is None or sample.weight is not None:
+        raise ValueError("a certificate with clusters= and sample_weight= is not offered; give one of them")
+    fixed = search.thresholds is not None
+    left = int(cluster.max()) + 1 - (not fixed)
+    short = why(left, limit, delta, f"clusters{'' if fixed else ', besides one that fixes the starts,'}")
     if left < fewest(limit, delta):
         return Found(np.inf, "fallback", "betting", short)
-    gain = _gains(sample.loss / largest, cluster, limit)
-    if fixed is not None:
-        count = np.searchsorted(-sample.score, -fixed, side="right")
-        found = np.append(0.0, _mean(np.cumsum(gain, axis=1)))[count]
-        share = np.full(len(fixed), delta / len(fixed))
-        position = fallback(len(fixed), np.arange(len(fixed)), share, lambda low, high: np.exp(-found[low:high]))
-        tested = fixed
+    gain = np.cumsum(_gains(search.values(), cluster, limit), axis=1)
+    count = sample.accepted(tested)
+    if fixed:
+        found = np.append(0.0, _mean(gain))[count]
+        share = np.full(len(tested), delta / len(tested))
+        position = fallback(len(tested), np.arange(len(tested)), share, lambda low, high: np.exp(-found[low:high]))
     else:
-        ends = np.flatnonzero(np.append(sample.score[1:] != sample.score[:-1], True) & (sample.score > -np.inf))
-        tested = sample.score[ends]
         held = np.log1p(_stakes(limit) * limit)  # what a cluster adds at most
-        evidence = _mean(np.cumsum(gain, axis=1)[:, ends] - held)
-        begun = np.cumsum(_starts(sample.score, cluster))[ends]
+        evidence = _mean(gain[:, count - 1] - held)
+        begun = np.cumsum(_starts(sample.score, cluster))[count - 1]
         passed = np.flatnonzero(_walks(np.exp(np.minimum(evidence, HIGHEST)), begun) >= 1.0 / delta)
         position = int(passed[-1]) if passed.size else -1
     at = float(tested[position]) if position >= 0 else np.inf

@@ -10,10 +10,9 @@ import numpy as np
 from abstain._checks import failure_probability, plain, same_length, to_numpy, vector
 from abstain._typing import ArrayLike, NanPolicy
 from abstain.thresholds._choose import choose_threshold
-from abstain.thresholds._intervals import coverage_interval
+from abstain.thresholds._intervals import LEVEL, coverage_interval
 from abstain.thresholds._results import CertifiedThreshold
 from abstain.thresholds._sample import read
-from abstain.thresholds._sketches import hashed, sketch
 
 
 def conditional_threshold(
@@ -26,7 +25,6 @@ def conditional_threshold(
     delta: float,
     max_loss: float | None = None,
     clusters: ArrayLike | None = None,
-    level: float = 0.95,
     nan_policy: NanPolicy = "raise",
 ) -> CertifiedThreshold:
     r"""Certify one threshold for all rows by a promise about the accepted rows of one kind.
@@ -51,7 +49,7 @@ def conditional_threshold(
         The rows of which the promise speaks. It may depend on label and prediction of a row, not on other rows.
     what : str
         These rows in words, for the statement: "rows with y = 1".
-    risk, delta, max_loss, clusters, level, nan_policy
+    risk, delta, max_loss, clusters, nan_policy
         As in :func:`abstain.choose_threshold`.
 
     Returns
@@ -98,18 +96,28 @@ def conditional_threshold(
     whole = read(losses, scores, None, nan_policy, clusters)
     mine = None if clusters is None else np.asarray(to_numpy(clusters))[kind]
     delta = failure_probability(delta)
-    options: dict[str, Any] = {"risk": risk, "delta": delta, "max_loss": max_loss, "level": level}
+    options: dict[str, Any] = {"risk": risk, "delta": delta, "max_loss": max_loss}
     found = choose_threshold(losses[kind], scores[kind], clusters=mine, nan_policy=nan_policy, **options)
     assert isinstance(found, CertifiedThreshold)
     accepted = (whole.score >= found.threshold).astype(np.float64)
     coverage = float(accepted.mean())
-    calibration = found.calibration | {
-        "n": whole.n, "n_accepted": int(accepted.sum()), "coverage": coverage, "fingerprint": whole.fingerprint,
-        "sketch": sketch(hashed(whole.score, whole.loss)),
-        "bins": [], "of": what, "n_of": int(kind.sum()),
-    }  # fmt: skip
+    calibration = replace(
+        found.calibration,
+        n=whole.n,
+        n_accepted=int(accepted.sum()),
+        coverage=coverage,
+        fingerprint=whole.fingerprint,
+        sketch=whole.sketch,
+        bins=(),
+        of=what,
+        n_of=int(kind.sum()),
+    )
     return replace(
-        found, coverage=coverage, coverage_interval=coverage_interval(whole, accepted, level), n=whole.n,
-        n_accepted=int(accepted.sum()), calibration=calibration,
+        found,
+        coverage=coverage,
+        coverage_interval=coverage_interval(whole, accepted, LEVEL),
+        n=whole.n,
+        n_accepted=int(accepted.sum()),
+        calibration=calibration,
         statement=found.statement.replace(" is at most ", f" among {what} is at most "),
-    )  # fmt: skip
+    )

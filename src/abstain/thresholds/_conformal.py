@@ -17,7 +17,6 @@ import numpy as np
 from abstain._checks import FRACTION, positive
 from abstain._typing import ArrayLike, NanPolicy
 from abstain.curve import OperatingPoint
-from abstain.thresholds._points import curve_of
 from abstain.thresholds._sample import largest_loss, read
 
 
@@ -67,7 +66,7 @@ def conformal_threshold(
     sample = read(loss, confidence, None, nan_policy)
     risk = positive(risk, "risk", FRACTION)
     largest = largest_loss(sample, max_loss)
-    curve = curve_of(sample)
+    curve = sample.curve
     bound = (sample.n * curve.generalized_risk + largest) / (sample.n + 1)
     met = np.flatnonzero((curve.threshold > -np.inf) & (bound <= risk * (1.0 + 1e-12)))
     if met.size:

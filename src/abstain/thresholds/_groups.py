@@ -13,10 +13,10 @@ from abstain._checks import vector
 from abstain._result import NO_FOREIGN, Caveat, Column, Level, Result, Row, Status, Table, Verdict, about
 from abstain._typing import ArrayLike, BoolArray
 from abstain.inference import clopper_pearson
-from abstain.policy import Policy, accept_by_group
+from abstain.policy import Calibration, Guarantee, Policy, accept_by_group, statement
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
-from abstain.thresholds._sketches import merged
-from abstain.thresholds._statements import plainly, statement
+from abstain.thresholds._row_hashes import merged
+from abstain.thresholds._statements import plainly
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,27 +63,36 @@ class GroupThresholds(Result):
         return accept_by_group({name: each.threshold for name, each in self.groups.items()}, scores, groups)
 
     @property
-    def calibration(self) -> dict[str, Any]:
+    def calibration(self) -> Calibration:
         """Return rows, fingerprint and versions, and those of each group."""
         each = {name: one.calibration for name, one in self.groups.items()}
-        total = {key: sum(one[key] for one in each.values()) for key in ("n", "n_accepted", "n_unscored", "n_dropped")}
-        first, sketches = next(iter(each.values())), merged([one["sketch"] for one in each.values()])
-        names: tuple[str, ...] = ("weighted", "abstain", "numpy", "answered")
-        kept = {key: first[key] for key in names if key in first}
-        return {**total, **kept, "fingerprint": self.fingerprint, "sketch": sketches, "groups": each}
+        first = next(iter(each.values()))
+        return Calibration(
+            n=_total(each, "n"),
+            n_accepted=_total(each, "n_accepted"),
+            n_unscored=_total(each, "n_unscored"),
+            n_dropped=_total(each, "n_dropped"),
+            fingerprint=self.fingerprint,
+            sketch=merged([one.sketch or "" for one in each.values()]),
+            weighted=first.weighted,
+            answered=first.answered,
+            abstain=first.abstain,
+            numpy=first.numpy,
+            groups=each,
+        )
 
-    def guarantee(self) -> dict[str, Any] | None:
-        """Return what is promised for the groups that were attained, or None."""
-        promised = next((found for one in self.groups.values() if (found := one.guarantee()) is not None), None)
-        if promised is None or self.delta is None:
+    def about_answered(self) -> GroupThresholds:
+        """Return the same thresholds, which state that the rows are those that the model itself answered."""
+        return replace(self, groups={name: one.about_answered() for name, one in self.groups.items()})
+
+    def guarantee(self) -> Guarantee | None:
+        """Return what is guaranteed for the groups that were attained, or None."""
+        found = next((found for one in self.groups.values() if (found := one.guarantee()) is not None), None)
+        if found is None or self.delta is None:
             return None
-        together = "for all groups at once" if self.multiplicity == "all" else "for each group by itself"
-        words = statement(
-            promised["risk"], self.delta, weighted=self.calibration["weighted"], together=f" {together}",
-            clustered="n_clusters" in next(iter(self.groups.values())).calibration, group=True,
-            answered="answered" in next(iter(self.groups.values())).calibration,
-        )  # fmt: skip
-        return promised | {"delta": self.delta, "multiplicity": self.multiplicity, "statement": words}
+        together = " for all groups at once" if self.multiplicity == "all" else " for each group by itself"
+        words = statement(found.risk, self.delta, self.calibration, together=together, group=True)
+        return replace(found, delta=self.delta, multiplicity=self.multiplicity, statement=words)
 
     def policy(self, *, score: str, group: str, **options: Any) -> Policy:
         """Return the policy that a deployment needs; ``group`` names the column of the groups.
@@ -139,7 +148,7 @@ class GroupThresholds(Result):
         promised = self.guarantee()
         if promised is not None:
             together = " for all of them at once" if self.multiplicity == "all" else " for each by itself"
-            found.append({"about": "groups promised", "sure": 1.0 - promised["delta"], "together": together,
+            found.append({"about": "groups promised", "sure": 1.0 - promised.delta, "together": together,
                           "names": list(kept), "statement": plainly(promised)})  # fmt: skip
         if kept:
             least = min(kept, key=lambda name: kept[name].coverage)
@@ -188,7 +197,7 @@ class GroupThresholds(Result):
     def notes(self) -> list[str]:
         """Return the promise, and for each group why its objective is not attainable."""
         promised = self.guarantee()
-        lines = [] if promised is None else [f"promise: {promised['statement']}"]
+        lines = [] if promised is None else [f"promise: {promised.statement}"]
         return lines + [
             f"{name}: {note}" for name, each in self.groups.items() if not each.attainable for note in each.notes()
         ]
@@ -196,3 +205,7 @@ class GroupThresholds(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per group."""
         return [{"group": name, **row} for name, each in self.groups.items() for row in each.rows()]
+
+
+def _total(each: Mapping[str, Calibration], field: str) -> int:
+    return sum(getattr(one, field) for one in each.values())

@@ -16,6 +16,8 @@ from abstain.inference import clopper_pearson
 from abstain.thresholds._sample import Sample
 
 Ends = tuple[float, float]
+#: Of the intervals of a threshold.
+LEVEL = 0.95
 
 
 def coverage_interval(sample: Sample, accepted: FloatArray, level: float) -> Ends:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,11 +34,11 @@ from abstain._result import (
 )  # fmt: skip
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
-from abstain.thresholds._attained import Attained, plan_of
+from abstain.policy import Calibration, Guarantee, Objective, Policy, statement
+from abstain.thresholds._risk_levels import Attained
+from abstain.thresholds._rows_needed import plan_of
 from abstain.thresholds._statements import each_errs, errs, loss_of, plainly
 
-if TYPE_CHECKING:
-    from abstain.policy import Policy
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,11 +57,11 @@ class Threshold(Result):
     n: int
     n_accepted: int
     procedure: str
-    objective: dict[str, Any]
+    objective: Objective
     level: float
     reason: str | None
     best: OperatingPoint | None
-    calibration: dict[str, Any] = field(repr=False)
+    calibration: Calibration = field(repr=False)
 
     @property
     def attainable(self) -> bool:
@@ -103,8 +103,6 @@ class Threshold(Result):
         -------
         Policy
         """
-        from abstain.policy import Policy
-
         return Policy.of(
             self, score=score, logits=logits, probabilities=probabilities, temperature=temperature, reading=reading,
             class_names=class_names, model=model, author=author, note=note,
@@ -114,9 +112,13 @@ class Threshold(Result):
         """Write the policy as a small JSON file; the options are those of :meth:`policy`."""
         self.policy(**options).save(path)
 
-    def guarantee(self) -> dict[str, Any] | None:
+    def guarantee(self) -> Guarantee | None:
         """Return what is promised, or None."""
         return None
+
+    def about_answered(self) -> Self:
+        """Return the same threshold, which states that the model itself answered its rows, out of more."""
+        return replace(self, calibration=replace(self.calibration, answered=True))
 
     # ------------------------------------------------------------------ as a result
 
@@ -133,9 +135,9 @@ class Threshold(Result):
 
     def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
         """Return what the verdict rests on."""
-        promise, limit = self.guarantee(), self.objective.get("risk")
+        promise, limit = self.guarantee(), self.objective.risk
         if promise is not None:
-            limit = loss_of(promise["risk"], promise.get("max_loss", 1.0))
+            limit = loss_of(promise.risk, promise.max_loss)
         unknown = [] if group is not None else [dict(NO_GROUPS), dict(NO_FOREIGN)]
         return [*unknown, {
             "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
@@ -143,7 +145,7 @@ class Threshold(Result):
             "reason": self.reason,
             "what": "Not attainable" if limit is None else f"{percent(limit)} risk is not attainable",
             "statement": "" if promise is None else plainly(promise), "instead": None, "whole": None,
-            "limit": limit, "sure": math.nan if promise is None else 1.0 - promise["delta"], **ALL_READ,
+            "limit": limit, "sure": math.nan if promise is None else 1.0 - promise.delta, **ALL_READ,
         }]  # fmt: skip
 
     def headline(self) -> str:
@@ -183,7 +185,7 @@ class Threshold(Result):
     @property
     def _n(self) -> str:
         """What the rows are, in words."""
-        clusters, unscored = self.calibration.get("n_clusters"), self.calibration["n_unscored"]
+        clusters, unscored = self.calibration.n_clusters, self.calibration.n_unscored
         rows = f"{self.n} rows" + (f" in {clusters} clusters" if clusters is not None else "")
         return rows + (f" ({unscored} of the {self.n} without a score)" if unscored else "")
 
@@ -294,14 +296,16 @@ class CertifiedThreshold(Threshold):
     least: tuple[int, float] | None = None
     ranking: tuple[float, float, float] | None = None
 
-    def guarantee(self) -> dict[str, Any] | None:
+    def guarantee(self) -> Guarantee | None:
         """Return what is promised."""
         if not self.attainable:
             return None
-        return {
-            "risk": self.risk_limit, "delta": self.delta, "max_loss": self.max_loss, "procedure": self.procedure,
-            "bound": self.bound, "statement": self.statement,
-        }  # fmt: skip
+        return Guarantee(self.risk_limit, self.delta, self.max_loss, self.statement, self.procedure, self.bound)
+
+    def about_answered(self) -> Self:
+        """Return the same threshold, with a guarantee about the rows that the model itself answers."""
+        found = super().about_answered()
+        return replace(found, statement=statement(self.risk_limit, self.delta, found.calibration))
 
     @property
     def verdict(self) -> Verdict:

@@ -1,29 +1,41 @@
-"""The calibration sample of a threshold: the table of its scores, and its rows in an order that is theirs alone."""
+"""The calibration sample of a threshold: the table of its scores, and its rows in an order that is theirs alone.
+
+Rows come from columns, or counted by the engine that holds them: a threshold needs of its rows what a table of scores
+and losses says, so equal rows may come as one entry with their number. Clusters do not: how the losses of one cluster
+run along the scores is looked at row by row, so their rows are written out again.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
-from abstain._checks import positive, to_numpy, vector
-from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
+from abstain import scores
+from abstain._checks import UnmetNeed, positive, same_length, to_numpy, vector
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
-from abstain.thresholds._sketches import hashed, sketch
+from abstain.curve import RiskCoverageCurve
+from abstain.outputs import REMEDY, Tally, count, parts_of
+from abstain.policy import group_column
+from abstain.thresholds._row_hashes import hashed, sketch
 
 #: Opaque bytes that stay as they are, whatever the package is called: policies carry fingerprints, and other
 #: bytes would change them all.
 _SALT = b"recuse.calibration/1"
 #: Rows that are written out at once from their counts.
 PIECE = 1 << 20
+#: Groups that can have a threshold each, and rows in clusters that are written out.
+MOST_GROUPS, MOST_ROWS = 1000, 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The table of a sample, its rows by descending score and rising loss, and the place where each was given.
+    """The table of a sample, and its rows by descending score and rising loss.
 
     NaN scores became -inf, which is never accepted. Clusters are numbered from 0. ``times``: how many equal rows an
     entry of the columns stands for, where an engine counted them (None: each is one row).
@@ -33,7 +45,6 @@ class Sample:
     score: FloatArray
     loss: FloatArray
     weight: FloatArray | None
-    place: IntArray
     cluster: IntArray | None = None
     times: FloatArray | None = None
 
@@ -41,6 +52,25 @@ class Sample:
     def n(self) -> int:
         """Rows, with those that lack a score."""
         return len(self.score) if self.times is None else int(self.times.sum())
+
+    @property
+    def binary(self) -> bool:
+        """Whether every loss is 0 or 1."""
+        return self.blocks.binary
+
+    @cached_property
+    def curve(self) -> RiskCoverageCurve:
+        """The curve, whose thresholds are all attainable."""
+        self.refuse_infinite()
+        return RiskCoverageCurve(self.blocks)
+
+    def refuse_infinite(self) -> None:
+        """Refuse scores of +inf, which no threshold accepts."""
+        if self.blocks.score[0] == np.inf:
+            raise ValueError(
+                f"confidence holds +inf ({int(self.blocks.count[0])} such), but a threshold of +inf accepts "
+                "nothing; give these rows a finite score above all others"
+            )
 
     @cached_property
     def mass(self) -> FloatArray:
@@ -65,14 +95,14 @@ class Sample:
         """Return how many entries have at least these scores."""
         return np.searchsorted(-self.score, -threshold, side="right")
 
-    @property
-    def binary(self) -> bool:
-        """Whether every loss is 0 or 1."""
-        return self.blocks.binary
+    def sums(self, values: FloatArray, entries: IntArray) -> FloatArray:
+        """Return the sum of a column over the rows of the first so many entries."""
+        each = values if self.times is None else values * self.times
+        return np.concatenate([[0.0], np.cumsum(each)])[entries]
 
     @cached_property
     def sketch(self) -> str:
-        """By what the rows are known again."""
+        """By what the rows are recognised."""
         return sketch(hashed(self.score, self.loss), rows=self.n)
 
     @cached_property
@@ -95,6 +125,10 @@ class Sample:
             yield np.repeat(column[first : last + 1], np.diff(ends))
 
 
+#: The sample of each group, made when it is asked for.
+Groups = Mapping[str, Callable[[], Sample]]
+
+
 def read(
     loss: ArrayLike,
     confidence: ArrayLike,
@@ -104,8 +138,12 @@ def read(
 ) -> Sample:
     """Check the columns and sort them; the caller's arrays are never changed."""
     blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, keep_samples=True)
-    numbers = None if clusters is None else _numbered(clusters, confidence, blocks.n_dropped > 0)
-    return of_table(blocks, numbers)
+    if clusters is None:
+        return of_table(blocks)
+    scores = vector(confidence, "confidence", np, None)
+    numbers = cluster_numbers(clusters, len(scores))
+    kept = numbers[~np.isnan(scores)] if blocks.n_dropped else numbers
+    return of_table(blocks, np.unique(kept, return_inverse=True)[1])
 
 
 def of_table(blocks: TieBlocks, cluster: IntArray | None = None) -> Sample:
@@ -124,7 +162,77 @@ def of_table(blocks: TieBlocks, cluster: IntArray | None = None) -> Sample:
         score, loss = distinct[block], losses[order]
     weight = None if weights is None else weights[order]
     times = None if samples.times is None else samples.times[order]
-    return Sample(blocks, score, loss, weight, order, None if cluster is None else cluster[order], times)
+    return Sample(blocks, score, loss, weight, None if cluster is None else cluster[order], times)
+
+
+def in_memory(
+    loss: Any, confidence: Any, sample_weight: Any, groups: Any, clusters: Any, nan_policy: NanPolicy
+) -> tuple[Sample, Groups]:
+    """Return the sample of all rows and of each group; an error names the row of the whole column."""
+    whole = read(loss, confidence, sample_weight, nan_policy, clusters)
+    if groups is None:
+        return whole, {}
+    column = group_column(groups)
+    losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+    others = [None if each is None else np.asarray(to_numpy(each)) for each in (sample_weight, clusters)]
+    same_length(loss=losses, groups=column)
+
+    def sample(value: Any) -> Sample:
+        rows = column == value
+        weight, cluster = (None if each is None else each[rows] for each in others)
+        return read(losses[rows], scores[rows], weight, nan_policy, cluster)
+
+    return whole, {str(value): partial(sample, value) for value in np.unique(column)}
+
+
+def counted(
+    frame: Any, confidence: Any, groups: Any, nan_policy: NanPolicy, columns: Mapping[str, Any]
+) -> tuple[Sample, Groups]:
+    """Return the sample of the rows of a lazy frame or of Parquet files, whose columns are named, and of each group."""
+    source = parts_of(frame)
+    if source is None:
+        raise TypeError(
+            f"frame must be a lazy frame, a pattern of Parquet files or a folder of them, got {type(frame).__name__}; "
+            "of rows in memory give loss= and confidence= as columns"
+        )
+    given = {"confidence": confidence, "groups": groups, **columns}
+    for name, value in given.items():
+        kinds = str if name in ("confidence", "groups") else (str, list, tuple, dict)
+        if value is not None and not isinstance(value, kinds):
+            raise TypeError(f"{name} must name a column of the frame, got {type(value).__name__}; give its name")
+    told: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
+    computed = confidence in scores.names() and confidence not in source.first.columns()
+    if confidence is not None and not computed:
+        told["confidence"] = confidence
+    by = [] if groups is None else [groups]
+    found = count(source, lambda head: [], [confidence] if computed else None, scores.default, by, told, MOST_GROUPS)
+    ((name, tally),) = found.tallies.items()
+    make = partial(_of_tally, name, tally, nan_policy)
+    if not by:
+        return make(None), {}
+    values, place = tally.groups[groups]
+    names = group_column(values)[place]  # as text, as policies have them
+    return make(None), {str(name): partial(make, names == name) for name in np.unique(names)}
+
+
+def _of_tally(name: str, tally: Tally, nan_policy: NanPolicy, rows: BoolArray | None) -> Sample:
+    """Return the sample of some entries, or of all."""
+    columns = (tally.loss, tally.score, tally.weight, tally.clusters, tally.times)
+    some: list[Any] = [column if rows is None or column is None else column[rows] for column in columns]
+    loss, score, weight, cluster, times = some
+    try:
+        if cluster is None:
+            return of_table(TieBlocks._of_counted(loss, score, weight, times, nan_policy))
+        if (number := int(times.sum())) > MOST_ROWS:
+            raise UnmetNeed(
+                f"clusters= needs the rows one by one, and {number} are more than {MOST_ROWS}; "
+                f"draw whole clusters at random, or {REMEDY}"
+            )
+        which = np.repeat(np.arange(len(times)), times.astype(np.intp))
+        weight = None if weight is None else weight[which]
+        return read(loss[which], score[which], weight, nan_policy, cluster[which])
+    except ValueError as error:
+        raise type(error)(f"score {name!r}: {error}") from None
 
 
 def cluster_numbers(clusters: ArrayLike, n: int) -> IntArray:
@@ -132,14 +240,6 @@ def cluster_numbers(clusters: ArrayLike, n: int) -> IntArray:
     from abstain.inference import codes
 
     return codes(clusters, "clusters", n)
-
-
-def _numbered(clusters: ArrayLike, confidence: ArrayLike, drop: bool) -> IntArray:
-    """Return clusters as numbers from 0, without rows that were left out for want of a score."""
-    scores = vector(confidence, "confidence", np, None)
-    numbers = cluster_numbers(clusters, len(scores))
-    kept = numbers[~np.isnan(scores)] if drop else numbers
-    return np.asarray(np.unique(kept, return_inverse=True)[1])
 
 
 def largest_loss(sample: Sample, max_loss: float | None) -> float:

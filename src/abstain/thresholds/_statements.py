@@ -38,21 +38,3 @@ def plainly(promise: Mapping[str, Any]) -> str:
             f"of new cases like these, at most {percent(promise['risk'])} of what is answered{rest} is wrong on average"
         )
     return f"of new cases like these, the mean loss of {what} is at most {limit}"
-
-
-def statement(
-    risk: float, delta: float, *, weighted: bool, clustered: bool, together: str = "", group: bool = False,
-    answered: bool = False,
-) -> str:  # fmt: skip
-    """Return a promise in words, with the population it speaks of."""
-    drawn = "clusters" if clustered else "rows"
-    what = "what is accepted"
-    if clustered:
-        what = "an accepted row of a new cluster, each cluster that has one counting once,"
-    what += " in a group" if group else ""
-    population = " in the weighted population" if weighted else ""
-    population += ", of the rows that the model itself answers," if answered else ""
-    return (
-        f"with probability at least {1.0 - delta:g}{together} over the draw of the calibration {drawn}, the mean loss "
-        f"of {what}{population} is at most {risk:g}"
-    )

@@ -32,7 +32,7 @@ from abstain._result import Column, Estimate, Result, Row, Table
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.policy import Policy
+from abstain.policy import Guarantee, Policy, SecondScore
 from abstain.policy import inputs_of as inputs_of
 from abstain.thresholds._choose import choose_threshold
 from abstain.thresholds._results import CertifiedThreshold
@@ -98,7 +98,7 @@ class ChosenPair(Result):
         other = vector(second, "second", np, None)
         return np.asarray(self.found.accept(confidence) & (other >= self.second_threshold))
 
-    def guarantee(self) -> dict[str, Any] | None:
+    def guarantee(self) -> Guarantee | None:
         """Return what is promised, or None."""
         return self.found.guarantee()
 
@@ -124,10 +124,7 @@ class ChosenPair(Result):
             raise TypeError("second_computed= needs the columns of the classes; give logits= or probabilities=")
         temperature = options.get("temperature") if second_computed else None
         inputs = inputs_of(second, **kinds, temperature=temperature) if second_computed else None
-        part = {
-            "score": second, "inputs": inputs, "temperature": temperature, "uncertainty": second_uncertainty,
-            "threshold": float(self.second_threshold),
-        }  # fmt: skip
+        part = SecondScore(second, inputs, temperature, second_uncertainty, threshold=float(self.second_threshold))
         return Policy.of(self.found, score=score, second=part, **options)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
@@ -140,7 +137,7 @@ class ChosenPair(Result):
         """Return what was asked for."""
         goal = self.found.objective
         where = "" if self.prevalence is None else f", prevalence {self.prevalence:g}"
-        return f"ChosenPair: risk {goal['risk']:g}, delta {goal['delta']:g}{where}"
+        return f"ChosenPair: risk {goal.risk:g}, delta {goal.delta:g}{where}"
 
     def tables(self) -> list[Table]:
         """Return both thresholds with what they accept."""
@@ -176,7 +173,6 @@ def choose_pair(
     prevalence: float | None = None,
     second_threshold: float | None = None,
     max_loss: float | None = None,
-    level: float = 0.95,
     rng: int | np.random.Generator | None = None,
 ) -> ChosenPair:
     r"""Choose thresholds of two scores, such as a confidence and an OOD score, with a promise about what both accept.
@@ -200,8 +196,6 @@ def choose_pair(
         One that was fixed before the data were seen; without ``prevalence`` all rows then certify.
     max_loss : float, optional
         Largest possible loss; needed for losses that are not 0/1.
-    level : float in (0, 1)
-        Of the pointwise intervals that are reported.
     rng : int or numpy.random.Generator, optional
         Draws the rows that choose; default: from the system. Trying seeds voids the promise.
 
@@ -267,7 +261,7 @@ def choose_pair(
         drawn = _of_the_world(rows, outside, prevalence, lots)
         rows, score = (drawn, score) if drawn.size else (rows, np.full(len(score), -np.inf))
     certified = choose_threshold(
-        losses[rows], score[rows], risk=risk, delta=delta, nan_policy="reject", max_loss=max_loss, level=level
+        losses[rows], score[rows], risk=risk, delta=delta, nan_policy="reject", max_loss=max_loss
     )
     assert isinstance(certified, CertifiedThreshold)
     certified = replace(certified, statement=_statement(delta, risk, outside, prevalence))

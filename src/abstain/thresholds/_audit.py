@@ -17,9 +17,8 @@ from abstain.thresholds._clusters import cluster_means
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._p_values import hoeffding_bentkus
-from abstain.thresholds._points import cost_per_case
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
-from abstain.thresholds._reuse import warn_if_reused
+from abstain.thresholds._row_warnings import warn_if_reused
 from abstain.thresholds._sample import cluster_numbers, read
 
 #: What is said of a promise.
@@ -168,12 +167,13 @@ def audit(
         accepted, grouped = threshold.accept(scores), False
     marks = np.where(np.isnan(scores), np.nan, accepted.astype(np.float64))
     promise = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
-    limit = None if promise is None else (float(promise["risk"]), float(promise["max_loss"]))
+    limit = None if promise is None else (promise.risk, promise.max_loss)
     check_clusters(threshold, clusters)
     unit = None if clusters is None else cluster_numbers(clusters, len(losses))
     total = _audited(losses, marks, (level, level), nan_policy, limit, unit)
-    objective = {} if isinstance(threshold, GroupThresholds) else threshold.objective
-    cost = cost_per_case(objective, total.coverage, total.risk)
+    cost = None
+    if not isinstance(threshold, GroupThresholds):
+        cost = threshold.objective.cost_per_case(total.coverage, total.risk)
     total = replace(total, promised=promise is not None, cost=cost)
     if groups is None:
         return total
@@ -193,9 +193,7 @@ def audit(
 def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: ArrayLike | None) -> None:
     """Refuse a promise about clusters for single rows, and clusters for a promise about rows."""
     promise = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
-    calibration = threshold.calibration
-    each = calibration.get("groups", {"": calibration}).values()
-    about = any("n_clusters" in one for one in each)
+    about = threshold.calibration.clustered
     if promise is not None and about and clusters is None:
         raise ValueError(
             "the promise is about clusters (patients, documents, prompts), and rows as if they were independent are no "

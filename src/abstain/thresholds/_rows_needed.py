@@ -1,4 +1,4 @@
-"""How many rows a certificate takes, from a pilot: a range, because the pilot is a sample itself."""
+"""How many rows a certificate takes: a range, because the rows that say so are a sample themselves."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import FRACTION, failure_probability, fraction, generator, positive
-from abstain._typing import ArrayLike, NanPolicy
-from abstain.thresholds._certify import Tests, walk
+from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain.thresholds._certify import LEAST, Tests, from_ranks
 from abstain.thresholds._p_values import fewest
 from abstain.thresholds._sample import Sample, read
 
 #: A pilot must show so many errors; below, its range says nothing.
 ERRORS = 5
 #: Populations that agree with the pilot; the sizes that are tried grow by this factor, up to so many rows.
-POPULATIONS, GROWTH, MOST = 100, 1.15, 60_000
+POPULATIONS, GROWTH, MOST_PLANNED = 100, 1.15, 60_000
+#: Calibration rows say nothing of more rows than this many times their number, nor of more than so many.
+FURTHEST, MOST = 1024, 2e6
+#: Beyond this many times their number the upper end is left open.
+NEAR = 64
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ def _needed(sample: Sample, limit: float, delta: float, least: float, draws: np.
     row: Any = np.zeros(0, dtype=np.int64)
     place: Any = np.zeros(0)
     size = float(fewest(limit, delta))
-    while size <= MOST:
+    while size <= MOST_PLANNED:
         more = np.minimum(np.searchsorted(share, draws.random(int(np.ceil(size)) - len(row))), sample.n)
         row, place = np.append(row, more), np.append(place, draws.random(len(more)))
         if _coverage(score[row], loss[row], place if sample.blocks.largest_tie == 1 else None, limit, delta) > least:
@@ -148,5 +152,90 @@ def _coverage(score: Any, loss: Any, place: Any, limit: float, delta: float) -> 
     ranked, errors = score[order], np.cumsum(loss[order])
     ends = np.append(ranked[1:] != ranked[:-1], True) if place is None else np.ones(len(ranked), dtype=bool)
     count = np.flatnonzero(ends & (ranked > -np.inf)) + 1
-    found = walk(Tests(count.astype(np.float64), errors[count - 1], limit, "binomial"), len(ranked), delta)
+    found = from_ranks(Tests(count.astype(np.float64), errors[count - 1], limit), len(ranked), delta)
     return float(count[found]) / len(ranked) if found >= 0 else 0.0
+
+
+def rows_needed(sample: Sample, limit: float, delta: float) -> tuple[int, int | None] | None:
+    """Return a range of how many rows like these a certificate takes; None if no number would do.
+
+    A plan, not a promise. The k errors above each threshold are taken for as few, and with an unseen one for as many,
+    as the population has there in eight of ten cases: gamma quantiles. The upper end is None if no number near
+    would do.
+    """
+    least = least_needed(sample, limit, delta)
+    if least is None:
+        return None
+    count, loss = _up_to_each_score(sample)
+    many = _gamma_quantiles(0.9, loss + 1.0)
+    return least, _size_of_repeated(sample, count, many, max(limit, LEAST), delta, NEAR)
+
+
+def least_needed(sample: Sample, limit: float, delta: float) -> int | None:
+    """Return the lower end of the range alone, which takes half the time."""
+    limit = max(limit, LEAST)
+    if fewest(limit, delta) > FURTHEST * sample.n:
+        return None
+    count, loss = _up_to_each_score(sample)
+    few = np.where(loss > 0.0, _gamma_quantiles(0.1, np.maximum(loss, 1.0)), 0.0)
+    return _size_of_repeated(sample, count, few, limit, delta)
+
+
+def _up_to_each_score(sample: Sample) -> tuple[FloatArray, FloatArray]:
+    """Return the rows, and the errors among them, from the highest score down to each."""
+    blocks = sample.blocks
+    scored = blocks.score > -np.inf
+    return np.cumsum(blocks.count)[scored], np.cumsum(blocks.loss)[scored]
+
+
+def _gamma_quantiles(p: float, shape: FloatArray) -> FloatArray:
+    """Return the quantile of each gamma distribution; many rows share their number of errors."""
+    from scipy.special import gammaincinv
+
+    distinct, place = np.unique(shape, return_inverse=True)
+    return np.asarray(gammaincinv(distinct, p))[place]
+
+
+def least_risk(sample: Sample, limit: float, delta: float) -> tuple[int, float] | None:
+    """Return the least mean loss of any threshold that accepts as many rows as a flawless certificate takes, and these.
+
+    None where so many were never accepted.
+    """
+    least = fewest(max(limit, LEAST), delta)
+    blocks = sample.blocks
+    count, loss = np.cumsum(blocks.count), np.cumsum(blocks.loss)
+    enough = (blocks.score > -np.inf) & (count >= least)
+    return (least, float((loss[enough] / count[enough]).min())) if enough.any() else None
+
+
+def plan_of(needed: int | None, least: tuple[int, float] | None) -> dict[str, Any]:
+    """Return what the verdict says of more rows: how many at least, and the least risk of so many accepted rows."""
+    enough, lowest = least or (0, 0.0)
+    return {"needed": needed, "enough": enough, "lowest": lowest}
+
+
+def _size_of_repeated(
+    sample: Sample, count: FloatArray, loss: FloatArray, limit: float, delta: float, furthest: float = FURTHEST
+) -> int | None:
+    """Return how many rows a certificate takes, by repeating a table of rows and errors up to each score."""
+    if not (loss < limit * count).any():
+        return None
+
+    def passes(times: float) -> bool:
+        rows, errors = times * count, times * loss
+        if sample.blocks.largest_tie == 1:  # no ties now, none later
+            every = np.arange(1.0, rows[-1] + 0.5)
+            rows, errors = every, np.interp(every, np.append(0.0, rows), np.append(0.0, errors))
+        tests = Tests(np.floor(rows + 0.5), np.floor(errors + 0.5), limit)
+        return from_ranks(tests, round(times * sample.n), delta) >= 0
+
+    high = max(fewest(limit, delta) / sample.n, 1e-3)
+    while not passes(high):
+        high *= 2.0
+        if high > furthest or high * sample.n > MOST:
+            return None
+    low = high / 2.0
+    while high - low > 0.02 * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return int(np.ceil(high * sample.n))

@@ -1,5 +1,7 @@
 r"""The score of a policy that is computed from logits or probabilities: the same at calibration and in deployment.
 
+Many rows are computed with the arithmetic of ``_plain``, to the bit.
+
 A temperature T divides the logits; probabilities become :math:`p_k^{1/T}/\sum_j p_j^{1/T}`, which is the same.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +17,11 @@ from abstain._checks import one_of, positive, refuse
 from abstain._classes import ROUNDING, both
 from abstain._classes import probabilities as checked_probabilities
 from abstain._typing import ArrayLike, FloatArray
-from abstain.policy._arrays import formula
+from abstain.policy import _plain
+from abstain.policy._contents import Kind
 
-Kind = Literal["logits", "probabilities"]
+#: Numbers that are held at once, so that they stay in the cache.
+_PIECE = 1 << 14
 
 #: Scores that are computed here, with the arithmetic that exported policies share; others come from ``abstain.scores``.
 OWN = {"logits": ("msp", "softmax_margin", "max_logit", "logit_margin"), "probabilities": ("msp", "softmax_margin")}
@@ -30,7 +34,7 @@ def is_own(score: str, kind: str, temperature: float | None) -> bool:
 
 def inputs_of(
     score: str, logits: str | Sequence[str] | None, probabilities: str | Sequence[str] | None, temperature: float | None
-) -> dict[str, list[str]] | None:
+) -> dict[Kind, list[str]] | None:
     """Return the columns from which a score is computed, by kind; None if the score is a column itself."""
     given: dict[Kind, Any] = {"logits": logits, "probabilities": probabilities}
     named = {kind: [names] if isinstance(names, str) else list(names) for kind, names in given.items() if names}
@@ -45,7 +49,7 @@ def inputs_of(
     for kind in named:  # an unknown score, a fitted one, or one that needs more is refused here
         if not is_own(score, kind, temperature):
             compute(score, kind, np.array([[1.0, 0.0]]), temperature)
-    return {str(kind): names for kind, names in named.items()} or None
+    return named or None
 
 
 def compute(score: str, kind: Kind, matrix: ArrayLike, temperature: float | None = None) -> FloatArray:
@@ -125,3 +129,69 @@ def _of_whole(score: str, kind: Kind, rows: FloatArray, temperature: float | Non
         rows = rows / rows.sum(axis=1, keepdims=True)
     columns: dict[str, Any] = {kind: rows}
     return scores.parse(score)(Outputs(**columns, unlabelled=True))
+
+
+# ---------------------------------------------------------------------- the arithmetic of _plain, for many rows
+
+
+def exponential(x: FloatArray) -> FloatArray:
+    """Return e**x for x <= 0."""
+    x = np.maximum(x, _plain.LEAST - 1.0)
+    k = np.rint(x * _plain.LOG2_E)
+    r = x - k * _plain.LN2_HIGH
+    r -= k * _plain.LN2_LOW
+    value = np.full_like(r, _plain.TAYLOR[0])
+    for coefficient in _plain.TAYLOR[1:]:
+        value *= r
+        value += coefficient
+    value *= ((k.astype(np.int64) + 1023) << 52).view(np.float64)
+    value[x < _plain.LEAST] = 0.0
+    return value
+
+
+def formula(score: str, kind: str, temperature: float | None, rows: FloatArray) -> FloatArray:
+    """Return a score of rows of finite class values, as ``_plain.formula`` does."""
+    if kind == "probabilities":
+        rows = checked_probabilities(rows, "probabilities", np, None)
+    found = np.empty(len(rows))
+    piece = max(1, _PIECE // rows.shape[1])
+    for start in range(0, len(rows), piece):
+        part = slice(start, start + piece)
+        found[part] = _piece(score, kind, temperature, np.ascontiguousarray(rows[part].T))
+    return found
+
+
+def _piece(score: str, kind: str, temperature: float | None, values: FloatArray) -> Any:
+    """Return the score of some rows, which are columns here: sums then run over the classes in their order."""
+    if temperature is not None:
+        values = values / temperature
+    top = values.max(axis=0)
+    if score == "max_logit" or (score == "msp" and kind == "probabilities"):
+        return top
+    if score == "msp":
+        return 1.0 / _total(values, top)
+    second = np.partition(values, len(values) - 2, axis=0)[-2]
+    if score == "logit_margin" or kind == "probabilities":
+        return top - second
+    return (1.0 - exponential(second - top)) / _total(values, top)
+
+
+def _total(values: FloatArray, top: FloatArray) -> Any:
+    terms = exponential(values - top)
+    total = np.zeros_like(top)
+    for term in terms:
+        total += term
+    return total
+
+
+def refuse_probabilities(rows: FloatArray) -> None:
+    """Refuse what are probabilities in the place of logits."""
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    n, width = rows.shape
+    if not n:
+        return
+    few = rows[:2]  # of most logits the first rows show it
+    if n + width <= 3 or few.min() < 0.0 or few.max() > 1.0 or rows.min() < 0.0 or rows.max() > 1.0:
+        return
+    if (rows != np.round(rows)).any() and (np.abs(rows.sum(axis=1) - 1.0) <= 1e-6).all():
+        raise ValueError("these are probabilities, not logits: every row lies in [0, 1] and sums to 1")

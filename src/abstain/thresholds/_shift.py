@@ -15,25 +15,19 @@ _LEAST = 0.01
 
 def usual(policy: Policy) -> tuple[float, float]:
     """Return between which scores about eight in ten calibration rows lie; infinite where that was not kept."""
-    each = policy.calibration.get("groups", {"": policy.calibration})
-    edges = [edge for one in each.values() for edge, _ in one.get("bins", [])]
+    edges = [edge for one in policy.calibration.each.values() for edge, _ in one.bins]
     return (min(edges), max(edges)) if edges else (-np.inf, np.inf)
 
 
 def other_share(policy: Policy, n: int, n_accepted: int) -> list[str]:
     """Say if the share of accepted rows is not that of calibration: their exact 99.9 % intervals do not meet."""
     known = policy.calibration
-    if (
-        not n
-        or policy.group is not None
-        or policy.second is not None
-        or known.get("weighted", True)
-        or "n_clusters" in known
-    ):
+    plain = policy.group is None and policy.second is None and known.weighted is False and not known.clustered
+    if not n or not plain or known.n_accepted is None:
         return []
-    before = clopper_pearson(known["n_accepted"], known["n"], 0.999)
+    before = clopper_pearson(known.n_accepted, known.n, 0.999)
     low, high = clopper_pearson(n_accepted, n, 0.999)
-    share, usual = n_accepted / n, known["n_accepted"] / known["n"]
+    share, usual = n_accepted / n, known.n_accepted / known.n
     if (low <= before[1] and before[0] <= high) or abs(share - usual) < _LEAST:
         return []
     return [

@@ -1,0 +1,191 @@
+"""Risks that calibration rows certify: at levels that were asked for, and in place of a limit that they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain._result import among
+from abstain.blocks import TieBlocks
+from abstain.curve import RiskCoverageCurve
+from abstain.policy import Guarantee, Objective, statement
+from abstain.thresholds._certify import Found, Search
+from abstain.thresholds._row_warnings import warn_if_selected
+from abstain.thresholds._rows_needed import least_needed, least_risk
+from abstain.thresholds._sample import Sample, of_table
+
+if TYPE_CHECKING:
+    from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
+
+#: Ranks of which the answer chooses: this many, in geometric steps, from this one on.
+PINS, HIGHEST = 12, 20
+#: The answer names the largest coverage at these multiples of the smallest risk.
+MULTIPLES = (1.5, 2.0, 4.0)
+#: A threshold down here accepts all that has a score.
+LOWEST = -1e300
+
+
+@dataclass(frozen=True)
+class Attained:
+    """A limit of the risk that the calibration rows do certify; all of one answer hold together.
+
+    Parameters
+    ----------
+    risk : float
+        Upper limit of the risk of what is accepted.
+    threshold : float
+        Accept if score >= threshold.
+    coverage : float
+        Accepted share of the calibration rows.
+    printed : str
+        The threshold in fewer digits that accept the same calibration rows.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> score = np.arange(300.0)
+    >>> found = abstain.choose_threshold(score < 60, score, risk=0.001, delta=0.05)
+    >>> found.attainable, [(round(one.risk, 3), round(one.coverage, 3)) for one in found.attained]
+    (False, [(0.023, 0.783)])
+    """
+
+    risk: float
+    threshold: float
+    coverage: float
+    printed: str = ""
+
+    @property
+    def everything(self) -> bool:
+        """Whether all that has a score is accepted."""
+        return self.threshold <= LOWEST
+
+
+def attained(sample: Sample, delta: float, largest: float, exact: bool) -> tuple[Attained, ...]:
+    r"""Return the smallest risk that is certified, and the largest coverage at a few larger ones; jointly valid.
+
+    Each of 12 ranks, fixed by n, has an exact upper limit at level :math:`\delta/12`; see :mod:`._band`.
+    """
+    from abstain.thresholds._band import pins
+
+    n = sample.n
+    rank = np.unique(np.round(np.geomspace(min(HIGHEST, n), n, PINS)).astype(np.int64))
+    threshold, count, upper = pins(sample, rank, delta / len(rank), largest, exact)
+    if not np.isfinite(upper).all() or upper.min() >= largest:
+        return ()
+    found = []
+    for multiple in (1.0, *MULTIPLES):
+        last = int(np.flatnonzero(upper <= multiple * upper.min())[-1])
+        at = float(threshold[last])
+        said = among(at, sample.score) if at > LOWEST else "all that have a score"
+        found.append(Attained(float(upper[last]), at, float(count[last]) / n, said))
+    return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """A risk that was to be certified: at which threshold and coverage, if one passed; ``found`` says all else.
+
+    ``delta``: of this one alone; ``tried``: among so many, of which one is chosen once all are known.
+    """
+
+    risk: float
+    delta: float
+    attained: bool
+    threshold: float
+    coverage: float
+    certified: Callable[[], CertifiedThreshold]
+    needed: Callable[[], int | None] = lambda: None
+    least: Callable[[], tuple[int, float] | None] = lambda: None
+    tried: int = 1
+
+    @cached_property
+    def found(self) -> CertifiedThreshold:
+        """The certificate, with intervals, fingerprint and statement."""
+        return self.certified()
+
+    def chosen(self) -> tuple[Objective, Guarantee | None]:
+        """Return objective and guarantee of whoever takes this one of all that were tried: delta is that of all."""
+        objective, guarantee = self.found.objective, self.found.guarantee()
+        if self.tried == 1 or guarantee is None:
+            return objective, guarantee
+        delta = float(f"{self.delta * self.tried:.12g}")
+        together = f" for all {self.tried} guarantees that were tried at once"
+        words = statement(self.risk, delta, self.found.calibration, together=together)
+        return (
+            replace(objective, delta=delta),
+            replace(guarantee, delta=delta, multiplicity="all", statement=words),
+        )
+
+
+def ladder(blocks: TieBlocks, risks: Sequence[float], delta: float, tried: int = 1) -> tuple[Promise, ...]:
+    """Certify each risk with probability 1 - delta, as ``choose_threshold`` does, on a table that kept its rows.
+
+    ``tried``: promises of which one will be chosen, those of other scores too; ``delta`` is that of each.
+    Of 0/1 losses without weights. Rows of a selection warn; copies are for whoever knows more of the rows to notice.
+    """
+    sample = of_table(blocks)
+    warn_if_selected(sample)
+    found = []
+    for risk in risks:
+        search = Search(sample, risk, delta)
+        each = search.default()
+        accepted = float(blocks.cumulative_weight[blocks.score >= each.threshold][-1:].sum())
+        found.append(
+            Promise(
+                risk,
+                delta,
+                attained=each.reason is None,
+                threshold=each.threshold,
+                coverage=accepted / sample.n,
+                certified=partial(_in_full, search, each),
+                needed=partial(least_needed, sample, risk, delta),
+                least=partial(least_risk, sample, risk, delta),
+                tried=tried,
+            )
+        )
+    return tuple(found)
+
+
+def _in_full(search: Search, found: Found) -> CertifiedThreshold:
+    from abstain.thresholds._choose import certified  # only where somebody asks
+
+    return certified(search, found)
+
+
+def certified_instead(found: EmpiricalThreshold | CertifiedThreshold, curve: RiskCoverageCurve) -> tuple[Promise, ...]:
+    """Return what rows do certify in place of a limit that they do not, of which all hold together with its delta.
+
+    What holds of all rows whatever their score is left out, since no threshold says it.
+    """
+    from abstain.thresholds._results import CertifiedThreshold
+
+    if not isinstance(found, CertifiedThreshold) or found.attainable or found.calibration.clustered:
+        return ()
+    lowest = float(curve.threshold[curve.threshold > -np.inf].min(initial=np.inf))
+    return tuple(
+        Promise(one.risk, found.delta, True, one.threshold, one.coverage, partial(_other, found, curve, one))
+        for one in found.attained
+        if one.threshold >= lowest
+    )
+
+
+def _other(found: CertifiedThreshold, curve: RiskCoverageCurve, one: Attained) -> CertifiedThreshold:
+    point = curve.at(threshold=one.threshold)
+    together = " for all limits that were found at once"
+    return replace(
+        found,
+        threshold=one.threshold,
+        printed=one.printed,
+        coverage=one.coverage,
+        risk=point.selective_risk,
+        n_accepted=point.n_accepted,
+        risk_limit=one.risk,
+        reason=None,
+        statement=statement(one.risk, found.delta, found.calibration, together=together),
+        procedure="fixed ranks",
+        objective=Objective(risk=one.risk, delta=found.delta),
+    )
