@@ -126,10 +126,14 @@ def test_a_promise_about_clusters_is_tested_as_one(folder: Path, capsys: pytest.
     """The policy remembers the column; one patient with all the errors breaks no promise; no column, no test."""
     pl.DataFrame(patients(0)).write_csv("cal.csv")
     pl.DataFrame(patients(1)).write_csv("new.csv")
-    found = abstain.choose_threshold(
-        patients(0)["error"], patients(0)["confidence"], risk=0.1, delta=0.05, clusters=patients(0)["patient"],
-        thresholds=[0.5],
-    )  # fmt: skip
+    found = abstain.thresholds.prespecified_threshold(
+        patients(0)["error"],
+        patients(0)["confidence"],
+        [0.5],
+        risk=0.1,
+        delta=0.05,
+        clusters=patients(0)["patient"],
+    )
     policy = found.policy(score="confidence", reading={"clusters": "patient"})
     policy.save("p.json")
     assert run(["monitor", "p.json", "new.csv", "--loss", "error"]) == 0
@@ -154,8 +158,8 @@ def test_clusters_at_the_limit_rarely_alarm() -> None:
     rng = np.random.default_rng(2)
     unit = np.repeat(np.arange(200), 5)
     first = rng.random(200) < 0.02
-    found = abstain.choose_threshold(
-        np.repeat(first, 5), np.ones(1000), risk=0.1, delta=0.05, clusters=unit, thresholds=[1.0]
+    found = abstain.thresholds.prespecified_threshold(
+        np.repeat(first, 5), np.ones(1000), [1.0], risk=0.1, delta=0.05, clusters=unit
     )
     policy = found.policy(score="s")
     assert found.attainable

@@ -143,7 +143,7 @@ def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold() -> None
     with pytest.raises(ValueError, match="0/1 losses without weights or max_loss"):
         thresholds.bonferroni_threshold(loss, score, max_loss=1.0, **options)
     with pytest.raises(ValueError, match="0/1 losses without weights or max_loss"):
-        thresholds.sgr_threshold(graded, score, **options)
+        thresholds.bonferroni_threshold(graded, score, max_loss=1.0, **options)
     bands = [abstain.thresholds.certified_band(each, score, max_loss=1.0).upper for each in (loss, graded)]
     np.testing.assert_array_equal(bands[0][:-1], bands[1][:-1])
     assert (abstain.thresholds.certified_band(loss, score).upper < bands[0]).all()

@@ -125,8 +125,8 @@ class Calibration(Record):
         Number of clusters, where rows depend on each other.
     of, n_of : str and int, or None
         The rows that the guarantee is about, in words, and their number, where these are a part of all.
-    abstain, numpy : str or None
-        Versions.
+    versions : mapping of str to str, or None
+        Those of the libraries.
     groups : mapping of str to Calibration, or None
         The same of each group.
 
@@ -150,8 +150,7 @@ class Calibration(Record):
     n_clusters: int | None = None
     of: str | None = None
     n_of: int | None = None
-    abstain: str | None = None
-    numpy: str | None = None
+    versions: Mapping[str, str] | None = None
     groups: Mapping[str, Calibration] | None = None
 
     @classmethod
@@ -160,7 +159,8 @@ class Calibration(Record):
         bins = tuple((float(edge), int(count)) for edge, count in content.get("bins", ()))
         groups = content.get("groups")
         each = None if groups is None else {name: cls.from_file(one) for name, one in groups.items()}
-        return cls.from_content({**content, "bins": bins, "groups": each})
+        old = {name: content[name] for name in ("abstain", "numpy") if name in content}  # as 0.2.0 wrote them
+        return cls.from_content({"versions": old or None, **content, "bins": bins, "groups": each})
 
     @property
     def each(self) -> Mapping[str, Calibration]:

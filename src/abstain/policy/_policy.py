@@ -20,7 +20,7 @@ from abstain.policy import _plain
 from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore
 from abstain.policy._decide import accept_by_group, decide
 from abstain.policy._plain import Decision
-from abstain.policy._reading import as_calibrated, checked, no_columns
+from abstain.policy._reading import as_calibrated, checked, mismatch, no_columns
 from abstain.policy._scores import compute, inputs_of, is_own
 
 if TYPE_CHECKING:
@@ -287,41 +287,10 @@ class Policy:
 
         What is not given is not compared. A policy that does not know it is refused too: it cannot be checked.
         """
-        problem = self._mismatch(model, class_names, columns, temperature)
+        problem = mismatch(self, model, class_names, columns, temperature)
         if problem is not None:
             raise ValueError(problem)
         return self
-
-    def _mismatch(
-        self,
-        model: str | None,
-        class_names: Sequence[Any] | None,
-        columns: Sequence[str] | None,
-        temperature: float | None,
-    ) -> str | None:
-        """Return in what the policy differs from what it is to be used with; None if in nothing."""
-        made = self.about.get("model")
-        if model is not None and made != model:
-            said = f"was made for the model {made!r}, not {model!r}" if made else f"does not say its model ({model!r}?)"
-            remedy = f"a threshold belongs to one model: choose it again on rows that {model!r} has scored"
-            return f"the policy {said}; {remedy}"
-        if class_names is not None:
-            names = [str(name) for name in class_names]
-            if self.classes is None:
-                return "the policy does not know its classes; make it with class_names="
-            if names != self.classes:
-                what = "order" if sorted(names) == sorted(self.classes) else "classes"
-                return f"the policy knows other {what}: {listed(self.classes)}; got {listed(names)}"
-        if columns is not None:
-            needed = self.first.columns
-            if self.inputs is not None and len(needed) > 1 and list(columns) != needed:
-                return f"the policy computes its score from {listed(needed)}, in this order; got {listed(columns)}"
-            missing = [name for name in [*needed, *([self.group] if self.group else [])] if name not in columns]
-            if missing:
-                return f"the policy needs the column {missing[0]!r}; got {listed(columns)}"
-        if temperature is not None and (self.temperature or 1.0) != temperature:
-            return f"the policy divides logits by {self.temperature or 1.0:g}, not {temperature:g}"
-        return None
 
     def columns(self, **given: Unpack[Columns]) -> Columns:
         """Return the arguments by which :func:`abstain.read_outputs` reads labelled rows as the calibration rows were.

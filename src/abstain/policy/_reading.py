@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -57,7 +57,7 @@ class ScoreReading:
     """
 
     score: str
-    inputs: Mapping[str, list[str]] | None = None
+    inputs: Mapping[Kind, list[str]] | None = None
     temperature: float | None = None
     reading: Columns = field(default_factory=no_columns)
     classes: list[str] | None = None
@@ -65,7 +65,7 @@ class ScoreReading:
     def confidence(self, outputs: Outputs) -> FloatArray:
         """Return the score of each row as a policy reads or computes it: choose the threshold on these."""
         if self.inputs is not None:
-            kind = cast(Kind, next(iter(self.inputs)))
+            kind = next(iter(self.inputs))
             matrix = getattr(outputs, kind)
             if matrix is None:
                 raise ValueError(f"these rows have no {kind}; read them as the calibration rows were")
@@ -81,7 +81,9 @@ class ScoreReading:
 
     def arguments(self) -> dict[str, Any]:
         """Return this as arguments of ``policy`` and ``save`` of a threshold."""
-        found: dict[str, Any] = {"score": self.score, **(self.inputs or {}), "temperature": self.temperature}
+        found: dict[str, Any] = {"score": self.score, "temperature": self.temperature}
+        for kind, columns in (self.inputs or {}).items():
+            found[kind] = columns
         return found | {"reading": dict(self.reading), "class_names": self.classes}
 
 
@@ -196,7 +198,7 @@ def _no_score(score: str | None, reading: Reading) -> str:
     )
 
 
-def checked(columns: Mapping[str, Any], score: str, inputs: Mapping[str, Any] | None) -> Columns:
+def checked(columns: Mapping[str, Any], score: str, inputs: Mapping[Kind, list[str]] | None) -> Columns:
     """Check how files are read, as a policy keeps it; an uncertainty must be the column of the score."""
     for name, value in columns.items():
         words = value if isinstance(value, list) else [value]
@@ -233,3 +235,35 @@ def as_calibrated(policy: Policy, given: Mapping[str, Any]) -> Columns:
         del told["positive_probability"]  # the policy has it
     scored = {} if inputs else {"uncertainty" if "uncertainty" in kept else "confidence": policy.score}
     return cast("Columns", {**dict.fromkeys(given), **kept, **told, **inputs, **scored})
+
+
+def mismatch(
+    policy: Policy,
+    model: str | None,
+    class_names: Sequence[Any] | None,
+    columns: Sequence[str] | None,
+    temperature: float | None,
+) -> str | None:
+    """Return in what the policy differs from what it is to be used with; None if in nothing."""
+    made = policy.about.get("model")
+    if model is not None and made != model:
+        said = f"was made for the model {made!r}, not {model!r}" if made else f"does not say its model ({model!r}?)"
+        remedy = f"a threshold belongs to one model: choose it again on rows that {model!r} has scored"
+        return f"the policy {said}; {remedy}"
+    if class_names is not None:
+        names = [str(name) for name in class_names]
+        if policy.classes is None:
+            return "the policy does not know its classes; make it with class_names="
+        if names != policy.classes:
+            what = "order" if sorted(names) == sorted(policy.classes) else "classes"
+            return f"the policy knows other {what}: {listed(policy.classes)}; got {listed(names)}"
+    if columns is not None:
+        needed = policy.first.columns
+        if policy.inputs is not None and len(needed) > 1 and list(columns) != needed:
+            return f"the policy computes its score from {listed(needed)}, in this order; got {listed(columns)}"
+        missing = [name for name in [*needed, *([policy.group] if policy.group else [])] if name not in columns]
+        if missing:
+            return f"the policy needs the column {missing[0]!r}; got {listed(columns)}"
+    if temperature is not None and (policy.temperature or 1.0) != temperature:
+        return f"the policy divides logits by {policy.temperature or 1.0:g}, not {temperature:g}"
+    return None

@@ -210,7 +210,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         split_by = np.asarray(predicted) if self.per_class else groups
         if groups is not None:
             split_by = _safe_indexing(groups, rows)
-        choose: Any = choose_threshold if self.metric is None else cwsa_threshold
+        choose = choose_threshold if self.metric is None else cwsa_threshold
         self.threshold_ = choose(loss, confidence, groups=split_by, **objective)
         found: Any = self.threshold_
         each = found.groups if split_by is not None else {"": found}

@@ -11,12 +11,7 @@ _load, __dir__ = door(__name__)
 
 # Public here. What else the stub names is for the packages above; some of it is public at the top of the package.
 __all__ = [
-    "Applied",
     "Audit",
-    "CertificatePlan",
-    "CertifiedBand",
-    "ChosenAmong",
-    "ChosenPair",
     "CopiedRowsWarning",
     "GroupThresholds",
     "ReusedCalibrationWarning",

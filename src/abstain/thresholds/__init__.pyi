@@ -5,6 +5,7 @@ from abstain.thresholds._apply import apply_policy as apply_policy
 from abstain.thresholds._audit import Audit as Audit
 from abstain.thresholds._audit import audit as audit
 from abstain.thresholds._audit import check_clusters as check_clusters
+from abstain.thresholds._band import Attained as Attained
 from abstain.thresholds._band import CertifiedBand as CertifiedBand
 from abstain.thresholds._band import certified_band as certified_band
 from abstain.thresholds._candidates import ChosenAmong as ChosenAmong
@@ -21,7 +22,6 @@ from abstain.thresholds._procedures import separate_group_thresholds as separate
 from abstain.thresholds._procedures import sgr_threshold as sgr_threshold
 from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
-from abstain.thresholds._risk_levels import Attained as Attained
 from abstain.thresholds._risk_levels import Promise as Promise
 from abstain.thresholds._risk_levels import certified_instead as certified_instead
 from abstain.thresholds._risk_levels import ladder as ladder

@@ -23,12 +23,19 @@ from math import ceil
 import numpy as np
 
 from abstain._checks import failure_probability, vector
+from abstain._result import among
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.thresholds._p_values import hoeffding_bentkus
 from abstain.thresholds._sample import Sample, largest_loss, read
 
 #: Coverages at which the band is pinned; chosen in advance.
 COVERAGES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
+#: Ranks of which the answer chooses: this many, in geometric steps, from this one on.
+PINS, HIGHEST = 12, 20
+#: The answer names the largest coverage at these multiples of the smallest risk.
+MULTIPLES = (1.5, 2.0, 4.0)
+#: A threshold down here accepts all that has a score.
+LOWEST = -1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,3 +178,57 @@ def _limits(count: IntArray, total: FloatArray, level: float, binary: bool) -> F
         rejected = hoeffding_bentkus(count.astype(np.float64), total, middle) <= level
         low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
     return high
+
+
+@dataclass(frozen=True)
+class Attained:
+    """A limit of the risk that the calibration rows do certify; all of one answer hold together.
+
+    Parameters
+    ----------
+    risk : float
+        Upper limit of the risk of what is accepted.
+    threshold : float
+        Accept if score >= threshold.
+    coverage : float
+        Accepted share of the calibration rows.
+    printed : str
+        The threshold in fewer digits that accept the same calibration rows.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> score = np.arange(300.0)
+    >>> found = abstain.choose_threshold(score < 60, score, risk=0.001, delta=0.05)
+    >>> found.attainable, [(round(one.risk, 3), round(one.coverage, 3)) for one in found.attained]
+    (False, [(0.023, 0.783)])
+    """
+
+    risk: float
+    threshold: float
+    coverage: float
+    printed: str = ""
+
+    @property
+    def everything(self) -> bool:
+        """Whether all that has a score is accepted."""
+        return self.threshold <= LOWEST
+
+
+def attained(sample: Sample, delta: float, largest: float, exact: bool) -> tuple[Attained, ...]:
+    r"""Return the smallest risk that is certified, and the largest coverage at a few larger ones; jointly valid.
+
+    Each of 12 ranks, fixed by n, has an exact upper limit at level :math:`\delta/12`.
+    """
+    n = sample.n
+    rank = np.unique(np.round(np.geomspace(min(HIGHEST, n), n, PINS)).astype(np.int64))
+    threshold, count, upper = pins(sample, rank, delta / len(rank), largest, exact)
+    if not np.isfinite(upper).all() or upper.min() >= largest:
+        return ()
+    found = []
+    for multiple in (1.0, *MULTIPLES):
+        last = int(np.flatnonzero(upper <= multiple * upper.min())[-1])
+        at = float(threshold[last])
+        said = among(at, sample.score) if at > LOWEST else "all that have a score"
+        found.append(Attained(float(upper[last]), at, float(count[last]) / n, said))
+    return tuple(dict.fromkeys(found))

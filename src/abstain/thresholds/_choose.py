@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +16,15 @@ from abstain.curve import SLACK, OperatingPoint, RiskCoverageCurve
 from abstain.inference import as_metric, of_samples
 from abstain.outputs import refuse_without_frame
 from abstain.policy import Calibration, Objective, statement
+from abstain.thresholds._band import attained
 from abstain.thresholds._certify import Found, Search
 from abstain.thresholds._clusters import cluster_means, search_clusters
+from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import LEVEL, coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
-from abstain.thresholds._risk_levels import attained
 from abstain.thresholds._row_warnings import warn_of_groups, warn_of_rows
 from abstain.thresholds._rows_needed import least_risk, rows_needed
 from abstain.thresholds._sample import Groups, Sample, counted, in_memory
-
-if TYPE_CHECKING:
-    from abstain.thresholds._groups import GroupThresholds
 
 #: Arguments of 0.2.0 that went, and what does the same.
 FORMER = {
@@ -181,8 +179,6 @@ def by_group(
     max_weight: float | None,
 ) -> GroupThresholds:
     """Return one threshold per group, each for the objective; ``delta`` is what the multiplicity says it is."""
-    from abstain.thresholds._groups import GroupThresholds
-
     if delta is not None:
         warn_of_rows(whole, stacklevel=4)
         warn_of_groups(groups)
@@ -339,8 +335,7 @@ def _measured(
         bins=_bins(sample),
         weighted=sample.weight is not None,
         n_clusters=None if sample.cluster is None else int(sample.cluster.max()) + 1,
-        abstain=__version__,
-        numpy=np.__version__,
+        versions={"abstain": __version__, "numpy": np.__version__},
     )
     return EmpiricalThreshold(
         threshold=threshold,

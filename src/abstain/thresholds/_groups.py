@@ -76,8 +76,7 @@ class GroupThresholds(Result):
             sketch=merged([one.sketch or "" for one in each.values()]),
             weighted=first.weighted,
             answered=first.answered,
-            abstain=first.abstain,
-            numpy=first.numpy,
+            versions=first.versions,
             groups=each,
         )
 

@@ -54,11 +54,6 @@ def sgr_threshold(
     -------
     CertifiedThreshold
 
-    Raises
-    ------
-    ValueError, TypeError
-        What :func:`abstain.choose_threshold` refuses; a loss that is not 0/1.
-
     Notes
     -----
     The published algorithm returns its *last* point with its bound, which can be above the target; here the answer is
@@ -121,11 +116,6 @@ def fixed_sequence_threshold(
     Returns
     -------
     CertifiedThreshold
-
-    Raises
-    ------
-    ValueError, TypeError
-        What :func:`abstain.choose_threshold` refuses; a loss that is not 0/1.
 
     References
     ----------
@@ -264,11 +254,6 @@ def prespecified_threshold(
     -------
     CertifiedThreshold
 
-    Raises
-    ------
-    ValueError, TypeError
-        What :func:`abstain.choose_threshold` refuses; a threshold of NaN.
-
     References
     ----------
     Wiens (2003) for the fallback procedure; Angelopoulos et al. (2021).
@@ -354,7 +339,7 @@ def cwsa_threshold(
     --------
     >>> import abstain
     >>> abstain.thresholds.cwsa_threshold([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]).threshold
-    0.8
+    0.7
     """
     one_of(metric, ("cwsa", "cwsa_plus"), "metric")
     whole, each = in_memory(loss, confidence, sample_weight, groups, None, nan_policy)

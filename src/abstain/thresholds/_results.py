@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -35,10 +34,9 @@ from abstain._result import (
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
 from abstain.policy import Calibration, Guarantee, Objective, Policy, statement
-from abstain.thresholds._risk_levels import Attained
+from abstain.thresholds._band import Attained
 from abstain.thresholds._rows_needed import plan_of
 from abstain.thresholds._statements import each_errs, errs, loss_of, plainly
-
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,40 +71,13 @@ class Threshold(Result):
         scores = vector(confidence, "confidence", np, None)
         return np.asarray((scores >= self.threshold) & self.attainable)
 
-    def policy(
-        self, *, score: str, logits: str | Sequence[str] | None = None,
-        probabilities: str | Sequence[str] | None = None, temperature: float | None = None,
-        reading: Mapping[str, Any] | None = None, class_names: Sequence[str] | None = None, model: str | None = None,
-        author: str | None = None, note: str | None = None,
-    ) -> Policy:  # fmt: skip
+    def policy(self, *, score: str, **options: Any) -> Policy:
         """Return the policy that a deployment needs.
 
-        Parameters
-        ----------
-        score : str
-            Column of the score in new files; with ``logits`` or ``probabilities`` the score to compute from these.
-        logits, probabilities : str or sequence of str, optional
-            Columns of the classes in new files, or the one column that holds them as lists.
-        temperature : float, optional
-            Divides the logits; the scores that the threshold was chosen on must have been computed with it.
-        reading : dict, optional
-            Arguments of :func:`abstain.read_outputs` with which new files are read, such as
-            ``{"abstained": "declined"}``, by which rows that the model itself declined are rejected; see
-            :class:`abstain.policy.Policy`.
-        class_names : sequence of str, optional
-            The classes in the order of their columns.
-        model, author, note : str, optional
-            Whose threshold it is, such as a version or a hash of the weights, who chose it, and what should be known;
-            :func:`abstain.load_policy` refuses a policy of another model.
-
-        Returns
-        -------
-        Policy
+        ``score`` names the column of the score in new files, or the score to compute; the other options are those of
+        :meth:`abstain.policy.Policy.of`.
         """
-        return Policy.of(
-            self, score=score, logits=logits, probabilities=probabilities, temperature=temperature, reading=reading,
-            class_names=class_names, model=model, author=author, note=note,
-        )  # fmt: skip
+        return Policy.of(self, score=score, **options)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the policy as a small JSON file; the options are those of :meth:`policy`."""

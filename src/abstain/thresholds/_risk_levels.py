@@ -1,4 +1,4 @@
-"""Risks that calibration rows certify: at levels that were asked for, and in place of a limit that they do not."""
+"""Several risks certified on one table: sorted once, and described in full only where somebody asks."""
 
 from __future__ import annotations
 
@@ -9,80 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain._result import among
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.policy import Guarantee, Objective, statement
+from abstain.thresholds._band import Attained
 from abstain.thresholds._certify import Found, Search
 from abstain.thresholds._row_warnings import warn_if_selected
 from abstain.thresholds._rows_needed import least_needed, least_risk
-from abstain.thresholds._sample import Sample, of_table
+from abstain.thresholds._sample import of_table
 
 if TYPE_CHECKING:
     from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
-
-#: Ranks of which the answer chooses: this many, in geometric steps, from this one on.
-PINS, HIGHEST = 12, 20
-#: The answer names the largest coverage at these multiples of the smallest risk.
-MULTIPLES = (1.5, 2.0, 4.0)
-#: A threshold down here accepts all that has a score.
-LOWEST = -1e300
-
-
-@dataclass(frozen=True)
-class Attained:
-    """A limit of the risk that the calibration rows do certify; all of one answer hold together.
-
-    Parameters
-    ----------
-    risk : float
-        Upper limit of the risk of what is accepted.
-    threshold : float
-        Accept if score >= threshold.
-    coverage : float
-        Accepted share of the calibration rows.
-    printed : str
-        The threshold in fewer digits that accept the same calibration rows.
-
-    Examples
-    --------
-    >>> import numpy as np, abstain
-    >>> score = np.arange(300.0)
-    >>> found = abstain.choose_threshold(score < 60, score, risk=0.001, delta=0.05)
-    >>> found.attainable, [(round(one.risk, 3), round(one.coverage, 3)) for one in found.attained]
-    (False, [(0.023, 0.783)])
-    """
-
-    risk: float
-    threshold: float
-    coverage: float
-    printed: str = ""
-
-    @property
-    def everything(self) -> bool:
-        """Whether all that has a score is accepted."""
-        return self.threshold <= LOWEST
-
-
-def attained(sample: Sample, delta: float, largest: float, exact: bool) -> tuple[Attained, ...]:
-    r"""Return the smallest risk that is certified, and the largest coverage at a few larger ones; jointly valid.
-
-    Each of 12 ranks, fixed by n, has an exact upper limit at level :math:`\delta/12`; see :mod:`._band`.
-    """
-    from abstain.thresholds._band import pins
-
-    n = sample.n
-    rank = np.unique(np.round(np.geomspace(min(HIGHEST, n), n, PINS)).astype(np.int64))
-    threshold, count, upper = pins(sample, rank, delta / len(rank), largest, exact)
-    if not np.isfinite(upper).all() or upper.min() >= largest:
-        return ()
-    found = []
-    for multiple in (1.0, *MULTIPLES):
-        last = int(np.flatnonzero(upper <= multiple * upper.min())[-1])
-        at = float(threshold[last])
-        said = among(at, sample.score) if at > LOWEST else "all that have a score"
-        found.append(Attained(float(upper[last]), at, float(count[last]) / n, said))
-    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, eq=False)
