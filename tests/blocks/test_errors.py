@@ -51,7 +51,9 @@ def test_columns_of_two_dimensions(xp: Any) -> None:
     """A matrix of losses is not one loss per sample."""
     with pytest.raises(ValueError, match=r"loss must be one-dimensional.*got shape \(2, 1\); use \.ravel\(\)"):
         TieBlocks.from_samples(xp.ones((2, 1)), xp.ones((2,)))
-    with pytest.raises(ValueError, match=r"confidence must be one-dimensional.*got a single number; give a list of values"):
+    with pytest.raises(
+        ValueError, match=r"confidence must be one-dimensional.*got a single number; give a list of values"
+    ):
         TieBlocks.from_samples(xp.ones((2,)), xp.asarray(1.0))
 
 
@@ -90,7 +92,11 @@ def test_dropping_every_sample_leaves_nothing(xp: Any) -> None:
         ),
         ({0.1, 0.2}, TypeError, "{} must be numeric, but it holds {{0.1, 0.2}} of type set"),
         ([[1, 2], [3]], ValueError, "{} is ragged: its rows have different lengths; pass one number per sample"),
-        (0.5, ValueError, "{} must be one-dimensional, one value per sample, got a single number; give a list of values"),
+        (
+            0.5,
+            ValueError,
+            "{} must be one-dimensional, one value per sample, got a single number; give a list of values",
+        ),
     ],
     ids=["strings", "digits", "mixed", "objects", "complex", "dates", "set", "ragged", "scalar"],
 )

@@ -122,13 +122,13 @@ def _certified(each: Promise, measured: Measured) -> dict[str, str]:
     objective, guarantee = each.chosen()
     but = measured.but.get(each.risk, "")
     what = f"error rate at most {percent(each.risk)}" if measured.curve.blocks.binary else f"risk at most {each.risk:g}"
-    delta = None if guarantee is None else guarantee["delta"]
+    delta = None if guarantee is None else guarantee.delta
     confidence = "" if delta is None else f", with {percent(1.0 - delta)} confidence"
     together = f" for all {each.tried} levels tested" * (each.tried > 1)
     return {
         "label": what,
-        "objective": _canonical(objective),
-        "guarantee": _canonical(guarantee),
+        "objective": _canonical(dict(objective)),
+        "guarantee": _canonical(None if guarantee is None else dict(guarantee)),
         "note": json.dumps(f"{CERTIFIED}. {but}" if but else CERTIFIED),
         "status": f"Certified: {what}{confidence}{together}.",
         "but": but,
