@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.report import hostile
+from tests.report import kinds
 
 CHROMIUM = os.environ.get("ABSTAIN_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None or not os.environ.get("ABSTAIN_BROWSER"):
@@ -41,39 +41,14 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return a page of every kind."""
-    folder, rng = tmp_path_factory.mktemp("reports"), np.random.default_rng(0)
-    score = rng.random(3000)
-    wrong = (rng.random(3000) > 0.7 + 0.3 * score).astype(float)
-    site = rng.choice(["north", "south", "west"], 3000)
-    outputs = abstain.Outputs(loss=wrong, confidence=score, groups={"site": site})
-    found = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05)
-    watch = abstain.monitoring.Monitor(found.policy(score="s"))  # type: ignore[union-attr]
-    for part in range(3):
-        later = rng.random(1000)
-        seen = watch.update((rng.random(1000) > (0.7 if part < 2 else 0.3) + 0.3 * later).astype(float), later)
-    run = abstain.joint.ScoredRun(
-        wrong, {"s": score, "d": rng.random(3000)}, {"far": {"s": rng.random(500), "d": rng.random(500)}}
-    )
-    study = folder / "study"
-    for model in ("a", "b"):
-        made = abstain.datasets.synthetic("calibrated", 300, len(model))
-        abstain.study.add_outputs(study, made, model=model, run="seed0", set="test")
-    results: dict[str, Any] = {
-        "evaluate": (abstain.evaluate(OUTPUTS, ["msp", "max_logit"]), {"outputs": OUTPUTS, "cost": (10, 1)}),
-        "groups": (abstain.evaluate(outputs, groups="site"), {"outputs": outputs}),
-        "hostile": (hostile.evaluation(*list(hostile.NAMES.values())[:20]), {"title": hostile.NAMES["script"]}),
-        "compare": (abstain.compare(wrong, {"good": score, "noise": rng.random(3000)}), {}),
-        "threshold": (found, {"loss": wrong, "confidence": score}),
-        "monitor": (seen, {}),
-        "joint": (abstain.joint.protocol(run, {"far": ["far"]}, confidence="s"), {}),
-        "study": (abstain.study.evaluate(study, workers=1), {}),
-    }
-    for name, (result, source) in results.items():
+    folder = tmp_path_factory.mktemp("reports")
+    for name, make in {**kinds.KINDS, "study": lambda: kinds.study(folder)}.items():
+        result, source = make()
         result.report(folder / f"{name}.html", **source)
-    return {name: folder / f"{name}.html" for name in results}
+    return {name: folder / f"{name}.html" for name in KINDS}
 
 
-KINDS = ("evaluate", "groups", "hostile", "compare", "threshold", "monitor", "joint", "study")
+KINDS = (*kinds.KINDS, "study")
 
 
 @pytest.fixture
@@ -107,62 +82,111 @@ def test_no_error_no_request(name: str, opened: Open) -> None:
         page = opened(name, width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator("h1").count() == 1
-        assert page.locator("#verdict dd, #verdict p").count() > 0
+        page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def slide(page: Any, k: int) -> None:
-    """Move the slider to a stop, as the keyboard does."""
-    page.evaluate("(k) => { const r = document.getElementById('s-range'); r.value = String(k);"
-                  " r.dispatchEvent(new Event('input')); }", k)  # fmt: skip
+@pytest.mark.parametrize("name", KINDS)
+def test_the_first_screen_holds_the_decision(name: str, opened: Open) -> None:
+    """At 1440 x 900 headline, chart, numbers, slider, saving and caveats; on a phone the headline and the chart."""
+    page = opened(name, 1440)
+    parts = "h1, .status, .board svg[role=img], .numbers dd, .slide input, #s-save, .caveats li"
+    seen = [each for each in page.locator(f".lead :is({parts})").all() if each.is_visible()]
+    assert len(seen) >= 2
+    assert max(box["y"] + box["height"] for box in (each.bounding_box() for each in seen)) <= 900
+    page = opened(name, 375)
+    chart = page.locator(".lead .board svg[role=img]").first.bounding_box()
+    assert page.locator("h1").bounding_box()["y"] < chart["y"]
+    assert chart["y"] + chart["height"] <= 900
 
 
-def number(text: str) -> float:
-    """Return the first number of a text."""
-    return float(text.replace("≥", "").split()[0])
+def stops(page: Any) -> list[dict[str, Any]]:
+    """Return the scores that the slider has."""
+    found: list[dict[str, Any]] = json.loads(page.text_content("#slider-data"))["scores"]
+    return found
+
+
+def place(one: dict[str, Any], k: int) -> float:
+    """Return where a stop lies on the slider: its coverage."""
+    return float(one["stops"][k][2] / one["total"])
+
+
+def slide(page: Any, one: dict[str, Any], k: int) -> None:
+    """Move the slider to a stop, as the pointer does."""
+    page.evaluate("(x) => { const r = document.getElementById('s-range'); r.value = String(x);"
+                  " r.dispatchEvent(new Event('input')); }", place(one, k))  # fmt: skip
+
+
+def in_per_cent(value: float) -> str:
+    """Return a share as the page says it."""
+    cents = 100.0 * value
+    if cents in (0.0, 100.0):
+        return f"{cents:.0f} %"
+    if cents < 0.995:
+        return "< 0.01 %" if cents < 0.01 else f"{cents:.2g} %"
+    return f"{np.floor(10.0 * cents + 0.5) / 10.0:.1f} %"
 
 
 def whole(count: float) -> str:
     """Return a count of cases as the page says it."""
-    return "fewer than 1" if 0.0 < count < 1.0 else str(int(np.floor(count + 0.5)))
+    return "< 1" if 0.0 < count < 1.0 else f"{int(np.floor(count + 0.5)):,}"
 
 
 def test_numbers_of_the_slider_are_those_of_python(opened: Open) -> None:
-    """At 200 thresholds: coverage, risk, interval, errors and reviews per 1,000, cost."""
+    """At 200 thresholds: coverage, error rate, interval, errors and reviews per 1,000, cost, and the marked point."""
     page = opened("evaluate")
+    page.locator("details.section > summary").first.click()
     loss = OUTPUTS.loss_per_sample()
     checked = 0
+    left, right, start, end, low, high, bottom, top = range(8)
+    axes = [float(each) for each in page.get_attribute("svg[data-axes]", "data-axes").split(",")]
     for which, name in enumerate(("msp", "max_logit")):
         page.select_option("#s-score", str(which))
-        column = np.asarray((OUTPUTS.scores or {})[name])
-        last = int(page.get_attribute("#s-range", "max"))
-        for k in np.unique(np.linspace(0, last, 100).astype(int)).tolist():
-            slide(page, k)
+        one, column = stops(page)[which], np.asarray((OUTPUTS.scores or {})[name])
+        for k in np.unique(np.linspace(0, len(one["stops"]) - 1, 100).astype(int)).tolist():
+            slide(page, one, k)
             seen = {
-                key: page.inner_text(f"#o-{key}") for key in ("coverage", "risk", "errors", "people", "cost", "exact")
+                key: " ".join((page.text_content(f"#o-{key}") or "").split())
+                for key in ("coverage", "risk", "errors", "reviews", "cost", "exact")
             }
-            seen["exact"] = page.text_content("#o-exact")
+            assert seen["exact"] == one["stops"][k][0]
             accepted = column >= float(seen["exact"])
             n, errors = int(accepted.sum()), int(loss[accepted].sum())
-            assert f"{n} of 6000 rows" in seen["coverage"]
-            assert number(seen["coverage"]) == pytest.approx(100.0 * n / 6000, rel=6e-3)
-            assert number(seen["risk"]) == pytest.approx(100.0 * errors / n, rel=6e-3)
-            ends = [100.0 * end for end in abstain.inference.clopper_pearson(errors, n)]
-            shown = seen["risk"].partition("[")[2].partition("]")[0].replace("%", "").split(",")
-            assert [float(each) for each in shown] == pytest.approx(ends, rel=6e-3, abs=1e-9)
+            risk, ends = errors / n, abstain.inference.clopper_pearson(errors, n)
+            interval = " to ".join(map(in_per_cent, ends))
+            assert seen["coverage"] == f"{in_per_cent(n / 6000)}{n:,} of 6,000 rows"
+            assert seen["risk"] == f"{in_per_cent(risk)}{interval}"
             assert seen["errors"] == whole(1000.0 * errors / 6000)
-            assert seen["people"] == whole(1000.0 * (6000 - n) / 6000)
-            assert number(seen["cost"]) == pytest.approx(1000.0 * (10 * errors + 6000 - n) / 6000, rel=6e-5)
+            assert seen["reviews"] == whole(1000.0 * (6000 - n) / 6000)
+            assert float(seen["cost"]) == pytest.approx(1000.0 * (10 * errors + 6000 - n) / 6000, rel=6e-5)
+            x, y = (float(page.get_attribute(".here", each)) for each in ("cx", "cy"))
+            across = (n / 6000 - axes[left]) / (axes[right] - axes[left])
+            up = (min(risk, axes[high]) - axes[low]) / (axes[high] - axes[low])
+            assert x == pytest.approx(axes[start] + across * (axes[end] - axes[start]), abs=0.06)
+            assert y == pytest.approx(axes[bottom] + up * (axes[top] - axes[bottom]), abs=0.06)
             checked += 1
     assert checked >= 200
 
 
+@pytest.mark.parametrize("name", ["evaluate", "groups", "graded", "threshold"])
+def test_the_page_without_a_script_shows_the_same_numbers(name: str, opened: Open) -> None:
+    """The numbers in the file are those that the script shows first; the chart is there, too."""
+    numbers = "[...document.querySelectorAll('.numbers dd')].map((each) => each.textContent).filter((each) => each)"
+    live, still = opened(name), opened(name, java_script_enabled=False)
+    shown = [each.text_content() for each in still.locator(".numbers dd").all()]
+    assert [each for each in shown if each] == [each for each in live.evaluate(numbers) if each][: len(shown) - 1]
+    assert still.locator(".lead svg[role=img] .line").count() > 0
+    assert not still.locator("#s-save").is_visible()
+
+
 def test_a_saved_policy_loads_and_decides_alike(opened: Open, tmp_path: Path) -> None:
-    """By eye it promises nothing and says so; a promised point carries its guarantee; both decide as Python does."""
+    """By eye nothing is certified, which it says; a certified point carries its guarantee; both decide as Python."""
     page = opened("evaluate")
+    one = stops(page)[0]
     column = np.asarray((OUTPUTS.scores or {})["msp"])
-    promised = page.locator("#s-promised option").nth(1).get_attribute("value")
-    for k in [0, 37, 211, int(page.get_attribute("#s-range", "max")), int(promised)]:
-        slide(page, k)
+    certified = min(map(int, one["certified"]))
+    for k in [0, 37, 111, len(one["stops"]) - 1, certified]:
+        slide(page, one, k)
         with page.expect_download() as waiting:
             page.click("#s-save")
         waiting.value.save_as(tmp_path / "policy.json")
@@ -173,53 +197,76 @@ def test_a_saved_policy_loads_and_decides_alike(opened: Open, tmp_path: Path) ->
         threshold = float(page.text_content("#o-exact"))
         assert policy.thresholds == {"": threshold}
         assert np.array_equal(policy.accept(column), column >= threshold)
-        if k == int(promised):
+        status = page.inner_text("#o-guarantee").replace("\N{NO-BREAK SPACE}", " ")
+        if k == certified:
             assert policy.guarantee is not None
             assert policy.guarantee["risk"] == 0.05
-            assert "Promised: a risk of at most 5 %" in page.inner_text("#o-promise").replace("\N{NO-BREAK SPACE}", " ")
+            assert status.startswith("Certified: error rate at most 5 %, with 95 % confidence")
+            assert page.inner_text("#s-save") == "Save policy"
         else:
             assert policy.guarantee is None
-            assert policy.about["note"] == "chosen by eye, no promise"
-            assert "no promise" in page.inner_text("#o-promise").replace("\N{NO-BREAK SPACE}", " ")
+            assert policy.about["note"] == "chosen by eye, not certified"
+            assert status.startswith("Chosen by eye, not certified.")
+            assert page.inner_text("#s-save") == "Save policy (not certified)"
         text = (tmp_path / "policy.json").read_text("utf-8")
         (tmp_path / "policy.json").write_text(text.replace('"n": 6000', '"n": 6001', 1))
         with pytest.raises(ValueError, match="was edited"):
             abstain.load_policy(tmp_path / "policy.json")
 
 
-def test_dragging_snaps_to_promised_points(opened: Open) -> None:
-    """The mouse is drawn to a marked point from close by; the keyboard stops at every one."""
+def test_dragging_snaps_to_certified_points(opened: Open) -> None:
+    """The pointer is attracted by a marked point from close by; the keyboard stops at every one."""
     page = opened("evaluate")
-    promised = [int(each.get_attribute("value")) for each in page.locator("#s-promised option").all()[1:]]
-    assert len(promised) == 3
+    one = stops(page)[0]
+    certified = sorted(map(int, one["certified"]))
+    assert len(certified) == 3
     page.dispatch_event("#s-range", "pointerdown")
-    slide(page, promised[0] + 2)
-    assert page.input_value("#s-range") == str(promised[0])
+    slide(page, one, certified[0] + 2)
+    assert page.text_content("#o-exact") == one["stops"][certified[0]][0]
     page.dispatch_event("#s-range", "pointerup")
-    slide(page, promised[0] + 2)
-    assert page.input_value("#s-range") == str(promised[0] + 2)
+    slide(page, one, certified[0] + 2)
+    assert page.text_content("#o-exact") == one["stops"][certified[0] + 2][0]
 
 
 def test_the_keyboard_alone_is_enough(opened: Open) -> None:
-    """Tab reaches every control, arrows move the threshold by a stop, a promise is chosen and costs are used."""
+    """Tab reaches every control, arrows move the threshold by a stop, a certified point is chosen, costs are used."""
     page = opened("evaluate")
+    one = stops(page)[0]
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.locator("details.section > summary").first.focus()
+    page.keyboard.press("Enter")
+    page.evaluate("document.activeElement.blur()")
     reached = []
     for _ in range(40):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
-    for control in ("s-score", "s-range", "s-promised", "s-error", "s-review", "s-cheapest", "s-save", "SUMMARY"):
+    for control in ("s-score", "s-range", "s-certified", "s-error", "s-review", "s-cheapest", "s-save", "SUMMARY"):
         assert control in reached
     page.focus("#s-range")
-    before = int(page.input_value("#s-range"))
-    page.keyboard.press("ArrowRight")
-    assert int(page.input_value("#s-range")) == before + 1
+    for key, k in (("Home", 0), ("ArrowRight", 1), ("ArrowUp", 2), ("ArrowLeft", 1), ("End", len(one["stops"]) - 1)):
+        page.keyboard.press(key)
+        assert page.text_content("#o-exact") == one["stops"][k][0]
     assert "coverage" in page.get_attribute("#s-range", "aria-valuetext")
+    certified = max(one["certified"], key=int)
+    page.select_option("#s-certified", certified)
+    assert page.text_content("#o-exact") == one["stops"][int(certified)][0]
     page.focus("#s-cheapest")
     page.keyboard.press("Enter")
-    least = number(page.inner_text("#o-cost"))
-    for k in range(0, int(page.get_attribute("#s-range", "max")), 25):
-        slide(page, k)
-        assert number(page.inner_text("#o-cost")) >= least * (1 - 1e-4)
+    least = float(page.inner_text("#o-cost"))
+    for k in range(0, len(one["stops"]), 25):
+        slide(page, one, k)
+        assert float(page.inner_text("#o-cost")) >= least * (1 - 1e-4)
+
+
+def test_another_score_is_shown_in_the_accent_colour(opened: Open) -> None:
+    """The curve, the band and the points of the chosen score stand out; the others are grey or hidden."""
+    page = opened("evaluate")
+    page.locator("details.section > summary").first.click()
+    page.select_option("#s-score", "1")
+    on = page.evaluate("[...document.querySelectorAll('.follows .on')].map((each) => each.dataset.score)")
+    assert set(on) == {"max_logit"}
+    assert page.inner_text("#o-threshold").startswith("max_logit ≥ ")
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -234,7 +281,9 @@ def test_dark_and_print(name: str, opened: Open) -> None:
     page = opened(name)
     page.emulate_media(media="print")
     assert page.evaluate(light, "backgroundColor") > 240
-    hidden = "() => [...document.querySelectorAll('nav, button, input[type=range]')].filter(e => e.offsetParent).length"
+    hidden = (
+        "() => [...document.querySelectorAll('button, input[type=range], select')].filter(e => e.offsetParent).length"
+    )
     assert page.evaluate(hidden) == 0
     assert len(page.pdf(format="A4")) > 5000
 
@@ -247,6 +296,7 @@ def test_axe_finds_nothing(name: str, opened: Open) -> None:
     for width, scheme in ((375, "light"), (1440, "dark")):
         page = opened(name, width, color_scheme=scheme, bypass_csp=True)
         page.evaluate(source)
+        page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         found = page.evaluate("axe.run()")["violations"]
         shown = [(each["id"], each["nodes"][0]["html"][:120], len(each["nodes"])) for each in found]
         assert shown == [], json.dumps(shown, indent=1)

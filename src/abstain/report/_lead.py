@@ -46,7 +46,8 @@ def decision_numbers(verdict: Verdict) -> tuple[Number, ...]:
         return ()
     ends = verdict.risk_interval if verdict.risk_interval is not None else (math.nan, math.nan)
     rows = f"{verdict.n_accepted:,} of {verdict.n:,} rows" if verdict.n_accepted else ""
-    found = rule_numbers(verdict.coverage, verdict.risk, ends, rows, graded=verdict.graded)
+    loss = verdict.risk * verdict.coverage if verdict.coverage else 0.0
+    found = rule_numbers(verdict.coverage, verdict.risk, ends, rows, loss, graded=verdict.graded)
     return tuple(replace(each, key="") for each in found)
 
 
@@ -56,22 +57,22 @@ def slider_numbers(data: dict[str, Any]) -> tuple[Number, ...]:
     _, n, weight, loss, low, high = one["stops"][one["start"]]
     ends = (math.nan if low is None else low, math.nan if high is None else high)
     found = rule_numbers(weight / one["total"], loss / weight if weight else math.nan, ends,
-                         f"{n:,} of {one['n']:,} rows", graded=not data["binary"], exact=one["exact"])  # fmt: skip
+                         f"{n:,} of {one['n']:,} rows", loss / one["total"], graded=not data["binary"],
+                         exact=one["exact"])  # fmt: skip
     return (*found, Number("Cost per 1,000 cases", "", key="cost"))
 
 
 def rule_numbers(
-    coverage: float, risk: float, ends: tuple[float, float], rows: str, *, graded: bool, exact: bool = True
+    coverage: float, risk: float, ends: tuple[float, float], rows: str, loss: float, *, graded: bool, exact: bool = True
 ) -> tuple[Number, ...]:
-    """Return coverage, risk, errors and reviews as the page names them."""
+    """Return coverage, risk, errors and reviews as the page names them; ``loss``: of the answers, per case of all."""
     form = plain if graded else share
     small = "" if math.isnan(ends[0]) else f"{'' if exact else '≈ '}{form(ends[0])} to {form(ends[1])}"
-    wrong = 1000.0 * risk * coverage if coverage else 0.0
     return (
         Number("Coverage", share(coverage), rows, "coverage"),
         Number("Mean loss of answers" if graded else "Error rate of answers", form(risk), small, "risk"),
-        Number("Loss per 1,000 cases", plain(wrong), key="errors") if graded
-        else Number("Errors per 1,000 cases", whole(wrong), key="errors"),
+        Number("Loss per 1,000 cases", plain(1000.0 * loss), key="errors") if graded
+        else Number("Errors per 1,000 cases", whole(1000.0 * loss), key="errors"),
         Number("Reviews per 1,000 cases", whole(1000.0 * (1.0 - coverage)), key="reviews"),
     )  # fmt: skip
 
