@@ -44,7 +44,7 @@ def test_the_command_loads_the_library_when_a_command_is_called() -> None:
 
 
 def test_an_evaluation_of_a_small_table_loads_little(tmp_path: Path) -> None:
-    """Of the libraries only SciPy, for quantiles, and click."""
+    """Of the libraries only SciPy, for quantiles, polars, for the file, and click."""
     rng = np.random.default_rng(0)
     score = 1.0 / (1.0 + np.exp(-np.abs(rng.normal(4.0, 3.0, 1000))))
     wrong = rng.random(1000) > score
@@ -55,7 +55,7 @@ def test_an_evaluation_of_a_small_table_loads_little(tmp_path: Path) -> None:
     said, loaded = _fresh(code + "print(json.dumps([said.getvalue(), sorted(sys.modules)]))")
     assert "promised" in said
     assert "AUGRC" in said
-    assert set(NOT_LOADED) & set(loaded) == {"click", "scipy"}
+    assert set(NOT_LOADED) & set(loaded) == {"click", "scipy", "polars"}
     assert {"scipy.stats", "scipy.optimize", "abstain.thresholds._choose"} & set(loaded) == set()
 
 

@@ -11,11 +11,10 @@ import numpy as np
 
 from abstain._classes import both, is_text
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.outputs import _codes, _grades, _rows
+from abstain.outputs import _rows, _states, _values
 from abstain.outputs._columns import numbers
-from abstain.outputs._grades import ABSTAINED, CORRECT, UNSCORED, WRONG
 from abstain.outputs._names import Plan
-from abstain.outputs._states import States
+from abstain.outputs._states import ABSTAINED, CORRECT, UNSCORED, WRONG, States
 from abstain.outputs.readers import levels_of, spoken
 
 Unscored = Literal["wrong", "drop"]
@@ -49,7 +48,7 @@ class Answers:
         """Turn an uncertainty, or confidence in words, into a confidence."""
         said = self.fields.get("confidence")
         if said is not None and is_text(said):
-            texts = _rows.listed(said)
+            texts = _rows.values_of(said)
             self.fields["confidence"] = spoken(texts, f"column {self.plan.single['confidence']!r}", levels)
             self.levels = levels_of(texts) if levels is None else list(levels)
             self.how["confidence"] = f"{self.quoted('confidence')}, read from text as ordered values with ties"
@@ -97,7 +96,7 @@ class Answers:
     def _hint(self, column: FloatArray, classes: list[str]) -> str:
         if "predictions" not in self.fields:
             return " (no column of predictions was found, so more likely the first)"
-        positive = _codes.as_words(self.fields["predictions"]) == classes[1]
+        positive = _values.as_words(self.fields["predictions"]) == classes[1]
         if (positive == (column >= 0.5)).all():
             return f" (the prediction is {classes[1]} exactly where it is 0.5 or more: the first)"
         return ""
@@ -107,7 +106,7 @@ class Answers:
         found: set[str] = set()
         for part in ("labels", "predictions"):
             if self.fields.get(part) is not None:
-                found |= {word for word in _codes.as_words(self.fields[part]).tolist() if word is not None}
+                found |= {word for word in _values.as_words(self.fields[part]).tolist() if word is not None}
         return _ordered(found)
 
     def positive(self, class_names: Sequence[str] | None) -> None:
@@ -129,7 +128,7 @@ class Answers:
         if names != ["0", "1"]:
             self.fields["class_names"] = names
             for part in {"labels", "predictions"} & self.fields.keys():
-                self.fields[part] = _codes.as_words(self.fields[part])
+                self.fields[part] = _values.as_words(self.fields[part])
         self._redundant(p, names)
 
     def _two(self, name: str) -> list[str]:
@@ -160,7 +159,7 @@ class Answers:
         """Leave out predictions that follow from the probability; of others keep the probability of what they say."""
         if self.fields.get("predictions") is None:
             return
-        positive = _codes.as_words(self.fields["predictions"]) == names[1]
+        positive = _values.as_words(self.fields["predictions"]) == names[1]
         differ = (positive != (p >= 0.5)) & (p != 0.5)
         if not differ.any():
             self.fields.pop("predictions")
@@ -185,7 +184,7 @@ class Answers:
         if abstained is None and given == []:
             abstained = self._said_so()
         if abstained is not None:
-            mask = _grades.declined(abstained, "abstained")
+            mask = _states.declined(abstained, "abstained")
             state = np.full(len(mask), CORRECT) if state is None else state
             state = np.where(mask, ABSTAINED, state)
         should = self.fields.pop("should_abstain", None)
@@ -195,7 +194,7 @@ class Answers:
         unscored = self._policy(state, lacking, unscored, given)
         states = States(
             state, np.full(len(state), np.nan) if loss is None else loss, unscored,
-            None if should is None else _grades.truth(should, "should_abstain"),
+            None if should is None else _states.truth(should, "should_abstain"),
             self.fields.get("clusters"), self.fields.get("sample_weight"),
         )  # fmt: skip
         self._keep(states, loss)
@@ -206,8 +205,8 @@ class Answers:
         labels, predictions = self.fields.get("labels"), self.fields.get("predictions")
         if predictions is None or labels is None or not is_text(predictions) or not is_text(labels):
             return None
-        said = _rows.listed(predictions)
-        words = {word for word in set(said) - set(_rows.listed(labels)) if word and _grades.abstains(word)}
+        said = _rows.values_of(predictions)
+        words = {word for word in set(said) - set(_rows.values_of(labels)) if word and _states.abstains(word)}
         mask = np.array([word in words for word in said])
         if not mask.any() or mask.all():
             return None
@@ -223,7 +222,7 @@ class Answers:
         name = self.plan.single.get(part, part)
         if part == "correct":
             self.how["loss"] = f"1 - {self.quoted('correct')}"
-            return _grades.graded(column, name)
+            return _states.graded(column, name)
         loss = numbers(column, part)
         if part == "quality":
             bad = (loss < 0.0) | (loss > 1.0)

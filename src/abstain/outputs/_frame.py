@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from abstain._extras import need
 from abstain.outputs._cells import NO_NUMBER
-from abstain.outputs._page_sizes import check_sizes
-from abstain.outputs._text_files import (
-    SEPARATORS,
+from abstain.outputs._csv import (
+    bad_csv_row,
+    csv_header,
     decimal_comma,
-    open_text,
+    each_once,
     rows_of_csv,
     separator_of,
     without_mark,
 )
+
+#: Rows of Parquet that are read at once.
+ROWS = 1 << 18
 
 
 def polars(purpose: str) -> Any:
@@ -35,6 +41,56 @@ def literal(name: str) -> str:
     return f"^{re.escape(name)}$" if name == "*" or (name[:1] == "^" and name[-1:] == "$") else name
 
 
+def scan_parquet(path: str) -> Any:
+    """Return a Parquet file as a lazy frame of polars, whose pages pyarrow reads where it is installed.
+
+    Where a damaged page states sizes that cannot be, polars ends the process, and pyarrow raises an error.
+    """
+    pl = polars("reading .parquet files")
+    with _readable(path, pl.exceptions.PolarsError, OSError):
+        frame = pl.scan_parquet(path, glob=False)
+        schema = frame.collect_schema()
+    if find_spec("pyarrow") is None:
+        return frame
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from polars.io.plugins import register_io_source
+
+    def batches(names: list[str] | None, predicate: Any, n_rows: int | None, size: int | None) -> Iterator[Any]:
+        with _readable(path, pa.ArrowException, OSError), pq.ParquetFile(path, memory_map=True) as file:
+            _check_places(path, file.metadata)
+            for batch in file.iter_batches(size or ROWS, columns=names):
+                part = pl.from_arrow(batch)
+                part = part if names is None else part.select(map(literal, names))
+                part = part if n_rows is None else part.head(n_rows)
+                n_rows = None if n_rows is None else n_rows - len(part)
+                yield part if predicate is None else part.filter(predicate)
+                if n_rows == 0:
+                    return
+
+    return register_io_source(batches, schema=schema)
+
+
+def _check_places(path: str, metadata: Any) -> None:
+    """Raise an OSError where a column of a Parquet file reaches into the footer: pages before it are cut out."""
+    end = os.path.getsize(path) - 8 - metadata.serialized_size
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            start = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
+            if start + chunk.total_compressed_size > end:
+                raise OSError(f"column {chunk.path_in_schema!r} lacks a part")
+
+
+@contextmanager
+def _readable(path: str, *errors: type[Exception]) -> Iterator[None]:
+    """Say of a Parquet file that it cannot be read."""
+    try:
+        yield
+    except errors as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{path}: is no readable Parquet file (truncated?): {reason}; write it again") from error
+
+
 class FrameColumns:
     """The columns of one file; only those that are asked for are loaded."""
 
@@ -44,7 +100,7 @@ class FrameColumns:
         try:
             # types from all rows: a late decimal or word must not break the reading
             if kind == "parquet":
-                self._lazy = pl.scan_parquet(path, glob=False)
+                self._lazy = scan_parquet(path)
             elif kind == "csv":
                 sign = separator_of(path)
                 self._dialect = (sign, decimal_comma(path, sign))
@@ -79,14 +135,12 @@ class FrameColumns:
 
     def collected(self) -> Any:
         """Return the whole file as a data frame."""
-        self._check_sizes()
         return self._lazy.collect()
 
     def load(self, names: list[str], numeric: set[str]) -> dict[str, Any]:
         """Return polars columns by name; those in ``numeric`` as Float64."""
         pl = self._polars
         each_once(names, self._header)
-        self._check_sizes(names)
         read = {name: kind for name, kind in self._schema.items() if kind.is_numeric() and name not in numeric}
         coded = [name for name in names if name in read] if self._kind == "csv" else []
         try:
@@ -104,10 +158,6 @@ class FrameColumns:
             return {name: self._column(whole.pop(name), name in numeric) for name in names}
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ValueError(self._broken(error)) from error
-
-    def _check_sizes(self, names: list[str] | None = None) -> None:
-        if self._kind == "parquet":
-            check_sizes(self._path, names)
 
     def stack(self, loaded: dict[str, Any], names: list[str]) -> Any:
         """Return a matrix of one column per name, or the one matrix of that name."""
@@ -180,7 +230,7 @@ class FrameColumns:
     def _broken(self, error: Exception) -> str:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if self._kind == "parquet":
-            return f"is no readable Parquet file (truncated?): {reason}; write it again"
+            return f"cannot be read: {reason}; write it again"
         row = bad_csv_row(self._path) if self._kind == "csv" else _bad_json_row(self._path)
         return f"{row}; repair it" if row else f"cannot be read: {reason}; write it again as UTF-8 text"
 
@@ -212,34 +262,6 @@ def lists_in_text(values: list[str | None], name: str) -> Any:
 def _has_fields(pl: Any, dtype: Any) -> bool:
     inner = getattr(dtype, "inner", None)
     return isinstance(dtype, pl.Struct) or (inner is not None and _has_fields(pl, inner))
-
-
-def csv_header(path: str, separator: str | None = None) -> list[str]:
-    """Return the names as the file has them: polars renames those that occur again."""
-    sign = separator_of(path) if separator is None else separator
-    with open_text(path) as file:
-        names = next(csv.reader(file, delimiter=sign), [])
-    if len(names) == 1 and (other := next((each for each in SEPARATORS if each in names[0]), None)):
-        raise ValueError(f"has a single column, {names[0]!r}: it is separated by {other!r}; write commas")
-    return names
-
-
-def each_once(names: list[str], header: list[str]) -> None:
-    """Refuse a name that several columns of the file have."""
-    twice = next((name for name in names if header.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"column {twice!r} occurs {header.count(twice)} times; rename all but one")
-
-
-def bad_csv_row(path: str) -> str | None:
-    """Return what is wrong with the first row that has more fields than the header."""
-    with open_text(path) as file:
-        rows = csv.reader(file, delimiter=separator_of(path))
-        width = len(next(rows, []))
-        for number, row in enumerate(rows, start=1):
-            if len(row) > width:
-                return f"data row {number} (line {rows.line_num}) has {len(row)} fields, the header has {width}"
-    return None
 
 
 def _bad_json_row(path: str) -> str | None:

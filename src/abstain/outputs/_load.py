@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from abstain._typing import IntArray
-from abstain.outputs import _codes, _grades, _names, _rows, _shapes
+from abstain.outputs import _names, _rows, _states, _values
 from abstain.outputs._answers import Answers
+from abstain.outputs._losses import Task
 from abstain.outputs._open import Source
 from abstain.outputs._reading import quoted
-from abstain.outputs._tasks import Task
 
 #: Columns without a part that are named beside those whose names say something.
 _MOST = 6
@@ -81,14 +81,14 @@ class LoadedColumns:
         """Return what to say of answers in words of which some are none, where nothing says what was declined."""
         if "abstained" in self.plan.single or not re.fullmatch(_names.TEXTS, _names.plain(name)):
             return ""
-        values = _rows.listed(self.source.load([name], set())[name])
-        n = sum(isinstance(value, str) and _grades.abstains(value) for value in values)
+        values = _rows.values_of(self.source.load([name], set())[name])
+        n = sum(isinstance(value, str) and _states.abstains(value) for value in values)
         return f"{n} of `{name}` say that the model did not answer; give abstained={name!r} if so" if n else ""
 
     def _distinct(self, name: str) -> tuple[int, str, int]:
         """Return how many values a column takes, its first one, and its number of rows."""
         column = self.source.load([name], set())[name]
-        values = _rows.listed(column if self.rows is None else _rows.taken(column, self.rows))
+        values = _rows.values_of(column if self.rows is None else _rows.taken(column, self.rows))
         return len(set(values)), str(values[0]), len(values)
 
     def in_file(self, message: str) -> str:
@@ -126,7 +126,7 @@ class LoadedColumns:
             name = plan.single.pop("is_ood")
             column, name = self.loaded[name], f"`{name}`"
         elif ood_label is not None and "labels" in plan.single:
-            values = _rows.listed(self.loaded[plan.single["labels"]])
+            values = _rows.values_of(self.loaded[plan.single["labels"]])
             column, name = np.array([_rows.same(value, ood_label) for value in values]), f"label {ood_label}"
         else:
             return self._minus_one()
@@ -181,13 +181,13 @@ def _fields(read: LoadedColumns, passes: Any, class_names: Sequence[str] | None,
     fields["class_names"] = found if class_names is None else class_names
     for field in fields.keys() & {"ids", "clusters"}:
         fields[field] = _category(read, plan.single[field])
-    _shapes.settle(fields, plan, read.notes, multilabel=task is not None and task.multilabel)
+    _values.settle(fields, plan, read.notes, multilabel=task is not None and task.multilabel)
     if task is None:
-        _shapes.real_labels(fields, plan)
-        _shapes.texts_as_classes(fields, plan)
-        _codes.read_classes(fields, plan, read.written)
+        _values.real_labels(fields, plan)
+        _values.texts_as_classes(fields, plan)
+        _values.read_classes(fields, plan, read.written)
     return fields
 
 
 def _category(read: LoadedColumns, name: str) -> Any:
-    return _codes.category(read.loaded[name], read.written.get(name))
+    return _values.category(read.loaded[name], read.written.get(name))

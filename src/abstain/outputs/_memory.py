@@ -175,7 +175,7 @@ def of_csv(path: str) -> MemoryColumns:
     """Return the columns of a CSV, read without a library: text stays text, and so do codes such as ``01``."""
     import csv
 
-    from abstain.outputs._text_files import open_text, separator_of
+    from abstain.outputs._csv import open_text, separator_of
 
     sign = separator_of(path)
     with open_text(path) as file:

@@ -1,18 +1,45 @@
-"""From what the caller has - a file, a data frame, arrays by name - to columns by name."""
+"""From a file, a data frame or arrays by name to columns by name, or to a lazy frame of polars."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from abstain.outputs import _memory, readers
-from abstain.outputs._damaged import damaged
-from abstain.outputs._frame import FrameColumns
+from abstain.outputs._csv import bad_csv_row, csv_header, decimal_comma, each_once, rows_of_csv, separator_of
+from abstain.outputs._frame import FrameColumns, polars, scan_parquet
 from abstain.outputs._memory import MemoryColumns
 from abstain.outputs._npz import NpzColumns
-from abstain.outputs._plain_csv import plain_columns
+
+#: What our own checks and the operating system raise, with words of their own.
+_OURS = (ValueError, TypeError, ImportError, OSError)
+
+
+@contextmanager
+def damaged(name: str) -> Iterator[None]:
+    """Turn what libraries raise on the bytes of a file into a ValueError: memory, nesting, encryption, panics in Rust.
+
+    Sources in memory (no name) keep their exceptions: there is no file to be damaged.
+    """
+    try:
+        yield
+    except _OURS:
+        raise
+    except MemoryError:
+        raise ValueError("does not fit into memory, or its sizes are damaged; check it, or write it again") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply to be a table of outputs; write it again") from None
+    except BaseException as error:
+        if not name or not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+            raise
+        reason = (str(error).strip().splitlines() or [""])[0][:200] or type(error).__name__
+        raise ValueError(f"cannot be read ({reason}); write it again") from error
+
 
 KINDS = {
     ".npz": "npz", ".npy": "npy", ".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "ndjson",
@@ -85,8 +112,6 @@ def _columns(name: str, kind: str) -> Any:
         return _of_npy(name)
     if kind == "json":
         return _memory.of_json(name)
-    if kind == "csv" and (plain := plain_columns(name)) is not None:
-        return plain
     try:
         import polars  # noqa: F401  (whether it is there)
     except ImportError:
@@ -104,15 +129,11 @@ def _by_pandas(name: str) -> Any:
 
         frame = pd.read_parquet(name)
     except ImportError:
-        from abstain.outputs._frame import polars
-
         return polars(f"reading {os.path.splitext(name)[1]} files")
     return _memory.of_frame(frame)
 
 
 def _of_npy(name: str) -> MemoryColumns:
-    import numpy as np
-
     try:
         array = np.load(name, allow_pickle=False)
     except ValueError as error:
@@ -154,3 +175,77 @@ def kind_of(name: str) -> str:
     if os.path.getsize(name) == 0:
         raise ValueError(f"{name}: is empty (0 bytes); write it again")
     return KINDS[suffix]
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Rows of a file, all of its columns; those of a CSV are the text that they were.
+
+    Parameters
+    ----------
+    frame : polars.LazyFrame
+    separator : str
+        What parts the columns, in a CSV.
+    decimal_comma : bool
+        Whether numbers of a CSV have a comma.
+    original : polars.DataFrame, optional
+        The same rows with objects and lists as the file has them, where ``frame`` has them in columns.
+    """
+
+    frame: Any
+    separator: str = ","
+    decimal_comma: bool = False
+    original: Any = None
+
+    def flaw(self, path: str) -> str | None:
+        """Return what is wrong with the first row that is too long."""
+        return bad_csv_row(path) if path.lower().removesuffix(".gz").endswith((".csv", ".tsv")) else None
+
+
+def scan(path: str) -> Scan:
+    """Return the rows of a file that :func:`read_outputs` reads; Parquet and CSV are streamed, others are held whole.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        No such file; a folder.
+    ValueError
+        An empty or unknown file; a column that occurs twice.
+    """
+    regular(path)
+    kind = kind_of(path) if path.lower().endswith((".csv", ".parquet", ".tsv", ".gz")) else ""
+    with damaged(path):
+        known = readers.recognised(readers.Peek(path))
+    pl = polars("deciding files")
+    if kind == "parquet" and known is None:
+        return Scan(scan_parquet(path))
+    if kind == "csv" and known is None:
+        sign = separator_of(path)
+        header = csv_header(path, sign)
+        each_once(header, header)
+        return Scan(rows_of_csv(path, sign, False, infer_schema=False), sign, decimal_comma(path, sign))
+    columns = open_source(path).columns
+    lines = known is None and path.lower().endswith((".jsonl", ".ndjson"))
+    try:
+        with damaged(path):
+            original = None if hasattr(columns, "collected") or not lines else FrameColumns(path, "ndjson").collected()
+            return Scan(_whole(pl, columns).lazy(), original=original)
+    finally:
+        columns.close()
+
+
+def _whole(pl: Any, columns: Any) -> Any:
+    """Return a frame of the columns that are held in memory; what has no row per sample is left out."""
+    if hasattr(columns, "collected"):
+        return columns.collected()
+    names = [name for name, ndim in columns.columns.items() if ndim <= 2 and name != "class_names"]
+    arrays = {name: np.asarray(each) for name, each in columns.load(names, set()).items()}
+    arrays = {name: each for name, each in arrays.items() if each.ndim and name not in ("head_weight", "head_bias")}
+    n = max((len(each) for each in arrays.values()), default=0)
+    return pl.DataFrame([_series(pl, name, each) for name, each in arrays.items() if len(each) == n])
+
+
+def _series(pl: Any, name: str, array: Any) -> Any:
+    if array.dtype.kind in "OUS":
+        return pl.Series(name, [None if value is None else str(value) for value in array.tolist()], dtype=pl.String)
+    return pl.Series(name, np.ascontiguousarray(array))

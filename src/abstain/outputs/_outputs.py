@@ -14,10 +14,10 @@ from abstain._checks import UnmetNeed
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.outputs import _columns as check
 from abstain.outputs._abstention import without_unit
-from abstain.outputs._costs import largest_cost
-from abstain.outputs._doubts import doubts
 from abstain.outputs._fingerprint import fingerprint
+from abstain.outputs._losses import largest_cost
 from abstain.outputs._owned import owned
+from abstain.outputs._plausibility import doubts
 from abstain.outputs._reading import Reading, understood
 from abstain.outputs._states import States
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from abstain._checks import engine_of
-from abstain.outputs._damaged import damaged
+from abstain.outputs._open import damaged
 from abstain.outputs._outputs import Outputs
 
 #: Rows that are counted at once.
@@ -125,11 +125,8 @@ def glob_escaped(path: str) -> str:
 def _file(pl: Any, name: str, told: Mapping[str, Any]) -> Part:
     import narwhals as nw
 
-    from abstain.outputs._page_sizes import check_sizes
-
     part = Part(None, name)
     with part.about():
-        check_sizes(name, ())
         frame = pl.scan_parquet(name, glob=False, hive_partitioning=False)
         number = int(frame.select(pl.len()).collect().item())
         frame = frame.with_columns(**{key: pl.lit(value) for key, value in told.items()})

@@ -13,17 +13,16 @@ from typing import Any, Literal, Unpack, cast
 import numpy as np
 
 from abstain._checks import listed, one_of, with_row
-from abstain.outputs import _codes, _costs, _names, _shapes, _suspect
+from abstain.outputs import _losses, _names, _plausibility, _values
 from abstain.outputs._abstention import put_last
 from abstain.outputs._answers import Answers
 from abstain.outputs._arguments import Columns, refuse_unknown
-from abstain.outputs._damaged import damaged
 from abstain.outputs._load import LoadedColumns
-from abstain.outputs._open import name_of, open_source
+from abstain.outputs._losses import judge, task_of
+from abstain.outputs._open import damaged, name_of, open_source
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._reading import Reading, quoted
 from abstain.outputs._rows import Part
-from abstain.outputs._tasks import judge, task_of
 
 
 def read_outputs(
@@ -143,12 +142,12 @@ def read_outputs(
             if cost_matrix is not None:
                 _refuse_other_losses(plan, task)
             if not unlabelled:
-                _shapes.find_probabilities(plan, opened.columns)
+                _values.find_probabilities(plan, opened.columns)
                 _require_loss(plan, opened.columns)
             elif labels is None and ood_label is None:
                 plan.single.pop("labels", None)  # -1, or the classes of other data
             with damaged(name):
-                _shapes.find_ids(plan, opened.columns)
+                _values.find_ids(plan, opened.columns)
                 read = LoadedColumns(opened, plan, columns.get("where") or {}, part, nan_policy == "drop")
                 answers = read.answers(class_names, ood_label, judged_by)
         finally:
@@ -166,7 +165,7 @@ def read_outputs(
                 put_last(answers.fields, unit)
             outputs = _made(answers, states, read, unlabelled, columns)
             if not unlabelled:
-                _suspect.examine(outputs, plan)
+                _plausibility.examine(outputs, plan)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         if isinstance(error, FileNotFoundError | IsADirectoryError):
             raise
@@ -205,7 +204,7 @@ def _require_loss(plan: _names.Plan, source: Any) -> None:
         missing = (
             "nothing predicts the labels; give predictions= or probabilities= with a column for each, such as 'p_*'"
         )
-    elif "labels" in plan.single and (named := _shapes.called_as_labels(plan, source)):
+    elif "labels" in plan.single and (named := _values.called_as_labels(plan, source)):
         missing = f"nothing predicts a class, but columns are called as the labels are; give logits={','.join(named)!r}"
         missing += " or probabilities= with them"
     elif "labels" in plan.single:
@@ -236,7 +235,7 @@ def _made(answers: Answers, states: Any, read: LoadedColumns, unlabelled: bool, 
     plan, cost_matrix = answers.plan, given.get("cost_matrix")
     words = {field: f"`{name}`" for field, name in plan.single.items()}
     words |= {field: quoted(names) for field, names in plan.matrix.items()}
-    if _codes.by_place(answers.fields, plan):
+    if _values.by_place(answers.fields, plan):
         words["labels"] += ", numbers from 0 on in the order of the columns"
     if all(value is None or (isinstance(value, dict) and not value) for value in answers.fields.values()):
         raise ValueError(
@@ -264,11 +263,11 @@ def _priced(outputs: Outputs, reading: Reading, cost_matrix: Any) -> Outputs:
     """Return outputs whose loss is what each label and prediction costs."""
     if outputs.labels is None:
         raise ValueError("cost_matrix= needs labels and predictions; give labels=<column>")
-    loss, strange = _costs.priced(outputs, cost_matrix)
+    loss, strange = _losses.priced(outputs, cost_matrix)
     notes = [f"cost_matrix names {strange[0]!r}, of which there is no row"] if strange else []
     if outputs.passes is not None or outputs.score_predictions:
         notes.append("costs are those of the model's predictions, for scores of passes too")
-    shown = cost_matrix if isinstance(cost_matrix, str) else ",".join(_costs.cost_texts(cost_matrix))
+    shown = cost_matrix if isinstance(cost_matrix, str) else ",".join(_losses.cost_texts(cost_matrix))
     shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
     words = {**reading.words, "loss": f"the cost of label and prediction, `{shown}`"}
     reading = replace(reading, words=words, notes=(*reading.notes, *notes))

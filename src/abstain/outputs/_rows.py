@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain import _checks
 from abstain._typing import BoolArray
-from abstain.outputs import _cells, _grades, _names
+from abstain.outputs import _cells, _names, _states
 
 #: Which rows of a file with ``is_ood`` are read.
 Part = Literal["id", "ood"]
@@ -30,7 +30,7 @@ def chosen(loaded: Mapping[str, Any], where: Mapping[str, Any], columns: Mapping
     """Return the rows in which each named column has its value; None for all."""
     mask: BoolArray | None = None
     for name, wanted in where.items():
-        values = np.asarray(listed(loaded[_names.exact(name, columns, "where")]), dtype=object)
+        values = np.asarray(values_of(loaded[_names.exact(name, columns, "where")]), dtype=object)
         known = {value: same(value, wanted) for value in set(values.tolist())}
         hit = np.array([known[value] for value in values.tolist()])
         if not hit.any():
@@ -45,7 +45,7 @@ def chosen(loaded: Mapping[str, Any], where: Mapping[str, Any], columns: Mapping
 def one_value(loaded: Mapping[str, Any], names: tuple[str, ...], mask: BoolArray | None, hint: str = "") -> None:
     """Refuse to read samples of several kinds as one: each of the columns must have a single value left."""
     for name in names:
-        values = [str(value) for value in listed(loaded[name])]
+        values = [str(value) for value in values_of(loaded[name])]
         kept = values if mask is None else [value for value, keep in zip(values, mask, strict=True) if keep]
         counts = {value: kept.count(value) for value in dict.fromkeys(kept)}
         if len(counts) > 1:
@@ -59,7 +59,7 @@ def one_value(loaded: Mapping[str, Any], names: tuple[str, ...], mask: BoolArray
 
 def inside(column: Any, name: str, part: Part) -> tuple[BoolArray, int]:
     """Return the rows of the part that is asked for, and how many are in the other."""
-    outside = _grades.truth(column, name)
+    outside = _states.truth(column, name)
     rows = outside if part == "ood" else ~outside
     if not rows.any():
         raise ValueError(
@@ -73,14 +73,14 @@ def inside(column: Any, name: str, part: Part) -> tuple[BoolArray, int]:
 
 def minus_one(labels: Any) -> BoolArray | None:
     """Return which labels are -1; None where none is, or where they are a class: beside +1 alone."""
-    values = np.asarray(listed(labels), dtype=object)
+    values = np.asarray(values_of(labels), dtype=object)
     numbers = [_number(value) for value in values]
     hit = np.array([number == -1.0 for number in numbers])
     given = {number for number in numbers if number is not None}
     return hit if hit.any() and given != {-1.0, 1.0} else None
 
 
-def listed(column: Any) -> list[Any]:
+def values_of(column: Any) -> list[Any]:
     """Return the values of a column of any kind."""
     return list(column.to_list()) if hasattr(column, "to_list") else list(np.asarray(column).tolist())
 

@@ -1,4 +1,4 @@
-"""The four states of an answer: correct, wrong, abstained by the model itself, unscored."""
+"""The four states of an answer, and the verdicts by which people and graders say them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,135 @@ from typing import Any, Literal
 
 import numpy as np
 
+from abstain._checks import closest
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.outputs._grades import ABSTAINED, CORRECT, STATES, UNSCORED, WRONG
+from abstain.outputs import _cells
+
+#: The four states of an answer, by their number.
+STATES = ("correct", "wrong", "abstained", "unscored")
+CORRECT, WRONG, ABSTAINED, UNSCORED = range(4)
+
+#: Words that graders use, in lower case with blanks for signs, and what they say: a state, and the loss of an answer.
+WORDS: dict[str, tuple[int, float]] = {
+    **dict.fromkeys(("correct", "right", "true", "yes", "pass", "passed", "1", "1.0"), (CORRECT, 0.0)),
+    **dict.fromkeys(("wrong", "incorrect", "false", "no", "fail", "failed", "0", "0.0"), (WRONG, 1.0)),
+    **dict.fromkeys(("partial", "partially correct", "partly correct"), (WRONG, 0.5)),
+    **dict.fromkeys(
+        ("abstained", "abstain", "abstention", "refused", "refusal", "declined", "no answer", "noanswer",
+         "not attempted", "idk", "i don t know", "i do not know"),
+        (ABSTAINED, np.nan),
+    ),
+    **dict.fromkeys(
+        ("unscored", "unparseable", "unparsable", "invalid", "error", "not graded", "ungraded"), (UNSCORED, np.nan)
+    ),
+}  # fmt: skip
+#: Letters of Inspect, which mean this only where no other value occurs.
+LETTERS = {"c": "correct", "i": "incorrect", "p": "partial", "n": "abstained"}
+
+
+def graded(column: Any, name: str) -> tuple[IntArray, FloatArray, BoolArray]:
+    """Return state and loss of each answer, and where the column says nothing at all.
+
+    Parameters
+    ----------
+    column : array-like
+        Truth values, 0 and 1, or words of graders.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    state : ndarray of int
+        Index into ``STATES``; a missing verdict is unscored.
+    loss : ndarray of float
+        0 right, 1 wrong, 0.5 in part, NaN where there is none.
+    missing : ndarray of bool
+        No verdict, not even that there is none.
+    """
+    values = _cells.column(_listed(column))
+    if values.dtype.kind in "biuf":
+        return _numbers(values.astype(float), name)
+    said = [None if value is None else _plain(str(value)) for value in values]
+    given = {word for word in said if word}
+    letters = given <= LETTERS.keys()
+    state, loss = np.full(len(said), UNSCORED), np.full(len(said), np.nan)
+    for at, word in enumerate(said):
+        if word:
+            known = LETTERS[word] if letters else word
+            if known not in WORDS:
+                raise ValueError(
+                    f"{name}[{at}] = {values[at]!r} is no verdict that is known; {closest(known, WORDS)}, "
+                    "or give 1 for right and 0 for wrong"
+                )
+            state[at], loss[at] = WORDS[known]
+    return state, loss, np.array([not word for word in said])
+
+
+def abstains(word: str) -> bool:
+    """Whether a word in the place of an answer says that there is none."""
+    return WORDS.get(_plain(word).strip(". "), (CORRECT,))[0] == ABSTAINED
+
+
+def truth(column: Any, name: str) -> BoolArray:
+    """Return a column of yes and no, in any of the usual spellings; a missing value is no."""
+    values = _cells.column(_listed(column))
+    if values.dtype.kind in "biuf":
+        numbers = values.astype(float)
+        odd = ~np.isnan(numbers) & (numbers != 0) & (numbers != 1)
+        if odd.any():
+            row = int(np.argmax(odd))
+            raise ValueError(f"{name}[{row}] = {numbers[row]:g} is neither yes nor no; give truth values, or 1 and 0")
+        return np.asarray(numbers == 1.0)
+    yes, no = {"true", "yes", "1", "1 0", "y", "t"}, {"false", "no", "0", "0 0", "n", "f", ""}
+    said = ["" if value is None else _plain(str(value)) for value in values]
+    bad = next((at for at, word in enumerate(said) if word not in yes | no), None)
+    if bad is not None:
+        raise ValueError(f"{name}[{bad}] = {values[bad]!r} is neither yes nor no; give truth values, or 1 and 0")
+    return np.array([word in yes for word in said])
+
+
+def declined(column: Any, name: str, part: str = "abstained", *, strict: bool = True) -> BoolArray:
+    """Return which rows the model itself did not answer, by a column of yes and no, of verdicts or of answers.
+
+    A column of yes and no may be one of answers too, if some of them say that they are none; without ``strict`` even if
+    none does, as in a part of a file.
+    """
+    if part == "correct":
+        return np.asarray(graded(column, name)[0] == ABSTAINED)
+    values = _listed(column)
+    said = np.array([isinstance(value, str) and abstains(value) for value in values], dtype=bool)
+    if part == "predictions" or said.any():
+        return said
+    try:
+        return truth(column, name)
+    except ValueError:
+        if strict or not any(isinstance(value, str) for value in values):
+            raise
+        return said
+
+
+def _listed(column: Any) -> list[Any]:
+    if hasattr(column, "to_list"):
+        return list(column.to_list())
+    return list(np.asarray(column).tolist())
+
+
+def _plain(word: str) -> str:
+    return " ".join("".join(sign if sign.isalnum() or sign == "." else " " for sign in word.lower()).split())
+
+
+def _numbers(values: FloatArray, name: str) -> tuple[IntArray, FloatArray, BoolArray]:
+    missing = np.isnan(values)
+    odd = ~missing & (values != 0.0) & (values != 1.0)
+    if odd.any():
+        row = int(np.argmax(odd))
+        raise ValueError(
+            f"{name}[{row}] = {values[row]:g} is neither right (1) nor wrong (0); shares of a perfect answer are a "
+            "quality: give quality= instead"
+        )
+    state = np.where(missing, UNSCORED, np.where(values == 1.0, CORRECT, WRONG))
+    return state, 1.0 - values, missing
+
 
 #: What the first two states are called where losses are graded: a quality below 1 is not wrong.
 GRADED = {"correct": "perfect", "wrong": "not perfect"}

@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain._extras import need
 from abstain._files import restored, without_formulas, write_file
-from abstain.outputs import check_sizes
+from abstain.outputs import scan_parquet
 
 if TYPE_CHECKING:
     from abstain.pool._plan import LabelPlan
@@ -58,11 +58,9 @@ def read(name: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
             whole = json.load(file)
         return whole["plan"], whole["rows"]
     pl = _polars(kind)
-    if kind == ".parquet":
-        check_sizes(name)
     try:
         frame = (
-            pl.read_parquet(name)
+            scan_parquet(name).collect()
             if kind == ".parquet"
             else pl.read_csv(name, schema_overrides={"id": pl.String, "plan": pl.String})
         )

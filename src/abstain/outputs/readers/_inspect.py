@@ -89,13 +89,11 @@ def _sample(each: dict[str, Any], run: str) -> dict[str, Any]:
 
 
 def _of_frame(peek: Peek) -> list[dict[str, Any]]:
-    from abstain.outputs._frame import polars
-    from abstain.outputs._page_sizes import check_sizes
+    from abstain.outputs._frame import polars, scan_parquet
 
     pl = polars(f"reading {peek.suffix} files")
-    if peek.suffix == ".parquet":
-        check_sizes(peek.path)
-    frame = pl.read_parquet(peek.path) if peek.suffix == ".parquet" else pl.read_csv(peek.path, infer_schema=None)
+    parquet = peek.suffix == ".parquet"
+    frame = scan_parquet(peek.path).collect() if parquet else pl.read_csv(peek.path, infer_schema=None)
     names = [name.removeprefix("score_") for name in frame.columns if name.startswith("score_")]
     details = {f"{name}_{part}" for name in names for part in ("answer", "explanation", "reason", "metadata")}
     samples = []

@@ -1,4 +1,4 @@
-"""What a text table is written with: compression, separator, decimal sign."""
+"""What a text table is written with: compression, separator, decimal sign; and its header and bad rows."""
 
 from __future__ import annotations
 
@@ -76,3 +76,31 @@ def decimal_comma(path: str, separator: str) -> bool:
     number = r"(?:^|[{0}\s\"])-?\d*{1}\d+(?=[{0}\s\"]|$)"
     comma, point = (re.search(number.format(re.escape(separator), sign), body, re.MULTILINE) for sign in (",", r"\."))
     return comma is not None and point is None
+
+
+def csv_header(path: str, separator: str | None = None) -> list[str]:
+    """Return the names as the file has them: polars renames those that occur again."""
+    sign = separator_of(path) if separator is None else separator
+    with open_text(path) as file:
+        names = next(csv.reader(file, delimiter=sign), [])
+    if len(names) == 1 and (other := next((each for each in SEPARATORS if each in names[0]), None)):
+        raise ValueError(f"has a single column, {names[0]!r}: it is separated by {other!r}; write commas")
+    return names
+
+
+def each_once(names: list[str], header: list[str]) -> None:
+    """Refuse a name that several columns of the file have."""
+    twice = next((name for name in names if header.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"column {twice!r} occurs {header.count(twice)} times; rename all but one")
+
+
+def bad_csv_row(path: str) -> str | None:
+    """Return what is wrong with the first row that has more fields than the header."""
+    with open_text(path) as file:
+        rows = csv.reader(file, delimiter=separator_of(path))
+        width = len(next(rows, []))
+        for number, row in enumerate(rows, start=1):
+            if len(row) > width:
+                return f"data row {number} (line {rows.line_num}) has {len(row)} fields, the header has {width}"
+    return None

@@ -11,9 +11,8 @@ import numpy as np
 
 from abstain._checks import listed
 from abstain._typing import BoolArray, FloatArray
-from abstain.outputs import _codes, _names, _rows, _shapes
-from abstain.outputs._damaged import damaged
-from abstain.outputs._open import name_of, open_source
+from abstain.outputs import _names, _rows, _values
+from abstain.outputs._open import damaged, name_of, open_source
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._read import read_outputs
 from abstain.outputs._reading import Reading
@@ -80,12 +79,12 @@ def _opened(source: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], li
             loaded = dict(opened.columns.load(list(known), set()))
             written = dict(opened.columns.written)
             names = opened.columns.class_names(loaded)
-            _shapes.find_ids(plan, opened.columns)
+            _values.find_ids(plan, opened.columns)
     finally:
         opened.columns.close()
     if "ids" in plan.single:
         name = plan.single["ids"]
-        loaded[name] = _codes.category(loaded[name], written.get(name))
+        loaded[name] = _values.category(loaded[name], written.get(name))
     if names is not None:
         loaded["class_names"] = names
     if not known:
@@ -103,7 +102,7 @@ def _labelled(columns: Mapping[str, Any], truth: list[str]) -> BoolArray:
 
 def _missing(column: Any) -> BoolArray:
     """Return where a column has no value: null, NaN, or no text."""
-    values = column.to_list() if hasattr(column, "to_list") else list(_rows.listed(column))
+    values = column.to_list() if hasattr(column, "to_list") else list(_rows.values_of(column))
     return np.array([_nothing(value) for value in values], dtype=bool)
 
 
