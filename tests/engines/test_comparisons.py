@@ -87,7 +87,7 @@ def test_missing_scores_are_refused_with_their_number() -> None:
 
 def test_too_many_different_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says what makes them fewer, and that pairs have no bounds."""
-    monkeypatch.setattr("abstain.outputs._together.MOST", 100)
+    monkeypatch.setattr("abstain.outputs._counts.MOST", 100)
     with pytest.raises(UnmetNeed, match=r"more than 100 rows differ .* no bounds are known of pairs; round the scores"):
         abstain.compare("loss", ["confidence", "other"], frame=rows(1).lazy())
 

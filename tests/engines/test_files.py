@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_pattern_and_a_folder_are_all_their_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are counted one by one, large ones in pieces, and counts are added up on the way."""
     monkeypatch.setattr("abstain.outputs._parts.PIECE", 50)
-    monkeypatch.setattr("abstain.outputs._tally.WAITING", 10)
+    monkeypatch.setattr("abstain.outputs._counts.WAITING", 10)
     expected = evaluated(rows(4))
     for source in (str(folder / "*.parquet"), folder):
         check_same(evaluated(source), expected)

@@ -164,7 +164,7 @@ def test_the_fingerprint_is_that_of_the_rows() -> None:
 
 def test_too_many_different_rows_are_no_summary(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says what makes them fewer."""
-    monkeypatch.setattr("abstain.outputs._tally.MOST", 100)
+    monkeypatch.setattr("abstain.outputs._counts.MOST", 100)
     with pytest.raises(UnmetNeed, match=r"more than 100 different rows .* round the score .* count in bins"):
         abstain.evaluate(rows(1, ties=False).lazy())
 

@@ -17,7 +17,7 @@ from abstain.evaluation._measure import MOST_GROUPS, Scored, measured_parts
 from abstain.evaluation._provenance import provenance
 from abstain.evaluation._result import Evaluation
 from abstain.metrics import Metric
-from abstain.outputs import REMEDY, Counted, Parts, Tally, count
+from abstain.outputs import REMEDY, Counted, Counts, Parts, count
 
 
 def scanned(
@@ -35,12 +35,11 @@ def scanned(
     names = [groups] if isinstance(groups, str) else list(dict.fromkeys(groups or []))
     wanted = None if scores is None else list(dict.fromkeys([scores] if isinstance(scores, str) else scores))
     found = count(
-        source, lambda head: _entry.external(head, wanted), wanted, scores_.default, names, columns, MOST_GROUPS
+        source, wanted, names, columns, external=lambda head: _entry.external(head, wanted), default=scores_.default
     )
-    tallies = list(found.tallies.values())
-    chosen, forgiving = choose(metrics, max(float(each.loss.max()) for each in tallies))
-    everything = [_scored(name, each) for name, each in found.tallies.items()]
-    parts = _parts(everything, tallies, names)
+    everything = [_scored(name, each) for name, each in found.by_score.items()]
+    chosen, forgiving = choose(metrics, max(float(each.loss.max()) for each in everything))
+    parts = _parts(everything, list(found.by_score.values()), names)
     measurements, summaries = measured_parts(parts, chosen, forgiving, nan_policy, level, 0)
     facts = _facts(found, everything, chosen, nan_policy, level)
     return Evaluation(tuple(measurements), tuple(summaries), facts)
@@ -56,28 +55,29 @@ def refuse_rows(fit: Any, n_resamples: int) -> None:
         raise UnmetNeed(f"fit= is for scores that a scan does not compute; write the score to a column, or {REMEDY}")
 
 
-def _scored(name: str, tally: Tally) -> Scored:
-    return Scored(name, tally.score, tally.loss, None, None, tally.weight, tally.clusters, tally.times)
+def _scored(name: str, rows: Counted) -> Scored:
+    return Scored(name, rows.scores[name], rows.losses[name], None, None, rows.sample_weight, rows.clusters, rows.times)
 
 
 def _parts(
-    every: list[Scored], tallies: list[Tally], names: list[str]
+    every: list[Scored], counted: list[Counted], names: list[str]
 ) -> Iterator[tuple[str | None, list[Scored], int]]:
     """Yield all rows, then each group, labelled as in memory, with the number of groups of its column."""
     yield None, every, 1
     seen: set[str] = set()
     for name in names:
-        values = tallies[0].groups[name][0]
+        groups = [each.group(name, MOST_GROUPS) for each in counted]
+        values = groups[0][0]
         for k, value in enumerate(values):
             label = f"{name} = {value}"
             if label in seen:  # column "a" with value "b = c" beside column "a = b" with value "c"
                 label = f"{name!r} = {str(value)!r}"
             seen.add(label)
-            yield label, [each.on(t.groups[name][1] == k) for each, t in zip(every, tallies, strict=True)], len(values)
+            yield label, [each.on(place == k) for each, (_, place) in zip(every, groups, strict=True)], len(values)
 
 
 def _facts(
-    found: Counted, every: list[Scored], metrics: list[Metric], nan_policy: NanPolicy, level: float | None
+    found: Counts, every: list[Scored], metrics: list[Metric], nan_policy: NanPolicy, level: float | None
 ) -> dict[str, Any]:
     """Return what a reader must know, as of outputs in memory."""
     first = every[0]

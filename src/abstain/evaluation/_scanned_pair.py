@@ -13,7 +13,7 @@ from abstain._typing import FloatArray
 from abstain.evaluation import _entry
 from abstain.inference import Panel, Sampling, route_of
 from abstain.metrics import Metric
-from abstain.outputs import REMEDY, Together, count_together, parts_of
+from abstain.outputs import REMEDY, Counted, count_together, parts_of
 
 #: So few rows are written out again: p-values may then be from swaps within rows. Clusters: so many.
 FEW, MOST_ROWS = 1000, 20_000_000
@@ -64,7 +64,7 @@ def _named(given: Any, what: str) -> dict[str, str]:
     return {str(name): column for name, column in pairs.items()}
 
 
-def _panel(found: Together, named: Mapping[str, str], apart: bool) -> Panel:
+def _panel(found: Counted, named: Mapping[str, str], apart: bool) -> Panel:
     """Return counts as a panel; clusters, and few rows, are written out again."""
     times: FloatArray | None = found.times
     number, which = int(found.times.sum()), np.arange(len(found.times))
@@ -75,10 +75,10 @@ def _panel(found: Together, named: Mapping[str, str], apart: bool) -> Panel:
                 f"random, or {REMEDY}"
             )
         which, times = np.repeat(which, found.times.astype(np.intp)), None
-    losses = tuple(found.loss[column][which][None] for column in named.values())
+    losses = tuple(found.losses[column][which][None] for column in named.values())
     shared = not apart and all(np.array_equal(losses[0], each) for each in losses[1:])
     columns = tuple(found.scores[column][which][None] for column in named.values())
-    weight = None if found.weight is None else found.weight[which]
+    weight = None if found.sample_weight is None else found.sample_weight[which]
     sampling = Sampling(None, None if found.clusters is None else found.clusters[which])
     return Panel(tuple(named), losses, columns, shared, weight, sampling, times=times)
 

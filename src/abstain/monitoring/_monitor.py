@@ -30,7 +30,7 @@ from abstain._typing import ArrayLike
 from abstain.monitoring._result import Monitoring
 from abstain.monitoring._state import content_of, digest_of
 from abstain.monitoring._stream import Monitor
-from abstain.outputs import REMEDY, count_in_time, parts_of, refuse_without_frame
+from abstain.outputs import REMEDY, count, parts_of, refuse_without_frame
 from abstain.policy import Policy, group_column
 
 
@@ -302,13 +302,17 @@ def in_time_order(
     score, computed = _score(policy)
     if score is None and "confidence" not in told and "uncertainty" not in told:
         told["uncertainty" if "uncertainty" in policy.reading else "confidence"] = policy.score
-    found = count_in_time(source, score, scores.default, time, policy.group, told | computed)
-    group = None if found.group is None else group_column(found.group)
-    when, by = (np.unique(np.zeros(len(found.times)) if each is None else each, return_inverse=True)[1]
-                for each in (found.time, group))  # fmt: skip
-    order = np.lexsort((found.score, found.loss, by, when))  # the same for every partition
+    by_column = [time, *([] if policy.group is None else [policy.group])]
+    wanted = None if score is None else [score]
+    counts = count(source, wanted, by_column, told | computed, default=scores.default, unlabelled=True)
+    ((name, found),) = counts.by_score.items()
+    confidence, loss, times, moment = found.scores[name], found.losses[name], found.times, found.groups[time].to_numpy()
+    group = None if policy.group is None else group_column(found.groups[policy.group].to_numpy())
+    when, by = (np.unique(np.zeros(len(times)) if each is None else each, return_inverse=True)[1]
+                for each in (moment, group))  # fmt: skip
+    order = np.lexsort((confidence, loss, by, when))  # the same for every partition
     begins = np.flatnonzero(np.append(True, np.diff(when[order]) != 0))
-    number = np.add.reduceat(found.times[order], begins).astype(np.int64)
+    number = np.add.reduceat(times[order], begins).astype(np.int64)
     for first, last in _runs(number, whole):
         if (many := int(number[first:last].sum())) > MOST:
             raise UnmetNeed(
@@ -317,9 +321,9 @@ def in_time_order(
                 + f" or {REMEDY}"
             )
         end = begins[last] if last < len(begins) else len(order)
-        some = np.repeat(order[begins[first] : end], found.times[order[begins[first] : end]].astype(np.intp))
+        some = np.repeat(order[begins[first] : end], times[order[begins[first] : end]].astype(np.intp))
         yield {
-            "loss": found.loss[some], "confidence": found.score[some], "time": found.time[some],
+            "loss": loss[some], "confidence": confidence[some], "time": moment[some],
             "groups": None if group is None else group[some],
         }  # fmt: skip
 

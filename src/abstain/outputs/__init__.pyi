@@ -7,6 +7,11 @@ from abstain.outputs._arguments import FurtherColumns as FurtherColumns
 from abstain.outputs._arguments import ScoredColumns as ScoredColumns
 from abstain.outputs._arguments import described as described
 from abstain.outputs._arguments import refuse_unknown as refuse_unknown
+from abstain.outputs._counts import Counted as Counted
+from abstain.outputs._counts import Counts as Counts
+from abstain.outputs._counts import count as count
+from abstain.outputs._counts import count_together as count_together
+from abstain.outputs._counts import group_names as group_names
 from abstain.outputs._engine import REMEDY as REMEDY
 from abstain.outputs._engine import first_of as first_of
 from abstain.outputs._expected import expect as expect
@@ -28,13 +33,6 @@ from abstain.outputs._reading import sentence as sentence
 from abstain.outputs._states import GRADED as GRADED
 from abstain.outputs._states import States as States
 from abstain.outputs._states import declined as declined
-from abstain.outputs._tally import Counted as Counted
-from abstain.outputs._tally import Tally as Tally
-from abstain.outputs._tally import count as count
-from abstain.outputs._tally import group_names as group_names
-from abstain.outputs._timed import count_in_time as count_in_time
-from abstain.outputs._together import Together as Together
-from abstain.outputs._together import count_together as count_together
 from abstain.outputs._write import write_outputs as write_outputs
 from abstain.outputs._write import write_pool as write_pool
 from abstain.outputs.readers import spoken as spoken

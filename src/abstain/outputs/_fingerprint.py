@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+from abstain._typing import FloatArray
 
 #: Opaque bytes that stay as they are, whatever the package is called: fingerprints in saved results rest on them.
 _SALT = b"recuse.Outputs/1"
@@ -15,6 +17,8 @@ _SALT = b"recuse.Outputs/1"
 _NAMES = {"sample_weight": "weights"}
 #: Numbers whose bytes are made at once: features can be large, and a small piece stays in the processor's cache.
 _NUMBERS = 1 << 16
+#: Entries whose numbers are mixed at once.
+_ROWS = 1 << 18
 
 
 def fingerprint(arrays: Iterable[tuple[str, Any]], head: Any, class_names: Any) -> str:
@@ -39,3 +43,26 @@ def _canonical_bytes(array: Any) -> Any:
     if array.dtype.kind == "f":
         return np.add(array, 0.0, dtype="<f8", order="C").reshape(-1)
     return np.ascontiguousarray(array, dtype="<u8" if array.dtype.kind == "u" else "<i8").reshape(-1)
+
+
+def row_sums(columns: Sequence[FloatArray], times: FloatArray) -> tuple[int, int]:
+    """Return two sums over rows of numbers that follow from their columns: for a fingerprint.
+
+    No order of the rows, no partition and no repetition among the entries changes them.
+    """
+    found = np.zeros(2, dtype=np.uint64)
+    for start in range(0, len(times), _ROWS):
+        rows = slice(start, start + _ROWS)
+        number, mixed = times[rows].astype(np.uint64), np.zeros((), dtype=np.uint64)
+        for column in columns:
+            bits = np.where(np.isnan(column[rows]), np.inf, column[rows] + 0.0).view(np.uint64)
+            mixed = _mixed(mixed ^ bits ^ (np.isnan(column[rows]).astype(np.uint64) << np.uint64(63)))
+        found += np.array([(mixed * number).sum(), (_mixed(mixed) * number).sum()], dtype=np.uint64)
+    return int(found[0]), int(found[1])
+
+
+def _mixed(bits: Any) -> Any:
+    """Return 64 bits that all depend on all of the given ones: the finalizer of SplitMix64."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return (bits ^ (bits >> np.uint64(31))) + np.uint64(0x9E3779B97F4A7C15)

@@ -47,7 +47,7 @@ def scan_parquet(path: str) -> Any:
     Where a damaged page states sizes that cannot be, polars ends the process, and pyarrow raises an error.
     """
     pl = polars("reading .parquet files")
-    with _readable(path, pl.exceptions.PolarsError, OSError):
+    with readable(path, pl.exceptions.PolarsError, OSError):
         frame = pl.scan_parquet(path, glob=False)
         schema = frame.collect_schema()
     if find_spec("pyarrow") is None:
@@ -57,7 +57,7 @@ def scan_parquet(path: str) -> Any:
     from polars.io.plugins import register_io_source
 
     def batches(names: list[str] | None, predicate: Any, n_rows: int | None, size: int | None) -> Iterator[Any]:
-        with _readable(path, pa.ArrowException, OSError), pq.ParquetFile(path, memory_map=True) as file:
+        with readable(path, pa.ArrowException, OSError), pq.ParquetFile(path, memory_map=True) as file:
             _check_places(path, file.metadata)
             for batch in file.iter_batches(size or ROWS, columns=names):
                 part = pl.from_arrow(batch)
@@ -82,7 +82,7 @@ def _check_places(path: str, metadata: Any) -> None:
 
 
 @contextmanager
-def _readable(path: str, *errors: type[Exception]) -> Iterator[None]:
+def readable(path: str, *errors: type[Exception]) -> Iterator[None]:
     """Say of a Parquet file that it cannot be read."""
     try:
         yield

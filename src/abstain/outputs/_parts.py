@@ -125,8 +125,9 @@ def glob_escaped(path: str) -> str:
 def _file(pl: Any, name: str, told: Mapping[str, Any]) -> Part:
     import narwhals as nw
 
-    part = Part(None, name)
-    with part.about():
+    from abstain.outputs._frame import readable
+
+    with Part(None, name).about(), readable(name, pl.exceptions.PolarsError, OSError):
         frame = pl.scan_parquet(name, glob=False, hive_partitioning=False)
         number = int(frame.select(pl.len()).collect().item())
         frame = frame.with_columns(**{key: pl.lit(value) for key, value in told.items()})

@@ -20,7 +20,7 @@ from abstain._checks import UnmetNeed, positive, same_length, to_numpy, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.outputs import REMEDY, Tally, count, parts_of
+from abstain.outputs import REMEDY, Counted, count, parts_of
 from abstain.policy import group_column
 from abstain.thresholds._row_hashes import hashed, sketch
 
@@ -205,19 +205,19 @@ def counted(
     if confidence is not None and not computed:
         told["confidence"] = confidence
     by = [] if groups is None else [groups]
-    found = count(source, lambda head: [], [confidence] if computed else None, scores.default, by, told, MOST_GROUPS)
-    ((name, tally),) = found.tallies.items()
-    make = partial(_of_tally, name, tally, nan_policy)
+    found = count(source, [confidence] if computed else None, by, told, default=scores.default)
+    ((name, rows),) = found.by_score.items()
+    make = partial(_of_counted, name, rows, nan_policy)
     if not by:
         return make(None), {}
-    values, place = tally.groups[groups]
+    values, place = rows.group(groups, MOST_GROUPS)
     names = group_column(values)[place]  # as text, as policies have them
     return make(None), {str(name): partial(make, names == name) for name in np.unique(names)}
 
 
-def _of_tally(name: str, tally: Tally, nan_policy: NanPolicy, rows: BoolArray | None) -> Sample:
+def _of_counted(name: str, found: Counted, nan_policy: NanPolicy, rows: BoolArray | None) -> Sample:
     """Return the sample of some entries, or of all."""
-    columns = (tally.loss, tally.score, tally.weight, tally.clusters, tally.times)
+    columns = (found.losses[name], found.scores[name], found.sample_weight, found.clusters, found.times)
     some: list[Any] = [column if rows is None or column is None else column[rows] for column in columns]
     loss, score, weight, cluster, times = some
     try:
