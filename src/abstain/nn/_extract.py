@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils import data as samplers
 
 from abstain._files import write_file
 from abstain.nn._passes import device_of, evaluation_mode, mc_dropout
 from abstain.outputs import Outputs, write_outputs
 
 _BATCHES_PER_PART = 50
+_RANDOM = (samplers.RandomSampler, samplers.SubsetRandomSampler, samplers.WeightedRandomSampler)
 
 
 def _pair(batch: Any) -> tuple[Any, Tensor | None]:
@@ -82,16 +84,17 @@ def _logits(model: nn.Module, inputs: Any) -> Tensor:
 
 
 def _answers(model: nn.Module, head: nn.Linear | None, inputs: Any, labels: Any) -> dict[str, Any]:
-    """What is kept of a batch: logits, labels and, as features, the inputs of the head."""
-    row = {} if labels is None else {"labels": np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels)}
-    if head is None:
-        return row | {"logits": _host(_logits(model, inputs))}
+    """Return what is kept of a batch: logits, labels and, as features, the inputs of the head."""
     seen: list[Tensor] = []
-    handle = head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    handle = None if head is None else head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
     try:
-        return row | {"logits": _host(_logits(model, inputs)), "features": _host(seen[-1])}
+        row = {"logits": host(_logits(model, inputs))}
     finally:
-        handle.remove()
+        if handle is not None:
+            handle.remove()
+    if seen:
+        row["features"] = host(seen[-1])
+    return row if labels is None else row | {"labels": np.asarray(torch.as_tensor(labels).cpu())}
 
 
 def _identity(model: nn.Module, loader: Any, first: tuple[Any, Any], *settings: Any) -> str:
@@ -103,14 +106,6 @@ def _identity(model: nn.Module, loader: Any, first: tuple[Any, Any], *settings: 
         if isinstance(value, Tensor):
             digest.update(value.detach().cpu().reshape(-1).contiguous().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
-
-
-def _report(done: int, total: int | None) -> None:
-    """A progress bar on stderr, on a terminal only."""
-    if sys.stderr.isatty():
-        share = f"{done}/{total}" if total else str(done)
-        end = "\n" if done == total else ""
-        sys.stderr.write(f"\rextracting: batch {share}{end}")
 
 
 class _Parts:
@@ -145,7 +140,7 @@ class _Parts:
 
     def add(self, batches: list[dict[str, Any]]) -> None:
         """Keep a part, on disk if there is a folder."""
-        part = _joined(batches)
+        part = joined(batches)
         if self.folder is not None:
             name = str(self.folder / f"{len(self.held):05d}.npz")
             write_file(name, lambda file: np.savez(file, batches=np.array(len(batches)), **part))
@@ -157,12 +152,17 @@ class _Parts:
             shutil.rmtree(self.folder)
 
 
-def _joined(batches: list[dict[str, Any]]) -> dict[str, Any]:
+def joined(batches: list[dict[str, Any]]) -> dict[str, Any]:
     """Concatenate along samples, which are the second dimension of passes."""
-    return {
-        name: np.concatenate([batch[name] for batch in batches], axis=1 if name == "passes" else 0)
-        for name in batches[0]
-    }
+    axes = {"passes": 1}
+    return {name: np.concatenate([batch[name] for batch in batches], axis=axes.get(name, 0)) for name in batches[0]}
+
+
+def layer(head: nn.Linear | None) -> tuple[Any, Any] | None:
+    """Return weights and bias of a linear layer."""
+    if head is None:
+        return None
+    return host(head.weight), np.zeros(head.out_features) if head.bias is None else host(head.bias)
 
 
 def extract(
@@ -233,7 +233,8 @@ def extract(
     >>> nn.extract(model, torch.utils.data.DataLoader(data, batch_size=4))
     Outputs(n=10, n_classes=3, labels, logits, features, head)
     """
-    if _shuffles(getattr(loader, "sampler", None)):
+    sampler = getattr(loader, "sampler", None)
+    if isinstance(sampler, _RANDOM) or (isinstance(sampler, samplers.DistributedSampler) and sampler.shuffle):
         raise ValueError("the loader shuffles, so rows could not be told apart; use DataLoader(..., shuffle=False)")
     if passes and path is None:
         raise ValueError("passes are written beside the file; give path=, or call mc_dropout on your batches")
@@ -241,7 +242,7 @@ def extract(
         raise FileExistsError(f"{os.fspath(path)} is there already; pass overwrite=True to replace it")
     place = device_of(model) if device is None else torch.device(device)
     model.to(place)
-    total = len(loader) if isinstance(loader, Sized) else None
+    total = len(loader) if isinstance(loader, Sized) else 0
     head, parts = None, None
     waiting: list[dict[str, Any]] = []
     for number, batch in enumerate(loader):
@@ -257,24 +258,20 @@ def extract(
         inputs = _moved(inputs, place)
         row = _answers(model, head, inputs, labels)
         if passes:
-            row["passes"] = _host(mc_dropout(model, inputs, passes, seed=seed + number))
+            row["passes"] = host(mc_dropout(model, inputs, passes, seed=seed + number))
         waiting.append(row)
         if len(waiting) == _BATCHES_PER_PART:
             parts.add(waiting)
             waiting = []
-        _report(number + 1, total)
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\rextracting: batch {number + 1}" + (f"/{total}" if total else ""))
     if parts is None:
         raise ValueError("the loader holds no batch; at least one is needed")
     if waiting:
         parts.add(waiting)
-    return _finished(_joined(parts.held), head, path, parts)
-
-
-def _shuffles(sampler: Any) -> bool:
-    """Whether a sampler is known to draw at random."""
-    data = torch.utils.data
-    random = (data.RandomSampler, data.SubsetRandomSampler, data.WeightedRandomSampler)
-    return isinstance(sampler, random) or (isinstance(sampler, data.DistributedSampler) and sampler.shuffle)
+    if sys.stderr.isatty():
+        sys.stderr.write("\n")
+    return _finished(joined(parts.held), head, path, parts)
 
 
 def _finished(
@@ -282,10 +279,6 @@ def _finished(
 ) -> Outputs:
     """Make the outputs, write them, and only then remove the parts."""
     many = columns.pop("passes", None)
-    layer = None
-    if head is not None:
-        bias = np.zeros(head.out_features) if head.bias is None else _host(head.bias)
-        layer = (_host(head.weight), bias)
     missing = np.asarray(columns.get("labels", -1)) == -1
     if missing.any() and not missing.all():
         raise ValueError(
@@ -294,7 +287,7 @@ def _finished(
         )
     if missing.all():
         columns.pop("labels", None)
-    outputs = Outputs(**columns, head=layer, unlabelled=bool(missing.all()))
+    outputs = Outputs(**columns, head=layer(head), unlabelled=bool(missing.all()))
     if path is not None:
         if many is not None:
             write_file(f"{os.fspath(path)}.passes.npy", lambda file: np.save(file, many))
@@ -303,7 +296,8 @@ def _finished(
     return outputs
 
 
-def _host(tensor: Tensor) -> Any:
+def host(tensor: Tensor) -> Any:
+    """Return a tensor as an array of float32."""
     return tensor.detach().float().cpu().numpy()
 
 

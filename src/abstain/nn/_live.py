@@ -15,16 +15,23 @@ import abstain.metrics as core
 from abstain._checks import UnmetNeed, one_of
 from abstain.blocks import TieBlocks
 from abstain.metrics import Metric
-from abstain.nn import _histogram as histogram
 from abstain.nn._confidence import NAMED, Confidence, check_batch, check_confidence, check_tensors, in_float64, nll
 from abstain.nn._rank_losses import SampleLoss
-from abstain.summaries import Key, Scale, Summary, bounds_of, lacking
+from abstain.summaries import COLUMNS, Key, Scale, Summary, bounds_of, lacking
 
 _COMPACT = 1 << 16
 #: Batches of fewer rows are counted when so many of them have come.
 _SEEN, _EVERY = 1 << 12, 16
 _COLUMNS = 4  # score, weight, weighted loss, count; kept flat, as an idle process sends an empty vector
 _UNIT = {"msp", "softmax_margin"}
+_PROBLEMS = (
+    "confidence holds NaN",
+    "loss is negative or not finite, or a label is no class,",
+    "sample_weight is negative or not finite",
+)
+#: Columns of a histogram: what an empty bin holds, and how those of two processes combine.
+_REDUCTIONS = {np.add: "sum", np.minimum: "min", np.maximum: "max"}
+_BINS = {name: (float(empty), _REDUCTIONS[combine]) for name, (_, empty, combine) in COLUMNS.items()}
 
 
 class SelectiveMetrics(TorchMetric):
@@ -132,7 +139,7 @@ class SelectiveMetrics(TorchMetric):
             self.add_state("oracle_rows", [], dist_reduce_fx="cat")
         else:
             self.key = Key(self.scale, bins.bit_length() - 1)
-            for name, (value, reduction) in histogram.COLUMNS.items():
+            for name, (value, reduction) in _BINS.items():
                 self.add_state(name, torch.full((self.key.bins,), value, dtype=torch.float64), dist_reduce_fx=reduction)
 
     def set_dtype(self, dst_type: Any) -> SelectiveMetrics:
@@ -175,8 +182,8 @@ class SelectiveMetrics(TorchMetric):
             self._append(score, loss, one, count)
             return
         score = score.nan_to_num(0.0, torch.inf, -torch.inf)  # counted above, and refused by compute
-        columns = {name: getattr(self, name) for name in histogram.COLUMNS}
-        histogram.add(columns, histogram.bin_of(score, self.key), score, loss)
+        columns = {name: getattr(self, name) for name in _BINS}
+        _add(columns, _bin_of(score, self.key), score, loss)
 
     def _count_problems(self, score: Tensor, loss: Tensor, weight: Tensor) -> None:
         """Count what ``compute`` refuses or must know, without waiting for a device."""
@@ -248,32 +255,21 @@ class SelectiveMetrics(TorchMetric):
         self._refuse()
         if self.bins is not None:
             return self.summary().bins().table()
-        own = _blocks(_matrix(self.rows), self._is_binary(), self._is_whole())
-        if not self._oracle or own.binary:
+        binary, whole = (float(each) == 0.0 for each in self.flags[4:])
+        own = _blocks(_matrix(self.rows), binary, whole)
+        if not self._oracle or binary:
             return own
-        oracle = _blocks(_matrix(self.oracle_rows), False, self._is_whole())
-        return TieBlocks(
-            own.score, own.weight, own.loss, own.count, binary=False, frequencies=own.frequencies, _oracle=oracle
-        )
-
-    def _is_binary(self) -> bool:
-        return float(self.flags[4]) == 0.0
-
-    def _is_whole(self) -> bool:
-        return float(self.flags[5]) == 0.0
+        oracle = _blocks(_matrix(self.oracle_rows), False, whole)
+        return TieBlocks(own.score, own.weight, own.loss, own.count, binary=False, frequencies=whole, _oracle=oracle)
 
     def _refuse(self) -> None:
-        names = (
-            "confidence holds NaN",
-            "loss is negative or not finite, or a label is no class,",
-            "sample_weight is negative or not finite",
-            "confidence lies outside [0, 1]",
-        )
-        for which, problem in enumerate(names):
-            number = int(self.flags[which])
-            if number and (which < 3 or (self.bins is not None and self.scale == "probability")):
-                remedy = 'pass scale="real"' if which == 3 else "repair the batches before update, then reset()"
-                raise ValueError(f"{problem} in {number} samples; {remedy}")
+        for number, problem in zip(self.flags.tolist(), _PROBLEMS, strict=False):
+            if number:
+                remedy = "repair the batches before update, then reset()"
+                raise ValueError(f"{problem} in {int(number)} samples; {remedy}")
+        outside = int(self.flags[3])
+        if outside and self.bins is not None and self.scale == "probability":
+            raise ValueError(f'confidence lies outside [0, 1] in {outside} samples; pass scale="real"')
         empty = not float(self.n.sum()) if self.bins is not None else not len(self.rows)
         if empty:
             raise ValueError("no sample has been seen; call update before compute")
@@ -294,8 +290,7 @@ class SelectiveMetrics(TorchMetric):
                 found[spec], reason = each.evaluate(table)
             if reason is not None:
                 self.reasons[spec] = reason
-        device = self.flags.device
-        return {name: torch.tensor(value, dtype=torch.float64, device=device) for name, value in found.items()}
+        return {name: self.flags.new_tensor(value) for name, value in found.items()}
 
     def summary(self) -> Summary:
         """Return what was seen in constant memory as a summary, which can be saved and added to others.
@@ -311,8 +306,32 @@ class SelectiveMetrics(TorchMetric):
             raise UnmetNeed("an exact metric keeps no summary; pass bins=65536, or use table()")
         self._refuse()
         kept = torch.nonzero(self.n.cpu()).ravel()
-        columns = {name: getattr(self, name).cpu()[kept].numpy() for name in histogram.COLUMNS}
+        columns = {name: getattr(self, name).cpu()[kept].numpy() for name in _BINS}
         return Summary.of_columns(self.key, {"bin": kept.numpy(), **columns})
+
+
+def _bin_of(score: Tensor, key: Key) -> Tensor:
+    """Return each score's bin, as :meth:`Key.of` does; a score that is no probability gets some bin of them."""
+    missing = score == -torch.inf
+    magnitude = 1.0 - score.clamp(0.0, 1.0) if key.scale == "probability" else score.abs()
+    found = (magnitude.view(torch.int64) >> (52 - key.steps)) - ((1023 - key.orders) << key.steps)
+    if key.scale == "probability":
+        found = (found + 1).clamp(min=0)
+    else:
+        half = key.bins >> 1
+        found = found.clamp(0, half - 1)
+        found = torch.where(score > 0.0, half - 1 - found, (half + found).clamp(max=key.bins - 2))
+    return found.masked_fill(missing, key.bins - 1)
+
+
+def _add(columns: dict[str, Tensor], index: Tensor, score: Tensor, loss: Tensor) -> None:
+    """Add samples to the columns, in place, without leaving the device."""
+    columns["n"].index_add_(0, index, torch.ones_like(loss))
+    columns["loss_sum"].index_add_(0, index, loss)
+    columns["other_losses"].index_add_(0, index, ((loss != 0.0) & (loss != 1.0)).double())
+    columns["lowest"].scatter_reduce_(0, index, score, "amin")
+    columns["highest"].scatter_reduce_(0, index, score, "amax")
+    columns["largest_loss"].scatter_reduce_(0, index, loss, "amax")
 
 
 def _refuse_labels(target: Tensor) -> None:

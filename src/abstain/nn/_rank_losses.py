@@ -106,7 +106,13 @@ class _RankLoss(nn.Module):
     estimator: RankEstimator
 
     def __init__(
-        self, confidence: Confidence, loss: SampleLoss | None, ties: Ties, unit_mean: bool, distributed: bool
+        self,
+        *,
+        confidence: Confidence = "msp",
+        loss: SampleLoss | None = None,
+        ties: Ties = "order",
+        unit_mean: bool = False,
+        distributed: bool = False,
     ) -> None:
         super().__init__()
         check_confidence(confidence)
@@ -186,11 +192,10 @@ class AURCLoss(_RankLoss):
         unit_mean: bool = False,
         distributed: bool = False,
     ) -> None:
-        super().__init__(confidence, loss, ties, unit_mean, distributed)
+        ties = "exact" if estimator == "plugin" else ties
+        super().__init__(confidence=confidence, loss=loss, ties=ties, unit_mean=unit_mean, distributed=distributed)
         one_of(estimator, ("harmonic", "log", "plugin"), "estimator")
         self.estimator = estimator
-        if estimator == "plugin":
-            self.ties = "exact"
 
 
 class SELELoss(_RankLoss):
@@ -222,17 +227,6 @@ class SELELoss(_RankLoss):
 
     estimator: RankEstimator = "sele"
 
-    def __init__(
-        self,
-        *,
-        confidence: Confidence = "msp",
-        loss: SampleLoss | None = None,
-        ties: Ties = "order",
-        unit_mean: bool = False,
-        distributed: bool = False,
-    ) -> None:
-        super().__init__(confidence, loss, ties, unit_mean, distributed)
-
 
 class AUGRCLoss(_RankLoss):
     r"""AUGRC of the batch as a loss: cross-entropy times the detached mid-rank of the confidence.
@@ -262,17 +256,6 @@ class AUGRCLoss(_RankLoss):
     """
 
     estimator: RankEstimator = "augrc"
-
-    def __init__(
-        self,
-        *,
-        confidence: Confidence = "msp",
-        loss: SampleLoss | None = None,
-        ties: Ties = "order",
-        unit_mean: bool = False,
-        distributed: bool = False,
-    ) -> None:
-        super().__init__(confidence, loss, ties, unit_mean, distributed)
 
 
 def bayesian_aurc_loss(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from abstain.nn._extract import host, joined, layer
 from abstain.nn._model_scores import GramStatistics, fit_gram, gram_score, odin
 from abstain.nn._passes import DROPOUT, evaluation_mode, mc_dropout
 from abstain.nn.data import Images
@@ -34,18 +34,14 @@ class Extractor:
         self.learner, self.settings, self.seed = learner.eval(), settings, seed
         self.device = next(learner.parameters()).device
         self.plain: Network = learner.network.plain().eval()
-        self.linear = self._head()
+        head = self.plain.head
+        last = head[-1] if isinstance(head, nn.Sequential) else head
+        self.linear = last if isinstance(last, nn.Linear) else None
         self.early, self.late = _split(learner.network)
         self.gram: GramStatistics | None = None
         if settings.gram:
             fitted, scaled = batches(train, self.device), batches(validation, self.device)
             self.gram = fit_gram(learner.network, fitted, scaled, n_classes=train.n_classes)
-
-    def _head(self) -> nn.Linear | None:
-        """The linear layer at the end of the plain network."""
-        head = self.plain.head
-        last = head[-1] if isinstance(head, nn.Sequential) else head
-        return last if isinstance(last, nn.Linear) else None
 
     def outputs(
         self, images: Images, groups: Mapping[str, Any] | None = None, tick: Callable[[int], None] | None = None
@@ -56,17 +52,11 @@ class Extractor:
             parts.append(self._batch(x, number))
             if tick is not None:
                 tick(len(x))
-        columns: dict[str, Any] = {
-            name: np.concatenate([part[name] for part in parts], axis=1 if name == "passes" else 0) for name in parts[0]
-        }
+        columns = joined(parts)
         scores = {name.removeprefix("score "): columns.pop(name) for name in list(columns) if name[:6] == "score "}
-        head = None
-        if self.linear is not None:
-            bias = self.linear.bias
-            head = (_host(self.linear.weight), np.zeros(len(self.linear.weight)) if bias is None else _host(bias))
         foreign = bool((images.labels < 0).all())
         return Outputs(
-            labels=None if foreign else images.labels.numpy(), unlabelled=foreign, head=head, scores=scores,
+            labels=None if foreign else images.labels.numpy(), unlabelled=foreign, head=layer(self.linear), scores=scores,
             groups=dict(groups or {}), class_names=images.class_names, **columns,
         )  # fmt: skip
 
@@ -77,13 +67,13 @@ class Extractor:
             logits = network.head(features)
             head = self.plain.head
             shown = head[0](features) if isinstance(head, nn.Sequential) else features
-            row = {"logits": _host(logits), "features": _host(shown)}
+            row = {"logits": host(logits), "features": host(shown)}
             for name, column in self.learner.columns(x, features, logits):
-                row[f"score {name}"] = _host(column)
+                row[f"score {name}"] = host(column)
             early = self.early(x) if settings.passes else None
         if early is not None:
             many = mc_dropout(self.late, early, settings.passes, seed=self.seed + number)
-            row["passes"] = _host(many.softmax(dim=-1))
+            row["passes"] = host(many.softmax(dim=-1))
         if settings.odin:
             scores = odin(network, x, temperature=settings.odin_temperature, epsilon=settings.odin_epsilon)
             row["score odin"] = scores.cpu().numpy()
@@ -110,7 +100,3 @@ def _split(network: Network) -> tuple[nn.Module, nn.Module]:
         return nn.Identity(), network
     first = drops.index(True)
     return nn.Sequential(network.before, *layers[:first]), nn.Sequential(*layers[first:], network.head)
-
-
-def _host(tensor: Tensor) -> Any:
-    return tensor.detach().float().cpu().numpy()

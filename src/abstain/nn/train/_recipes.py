@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -54,8 +55,7 @@ def recipe(name: str, settings: Sequence[str] | Mapping[str, Any] = ()) -> Recip
     >>> train.recipe("mixup", ["network.width=16", "epochs=5"]).stage["main"].epochs
     5
     """
-    table = _table(name)
-    built: Recipe = _build(Recipe, table, Path(name).stem)
+    built: Recipe = _build(Recipe, _table(name), Path(name).stem)
     given = settings.items() if isinstance(settings, Mapping) else (_pair(text) for text in settings)
     for key, value in given:
         built = change(built, key, value)
@@ -78,8 +78,8 @@ def _table(name: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{name}: is no TOML ({error})") from None
     base = table.pop("base", None)
-    table = _merged(_table(base), table) if base is not None else table
-    return {**table, "name": Path(name).stem}
+    below = {} if base is None else _table(base)
+    return {**_merged(below, table), "name": Path(name).stem}
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
@@ -96,19 +96,20 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 
 def _build(kind: type[Any], table: Mapping[str, Any], where: str) -> Any:
-    """Make a dataclass from a table; unknown keys and wrong types are said with their place."""
+    """Make a dataclass from a table; an error about an unknown key or a wrong type names its place."""
     hints = get_type_hints(kind)
-    known = {each.name for each in dataclasses.fields(kind)}
     values: dict[str, Any] = {}
     for key, value in table.items():
-        if key not in known:
-            raise ValueError(f"{where}: setting {key!r} is not known; {closest(key, known)}")
         place = f"{where}.{key}"
-        if key == "terms":
-            values[key] = {name: _term(name, settings, place) for name, settings in value.items()}
-        elif key == "stage":
-            values[key] = {name: _build(Stage, settings, f"{place}.{name}") for name, settings in value.items()}
-        elif dataclasses.is_dataclass(hints[key]):
+        if key not in hints:
+            raise ValueError(f"{where}: setting {key!r} is not known; {closest(key, hints)}")
+        if key in ("terms", "stage"):
+            kinds = TERMS if key == "terms" else dict.fromkeys(value, Stage)
+            unknown = next((name for name in value if name not in kinds), None)
+            if unknown is not None:
+                raise ValueError(f"{place}: term {unknown!r} is not known; {closest(unknown, TERMS)}")
+            values[key] = {name: _build(kinds[name], inner, f"{place}.{name}") for name, inner in value.items()}
+        elif is_dataclass(hints[key]):
             values[key] = _build(hints[key], value, place)
         else:
             values[key] = _typed(hints[key], value, place)
@@ -118,17 +119,11 @@ def _build(kind: type[Any], table: Mapping[str, Any], where: str) -> Any:
         raise ValueError(f"{where}: {error}") from None
 
 
-def _term(name: str, table: Any, where: str) -> Any:
-    if name not in TERMS:
-        raise ValueError(f"{where}: term {name!r} is not known; {closest(name, TERMS)}")
-    return _build(TERMS[name], table, f"{where}.{name}")
-
-
 def _typed(hint: Any, value: Any, where: str) -> Any:
-    """A value of the type that the setting has; whole numbers pass as numbers."""
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+    """Return a value if it has the type of the setting; whole numbers pass as numbers."""
+    if hint is float and type(value) is int:
         return float(value)
-    if hint in (bool, int, float, str) and type(value) is not hint:
+    if hint in _WORDS and type(value) is not hint:
         raise ValueError(f"{where} must be {_WORDS[hint]}, got {value!r}")
     return value
 
@@ -146,100 +141,50 @@ def _pair(text: str) -> tuple[str, Any]:
         return key.strip(), value.strip()  # words need no quotes
 
 
-def flat(built: Any, prefix: str = "") -> dict[str, Any]:
+def flat(built: Recipe) -> dict[str, Any]:
     """Return all settings of a recipe by their full key."""
     found: dict[str, Any] = {}
-    pairs = (
-        built.items()
-        if isinstance(built, Mapping)
-        else ((each.name, getattr(built, each.name)) for each in dataclasses.fields(built))
-    )
-    for name, value in pairs:
-        key = f"{prefix}{name}"
-        if dataclasses.is_dataclass(value) or (name in ("stage", "terms") and isinstance(value, Mapping)):
-            found |= flat(value, f"{key}.")
-        elif name != "grid":
-            found[key] = value
+
+    def add(table: Mapping[str, Any], prefix: str) -> None:
+        for name, value in table.items():
+            if isinstance(value, Mapping):
+                add(value, f"{prefix}{name}.")
+            else:
+                found[prefix + name] = value
+
+    add({name: value for name, value in asdict(built).items() if name != "grid"}, "")
     return found
 
 
 def change(built: Recipe, key: str, value: Any) -> Recipe:
     """Return a recipe with one setting changed, wherever its key fits."""
-    fixed = {"name", "about", "source", "found"}
-    keys = [each for each in flat(built) if each not in fixed]
+    keys = [each for each in flat(built) if each not in ("name", *WORDING)]
     hits = [key] if key in keys else [each for each in keys if each.endswith(f".{key}")]
     if not hits:
-        raise ValueError(f"recipe {built.name!r} has no setting {key!r}; {closest(key, [*keys, *_last(keys)])}")
-    if len({_in_any_stage(hit) for hit in hits}) > 1:
+        last = sorted({each.rpartition(".")[2] for each in keys})
+        raise ValueError(f"recipe {built.name!r} has no setting {key!r}; {closest(key, [*keys, *last])}")
+    if len({re.sub(r"^stage\.\w+\.", "", hit) for hit in hits}) > 1:
         raise ValueError(f"setting {key!r} could be {' or '.join(hits)}; write one of them in full")
+    table = asdict(built)
     for hit in hits:
-        built = _replaced(built, hit.split("."), value, hit)
-    return built
+        *path, name = hit.split(".")
+        inner = table
+        for step in path:
+            inner = inner[step]
+        inner[name] = value
+    changed: Recipe = _build(Recipe, table, built.name)
+    return changed
 
 
-def _in_any_stage(key: str) -> str:
-    """A key without the name of its stage."""
-    parts = key.split(".")
-    return ".".join(parts[2:]) if parts[0] == "stage" else key
-
-
-def _last(keys: Sequence[str]) -> list[str]:
-    return sorted({key.rsplit(".", 1)[-1] for key in keys})
-
-
-def _replaced(built: Any, path: list[str], value: Any, where: str) -> Any:
-    name, *rest = path
-    if isinstance(built, Mapping):
-        return {**built, name: _replaced(built[name], rest, value, where)}
-    inner = getattr(built, name)
-    new = _replaced(inner, rest, value, where) if rest else _typed(get_type_hints(type(built))[name], value, where)
+def agrees(built: Recipe, saved: Mapping[str, Any]) -> bool:
+    """Return whether a recipe trains what the saved table of a recipe does; what the table lacks is the default."""
     try:
-        return dataclasses.replace(built, **{name: new})
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{where}={value!r}: {error}") from None
-
-
-def as_table(built: Recipe) -> dict[str, Any]:
-    """Return all settings as plain values, for the manifest of a study."""
-    return dataclasses.asdict(built)
-
-
-def essence(built: Any) -> Any:
-    """Return the settings that differ from their defaults: a setting that comes later does not change it."""
-    if isinstance(built, Mapping):
-        return {name: essence(value) for name, value in built.items()}
-    if not dataclasses.is_dataclass(built):
-        return built
-    found = {}
-    for each in dataclasses.fields(built):
-        value = getattr(built, each.name)
-        if value != _default(each):
-            found[each.name] = essence(value)
-    return found
-
-
-def agrees(built: Any, saved: Any) -> bool:
-    """Say whether a recipe is the one whose table a manifest keeps; what an older one lacks counts as its default."""
-    if dataclasses.is_dataclass(built):
-        if not isinstance(saved, Mapping):
-            return False
-        own = {each.name: each for each in dataclasses.fields(built)}
-        missing = [each for name, each in own.items() if name not in saved]
-        return (
-            set(saved) <= set(own)
-            and all(getattr(built, each.name) == _default(each) for each in missing)
-            and all(agrees(getattr(built, name), value) for name, value in saved.items() if name not in WORDING)
-        )
-    if isinstance(built, Mapping) and isinstance(saved, Mapping):
-        return built.keys() == saved.keys() and all(agrees(value, saved[name]) for name, value in built.items())
-    return bool(built == saved)
+        other: Recipe = _build(Recipe, saved, built.name)
+    except ValueError:
+        return False
+    words = {name: getattr(built, name) for name in WORDING}
+    return replace(other, **words) == built
 
 
 #: What is said about a recipe; other words make no other training.
 WORDING = ("about", "source", "found", "grid")
-
-
-def _default(each: dataclasses.Field[Any]) -> Any:
-    if each.default_factory is not dataclasses.MISSING:
-        return each.default_factory()
-    return each.default

@@ -12,23 +12,23 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import lightning.pytorch as pl
-import numpy as np
 import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 from abstain._files import write_file, write_text
 from abstain._version import __version__
-from abstain.nn.data import Task
+from abstain.nn.data import Task, TestSet
 from abstain.nn.networks import Network, build
 from abstain.nn.train._extract import Extractor
 from abstain.nn.train._learner import Learner
-from abstain.nn.train._recipes import WORDING, agrees, as_table, essence
-from abstain.nn.train._settings import Recipe, Stage
+from abstain.nn.train._recipes import WORDING, agrees
+from abstain.nn.train._settings import Recipe
 from abstain.nn.train._stage import StageModule, settle, terms_of
 from abstain.outputs import write_outputs
 from abstain.study import Run, SavedSet, add_run, read_study
@@ -128,32 +128,51 @@ def fit(
     model, name = model or recipe.name, f"seed{seed}"
     folder = Path(study) / model / name
     _check_epochs(recipe)
-    identity = _identity(recipe, task, seed, start)
-    if not overwrite and (done := _finished(Path(study), model, name, recipe, start)) is not None:
+    settings: dict[str, Any] = json.loads(json.dumps(asdict(recipe)))
+    if start is not None and Path(start).is_file():
+        settings["start"] = hashlib.sha256(Path(start).read_bytes()).hexdigest()
+    if not overwrite and (done := _finished(Path(study), f"{model}/{name}", recipe, settings)) is not None:
         say(f"{done.folder}: is finished already")
         return done
     checkpoints = folder / "checkpoints"
     learner = learner_of(recipe, task, seed, network)
     if start is not None:
         _begin(learner, Path(start))
-    _claim(checkpoints, identity, overwrite)
-    first, skipped = True, int(start is not None and len(recipe.stage) > 1)
-    for number, (stage_name, stage) in enumerate(recipe.stage.items()):
+    _claim(checkpoints, _identity(settings, task, seed), overwrite)
+    stages = list(enumerate(recipe.stage.items()))
+    first = True
+    for number, (stage_name, stage) in stages[int(start is not None and len(stages) > 1) :]:
         kept = checkpoints / f"{stage_name}.pt"
-        if number < skipped:
-            continue
         if kept.exists():
-            _load(learner, kept)
+            try:
+                learner.load_state_dict(_state(kept))
+            except RuntimeError as error:
+                raise _broken(kept, error) from None
             continue
         say(f"{model}/{name}: stage {stage_name}, {stage.epochs} epochs")
-        main = _fit_stage(learner, recipe, stage, task, seed, number, checkpoints / stage_name, cache, trainer)
-        if not main:  # another process of a distributed training: the first one finishes alone
-            first = False
-            continue
-        _save(learner, kept)
-    if not first:
+        terms = terms_of(stage, task.train.shape, cache or os.environ.get("ABSTAIN_CACHE"))
+        module = StageModule(learner, stage, task, recipe.data, seed=seed, number=number, terms=terms)
+        first = _fit_stage(module, checkpoints / stage_name, trainer)
+        if first:
+            settle(learner, module)
+            _save(learner, kept)
+    if not first:  # another process of a distributed training: the first one finishes alone
         return Run(model, name, task.name, seed, ())
-    run = _written(learner, recipe, task, folder, model, name, seed, _settings(recipe, start), say)
+    judged_on, sets = _write_outputs(learner, recipe, task, folder, seed, lambda line: say(f"{model}/{name}: {line}"))
+    notes = [line for line in (recipe.found, _taken(recipe)) if line]
+    run = Run(
+        model,
+        name,
+        task.name,
+        seed,
+        sets,
+        recipe.name,
+        settings,
+        judged_on,
+        dict(task.splits),
+        _versions(),
+        tuple(notes),
+    )
     _save(learner, folder / "weights.pt")
     add_run(study, run)
     shutil.rmtree(checkpoints)
@@ -184,38 +203,25 @@ def _begin(learner: Learner, path: Path) -> None:
         raise ValueError(f"{path}: holds no weights of this network ({reason}); give those of the same one") from None
 
 
-def _identity(recipe: Recipe, task: Task, seed: int, start: str | os.PathLike[str] | None) -> str:
+def _identity(settings: Mapping[str, Any], task: Task, seed: int) -> str:
     """Digest of all that a checkpoint must agree with."""
-    settings = {key: value for key, value in essence(recipe).items() if key not in WORDING}
-    about = [settings, _digest(start), task.name, dict(task.splits), len(task.train), list(task.train.shape), seed]
+    own = {key: value for key, value in settings.items() if key not in WORDING}
+    about = [own, task.name, dict(task.splits), len(task.train), task.train.shape, seed]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
-def _settings(recipe: Recipe, start: str | os.PathLike[str] | None) -> dict[str, Any]:
-    """All settings as the manifest keeps them, and a digest of the weights that the training began with."""
-    table: dict[str, Any] = json.loads(json.dumps(as_table(recipe)))
-    return table if start is None else {**table, "start": _digest(start)}
-
-
-def _digest(start: str | os.PathLike[str] | None) -> str | None:
-    if start is None or not Path(start).is_file():
+def _finished(study: Path, folder: str, recipe: Recipe, settings: Mapping[str, Any]) -> Run | None:
+    """Return the run that lies there, if it is one of these settings."""
+    runs = read_study(study).runs if (study / "study.json").exists() else ()
+    found = next((run for run in runs if run.folder == folder), None)
+    if found is None:
         return None
-    return hashlib.sha256(Path(start).read_bytes()).hexdigest()
-
-
-def _finished(study: Path, model: str, name: str, recipe: Recipe, start: str | os.PathLike[str] | None) -> Run | None:
-    if not (study / "study.json").exists():
-        return None
-    runs = [run for run in read_study(study).runs if run.folder == f"{model}/{name}"]
-    if not runs:
-        return None
-    saved = dict(runs[0].settings)
-    if saved.pop("start", None) != _digest(start) or not agrees(recipe, saved):
+    saved = dict(found.settings)
+    if saved.pop("start", None) != settings.get("start") or not agrees(recipe, saved):
         raise ValueError(
-            f"{study / model / name}: holds a run with other settings; give another name, or "
-            "overwrite=True to train again"
+            f"{study / folder}: holds a run with other settings; give another name, or overwrite=True to train again"
         )
-    return runs[0]
+    return found
 
 
 def _claim(checkpoints: Path, identity: str, overwrite: bool) -> None:
@@ -238,11 +244,13 @@ def _save(learner: Learner, path: Path) -> None:
     write_file(path, lambda file: file.write(stream.getbuffer()))
 
 
-def _load(learner: Learner, path: Path) -> None:
+def _state(path: Path) -> dict[str, Any]:
+    """Read a checkpoint."""
     try:
-        learner.load_state_dict(torch.load(path, weights_only=True))
+        found: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise _broken(path, error) from None
+    return found
 
 
 def _broken(path: Path, error: Exception) -> ValueError:
@@ -250,28 +258,22 @@ def _broken(path: Path, error: Exception) -> ValueError:
     return ValueError(f"{path}: is no readable checkpoint ({reason}); remove it, and the training goes on before it")
 
 
-def _fit_stage(
-    learner: Learner, recipe: Recipe, stage: Stage, task: Task, seed: int, number: int, folder: Path,
-    cache: str | os.PathLike[str] | None, options: Mapping[str, Any],
-) -> bool:  # fmt: skip
+def _fit_stage(module: StageModule, folder: Path, options: Mapping[str, Any]) -> bool:
     """Train one stage; return whether this is the process that goes on."""
-    terms = terms_of(stage, task.train.shape, cache or os.environ.get("ABSTAIN_CACHE"))
-    module = StageModule(learner, stage, task, recipe.data, seed=seed, number=number, terms=terms)
     last = folder / "last.ckpt"
     checkpoint = ModelCheckpoint(
-        dirpath=folder, filename="last", save_top_k=1, every_n_epochs=1, save_on_train_epoch_end=True,
-        enable_version_counter=False,
-    )  # fmt: skip
+        folder, "last", save_top_k=1, every_n_epochs=1, save_on_train_epoch_end=True, enable_version_counter=False
+    )
     given = {"logger": False, "enable_model_summary": False, **options}
     given["callbacks"] = [*given.get("callbacks", []), checkpoint]
+    stage, resumed = module.stage, last if last.exists() else None
+    if resumed is not None:
+        _state(resumed)  # a broken one is refused before Lightning reads it
     with _quiet():
         trainer = pl.Trainer(
             max_epochs=stage.epochs, gradient_clip_val=stage.clip or None, use_distributed_sampler=False,
             num_sanity_val_steps=0, log_every_n_steps=1, **given,
         )  # fmt: skip
-        resumed = last if last.exists() else None
-        if resumed is not None:
-            _check_readable(resumed)
         try:
             trainer.fit(module, ckpt_path=resumed, weights_only=True if resumed else None)
         except SystemExit:  # Lightning's answer to an interruption; the command would take it for an end
@@ -279,21 +281,11 @@ def _fit_stage(
         except OSError as error:
             if error.errno not in _FULL:
                 raise
-            remedy = "make room and repeat: the training goes on from the last epoch"
+            remedy = "free some space and repeat: the training goes on from the last epoch"
             raise type(error)(f"{last}: cannot be written ({error.strerror}); {remedy}") from error
     if trainer.interrupted:
         raise KeyboardInterrupt
-    main = bool(trainer.is_global_zero)
-    if main:
-        settle(learner, module)
-    return main
-
-
-def _check_readable(path: Path) -> None:
-    try:
-        torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        raise _broken(path, error) from None
+    return bool(trainer.is_global_zero)
 
 
 @contextmanager
@@ -313,28 +305,25 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _written(
-    learner: Learner, recipe: Recipe, task: Task, folder: Path, model: str, name: str, seed: int,
-    settings: dict[str, Any], say: Callable[[str], None],
-) -> Run:  # fmt: skip
-    """Extract and write every set."""
+def _write_outputs(
+    learner: Learner, recipe: Recipe, task: Task, folder: Path, seed: int, say: Callable[[str], None]
+) -> tuple[dict[str, dict[str, str]], tuple[SavedSet, ...]]:
+    """Extract and write every set; return what each kind of score is judged on, and the sets."""
     extractor = Extractor(learner, recipe.extract, task.train, task.validation, seed)
     saved = []
-    for each in task.sets:
-        say(f"{model}/{name}: outputs of {each.name}, {each.n} samples")
-        images, groups = each.make()
-        outputs = extractor.outputs(images, groups)
+    train = TestSet("train", "train", len(task.train), lambda: (task.train, {}))
+    for each in (*task.sets, train) if recipe.extract.train else task.sets:
+        say(f"outputs of {each.name}, {each.n} samples")
+        outputs = extractor.outputs(*each.make())
         write_outputs(outputs, folder / f"{each.name}.npz")
         saved.append(SavedSet(each.name, each.role, outputs.n, dict(each.shift)))
-    if recipe.extract.train:
-        say(f"{model}/{name}: outputs of train, {len(task.train)} samples")
-        write_outputs(extractor.outputs(task.train), folder / "train.npz")
-        saved.append(SavedSet("train", "train", len(task.train)))
-    versions = {"abstain": __version__, "torch": torch.__version__, "lightning": version("lightning"),
-                "numpy": np.__version__, "python": sys.version.split()[0]}  # fmt: skip
-    notes = [line for line in (recipe.found, _taken(recipe)) if line]
-    return Run(model, name, task.name, seed, tuple(saved), recipe.name, settings, extractor.judged_on(),
-               dict(task.splits), versions, tuple(notes))  # fmt: skip
+    return extractor.judged_on(), tuple(saved)
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of what a training stands on."""
+    own = {"abstain": __version__, "python": sys.version.split()[0]}
+    return {**own, **{name: version(name) for name in ("torch", "lightning", "numpy")}}
 
 
 def _taken(recipe: Recipe) -> str:

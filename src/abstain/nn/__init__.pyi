@@ -1,0 +1,32 @@
+"""What stands behind the door; it is loaded when it is first used."""
+
+from abstain.nn._callback import SelectiveCheckpoint as SelectiveCheckpoint
+from abstain.nn._crl import CorrectnessRankingLoss as CorrectnessRankingLoss
+from abstain.nn._crl import crl_loss as crl_loss
+from abstain.nn._cwsa import CWSALoss as CWSALoss
+from abstain.nn._cwsa import smooth_cwsa as smooth_cwsa
+from abstain.nn._extract import extract as extract
+from abstain.nn._extract import final_linear as final_linear
+from abstain.nn._learned_confidence import ConfidenceHead as ConfidenceHead
+from abstain.nn._learned_confidence import DeepGamblersLoss as DeepGamblersLoss
+from abstain.nn._learned_confidence import DeVriesLoss as DeVriesLoss
+from abstain.nn._learned_confidence import confidnet_loss as confidnet_loss
+from abstain.nn._learned_confidence import deep_gamblers_loss as deep_gamblers_loss
+from abstain.nn._learned_confidence import devries_losses as devries_losses
+from abstain.nn._learned_confidence import reservation_confidence as reservation_confidence
+from abstain.nn._live import SelectiveMetrics as SelectiveMetrics
+from abstain.nn._model_scores import GramStatistics as GramStatistics
+from abstain.nn._model_scores import fit_gram as fit_gram
+from abstain.nn._model_scores import gradnorm as gradnorm
+from abstain.nn._model_scores import gram_score as gram_score
+from abstain.nn._model_scores import odin as odin
+from abstain.nn._passes import dropout_active as dropout_active
+from abstain.nn._passes import ensemble_logits as ensemble_logits
+from abstain.nn._passes import mc_dropout as mc_dropout
+from abstain.nn._passes import passes_confidence as passes_confidence
+from abstain.nn._rank_losses import AUGRCLoss as AUGRCLoss
+from abstain.nn._rank_losses import AURCLoss as AURCLoss
+from abstain.nn._rank_losses import SELELoss as SELELoss
+from abstain.nn._rank_losses import bayesian_aurc_loss as bayesian_aurc_loss
+from abstain.nn._rank_losses import rank_weighted_loss as rank_weighted_loss
+from abstain.nn._rank_weights import loss_weights as loss_weights

@@ -1,0 +1,8 @@
+"""What stands behind the door; it is loaded when it is first used."""
+
+from abstain.nn.train._plan import Plan as Plan
+from abstain.nn.train._plan import plan as plan
+from abstain.nn.train._recipes import names as names
+from abstain.nn.train._recipes import recipe as recipe
+from abstain.nn.train._run import fit as fit
+from abstain.nn.train._settings import Recipe as Recipe
