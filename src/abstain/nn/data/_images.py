@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,11 @@ class Images:
         """Return the bytes of some pictures."""
         found: Tensor = self.pixels[torch.as_tensor(index)]
         return found
+
+    def batches(self, size: int, device: torch.device | str = "cpu") -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield images in [0, 1] and labels, in order."""
+        for rows in torch.arange(len(self)).split(size):
+            yield self.take(rows).to(device).float() / 255.0, self.labels[rows].to(device)
 
     def select(self, index: Any, name: str | None = None) -> Images:
         """Return some of the pictures."""

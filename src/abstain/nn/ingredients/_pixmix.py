@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -219,10 +219,10 @@ class PixMix:
 
     Parameters
     ----------
-    pictures : Tensor of shape (n_pictures, channels, height, width), optional
-        The mixing set, bytes or floats in [0, 1], at least as large as the batch's pictures, from which it is cropped
-        at random. Default: :func:`mixing_set` of size 36 for 32 and seed 0, generated once; results are then
-        "PixMix with procedural pictures", not with the authors' set.
+    pictures : Tensor of shape (n_images, channels, height, width), or int
+        The mixing set, bytes or floats in [0, 1], at least as large as the images of the batch, from which it is
+        cropped at random. A number: as many of :func:`mixing_set`, an eighth larger than the images, generated once;
+        results are then "PixMix with procedural images", not with the authors' set of about 14,000.
     least, most : int
         Bounds of the number of rounds, both included: 0 and 4 in the authors' code; the paper writes 1 to 4.
     beta : float
@@ -231,6 +231,8 @@ class PixMix:
         As for :class:`AugMix`.
     weight : float
         In the sum of all terms.
+    kind, seed
+        Of :func:`mixing_set`.
 
     Raises
     ------
@@ -251,17 +253,27 @@ class PixMix:
     (torch.Size([2, 3, 8, 8]), True)
     """
 
-    pictures: Tensor | None = None
+    pictures: Tensor | int = 2000
     least: int = 0
     most: int = 4
     beta: float = 3.0
     severity: float = 3.0
     weight: float = 1.0
+    kind: str = "both"
+    seed: int = 0
 
     def __post_init__(self) -> None:
         check_positive(beta=self.beta, severity=self.severity)
         whole(self.least, "least", least=0, usual=0)
         whole(self.most, "most", least=self.least, usual=4)
+
+    def with_images(self, shape: Sequence[int], cache: Any = None) -> PixMix:
+        """Return the term with its mixing set, for images of a shape (channels, height, width)."""
+        if isinstance(self.pictures, Tensor):
+            return self
+        size = max(shape[1:]) * 9 // 8
+        images = mixing_set(self.pictures, size=size, channels=shape[0], kind=self.kind, seed=self.seed, cache=cache)
+        return replace(self, pictures=images)
 
     def rounds(self, n: int, rng: Seed = None) -> np.ndarray:
         """Draw how often each of n pictures is mixed: uniform over least, ..., most."""
@@ -296,27 +308,35 @@ class PixMix:
 
     def _others(self, x: Tensor, rng: np.random.Generator) -> Tensor:
         """Draw a picture of the mixing set per sample, and a random crop of each."""
-        pictures = self.pictures
         n, channels, height, width = x.shape
-        if pictures is None:
-            pictures = mixing_set(2000, size=height + height // 8, seed=0, channels=channels)
+        pictures = self.with_images(x.shape[1:]).pictures
+        assert isinstance(pictures, Tensor)
         if pictures.ndim != 4 or pictures.shape[1] != channels or min(pictures.shape[2:]) < max(height, width):
             raise ValueError(
                 f"pictures has shape {tuple(pictures.shape)}; for this batch give (n, {channels}, >= {height}, "
                 f">= {width}), e.g. mixing_set(2000, size={height + height // 8}, channels={channels})"
             )
-        index = torch.as_tensor(rng.integers(len(pictures), size=n), device=pictures.device)
-        top = torch.as_tensor(rng.integers(pictures.shape[2] - height + 1, size=n), device=pictures.device)
-        left = torch.as_tensor(rng.integers(pictures.shape[3] - width + 1, size=n), device=pictures.device)
-        rows = (top[:, None] + torch.arange(height, device=pictures.device))[:, None, :, None]
-        columns = (left[:, None] + torch.arange(width, device=pictures.device))[:, None, None, :]
-        channel = torch.arange(channels, device=pictures.device)[None, :, None, None]
-        found = pictures[index[:, None, None, None], channel, rows, columns].to(x.device)
+        bounds = (len(pictures), pictures.shape[2] - height + 1, pictures.shape[3] - width + 1)
+        index, top, left = (torch.as_tensor(rng.integers(each, size=n), device=pictures.device) for each in bounds)
+        found = windows(pictures, index, top, left, (height, width)).to(x.device)
         return found.to(x.dtype) if found.is_floating_point() else found.to(x.dtype) / 255.0
 
     def draw(self, x: Tensor, y: Tensor, rng: Seed = None) -> tuple[Part, ...]:
         """Return the mixed pictures with their own labels."""
         return (Part(self.mixed(x, rng), lambda logits: cross_entropy(logits, y)),)
+
+
+def windows(
+    images: Tensor, index: Tensor, top: Tensor, left: Tensor, size: tuple[int, int], flip: Tensor | None = None
+) -> Tensor:
+    """Return a window of each image that the index names, mirrored where ``flip`` is True."""
+    place, (height, width) = images.device, size
+    rows = (top[:, None] + torch.arange(height, device=place))[:, None, :, None]
+    columns = left[:, None] + torch.arange(width, device=place)
+    if flip is not None:
+        columns = torch.where(flip[:, None], columns.flip(1), columns)
+    channel = torch.arange(images.shape[1], device=place)[None, :, None, None]
+    return images[index[:, None, None, None], channel, rows, columns[:, None, None, :]]
 
 
 class _Round(NamedTuple):

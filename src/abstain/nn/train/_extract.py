@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -17,14 +17,8 @@ from abstain.nn.train._learner import Learner
 from abstain.nn.train._settings import Extract
 from abstain.outputs import Outputs
 
+#: Images that go through the network at once.
 BATCH = 250
-
-
-def batches(images: Images, device: torch.device, size: int = BATCH) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield pictures in [0, 1] and labels, in order."""
-    for start in range(0, len(images), size):
-        rows = torch.arange(start, min(start + size, len(images)))
-        yield images.take(rows).to(device).float() / 255.0, images.labels[rows].to(device)
 
 
 class Extractor:
@@ -40,23 +34,17 @@ class Extractor:
         self.early, self.late = _split(learner.network)
         self.gram: GramStatistics | None = None
         if settings.gram:
-            fitted, scaled = batches(train, self.device), batches(validation, self.device)
+            fitted, scaled = (images.batches(BATCH, self.device) for images in (train, validation))
             self.gram = fit_gram(learner.network, fitted, scaled, n_classes=train.n_classes)
 
-    def outputs(
-        self, images: Images, groups: Mapping[str, Any] | None = None, tick: Callable[[int], None] | None = None
-    ) -> Outputs:
-        """Return the outputs of a set; foreign pictures come without labels."""
-        parts: list[dict[str, Any]] = []
-        for number, (x, _) in enumerate(batches(images, self.device)):
-            parts.append(self._batch(x, number))
-            if tick is not None:
-                tick(len(x))
+    def outputs(self, images: Images, groups: Mapping[str, Any] | None = None) -> Outputs:
+        """Return the outputs of a set; out-of-distribution images come without labels."""
+        parts = [self._batch(x, number) for number, (x, _) in enumerate(images.batches(BATCH, self.device))]
         columns = joined(parts)
         scores = {name.removeprefix("score "): columns.pop(name) for name in list(columns) if name[:6] == "score "}
-        foreign = bool((images.labels < 0).all())
+        ood = bool((images.labels < 0).all())
         return Outputs(
-            labels=None if foreign else images.labels.numpy(), unlabelled=foreign, head=layer(self.linear), scores=scores,
+            labels=None if ood else images.labels.numpy(), unlabelled=ood, head=layer(self.linear), scores=scores,
             groups=dict(groups or {}), class_names=images.class_names, **columns,
         )  # fmt: skip
 

@@ -43,20 +43,16 @@ class Learner(nn.Module):
 
     def start(self, stage: Stage) -> None:
         """Say which parameters learn in a stage; the copy of the body begins as the body is."""
+        name = stage.objective.name
         self.requires_grad_(stage.trains == "all")
-        if stage.trains == "all":
-            if self.body is not None:
-                self.body.requires_grad_(False)
-            if stage.objective.name in ("ce", "aurc", "sele", "augrc", "cwsa") and self.branch is not None:
-                self.branch.requires_grad_(False)  # it comes later: without gradient, DDP would wait for it
-            if stage.objective.name != "deep_gamblers" and self.reservation is not None:
-                self.reservation.requires_grad_(False)
-            return
-        assert self.branch is not None
-        self.branch.requires_grad_(True)
-        if stage.trains == "copy" and self.body is not None:
-            self.body.load_state_dict(self.network.body.state_dict())
-            self.body.requires_grad_(True)
+        if self.body is not None:
+            self.body.requires_grad_(stage.trains == "copy")
+            if stage.trains == "copy":
+                self.body.load_state_dict(self.network.body.state_dict())
+        if self.branch is not None:  # without a gradient, DDP would wait for it
+            self.branch.requires_grad_(name in _ON_BRANCH)
+        if self.reservation is not None:
+            self.reservation.requires_grad_(name == "deep_gamblers")
 
     def mode(self, stage: Stage) -> None:
         """Train what learns; a frozen network stays in evaluation mode, and so does a copy: no dropout there."""
@@ -84,17 +80,13 @@ class Learner(nn.Module):
             yield "learned_confidence", self.branch(seen)
 
 
-#: loss(learner, features of the branch, logits, labels)
-CleanLoss = Callable[[Learner, Tensor, Tensor, Tensor], Tensor]
-
-
 class Criterion(nn.Module):
     """An objective with its state: the weight of DeVries & Taylor, the epoch of Deep Gamblers."""
 
     def __init__(self, settings: Objective) -> None:
         super().__init__()
         self.settings = settings
-        self.loss: Any = _MADE[settings.name](settings)
+        self.loss: Any = _LOSSES[settings.name](settings)
 
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch begins."""
@@ -103,30 +95,20 @@ class Criterion(nn.Module):
 
     def forward(self, learner: Learner, features: Tensor, logits: Tensor, y: Tensor) -> Tensor:
         """Return the loss of the clean batch."""
-        name = self.settings.name
-        value: Tensor
-        if name == "ce":
-            return cross_entropy(logits, y)
-        if name == "deep_gamblers":
-            assert learner.reservation is not None
-            value = self.loss(torch.cat([logits, learner.reservation(features)], dim=1), y)
-        elif name == "devries":
-            assert learner.branch is not None
-            value = self.loss(logits, learner.branch(features), y)
-        elif name == "confidnet":
-            assert learner.branch is not None
-            value = confidnet_loss(learner.branch(features), logits, y)
-        else:
-            value = self.loss(logits, y)
-        if name == "cwsa":
-            value = value + self.settings.cross_entropy * cross_entropy(logits, y)
-        return value
+        name, branch = self.settings.name, learner.branch
+        if name == "deep_gamblers" and learner.reservation is not None:
+            logits = torch.cat([logits, learner.reservation(features)], dim=1)
+        inputs = (logits, branch(features), y) if branch is not None and name in _ON_BRANCH else (logits, y)
+        value: Tensor = self.loss(*inputs)
+        return value + self.settings.cross_entropy * cross_entropy(logits, y) if name == "cwsa" else value
 
 
-_MADE: dict[str, Callable[[Objective], Any]] = {
-    "ce": lambda s: None,
-    "confidnet": lambda s: None,
-    "aurc": lambda s: AURCLoss(s.estimator, unit_mean=s.unit_mean),  # type: ignore[arg-type]
+#: Objectives that train the confidence branch.
+_ON_BRANCH = ("confidnet", "devries")
+_LOSSES: dict[str, Callable[[Objective], Any]] = {
+    "ce": lambda s: cross_entropy,
+    "confidnet": lambda s: lambda logits, confidence, y: confidnet_loss(confidence, logits, y),
+    "aurc": lambda s: AURCLoss(s.estimator, unit_mean=s.unit_mean),
     "sele": lambda s: SELELoss(unit_mean=s.unit_mean),
     "augrc": lambda s: AUGRCLoss(unit_mean=s.unit_mean),
     "cwsa": lambda s: CWSALoss(threshold=s.threshold),

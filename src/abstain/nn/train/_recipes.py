@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from abstain._checks import closest
+from abstain._checks import closest, one_of
 from abstain.nn.train._settings import TERMS, Recipe, Stage
 
 _FOLDER = files("abstain.nn.train") / "recipes"
@@ -123,6 +123,8 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     """Return a value if it has the type of the setting; whole numbers pass as numbers."""
     if hint is float and type(value) is int:
         return float(value)
+    if get_origin(hint) is Literal:
+        return one_of(value, get_args(hint), where)
     if hint in _WORDS and type(value) is not hint:
         raise ValueError(f"{where} must be {_WORDS[hint]}, got {value!r}")
     return value

@@ -151,7 +151,7 @@ def fit(
             continue
         say(f"{model}/{name}: stage {stage_name}, {stage.epochs} epochs")
         terms = terms_of(stage, task.train.shape, cache or os.environ.get("ABSTAIN_CACHE"))
-        module = StageModule(learner, stage, task, recipe.data, seed=seed, number=number, terms=terms)
+        module = StageModule(learner, stage, task, recipe.data, terms, (seed, number))
         first = _fit_stage(module, checkpoints / stage_name, trainer)
         if first:
             settle(learner, module)

@@ -1,71 +1,40 @@
-"""Recipes as frozen settings: each with its default and the reason for it."""
+"""Recipes as frozen settings: each with its default, and beside it the reason for the default."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from abstain._checks import one_of
 from abstain.nn.ingredients import AugMix, Clean, CutMix, Mixup, PixMix, RegMixup
-
-
-def setting(default: Any, why: str) -> Any:
-    """Return a field with a default and the reason for it, which the documentation and a dry run show."""
-    return field(default=default, metadata={"why": why})
 
 
 @dataclass(frozen=True)
 class NetworkSettings:
     """Which network, and with which head."""
 
-    name: str = setting("resnet18", "CIFAR network of OpenOOD, SURE and the joint-reliability paper")
-    width: int = setting(0, "channels of the first stage; 0: the published number")
-    dropout: bool = setting(False, "where FD-Shifts has it; its studies choose it on the validation set")
-    head: str = setting("linear", "linear, or cosine as in SURE")
-    scale: float = setting(8.0, "of the cosine head; SURE's repository")
-    weights: str = setting("random", "random, or pretrained: those that timm or torchvision offer")
-    normalise: str = setting("data", "data: statistics of the training pictures; imagenet: those of pretrained weights")
-
-    def __post_init__(self) -> None:
-        one_of(self.head, ("linear", "cosine"), "network.head")
-        one_of(self.weights, ("random", "pretrained"), "network.weights")
-        one_of(self.normalise, ("data", "imagenet"), "network.normalise")
+    name: str = "resnet18"  # CIFAR network of OpenOOD, SURE and the joint-reliability paper
+    width: int = 0  # channels of the first stage; 0: the published number
+    dropout: bool = False  # where FD-Shifts has it; its studies choose it on the validation set
+    head: Literal["linear", "cosine"] = "linear"  # cosine: SURE
+    scale: float = 8.0  # of the cosine head; SURE's repository
+    weights: Literal["random", "pretrained"] = "random"  # pretrained: those that timm or torchvision offer
+    # data: statistics of the training images; imagenet: those of pretrained weights
+    normalise: Literal["data", "imagenet"] = "data"
 
 
 @dataclass(frozen=True)
 class DataSettings:
     """How pictures come to the network."""
 
-    batch: int = setting(
-        128, "all sources; over all processes together. The last, smaller batch of an epoch is left out"
-    )
-    crop: int = setting(4, "random crops after padding by this; CIFAR standard")
-    flip: bool = setting(True, "random horizontal flips; CIFAR standard; no flips for digits")
-    cutout: int = setting(0, "side of a grey square; 16 in FD-Shifts and F-SAM, each with chance 1/2")
-    cutout_chance: float = setting(0.5, "FD-Shifts and F-SAM")
-    validation: str = setting(
-        "test:0.1", "a tenth of the test set, as large as FD-Shifts' (first:1000); SURE: train:0.1"
-    )
-    statistics: str = setting("id", "foreign data are normalised as all inputs are; own: as FD-Shifts does")
-    workers: int = setting(0, "processes that decode pictures; needed for folders of large pictures only")
-
-
-@dataclass(frozen=True)
-class PixMixSettings:
-    """PixMix with its procedural mixing set."""
-
-    pictures: int = setting(10_000, "size of the mixing set; the authors' has about 14,000")
-    kind: str = setting("both", "fractals and dead leaves; noise: a control without edges")
-    seed: int = setting(0, "of the mixing set")
-    least: int = setting(0, "rounds 0 to 4 as in the authors' code; the paper writes 1 to 4")
-    most: int = setting(4, "as above")
-    beta: float = setting(3.0, "the paper")
-    severity: float = setting(3.0, "the authors' code")
-    weight: float = setting(1.0, "lambda_2 of the joint-reliability paper")
-
-    def __post_init__(self) -> None:
-        PixMix(least=self.least, most=self.most, beta=self.beta, severity=self.severity, weight=self.weight)
+    batch: int = 128  # all sources; over all processes together. The last, smaller batch of an epoch is left out
+    crop: int = 4  # random crops after padding by this; CIFAR standard
+    flip: bool = True  # random horizontal flips; CIFAR standard; no flips for digits
+    cutout: int = 0  # side of a grey square; 16 in FD-Shifts and F-SAM, each with chance 1/2
+    cutout_chance: float = 0.5  # FD-Shifts and F-SAM
+    validation: str = "test:0.1"  # a tenth of the test set, as large as FD-Shifts' (first:1000); SURE: train:0.1
+    statistics: str = "id"  # foreign data are normalised as all inputs are; own: as FD-Shifts does
+    workers: int = 0  # processes that decode pictures; needed for folders of large pictures only
 
 
 #: Terms of the loss by their name in a recipe.
@@ -75,7 +44,7 @@ TERMS: dict[str, type[Any]] = {
     "regmixup": RegMixup,
     "cutmix": CutMix,
     "augmix": AugMix,
-    "pixmix": PixMixSettings,
+    "pixmix": PixMix,
 }
 
 
@@ -83,87 +52,72 @@ TERMS: dict[str, type[Any]] = {
 class Objective:
     """The loss of the clean batch."""
 
-    name: str = setting("ce", "cross-entropy; or aurc, sele, augrc, cwsa, deep_gamblers, devries, confidnet")
-    estimator: str = setting("harmonic", "weights of aurc; log: the paper's second")
-    unit_mean: bool = setting(True, "rank weights of mean 1 keep the learning rate right; false: raw, as published")
-    cross_entropy: float = setting(1.0, "share of cross-entropy beside cwsa, which alone does not train")
-    threshold: float = setting(0.5, "of cwsa; the lower end of the paper's sweep")
-    reward: float = setting(2.2, "of deep_gamblers; chosen from a grid on the validation set")
-    warm_up: int = setting(0, "epochs of cross-entropy before deep_gamblers; 100 on CIFAR in FD-Shifts")
-    budget: float = setting(0.3, "of devries; its authors")
-    hint_share: float = setting(0.5, "of devries; its authors")
-
-    def __post_init__(self) -> None:
-        one_of(self.name, OBJECTIVES, "objective")
-
-
-OBJECTIVES = ("ce", "aurc", "sele", "augrc", "cwsa", "deep_gamblers", "devries", "confidnet")
+    name: Literal["ce", "aurc", "sele", "augrc", "cwsa", "deep_gamblers", "devries", "confidnet"] = "ce"
+    estimator: Literal["harmonic", "log", "plugin"] = "harmonic"  # weights of aurc; log: the paper's second
+    unit_mean: bool = True  # rank weights of mean 1 keep the learning rate right; false: raw, as published
+    cross_entropy: float = 1.0  # share of cross-entropy beside cwsa, which alone does not train
+    threshold: float = 0.5  # of cwsa; the lower end of the paper's sweep
+    reward: float = 2.2  # of deep_gamblers; chosen from a grid on the validation set
+    warm_up: int = 0  # epochs of cross-entropy before deep_gamblers; 100 on CIFAR in FD-Shifts
+    budget: float = 0.3  # of devries; its authors
+    hint_share: float = 0.5  # of devries; its authors
 
 
 @dataclass(frozen=True)
 class Sharpness:
     """A sharpness-aware optimizer around the base."""
 
-    kind: str = setting("none", "none, sam, friendly (F-SAM as published) or mixed (the joint paper's formula)")
-    rho: float = setting(0.05, "SURE and FMFP; .2 for friendly in its authors' CIFAR-100 runs")
-    sigma: float = setting(1.0, "of friendly; its paper")
-    lam: float = setting(0.6, "of friendly; its authors' CIFAR-100 script, .9 and .95 elsewhere in their code")
-    gamma: float = setting(0.5, "of mixed; not given in the paper")
-    freeze: bool = setting(True, "batch norm stands still in the second pass, as in F-SAM; false: SURE and FMFP")
-    same_batch: bool = setting(True, "one mixed batch for both passes; false: drawn anew, as in SURE's code")
-
-    def __post_init__(self) -> None:
-        one_of(self.kind, ("none", "sam", "friendly", "mixed"), "sharpness.kind")
+    kind: Literal["none", "sam", "friendly", "mixed"] = "none"  # friendly: F-SAM; mixed: the joint paper's formula
+    rho: float = 0.05  # SURE and FMFP; .2 for friendly in its authors' CIFAR-100 runs
+    sigma: float = 1.0  # of friendly; its paper
+    lam: float = 0.6  # of friendly; its authors' CIFAR-100 script, .9 and .95 elsewhere in their code
+    gamma: float = 0.5  # of mixed; not given in the paper
+    freeze: bool = True  # batch norm stands still in the second pass, as in F-SAM; false: SURE and FMFP
+    same_batch: bool = True  # one mixed batch for both passes; false: drawn anew, as in SURE's code
 
 
 @dataclass(frozen=True)
 class Average:
     """An average of weights; it is what is evaluated, with batch norm re-estimated."""
 
-    kind: str = setting("none", "none, ema (SURE+) or swa (SURE)")
-    tau: float = setting(0.999, "of ema, per step; not given in the paper")
-    warm_up: bool = setting(True, "of ema: a shorter memory at first, so that the start is forgotten")
-    start: int = setting(0, "first epoch of swa, from 0; 120 of 200 in SURE and FMFP")
-    rate: float = setting(0.05, "learning rate of swa; SURE and FMFP")
-    anneal: int = setting(10, "epochs to reach that rate, by a cosine; FMFP")
-    reestimate: bool = setting(True, "batch-norm statistics from one pass over the training set")
-
-    def __post_init__(self) -> None:
-        one_of(self.kind, ("none", "ema", "swa"), "average.kind")
+    kind: Literal["none", "ema", "swa"] = "none"  # ema: SURE+; swa: SURE
+    tau: float = 0.999  # of ema, per step; not given in the paper
+    warm_up: bool = True  # of ema: a shorter memory at first, so that the start is forgotten
+    start: int = 0  # first epoch of swa, from 0; 120 of 200 in SURE and FMFP
+    rate: float = 0.05  # learning rate of swa; SURE and FMFP
+    anneal: int = 10  # epochs to reach that rate, by a cosine; FMFP
+    reestimate: bool = True  # batch-norm statistics from one pass over the training set
 
 
 @dataclass(frozen=True)
 class Stage:
     """One training, from the weights that the stage before left."""
 
-    epochs: int = setting(200, "SURE, F-SAM and the joint-reliability paper; OpenOOD: 100")
-    trains: str = setting("all", "all; confidence: the branch alone; copy: the branch and a copy of the body")
+    epochs: int = 200  # SURE, F-SAM and the joint-reliability paper; OpenOOD: 100
+    # confidence: the branch alone; copy: the branch and a copy of the body
+    trains: Literal["all", "confidence", "copy"] = "all"
     objective: Objective = field(default_factory=Objective)
     terms: Mapping[str, Any] = field(default_factory=dict)
-    crl: float = setting(0.0, "weight of correctness ranking; 1 on CIFAR-100 and .5 on CIFAR-10 in SURE")
-    optimizer: str = setting("sgd", "sgd or adam")
-    rate: float = setting(0.1, "all CIFAR sources but F-SAM, .05")
-    momentum: float = setting(0.9, "all sources")
-    nesterov: bool = setting(False, "SURE, FMFP, F-SAM; true in OpenOOD")
-    weight_decay: float = setting(
-        5e-4, "all repositories but F-SAM, 1e-3; the joint paper writes 5e-3, a typing error?"
-    )
-    schedule: str = setting("cosine", "per step to final_rate; cosine_epochs: per epoch, SURE; constant")
-    final_rate: float = setting(0.0, "of the cosine")
-    clip: float = setting(0.0, "largest norm of the gradient, 0: none; 1 in FD-Shifts")
+    crl: float = 0.0  # weight of correctness ranking; 1 on CIFAR-100 and .5 on CIFAR-10 in SURE
+    optimizer: Literal["sgd", "adam"] = "sgd"
+    rate: float = 0.1  # all CIFAR sources but F-SAM, .05
+    momentum: float = 0.9  # all sources
+    nesterov: bool = False  # SURE, FMFP, F-SAM; true in OpenOOD
+    weight_decay: float = 5e-4  # all repositories but F-SAM, 1e-3; the joint paper writes 5e-3, a typing error?
+    # cosine: per step to final_rate; cosine_epochs: per epoch, SURE
+    schedule: Literal["cosine", "cosine_epochs", "constant"] = "cosine"
+    final_rate: float = 0.0  # of the cosine
+    clip: float = 0.0  # largest norm of the gradient, 0: none; 1 in FD-Shifts
     sharpness: Sharpness = field(default_factory=Sharpness)
     average: Average = field(default_factory=Average)
-    keep: str = setting("last", "last epoch, as FD-Shifts; best: most accurate on the validation set, as OpenOOD, SURE")
+    # last epoch, as FD-Shifts; best: most accurate on the validation set, as OpenOOD, SURE
+    keep: Literal["last", "best"] = "last"
 
     def __post_init__(self) -> None:
-        one_of(self.keep, ("last", "best"), "keep")
         if self.keep == "best" and self.trains != "all":
             raise ValueError(
                 f"keep='best' chooses by accuracy, which trains={self.trains!r} does not change; keep last"
             )
-        one_of(self.trains, ("all", "confidence", "copy"), "trains")
-        one_of(self.optimizer, ("sgd", "adam"), "optimizer")
-        one_of(self.schedule, ("cosine", "cosine_epochs", "constant"), "schedule")
         clean = (
             not self.terms or "clean" in self.terms or ("regmixup" in self.terms and not self.terms["regmixup"].joined)
         )
@@ -177,12 +131,12 @@ class Stage:
 class Extract:
     """What is kept of every set, beside logits, labels, features and head."""
 
-    train: bool = setting(True, "outputs of the training set, on which distance scores are fitted")
-    passes: int = setting(0, "Monte Carlo dropout passes; 50 in FD-Shifts")
-    odin: bool = setting(False, "column odin: one pass with gradient more")
-    odin_temperature: float = setting(1000.0, "its authors")
-    odin_epsilon: float = setting(0.0014, "its authors, in units of pictures in [0, 1]")
-    gram: bool = setting(False, "column gram: fitted on the training set")
+    train: bool = True  # outputs of the training set, on which distance scores are fitted
+    passes: int = 0  # Monte Carlo dropout passes; 50 in FD-Shifts
+    odin: bool = False  # column odin: one pass with gradient more
+    odin_temperature: float = 1000.0  # its authors
+    odin_epsilon: float = 0.0014  # its authors, in units of pictures in [0, 1]
+    gram: bool = False  # column gram: fitted on the training set
 
 
 @dataclass(frozen=True)

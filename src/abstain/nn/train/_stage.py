@@ -26,12 +26,12 @@ from abstain.nn.ingredients import (
     MixedSAM,
     PixMix,
     draw,
-    mixing_set,
     reestimate_batch_norm,
 )
+from abstain.nn.ingredients._pixmix import windows
 from abstain.nn.ingredients._terms import Term
 from abstain.nn.train._learner import Criterion, Learner
-from abstain.nn.train._settings import DataSettings, PixMixSettings, Stage
+from abstain.nn.train._settings import DataSettings, Stage
 
 
 class Pictures(torch.utils.data.Dataset[Any]):
@@ -73,18 +73,12 @@ def augmented(pixels: Tensor, settings: DataSettings, rng: np.random.Generator) 
     """Return pictures in [0, 1], cropped, flipped and cut as the settings say, one draw per picture."""
     x = pixels.float() / 255.0
     n, _, height, width = x.shape
-    device = x.device
     if settings.crop or settings.flip:
         pad = settings.crop
+        top, left = (torch.as_tensor(rng.integers(2 * pad + 1, size=n), device=x.device) for _ in range(2))
+        flip = torch.as_tensor(rng.random(n) < (0.5 if settings.flip else 0.0), device=x.device)
         padded = torch.nn.functional.pad(x, (pad, pad, pad, pad))
-        top, left = (torch.as_tensor(rng.integers(2 * pad + 1, size=(n, 1)), device=device) for _ in range(2))
-        flip = torch.as_tensor(rng.random((n, 1)) < (0.5 if settings.flip else 0.0), device=device)
-        rows = (top + torch.arange(height, device=device))[:, None, :, None]
-        columns = left + torch.arange(width, device=device)
-        columns = torch.where(flip, columns.flip(1), columns)[:, None, None, :]
-        sample = torch.arange(n, device=device)[:, None, None, None]
-        channel = torch.arange(x.shape[1], device=device)[None, :, None, None]
-        x = padded[sample, channel, rows, columns]
+        x = windows(padded, torch.arange(n, device=x.device), top, left, (height, width), flip)
     return _cut(x, settings, rng) if settings.cutout else x
 
 
@@ -102,42 +96,22 @@ def _cut(x: Tensor, settings: DataSettings, rng: np.random.Generator) -> Tensor:
 
 
 def terms_of(stage: Stage, shape: tuple[int, int, int], cache: Any = None) -> list[Term]:
-    """Return the terms of a stage; PixMix gets its mixing set, an eighth larger than the pictures."""
-    terms: list[Term] = []
-    for settings in stage.terms.values():
-        if isinstance(settings, PixMixSettings):
-            size = max(shape[1:])
-            pictures = mixing_set(
-                settings.pictures, size=size + size // 8, channels=shape[0], kind=settings.kind, seed=settings.seed,
-                cache=cache,
-            )  # fmt: skip
-            s = settings
-            terms.append(PixMix(pictures, s.least, s.most, s.beta, s.severity, s.weight))
-        else:
-            terms.append(settings)
-    return terms or [Clean()]
+    """Return the terms of a stage; PixMix gets its mixing set."""
+    terms = list(stage.terms.values()) or [Clean()]
+    return [each.with_images(shape, cache) if isinstance(each, PixMix) else each for each in terms]
 
 
 class StageModule(pl.LightningModule):
     """Draws the terms of every batch, sums their losses, and keeps the average of the weights."""
 
     def __init__(
-        self,
-        learner: Learner,
-        stage: Stage,
-        task: Task,
-        data: DataSettings,
-        *,
-        seed: int,
-        number: int,
-        terms: list[Term],
+        self, learner: Learner, stage: Stage, task: Task, data: DataSettings, terms: list[Term], key: tuple[int, int]
     ) -> None:
         super().__init__()
         self.learner, self.stage, self.images, self.data = learner, stage, task.train, data
         self.validation = task.validation
         self.best: dict[str, Any] | None = None
-        self.key = (seed, number)
-        self.terms = terms
+        self.terms, self.key = terms, key
         self.criterion = Criterion(stage.objective)
         self.ranking = CorrectnessRankingLoss(len(task.train)) if stage.crl else None
         self.average: EMA | SWA | None = None
@@ -156,11 +130,10 @@ class StageModule(pl.LightningModule):
     def train_dataloader(self) -> Any:
         """Return batches of this process."""
         order = Order(len(self.images), self.data.batch, self.key, self.trainer.global_rank, self.trainer.world_size)
-        pictures = Pictures(self.images)
+        workers = self.data.workers
         return torch.utils.data.DataLoader(
-            pictures, sampler=order, batch_size=None, num_workers=self.data.workers,
-            persistent_workers=self.data.workers > 0,
-        )  # fmt: skip
+            Pictures(self.images), sampler=order, batch_size=None, num_workers=workers, persistent_workers=workers > 0
+        )
 
     def _rng(self, *more: int) -> np.random.Generator:
         """Draws that depend on seed, stage, epoch, step and process alone."""
@@ -227,7 +200,7 @@ class StageModule(pl.LightningModule):
             self._keep_best()
 
     def _keep_best(self) -> None:
-        now = candidate(self)
+        now = averaged(copy.deepcopy(self.learner), self)
         share = accuracy(now, self.validation)
         self.log("validation_accuracy", share, prog_bar=True)
         if self.best is None or share > self.best["accuracy"]:
@@ -299,21 +272,20 @@ _BATCH = 500
 
 def settle(learner: Learner, module: StageModule) -> None:
     """Give a learner the weights that the stage leaves."""
-    if module.best is not None:
+    if module.best is None:
+        averaged(learner, module)
+    else:
         learner.load_state_dict(module.best["weights"])
-    elif module.average is not None:
-        learner.load_state_dict(module.average.model.state_dict())
-        _reestimate(learner, module)
 
 
-def candidate(module: StageModule) -> Learner:
-    """Return a copy of what would be left if the training ended now."""
-    found = copy.deepcopy(module.learner)
+def averaged(learner: Learner, module: StageModule) -> Learner:
+    """Give a learner the average of the weights so far, where the stage has one; return it."""
     average = module.average
     if average is not None and (isinstance(average, EMA) or int(average.updates) > 0):
-        found.load_state_dict(average.model.state_dict())
-        _reestimate(found, module)
-    return found
+        learner.load_state_dict(average.model.state_dict())
+        if module.stage.average.reestimate:
+            _reestimate(learner, module)
+    return learner
 
 
 @torch.no_grad()
@@ -321,24 +293,18 @@ def accuracy(learner: Learner, images: Images) -> float:
     """Return the share of pictures that the network classifies right."""
     device, right = next(learner.parameters()).device, 0
     with evaluation_mode(learner):
-        for start in range(0, len(images), _BATCH):
-            rows = torch.arange(start, min(start + _BATCH, len(images)))
-            logits = learner.network(images.take(rows).to(device).float() / 255.0)
-            right += int((logits.argmax(dim=1).cpu() == images.labels[rows]).sum())
+        for x, labels in images.batches(_BATCH, device):
+            right += int((learner.network(x).argmax(dim=1) == labels).sum())
     return right / len(images)
 
 
 def _reestimate(learner: Learner, module: StageModule) -> None:
     """Batch norm of averaged weights, from one pass over the training set in clean pictures."""
-    if not module.stage.average.reestimate:
-        return
     rng = np.random.default_rng([*module.key, 999])
     device, train = next(learner.parameters()).device, module.images
 
     def clean() -> Iterator[tuple[torch.Tensor]]:
-        order = torch.as_tensor(rng.permutation(len(train)))
-        for start in range(0, len(order), _REBN_BATCH):
-            rows = order[start : start + _REBN_BATCH]
+        for rows in torch.as_tensor(rng.permutation(len(train))).split(_REBN_BATCH):
             if len(rows) > 1:
                 yield (augmented(train.take(rows).to(device), replace(module.data, cutout=0), rng),)
 
