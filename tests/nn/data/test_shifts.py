@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 import torch
 
 from abstain.nn import data
-from abstain.nn.data import CLASS_NAMES, CORRUPTIONS, SUPER_CLASSES, jpeg
+from abstain.nn.data import CLASS_NAMES, CORRUPTIONS, SUPER_CLASSES
 from abstain.nn.ingredients import mixing_set
 
 #: Pictures with edges and surfaces: dead leaves.
@@ -52,24 +50,6 @@ def test_noise_by_its_formula():
     x = torch.tensor([0.2, 0.6]).reshape(1, 1, 1, 2).repeat(1, 1, 2, 1)
     assert data.corrupt(x, "contrast", 3)[0, 0, 0].tolist() == pytest.approx([0.32, 0.48])
     assert data.corrupt(x, "brightness", 2)[0, 0, 0].tolist() == pytest.approx([0.3, 0.7])
-
-
-@pytest.mark.parametrize("quality", [90, 65, 40])
-@pytest.mark.parametrize(("channels", "bound"), [(1, 0.5), (3, 2.5)])
-def test_jpeg_as_the_usual_library(quality, channels, bound):
-    """Mean difference from an encoded and decoded file in grey levels; what JPEG itself changes is far larger."""
-    image = pytest.importorskip("PIL.Image")
-    x = PICTURES[:8, :channels]
-    theirs = []
-    for picture in x:
-        stream = io.BytesIO()
-        values = (picture.permute(1, 2, 0) * 255).round().byte().numpy()
-        image.fromarray(values.squeeze()).save(stream, "JPEG", quality=quality)
-        theirs.append(np.asarray(image.open(stream)).reshape(32, 32, channels))
-    reference = torch.from_numpy(np.stack(theirs)).permute(0, 3, 1, 2) / 255.0
-    difference = float((jpeg(x, quality) - reference).abs().mean()) * 255
-    assert difference < bound
-    assert difference < 0.25 * float((x - reference).abs().mean()) * 255
 
 
 def test_levels_are_sets_of_their_own():

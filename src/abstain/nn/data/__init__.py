@@ -3,7 +3,6 @@
 from abstain.nn.data._corruptions import CORRUPTIONS as CORRUPTIONS
 from abstain.nn.data._corruptions import corrupt, corrupted
 from abstain.nn.data._images import Files, Images, synthetic
-from abstain.nn.data._jpeg import jpeg as jpeg
 from abstain.nn.data._load import known, load
 from abstain.nn.data._shifts import CLASS_NAMES as CLASS_NAMES
 from abstain.nn.data._shifts import SUPER_CLASSES as SUPER_CLASSES

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from abstain._checks import one_of, whole
-from abstain.nn.data._images import Images
-from abstain.nn.data._jpeg import jpeg
+from abstain.nn.data._images import Images, pillow
 from abstain.nn.ingredients._terms import check_pictures
 
 
@@ -43,20 +44,18 @@ def disc(radius: float, sigma: float) -> Tensor:
     return kernel / kernel.sum()
 
 
-def resampled(x: Tensor, rows: Tensor, columns: Tensor, border: str = "reflection") -> Tensor:
+def resampled(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     """Read each picture at real pixel positions (n, height, width), bilinearly."""
     height, width = x.shape[2:]
     grid = torch.stack([(2.0 * columns + 1.0) / width - 1.0, (2.0 * rows + 1.0) / height - 1.0], dim=-1)
-    found: Tensor = nn.functional.grid_sample(x, grid.to(x), mode="bilinear", padding_mode=border, align_corners=False)
+    found: Tensor = nn.functional.grid_sample(x, grid.to(x), padding_mode="reflection", align_corners=False)
     return found
 
 
 def positions(x: Tensor) -> tuple[Tensor, Tensor]:
     """Rows and columns of all pixels, (1, height, width)."""
     height, width = x.shape[2:]
-    rows, columns = torch.meshgrid(
-        torch.arange(height, dtype=torch.float32), torch.arange(width, dtype=torch.float32), indexing="ij"
-    )
+    rows, columns = torch.meshgrid(torch.arange(float(height)), torch.arange(float(width)), indexing="ij")
     return rows[None], columns[None]
 
 
@@ -81,22 +80,24 @@ def zoomed(x: Tensor, factor: float) -> Tensor:
     return resampled(x, rows.expand(len(x), -1, -1), columns.expand(len(x), -1, -1))
 
 
-def _octaves(n: int, size: int, decay: float, generator: torch.Generator) -> Tensor:
-    """Random clouds in [0, 1], (n, 1, size, size): octaves of noise, each weaker by ``decay`` and twice as fine."""
+def _clouds(x: Tensor, decay: float, generator: torch.Generator) -> Tensor:
+    """Random clouds in [0, 1] for every image: octaves of noise, each weaker by ``decay`` and twice as fine."""
+    n, _, height, width = x.shape
+    size = max(height, width)
     total = torch.zeros(n, 1, size, size)
     for octave in range(max(int(math.log2(size)), 1)):
         coarse = torch.rand(n, 1, (1 << octave) + 2, (1 << octave) + 2, generator=generator) - 0.5
         fine = nn.functional.interpolate(coarse, size=(size, size), mode="bicubic", align_corners=True)
         total += fine / decay**octave
     low, high = total.amin(dim=(1, 2, 3), keepdim=True), total.amax(dim=(1, 2, 3), keepdim=True)
-    return (total - low) / (high - low).clamp_min(1e-9)
+    return ((total - low) / (high - low).clamp_min(1e-9))[..., :height, :width]
 
 
 _CHUNK = 500
 
 
 def _gaussian_noise(x: Tensor, c: float, g: torch.Generator) -> Tensor:
-    return x + c * _normal(x, g)
+    return x + c * torch.randn(x.shape, generator=g).to(x)
 
 
 def _shot_noise(x: Tensor, c: float, g: torch.Generator) -> Tensor:
@@ -105,7 +106,7 @@ def _shot_noise(x: Tensor, c: float, g: torch.Generator) -> Tensor:
 
 def _impulse_noise(x: Tensor, c: float, g: torch.Generator) -> Tensor:
     """Salt and pepper: each value with chance c becomes 0 or 1."""
-    drawn = _uniform(x, g)
+    drawn = torch.rand(x.shape, generator=g).to(x)
     return torch.where(drawn < c / 2.0, 0.0, torch.where(drawn < c, 1.0, x))
 
 
@@ -203,19 +204,15 @@ def _pixelate(x: Tensor, c: float, g: torch.Generator) -> Tensor:
 
 
 def _jpeg_compression(x: Tensor, c: int, g: torch.Generator) -> Tensor:
-    return jpeg(x, c)
-
-
-def _normal(x: Tensor, g: torch.Generator) -> Tensor:
-    return torch.randn(x.shape, generator=g).to(x)
-
-
-def _uniform(x: Tensor, g: torch.Generator) -> Tensor:
-    return torch.rand(x.shape, generator=g).to(x)
-
-
-def _clouds(x: Tensor, decay: float, g: torch.Generator) -> Tensor:
-    return _octaves(len(x), max(x.shape[2:]), decay, g)[..., : x.shape[2], : x.shape[3]]
+    """Encode and decode; other numbers of channels than 3 are grey images of their own."""
+    image = pillow("JPEG compression")
+    layers = x if x.shape[1] == 3 else x.flatten(0, 1)[:, None]
+    found = []
+    for values in (255.0 * layers).round().byte().cpu().permute(0, 2, 3, 1).numpy():
+        stream = io.BytesIO()
+        image.fromarray(values.squeeze(2) if values.shape[2] == 1 else values).save(stream, "JPEG", quality=c)
+        found.append(np.asarray(image.open(stream)).reshape(values.shape))
+    return torch.from_numpy(np.stack(found)).permute(0, 3, 1, 2).reshape(x.shape).to(x) / 255.0
 
 
 def _unit(x: Tensor) -> float:

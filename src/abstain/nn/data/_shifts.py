@@ -2,56 +2,21 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
 
 import torch
 
 from abstain._checks import closest
 from abstain.nn.data._images import FOREIGN, Images
 
-#: data set -> super-class -> classes; names as in the data sets.
-SUPER_CLASSES: dict[str, dict[str, tuple[str, ...]]] = {
-    "cifar10": {
-        "animals": ("bird", "cat", "deer", "dog", "frog", "horse"),
-        "vehicles": ("airplane", "automobile", "ship", "truck"),
-    },
-    "cifar100": {
-        "aquatic_mammals": ("beaver", "dolphin", "otter", "seal", "whale"),
-        "fish": ("aquarium_fish", "flatfish", "ray", "shark", "trout"),
-        "flowers": ("orchid", "poppy", "rose", "sunflower", "tulip"),
-        "food_containers": ("bottle", "bowl", "can", "cup", "plate"),
-        "fruit_and_vegetables": ("apple", "mushroom", "orange", "pear", "sweet_pepper"),
-        "household_electrical_devices": ("clock", "keyboard", "lamp", "telephone", "television"),
-        "household_furniture": ("bed", "chair", "couch", "table", "wardrobe"),
-        "insects": ("bee", "beetle", "butterfly", "caterpillar", "cockroach"),
-        "large_carnivores": ("bear", "leopard", "lion", "tiger", "wolf"),
-        "large_man-made_outdoor_things": ("bridge", "castle", "house", "road", "skyscraper"),
-        "large_natural_outdoor_scenes": ("cloud", "forest", "mountain", "plain", "sea"),
-        "large_omnivores_and_herbivores": ("camel", "cattle", "chimpanzee", "elephant", "kangaroo"),
-        "medium_mammals": ("fox", "porcupine", "possum", "raccoon", "skunk"),
-        "non-insect_invertebrates": ("crab", "lobster", "snail", "spider", "worm"),
-        "people": ("baby", "boy", "girl", "man", "woman"),
-        "reptiles": ("crocodile", "dinosaur", "lizard", "snake", "turtle"),
-        "small_mammals": ("hamster", "mouse", "rabbit", "shrew", "squirrel"),
-        "trees": ("maple_tree", "oak_tree", "palm_tree", "pine_tree", "willow_tree"),
-        "vehicles_1": ("bicycle", "bus", "motorcycle", "pickup_truck", "train"),
-        "vehicles_2": ("lawn_mower", "rocket", "streetcar", "tank", "tractor"),
-    },
-    "fashion_mnist": {
-        "tops": ("T-shirt/top", "Pullover", "Coat", "Shirt"),
-        "shoes": ("Sandal", "Sneaker", "Ankle boot"),
-        "other": ("Trouser", "Dress", "Bag"),
-    },
-}
-
+_TABLE = tomllib.loads((files("abstain.nn.data") / "classes.toml").read_text(encoding="utf-8"))
+#: Data set, super-class and classes; names as in the data sets.
+SUPER_CLASSES: dict[str, dict[str, list[str]]] = {name: table["super_classes"] for name, table in _TABLE.items()}
 #: Names of classes that files without names have, in the order of their indices.
-CLASS_NAMES: dict[str, tuple[str, ...]] = {
-    "cifar10": ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
-    "cifar100": tuple(sorted(name for group in SUPER_CLASSES["cifar100"].values() for name in group)),
-    "fashion_mnist": ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
-                      "Ankle boot"),
-}  # fmt: skip
+CLASS_NAMES: dict[str, tuple[str, ...]] = {name: tuple(table["names"]) for name, table in _TABLE.items()}
 
 
 def hold_out(
@@ -118,11 +83,7 @@ def hold_out(
         chosen = images.select(keep.nonzero().reshape(-1))
         return Images(chosen.pixels, coarse[chosen.labels], tuple(groups), name)
 
-    known = {which: (coarse[images.labels] >= 0) for which, images in (("train", train), ("test", test))}
-    learnt = [
-        part(images, known[which] & ~gone[images.labels], images.name)
-        for which, images in (("train", train), ("test", test))
-    ]
+    learnt = [part(each, (coarse >= 0)[each.labels] & ~gone[each.labels], each.name) for each in (train, test)]
     unseen = [part(images, gone[images.labels], images.name) for images in (train, test)]
     pixels = torch.cat([each.take(torch.arange(len(each))) for each in unseen])
     labels = torch.cat([each.labels for each in unseen])
@@ -164,11 +125,7 @@ def foreign(images: Images, like: Images, statistics: str = "id") -> Images:
     x = images.take(torch.arange(len(images))).float()
     channels, size = like.shape[0], like.shape[1]
     if x.shape[1] != channels:
-        x = (
-            x.expand(-1, channels, -1, -1)
-            if x.shape[1] == 1
-            else x.mean(dim=1, keepdim=True).expand(-1, channels, -1, -1)
-        )
+        x = x.mean(dim=1, keepdim=True).expand(-1, channels, -1, -1)
     if x.shape[2:] != like.shape[1:]:
         x = torch.nn.functional.interpolate(x, size=(size, like.shape[2]), mode="bilinear", antialias=True)
     if statistics == "own":
