@@ -35,7 +35,7 @@ class Setting:
     def task(self) -> data_.Task:
         """Return the pictures: training, validation, and all sets to test on."""
         made = data_.task(
-            self.data, validation=self.validation, corruptions=self.corruptions, foreign_data=self.foreign,
+            self.data, validation=self.validation, corruptions=self.corruptions, ood_data=self.foreign,
             sub_classes=self.sub_classes, shifted_data=self.shifted, statistics=self.statistics, size=self.side,
         )  # fmt: skip
         return made if not self.noise else replace(made, name=self.name, train=_noisy(made.train, self.noise))

@@ -69,7 +69,7 @@ def train_command(
     chosen = train.recipe(recipe, settings)
     task = data.task(
         data_name, validation=chosen.data.validation, statistics=chosen.data.statistics, size=size,
-        corruptions=words(corruptions), foreign_data=foreign, sub_classes=words(hold_out), shifted_data=shifted,
+        corruptions=words(corruptions), ood_data=foreign, sub_classes=words(hold_out), shifted_data=shifted,
     )  # fmt: skip
     models = _grid(recipe, settings, data_name, name) if grid else {name or chosen.name: chosen}
     plan = train.plan(chosen, task, device=_device(lightning["accelerator"]))

@@ -153,7 +153,7 @@ def test_large_pictures_are_decoded_when_they_are_needed(tmp_path):
 
 
 def test_openood_lists(tmp_path):
-    """Paths with labels, -1 is foreign; a bad line and a missing picture are named."""
+    """Paths with labels, -1 is out-of-distribution; a bad line and a missing picture are named."""
     for which in range(3):
         png(tmp_path / "pictures" / f"{which} a.png", COLOUR[which])
     list_ = tmp_path / "test.txt"

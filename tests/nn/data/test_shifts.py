@@ -1,4 +1,4 @@
-"""Splits and shifts: corruptions, sub-classes, foreign data."""
+"""Splits and shifts: corruptions, sub-classes, out-of-distribution data."""
 
 from __future__ import annotations
 
@@ -134,12 +134,12 @@ def test_foreign_data_in_both_normalisations():
     """Brought to the model's shape without labels; by their own statistics they get the mean of the training set."""
     train, _ = data.synthetic(n=100, channels=3)
     dark = data.Images((data.synthetic(n=60, channels=1, size=20)[1].pixels // 4), torch.zeros(60, dtype=torch.int64))
-    plain, own = (data.foreign(dark, train, how) for how in ("id", "own"))
+    plain, own = (data.ood(dark, train, how) for how in ("id", "own"))
     assert plain.shape == own.shape == train.shape
     assert bool((plain.labels == -1).all())
     assert abs(float(plain.pixels.float().mean() - train.pixels.float().mean())) > 50
     assert abs(float(own.pixels.float().mean() - train.pixels.float().mean())) < 5
-    task = data.task("synthetic", foreign_data=["synthetic:n=30,seed=5:semantic"])
+    task = data.task("synthetic", ood_data=["synthetic:n=30,seed=5:semantic"])
     assert task.sets[-1].shift == {"kind": "new-class", "statistics": "id", "semantic": True}
     assert task.sets[-1].role == "foreign"
 

@@ -6,8 +6,8 @@ from abstain.nn.data._images import Files, Images, synthetic
 from abstain.nn.data._load import known, load
 from abstain.nn.data._shifts import CLASS_NAMES as CLASS_NAMES
 from abstain.nn.data._shifts import SUPER_CLASSES as SUPER_CLASSES
-from abstain.nn.data._shifts import foreign, hold_out
+from abstain.nn.data._shifts import hold_out, ood
 from abstain.nn.data._task import Task, TestSet, task
 
-__all__ = ["Files", "Images", "Task", "TestSet", "corrupt", "corrupted", "foreign", "hold_out", "known", "load"]
+__all__ = ["Files", "Images", "Task", "TestSet", "corrupt", "corrupted", "hold_out", "known", "load", "ood"]
 __all__ += ["synthetic", "task"]

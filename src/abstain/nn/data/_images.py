@@ -15,7 +15,7 @@ from abstain._checks import whole
 from abstain._extras import lacking
 
 #: Label of a picture that belongs to none of the model's classes.
-FOREIGN = -1
+OOD = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Images:
             raise ValueError(f"{self.name}: holds no picture; at least one is needed")
         if isinstance(self.pixels, Tensor) and self.pixels.dtype != torch.uint8:
             raise TypeError(f"{self.name}: pixels are {self.pixels.dtype}; give bytes from 0 to 255")
-        if int(self.labels.min()) < FOREIGN:
+        if int(self.labels.min()) < OOD:
             raise ValueError(f"{self.name}: label {int(self.labels.min())} is no class; classes count from 0")
         if self.class_names is not None and int(self.labels.max()) >= len(self.class_names):
             raise ValueError(f"{self.name}: label {int(self.labels.max())} has no name among {len(self.class_names)}")
@@ -86,7 +86,7 @@ class Images:
 
     def batches(self, size: int, device: torch.device | str = "cpu") -> Iterator[tuple[Tensor, Tensor]]:
         """Yield images in [0, 1] and labels, in order."""
-        for rows in torch.arange(len(self)).split(size):
+        for rows in torch.split(torch.arange(len(self)), size):
             yield self.take(rows).to(device).float() / 255.0, self.labels[rows].to(device)
 
     def select(self, index: Any, name: str | None = None) -> Images:
@@ -97,7 +97,7 @@ class Images:
 
     def __repr__(self) -> str:
         sizes = " x ".join(map(str, self.pixels.shape))
-        classes = "foreign" if bool((self.labels == FOREIGN).all()) else f"{self.n_classes} classes"
+        classes = "OOD" if bool((self.labels == OOD).all()) else f"{self.n_classes} classes"
         return f"Images({self.name}: {sizes}, {classes})"
 
 

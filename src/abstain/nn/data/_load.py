@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from abstain._checks import closest
@@ -135,10 +135,7 @@ def _sizes(text: str, name: str) -> dict[str, int]:
 def _root(name: str) -> Path:
     root = os.environ.get(SETTING)
     if not root:
-        raise FileNotFoundError(
-            f"data {name!r}: {SETTING} is not set, so it is not known where data lie; "
-            f"set it to their folder, or give a file or a folder in place of the name"
-        )
+        raise FileNotFoundError(f"data {name!r}: {SETTING} is not set; set it to the folder of data, or give a path")
     return Path(root)
 
 
@@ -159,10 +156,9 @@ def _read(path: Path, size: int | None) -> tuple[Images | None, Images]:
         if not isinstance(found, Images):
             return found
         partner = path.with_name(path.name.replace("_train_", "_test_"))
-        if "_train_" in path.name and partner.exists():
+        if partner != path and partner.exists():
             test = readers.read_npz(partner)
-            assert isinstance(test, Images)
-            return found, test
+            return found, test if isinstance(test, Images) else test[1]
         return None, found
     if path.suffix == ".txt":
         return None, readers.read_list(path, path.parent, size)
@@ -180,22 +176,18 @@ def _read_directory(path: Path, size: int | None) -> tuple[Images | None, Images
         return readers.read_cifar(path)
     if inside & {"data_batch_1", "batches.meta", "meta"} and not inside & {"train.txt"}:
         raise ValueError(f"{path}: is the Python version of CIFAR, a pickle, which is never opened; use the binary one")
-    test = _one_of(path, inside, ("test", "val", "validation", "test.txt", "val.txt"))
-    train = _one_of(path, inside, ("train", "train.txt"))
+    test = _first_of(path, ("test", "val", "validation", "test.txt", "val.txt"), size)
+    train = _first_of(path, ("train", "train.txt"), size)
     if test is None:
         return None, readers.read_folder(path, size)
-    parts = [None if part is None else _part(part, path, size) for part in (train, test)]
-    assert parts[1] is not None
-    if parts[0] is not None and parts[0].class_names != parts[1].class_names:
-        raise ValueError(
-            f"{path}: the folders of {train} and {test} are not the same classes; give both the same names"
-        )
-    return parts[0], parts[1]
+    if train is not None and train.class_names != test.class_names:
+        raise ValueError(f"{path}: the folders of training and test are not the same classes; give both the same names")
+    return train, test
 
 
-def _one_of(path: Path, inside: Iterable[str], names: tuple[str, ...]) -> Path | None:
-    return next((path / name for name in names if name in set(inside)), None)
-
-
-def _part(path: Path, root: Path, size: int | None) -> Images:
-    return readers.read_list(path, root, size) if path.suffix == ".txt" else readers.read_folder(path, size)
+def _first_of(folder: Path, names: tuple[str, ...], size: int | None) -> Images | None:
+    """Read the first of these folders and lists that is there."""
+    path = next((folder / name for name in names if (folder / name).exists()), None)
+    if path is None:
+        return None
+    return readers.read_list(path, folder, size) if path.suffix == ".txt" else readers.read_folder(path, size)

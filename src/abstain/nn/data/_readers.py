@@ -6,7 +6,6 @@ import gzip
 import io
 import struct
 import zipfile
-from collections.abc import Callable
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -25,10 +24,9 @@ PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
 def scaled(pictures: Any) -> torch.Tensor:
     """From bytes (n, height, width) or (n, height, width, channels) to (n, channels, height, width)."""
     values = np.asarray(pictures)
-    if values.dtype != np.uint8:
-        if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > 255:
-            raise ValueError(f"pictures are {values.dtype} from {values.min()} to {values.max()}; give bytes, 0 to 255")
-        values = values.astype(np.uint8)
+    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > 255:
+        raise ValueError(f"images are {values.dtype} from {values.min()} to {values.max()}; give bytes, 0 to 255")
+    values = values.astype(np.uint8, copy=False)
     values = values[:, None] if values.ndim == 3 else values.transpose(0, 3, 1, 2)
     return torch.from_numpy(np.array(values))  # a copy: files are read-only maps
 
@@ -41,23 +39,16 @@ def whole(labels: Any) -> torch.Tensor:
 def read_npz(path: Path) -> Images | Pair:
     """Read a NumPy archive: ``x_train``, ``y_train``, ``x_test``, ``y_test``; ``x``, ``y``; or JPEG files in a row.
 
-    In the last form picture i is ``jpeg[offsets[i]:offsets[i + 1]]`` with label ``y[i]``.
+    In the last form image i is ``jpeg[offsets[i]:offsets[i + 1]]`` with label ``y[i]``.
     """
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return _from_arrays({name: arrays[name] for name in arrays.files}, path)
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
     except (zipfile.BadZipFile, EOFError) as error:
         raise ValueError(f"{path}: is no readable npz file ({error}); write it again") from None
-    except ValueError as error:
-        if "pickle" in str(error) or "Object arrays" in str(error):
-            raise ValueError(f"{path}: holds Python objects, which are never loaded; save numbers and text") from None
-        raise
-
-
-def _from_arrays(arrays: dict[str, Any], path: Path) -> Images | Pair:
-    names = None
-    if "class_names" in arrays:
-        names = tuple(str(name) for name in arrays["class_names"])
+    except ValueError:
+        raise ValueError(f"{path}: holds Python objects, which are never loaded; save numbers and text") from None
+    names = tuple(map(str, arrays["class_names"])) if "class_names" in arrays else None
     if "jpeg" in arrays:
         return Images(_jpegs(arrays["jpeg"], arrays["offsets"], path), whole(arrays["y"]), names, path.stem)
     if "x_train" in arrays:
@@ -70,9 +61,8 @@ def _from_arrays(arrays: dict[str, Any], path: Path) -> Images | Pair:
         if x in arrays:
             labels = arrays.get(y, np.zeros(len(arrays[x])))
             return Images(scaled(arrays[x]), whole(labels), names, path.stem)
-    raise ValueError(
-        f"{path}: holds {', '.join(arrays) or 'nothing'}; give x_train, y_train, x_test, y_test, or x and y"
-    )
+    found = ", ".join(arrays) or "nothing"
+    raise ValueError(f"{path}: holds {found}; give x_train, y_train, x_test, y_test, or x and y")
 
 
 def _jpegs(stream: Any, offsets: Any, path: Path) -> torch.Tensor:
@@ -101,17 +91,17 @@ def read_mnist(folder: Path) -> Pair:
     """Read the four idx files of MNIST, Fashion-MNIST or KMNIST."""
 
     def part(name: str) -> Images:
-        pictures, labels = (read_idx(_found(folder, f"{name}-{kind}")) for kind in ("images-idx3", "labels-idx1"))
-        return Images(scaled(pictures), whole(labels), None, f"{folder.name} {name}")
+        stems = (folder / f"{name}-images-idx3", folder / f"{name}-labels-idx1")
+        images, labels = (read_idx(_either(Path(f"{stem}-ubyte"), Path(f"{stem}-ubyte.gz"))) for stem in stems)
+        return Images(scaled(images), whole(labels), None, f"{folder.name} {name}")
 
     return part("train"), part("t10k")
 
 
-def _found(folder: Path, stem: str) -> Path:
-    for name in (f"{stem}-ubyte", f"{stem}-ubyte.gz"):
-        if (folder / name).is_file():
-            return folder / name
-    raise FileNotFoundError(f"{folder / stem}-ubyte[.gz]: no such file; the four files of MNIST belong together")
+def _either(plain: Path, packed: Path) -> Path:
+    if not plain.is_file() and not packed.is_file():
+        raise FileNotFoundError(f"{plain}[.gz]: no such file; the four files of MNIST belong together")
+    return plain if plain.is_file() else packed
 
 
 def read_cifar(folder: Path) -> Pair:
@@ -152,20 +142,16 @@ def read_folder(folder: Path, size: int | None = None) -> Images:
 
 
 def read_list(path: Path, root: Path, size: int | None = None) -> Images:
-    """Read an OpenOOD list: a line per picture, its path below ``root`` and its label; -1 is foreign."""
+    """Read an OpenOOD list: a line per picture, its path below ``root`` and its label; -1 is out-of-distribution."""
     rows = [line.rsplit(maxsplit=1) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    bad = next((number for number, row in enumerate(rows, 1) if len(row) != 2 or not _is_whole(row[1])), None)
-    if bad is not None:
-        raise ValueError(f"{path}: line {bad} is no path with a label; write 'folder/picture.png 3'")
+    for number, row in enumerate(rows, 1):
+        if len(row) != 2 or not row[1].removeprefix("-").isdecimal():
+            raise ValueError(f"{path}: line {number} is no path with a label; write 'folder/image.png 3'")
     paths = [root / row[0] for row in rows]
     missing = next((each for each in paths if not each.is_file()), None)
     if missing is not None:
         raise FileNotFoundError(f"{missing}: no such file, but {path.name} lists it; set the folder of the pictures")
     return Images(files_of(paths, size), whole([int(row[1]) for row in rows]), None, path.stem)
-
-
-def _is_whole(text: str) -> bool:
-    return text.removeprefix("-").isdecimal()
 
 
 def files_of(paths: list[Path], size: int | None) -> Any:
@@ -175,9 +161,7 @@ def files_of(paths: list[Path], size: int | None) -> Any:
         with image.open(paths[0]) as first:
             size = min(first.size)
     files = Files(paths, size, resize=round(size * 8 / 7) if size >= 96 else size)
-    if size > 64:
-        return files
-    return files[torch.arange(len(paths))]
+    return files if size > 64 else files[torch.arange(len(paths))]
 
 
 def read_hugging_face(name: str, size: int | None = None) -> Pair:
@@ -216,7 +200,9 @@ def read_torchvision(name: str, root: Path) -> Pair:
         raise ImportError(
             f"torchvision is installed but cannot be loaded ({error}); install that of this PyTorch"
         ) from None
-    kind: Callable[..., Any] = getattr(datasets, name, None) or _unknown(name, datasets)
+    if not hasattr(datasets, name):
+        raise ValueError(f"torchvision has no data set {name!r}; {closest(name, datasets.__all__)}")
+    kind = getattr(datasets, name)
     try:
         train, test = (kind(root, train=train, download=False) for train in (True, False))
     except RuntimeError:
@@ -230,7 +216,3 @@ def read_torchvision(name: str, root: Path) -> Pair:
         labels = split.targets if hasattr(split, "targets") else split.labels
         parts.append(Images(scaled(np.asarray(split.data)), whole(labels), tuple(split.classes), f"{name} {which}"))
     return parts[0], parts[1]
-
-
-def _unknown(name: str, datasets: Any) -> Any:
-    raise ValueError(f"torchvision has no data set {name!r}; {closest(name, datasets.__all__)}")

@@ -10,7 +10,7 @@ from importlib.resources import files
 import torch
 
 from abstain._checks import closest
-from abstain.nn.data._images import FOREIGN, Images
+from abstain.nn.data._images import OOD, Images
 
 _TABLE = tomllib.loads((files("abstain.nn.data") / "classes.toml").read_text(encoding="utf-8"))
 #: Data set, super-class and classes; names as in the data sets.
@@ -73,7 +73,7 @@ def hold_out(
     empty = [group for group, members in groups.items() if not set(members) - set(held_out)]
     if empty:
         raise ValueError(f"super-class {empty[0]!r} has no class left to learn from; hold out fewer")
-    coarse = torch.full((len(names),), FOREIGN)
+    coarse = torch.full((len(names),), OOD)
     for number, members in enumerate(groups.values()):
         for name in members:
             coarse[names.index(name)] = number
@@ -90,13 +90,13 @@ def hold_out(
     return learnt[0], learnt[1], Images(pixels, labels, tuple(groups), f"{train.name} sub-class shift")
 
 
-def foreign(images: Images, like: Images, statistics: str = "id") -> Images:
+def ood(images: Images, like: Images, statistics: str = "id") -> Images:
     """Return pictures of other data in the form that a model takes, without labels.
 
     Parameters
     ----------
     images : Images
-        Foreign pictures; resized to the model's size, grey ones repeated or colours averaged where channels differ.
+        Out-of-distribution images; resized to the model's size, channels averaged and repeated where they differ.
     like : Images
         The model's training pictures.
     statistics : {"id", "own"}
@@ -117,8 +117,8 @@ def foreign(images: Images, like: Images, statistics: str = "id") -> Images:
     --------
     >>> from abstain.nn import data
     >>> train, _ = data.synthetic(n=10)
-    >>> data.foreign(data.synthetic(n=6, size=20, channels=1)[1], train)
-    Images(synthetic test: 6 x 3 x 16 x 16, foreign)
+    >>> data.ood(data.synthetic(n=6, size=20, channels=1)[1], train)
+    Images(synthetic test: 6 x 3 x 16 x 16, OOD)
     """
     if statistics not in ("id", "own"):
         raise ValueError(f"statistics={statistics!r} is not known; known: id, own")
@@ -132,7 +132,7 @@ def foreign(images: Images, like: Images, statistics: str = "id") -> Images:
         (own_mean, own_std), (mean, std) = moments(x), statistics_of(like)
         x = (x - own_mean[:, None, None]) / own_std[:, None, None] * std[:, None, None] + mean[:, None, None]
     pixels = x.round().clamp(0, 255).to(torch.uint8)
-    return Images(pixels, torch.full((len(images),), FOREIGN), like.class_names, images.name)
+    return Images(pixels, torch.full((len(images),), OOD), like.class_names, images.name)
 
 
 def moments(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

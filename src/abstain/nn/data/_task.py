@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,7 +14,7 @@ from abstain._checks import closest
 from abstain.nn.data._corruptions import CORRUPTIONS, LEVELS, corrupted
 from abstain.nn.data._images import Images
 from abstain.nn.data._load import load
-from abstain.nn.data._shifts import SUPER_CLASSES, foreign, hold_out, named, statistics_of
+from abstain.nn.data._shifts import SUPER_CLASSES, hold_out, named, ood, statistics_of
 
 #: The split is one for all runs, so that they can be compared: its seed is not theirs.
 _SPLIT_SEED = 20
@@ -84,7 +86,7 @@ def task(
     *,
     validation: str = "test:0.1",
     corruptions: Sequence[str] = (),
-    foreign_data: Sequence[str] = (),
+    ood_data: Sequence[str] = (),
     sub_classes: Sequence[str] = (),
     shifted_data: Sequence[str] = (),
     statistics: str = "id",
@@ -103,7 +105,7 @@ def task(
     corruptions : sequence of str
         Of :func:`corrupt`; ``("all",)`` for the fifteen. Five sets, one per level; at most 1,000 pictures per
         corruption and level, the same ones everywhere.
-    foreign_data : sequence of str
+    ood_data : sequence of str
         Data sets of other classes; their test pictures are used. ``"name:semantic"`` or ``"name:non-semantic"`` notes
         which kind of new-class shift it is.
     sub_classes : sequence of str
@@ -113,7 +115,7 @@ def task(
         Data of the same classes from elsewhere: ``"camelyon17:shift"`` and the like, folders or lists;
         their test pictures are used. Classes go by their names; a list without names has the class indices.
     statistics : {"id", "own"}
-        Of foreign data, see :func:`foreign`.
+        Of out-of-distribution data, see :func:`ood`.
     size : int, optional
         See :func:`load`.
 
@@ -131,7 +133,7 @@ def task(
     Examples
     --------
     >>> from abstain.nn import data
-    >>> shifted = data.task("synthetic", corruptions=["fog"], foreign_data=["synthetic:n=50,seed=9"])
+    >>> shifted = data.task("synthetic", corruptions=["fog"], ood_data=["synthetic:n=50,seed=9"])
     >>> [(each.name, each.n) for each in shifted.sets][2:4]
     [('corruption-1', 540), ('corruption-2', 540)]
     """
@@ -156,32 +158,28 @@ def task(
             "made in code from the test pictures; one set per level, compute a metric per level first"
         )
     sets += [_shifted_set(entry, train, size) for entry in shifted_data]
-    for entry in foreign_data:
-        sets.append(_foreign_set(entry, train, statistics, size))
+    for entry in ood_data:
+        sets.append(_ood_set(entry, train, statistics, size))
         splits["foreign"] = f"test pictures of other data, normalised by their {statistics} statistics"
     return Task(data, train, chosen, tuple(sets), splits)
 
 
 def _carve(train: Images, test: Images, how: str) -> tuple[Images, Images, Images, str]:
     source, _, size = how.partition(":")
-    try:
-        amount = float(size)
-    except ValueError:
-        amount = -1.0
-    if source not in ("test", "train", "first") or amount <= 0.0:
-        raise ValueError(f"validation={how!r} cannot be read; write test:0.1, first:1000 or train:0.1")
     whole = train if source == "train" else test
+    amount = float(size) if re.fullmatch(r"\d*\.?\d+", size) else 0.0
+    if source not in ("test", "train", "first") or amount == 0.0:
+        raise ValueError(f"validation={how!r} cannot be read; write test:0.1, first:1000 or train:0.1")
     n = round(amount * len(whole)) if amount < 1.0 else int(amount)
     if not 0 < n < len(whole):
-        raise ValueError(f"validation={how!r} takes {n} of {len(whole)} pictures; leave some, and take at least one")
+        raise ValueError(f"validation={how!r} takes {n} of {len(whole)} images; leave some, and take at least one")
+    order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(_SPLIT_SEED))
     if source == "first":
         order = torch.arange(len(whole))
-    else:
-        order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(_SPLIT_SEED))
-    words = {"test": "drawn from the test pictures", "train": "drawn from the training pictures"}
-    said = f"{n} of {len(whole)}, {words.get(source, 'the first of the test pictures')}"
+    words = {"test": "drawn from the test images", "train": "drawn from the training images"}
+    about = f"{n} of {len(whole)}, {words.get(source, 'the first of the test images')}"
     chosen, rest = whole.select(order[:n].sort().values, "validation"), whole.select(order[n:].sort().values)
-    return (rest, test, chosen, said) if source == "train" else (train, rest, chosen, said)
+    return (rest, test, chosen, about) if source == "train" else (train, rest, chosen, about)
 
 
 def _fixed(name: str, role: str, images: Images, shift: Mapping[str, Any] | None = None) -> TestSet:
@@ -190,35 +188,33 @@ def _fixed(name: str, role: str, images: Images, shift: Mapping[str, Any] | None
 
 def _corrupted_sets(test: Images, names: Sequence[str]) -> list[TestSet]:
     chosen = list(CORRUPTIONS) if list(names) == ["all"] else list(names)
-    unknown = next((name for name in chosen if name not in CORRUPTIONS), None)
-    if unknown is not None:
-        raise ValueError(f"corruption {unknown!r} is not known; known: all, {', '.join(CORRUPTIONS)}")
+    for name in chosen:
+        if name not in CORRUPTIONS:
+            raise ValueError(f"corruption {name!r} is not known; known: all, {', '.join(CORRUPTIONS)}")
     per = min(len(test), 1000)
 
-    def make(level: int) -> Callable[[], tuple[Images, dict[str, list[str]]]]:
-        def made() -> tuple[Images, dict[str, list[str]]]:
-            images, which = corrupted(test, level, chosen, per=per)
-            return images, {"corruption": which}
-
-        return made
+    def make(level: int) -> tuple[Images, dict[str, list[str]]]:
+        images, which = corrupted(test, level, chosen, per=per)
+        return images, {"corruption": which}
 
     return [
-        TestSet(f"corruption-{level}", "shift", per * len(chosen), make(level), {"kind": "corruption", "level": level})
+        TestSet(
+            f"corruption-{level}",
+            "shift",
+            per * len(chosen),
+            partial(make, level),
+            {"kind": "corruption", "level": level},
+        )
         for level in LEVELS
     ]
 
 
-def _foreign_set(entry: str, train: Images, statistics: str, size: int | None) -> TestSet:
-    name, kind = entry, None
-    for ending in ("semantic", "non-semantic"):
-        if entry.endswith(f":{ending}"):
-            name, kind = entry.removesuffix(f":{ending}"), ending
-    images = foreign(load(name, size=size)[1], train, statistics)
-    label = _label(name)
+def _ood_set(entry: str, train: Images, statistics: str, size: int | None) -> TestSet:
+    name = re.sub(r":(non-)?semantic$", "", entry)
     shift: dict[str, Any] = {"kind": "new-class", "statistics": statistics}
-    return _fixed(
-        f"foreign-{label}", "foreign", images, shift | ({} if kind is None else {"semantic": kind == "semantic"})
-    )
+    if name != entry:
+        shift["semantic"] = entry.endswith(":semantic")
+    return _fixed(f"foreign-{_label(name)}", "foreign", ood(load(name, size=size)[1], train, statistics), shift)
 
 
 def _shifted_set(entry: str, train: Images, size: int | None) -> TestSet:
@@ -240,4 +236,4 @@ def _shifted_set(entry: str, train: Images, size: int | None) -> TestSet:
 
 
 def _label(name: str) -> str:
-    return "".join(sign if sign.isalnum() or sign in "._-=" else "-" for sign in name.rstrip("/").rsplit("/", 1)[-1])
+    return re.sub(r"[^\w.=-]", "-", name.rstrip("/").rsplit("/", 1)[-1])

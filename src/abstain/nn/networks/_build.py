@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import pairwise
 
 import torch
@@ -25,6 +26,11 @@ class _Skipping(nn.Conv2d):
         return nn.functional.conv2d(x[..., ::down, ::across], self.weight, self.bias)
 
 
+def drops(rate: float) -> list[nn.Module]:
+    """Dropout, or nothing at a rate of 0."""
+    return [nn.Dropout(rate)] if rate else []
+
+
 def conv(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Conv2d:
     """Convolution that keeps the size, without bias."""
     kind = _Skipping if kernel == 1 and stride > 1 and inputs < 16 else nn.Conv2d
@@ -37,12 +43,10 @@ class Block(nn.Module):
     def __init__(self, widths: Sequence[int], kernels: Sequence[int], stride: int, dropout: float) -> None:
         super().__init__()
         layers: list[nn.Module] = []
-        at, last = kernels.index(3), len(kernels) - 1
         for place, ((inputs, outputs), kernel) in enumerate(zip(pairwise(widths), kernels, strict=True)):
-            layers += [conv(inputs, outputs, kernel, stride if place == at else 1), nn.BatchNorm2d(outputs)]
-            if place < last:
-                layers += [nn.ReLU(), *([nn.Dropout(dropout)] if dropout else [])]
-        self.path = nn.Sequential(*layers)
+            layers += [conv(inputs, outputs, kernel, stride if place == kernels.index(3) else 1)]
+            layers += [nn.BatchNorm2d(outputs), nn.ReLU(), *drops(dropout)]
+        self.path = nn.Sequential(*layers[: -1 - len(drops(dropout))])
         self.short: nn.Module = nn.Identity()
         if stride > 1 or widths[0] != widths[-1]:
             self.short = nn.Sequential(conv(widths[0], widths[-1], 1, stride), nn.BatchNorm2d(widths[-1]))
@@ -63,7 +67,7 @@ def resnet(
     rate = 0.1 if dropout else 0.0
     small = size < 64
     stem: list[nn.Module] = [conv(channels, width, 3) if small else conv(channels, width, 7, 2)]
-    stem += [nn.BatchNorm2d(width), nn.ReLU(), *([nn.Dropout(rate)] if rate else [])]
+    stem += [nn.BatchNorm2d(width), nn.ReLU(), *drops(rate)]
     layers = [*stem, *([] if small else [nn.MaxPool2d(3, 2, 1)])]
     inputs = width
     for stage, depth in enumerate(depths):
@@ -73,7 +77,7 @@ def resnet(
             kernels = (1, 3, 1) if bottleneck else (3, 3)
             layers.append(Block(widths, kernels, 2 if stage and not number else 1, rate if stage else 0.0))
             inputs = widths[-1]
-    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), *([nn.Dropout(rate)] if rate else [])]
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), *drops(rate)]
     return nn.Sequential(*layers), inputs
 
 
@@ -85,7 +89,7 @@ class WideBlock(nn.Module):
         self.before = nn.Sequential(nn.BatchNorm2d(inputs), nn.ReLU())
         self.path = nn.Sequential(
             conv(inputs, outputs, 3, stride), nn.BatchNorm2d(outputs), nn.ReLU(),
-            *([nn.Dropout(dropout)] if dropout else []), conv(outputs, outputs, 3),
+            *drops(dropout), conv(outputs, outputs, 3),
         )  # fmt: skip
         self.short = None if inputs == outputs else conv(inputs, outputs, 1, stride)
 
@@ -145,24 +149,19 @@ def svhn_net(channels: int, size: int, width: int, dropout: bool) -> tuple[nn.Mo
             layers += [nn.Conv2d(inputs, outputs, 3, padding=1, padding_mode="reflect"), nn.ReLU()]
             layers.append(nn.BatchNorm2d(outputs))
             inputs = outputs
-        layers += [nn.MaxPool2d(2), *([nn.Dropout(0.3)] if dropout else [])]
+        layers += [nn.MaxPool2d(2), *drops(0.3 * dropout)]
         side //= 2
     hidden = 16 * width
-    layers += [
-        nn.Flatten(),
-        nn.Linear(inputs * side * side, hidden),
-        nn.ReLU(),
-        *([nn.Dropout(0.3)] if dropout else []),
-    ]
+    layers += [nn.Flatten(), nn.Linear(inputs * side * side, hidden), nn.ReLU(), *drops(0.3 * dropout)]
     return nn.Sequential(*layers), hidden
 
 
 def small(channels: int, size: int, width: int, dropout: bool) -> tuple[nn.Module, int]:
     """Two convolutions with stride 2 and a hidden layer, no normalisation: for the CPU."""
     side = ((size - 3) // 2 + 1 - 3) // 2 + 1
-    layers: list[nn.Module] = [nn.Conv2d(channels, width, 3, stride=2), nn.ReLU()]
+    layers = [nn.Conv2d(channels, width, 3, stride=2), nn.ReLU()]
     layers += [nn.Conv2d(width, 2 * width, 3, stride=2), nn.ReLU(), nn.Flatten()]
-    layers += [nn.Linear(2 * width * side * side, 4 * width), nn.ReLU(), *([nn.Dropout(0.3)] if dropout else [])]
+    layers += [nn.Linear(2 * width * side * side, 4 * width), nn.ReLU(), *drops(0.3 * dropout)]
     return nn.Sequential(*layers), 4 * width
 
 
@@ -258,7 +257,7 @@ def build(
     if model and library in LIBRARIES:
         if dropout or head != "linear" or width is not None:
             raise ValueError(f"{name} is built by {library}; width, dropout and head are those of its own")
-        return adapt(_foreign(library, model, n_classes, pretrained), torch.zeros(1, *shape), before)
+        return adapt(_of_library(library, model, n_classes, pretrained), torch.zeros(1, *shape), before)
     if pretrained:
         raise ValueError(f"there are no pretrained weights of {name!r}; name a model of timm or torchvision")
     one_of(name, NETWORKS, "network")
@@ -273,10 +272,8 @@ def build(
     return Network(module, n_features, n_classes, head=head, scale=scale, before=before)
 
 
-def _foreign(library: str, model: str, n_classes: int, pretrained: bool) -> nn.Module:
-    """A model of another library."""
-    from importlib import import_module
-
+def _of_library(library: str, model: str, n_classes: int, pretrained: bool) -> nn.Module:
+    """Build a model of another library."""
     try:
         source = import_module("torchvision.models" if library == "torchvision" else "timm")
     except ImportError as error:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from abstain._checks import positive
+from abstain.nn._extract import final_linear
 
 
 class Normalise(nn.Module):
@@ -221,8 +221,6 @@ def adapt(model: nn.Module, sample: Tensor, before: nn.Module | None = None) -> 
     >>> network.n_features, network.head
     (8, Linear(in_features=8, out_features=3, bias=True))
     """
-    from abstain.nn._extract import final_linear
-
     inputs = sample if before is None else before(sample)
     last = final_linear(model, inputs)
     if last is None:
@@ -230,10 +228,10 @@ def adapt(model: nn.Module, sample: Tensor, before: nn.Module | None = None) -> 
             f"{type(model).__name__} does not end in a linear layer, so features and head cannot be told apart; "
             "build a Network(body, n_features, n_classes, head=...)"
         )
-    names = [name for name, module in model.named_modules() if module is last]
-    if names[0] == "":
-        return Network(nn.Identity(), last.in_features, last.out_features, head=last, before=before)
-    *path, name = names[0].split(".")
-    parent: Any = model.get_submodule(".".join(path))
-    setattr(parent, name, nn.Identity())
-    return Network(model, last.in_features, last.out_features, head=last, before=before)
+    name = next(name for name, module in model.named_modules() if module is last)
+    body: nn.Module = nn.Identity()
+    if name:
+        parent, _, child = name.rpartition(".")
+        setattr(model.get_submodule(parent), child, nn.Identity())
+        body = model
+    return Network(body, last.in_features, last.out_features, head=last, before=before)

@@ -33,7 +33,7 @@ class DataSettings:
     cutout: int = 0  # side of a grey square; 16 in FD-Shifts and F-SAM, each with chance 1/2
     cutout_chance: float = 0.5  # FD-Shifts and F-SAM
     validation: str = "test:0.1"  # a tenth of the test set, as large as FD-Shifts' (first:1000); SURE: train:0.1
-    statistics: str = "id"  # foreign data are normalised as all inputs are; own: as FD-Shifts does
+    statistics: str = "id"  # OOD data are normalised as all inputs are; own: as FD-Shifts does
     workers: int = 0  # processes that decode pictures; needed for folders of large pictures only
 
 

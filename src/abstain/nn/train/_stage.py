@@ -304,7 +304,7 @@ def _reestimate(learner: Learner, module: StageModule) -> None:
     device, train = next(learner.parameters()).device, module.images
 
     def clean() -> Iterator[tuple[torch.Tensor]]:
-        for rows in torch.as_tensor(rng.permutation(len(train))).split(_REBN_BATCH):
+        for rows in torch.split(torch.as_tensor(rng.permutation(len(train))), _REBN_BATCH):
             if len(rows) > 1:
                 yield (augmented(train.take(rows).to(device), replace(module.data, cutout=0), rng),)
 
