@@ -16,21 +16,8 @@ from abstain.scores._head import recover_head
 from abstain.scores._passes import judged, pass_predictions
 from abstain.scores._score import Score
 
-__all__ = [
-    "FittedScore",
-    "Score",
-    "available",
-    "compute",
-    "default",
-    "get",
-    "judged",
-    "load",
-    "names",
-    "parse",
-    "parse_list",
-    "pass_predictions",
-    "recover_head",
-]
+__all__ = ["FittedScore", "Score", "available", "compute", "default", "get", "judged", "load", "names", "parse"]
+__all__ += ["parse_list", "pass_predictions", "recover_head"]
 
 
 def get(name: str, **options: Any) -> Score:
@@ -63,8 +50,6 @@ def get(name: str, **options: Any) -> Score:
     >>> abstain.scores.get("knn", neighbours=10).spec
     'knn(neighbours=10)'
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
     return score_of(name).using(**options)
 
 
@@ -142,8 +127,6 @@ def compute(name: str, outputs: Outputs, fit: Outputs | FittedScore | None = Non
     >>> abstain.scores.compute("neg_log_error", outputs).round(3)
     array([ 2.127, 60.   ])
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
     expect(outputs, "outputs")
     external = outputs.scores or {}
     if name in external:

@@ -135,6 +135,8 @@ COMPOSED = ("platt", "combine_logistic", "combine_ranks", "column")
 
 def score_of(name: str) -> Score:
     """Return a score by name."""
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
     if name not in SCORES:
         raise not_known("score", name, SCORES)
     return SCORES[name]

@@ -43,7 +43,7 @@ def fit_platt(outputs: Outputs, *, score: Any = "max_logit") -> dict[str, Any]:
     target = np.where(right, (n_right + 1) / (n_right + 2), 1 / (n_wrong + 2))
     standard = _standard(columns, state, np)
     weights, intercept = logistic(standard.T, target, 0.0)
-    scaled = sigmoid(weights @ standard + intercept)
+    scaled = _sigmoid(weights @ standard + intercept, np)
     name, problem = parts[0].entry.spec, None
     if n_wrong == 0:
         weights, problem = 0.0 * weights, "becomes constant: the fit data have no errors; fit on more rows"
@@ -175,7 +175,7 @@ def logistic(columns: FloatArray, target: FloatArray, ridge: float) -> tuple[Flo
     theta = np.zeros(design.shape[1])
     loss = _loss(design, target, penalty, theta)
     for _ in range(100):
-        p = sigmoid(design @ theta)
+        p = _sigmoid(design @ theta, np)
         gradient = design.T @ (p - target) + penalty * theta
         hessian = (design.T * (p * (1.0 - p))) @ design + np.diag(penalty + 1e-12 * len(target))
         step = np.linalg.solve(hessian, gradient)
@@ -186,12 +186,6 @@ def logistic(columns: FloatArray, target: FloatArray, ridge: float) -> tuple[Flo
             break
         theta, loss = theta - size * step, new
     return theta[:-1], float(theta[-1])
-
-
-def sigmoid(x: FloatArray) -> FloatArray:
-    """Return 1/(1 + exp(-x)) without overflow."""
-    small = np.exp(-np.abs(x))
-    return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
 
 
 def _loss(design: FloatArray, target: FloatArray, penalty: FloatArray, theta: FloatArray) -> float:

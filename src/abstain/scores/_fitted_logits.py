@@ -227,24 +227,18 @@ def fit_openmax(outputs: Outputs, *, tail: int = 20) -> dict[str, Any]:
 def gumbel_of_minima(x: FloatArray, floor: float = 0.0) -> tuple[float, float]:
     """Return location a and scale c of the most likely F(x) = 1 - exp(-exp((x - a)/c)).
 
-    c solves c = sum x e^{x/c} / sum e^{x/c} - mean(x), whose right side falls as c grows: bracketed Newton steps.
+    c solves c = sum x e^{x/c} / sum e^{x/c} - mean(x), whose right side falls as c grows.
     Values that are equal, or differ by less than ``floor``, have that scale: a step.
     """
+    from scipy.optimize import brentq
+
     top, mean = float(x.max()), float(x.mean())
-    spread = float(x.std())
-    if spread <= floor:
+    if float(x.std()) <= floor:
         return top, floor
-    low, high, c = 0.0, top - mean, spread
-    for _ in range(200):
+
+    def gap(c: float) -> float:
         weight = np.exp((x - top) / c)
-        weight /= weight.sum()
-        centre = float(weight @ x)
-        gap = centre - mean - c
-        low, high = (c, high) if gap > 0.0 else (low, c)
-        slope = -float(weight @ (x - centre) ** 2) / c**2 - 1.0
-        step = c - gap / slope
-        new = step if low < step < high else 0.5 * (low + high)
-        if abs(new - c) <= 1e-15 * c:
-            break
-        c = new
+        return float(weight @ x / weight.sum()) - mean - c
+
+    c = brentq(gap, 1e-3 * (top - mean), top - mean, xtol=1e-300, rtol=1e-15)
     return top + c * float(np.log(np.mean(np.exp((x - top) / c)))), c

@@ -118,26 +118,23 @@ def judged(name: str, outputs: Outputs) -> Outputs:
     >>> [abstain.scores.judged(name, outputs).error for name in ("msp", "pass_msp")]
     [array([0.]), array([1.])]
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
     expect(outputs, "outputs")
     own = (outputs.score_predictions or {}).get(name)
     if own is not None and outputs.loss is None:
-        return replace(
-            outputs, predictions=own, logits=None, probabilities=None, passes=None, features=None, head=None,
-            confidence=None, scores=None, score_predictions=None,
-        )  # fmt: skip
+        return replace(outputs, **_NOTHING | {"predictions": own})
     if outputs.passes is None or outputs.loss is not None or name in (outputs.scores or {}):
         return outputs
     by = parse(name).judged_by
     if by == "outputs":
         return outputs
-    return replace(
-        outputs,
-        probabilities=np.mean(outputs.passes, axis=0, dtype=np.float64),
-        predictions=pass_predictions(outputs, by) if by == "votes" else None,
-        logits=None, passes=None, features=None, head=None, confidence=None, scores=None, score_predictions=None,
-    )  # fmt: skip
+    votes = pass_predictions(outputs, by) if by == "votes" else None
+    mean = np.mean(outputs.passes, axis=0, dtype=np.float64)
+    return replace(outputs, **_NOTHING | {"probabilities": mean, "predictions": votes})
+
+
+#: Columns that say nothing of the predictions of passes, or of a score's own.
+_COLUMNS = ("logits", "probabilities", "passes", "features", "head", "confidence", "scores", "score_predictions")
+_NOTHING: dict[str, Any] = dict.fromkeys(_COLUMNS)
 
 
 def _mean(batch: Batch) -> Any:

@@ -272,12 +272,8 @@ def _unmet(score: Score, need: Need, outputs: Any) -> str:
     return f"{score.name} needs {what}, which these outputs do not hold; {REMEDIES[what]}"
 
 
+@lru_cache(maxsize=256)
 def keywords(function: Callable[..., Any] | None) -> Mapping[str, Any]:
     """Return the options of a function with their defaults: its keyword-only arguments."""
-    return {} if function is None else _keywords(function)
-
-
-@lru_cache(maxsize=256)
-def _keywords(function: Callable[..., Any]) -> Mapping[str, Any]:
-    parameters = inspect.signature(function).parameters.values()
+    parameters = () if function is None else inspect.signature(function).parameters.values()
     return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
